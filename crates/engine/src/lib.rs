@@ -1,0 +1,13 @@
+//! Deterministic packet-level simulator of TCP incast and its remedies.
+
+pub mod ids;
+pub mod measure;
+pub mod packet;
+pub mod queue;
+pub mod rng;
+pub mod schemes;
+pub mod spec;
+pub mod tcp;
+pub mod topology;
+pub mod traffic;
+pub mod units;

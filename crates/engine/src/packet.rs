@@ -1,0 +1,171 @@
+//! The packet: a plain value of 40 bytes that is copied from hop to hop.
+
+use crate::ids::FlowId;
+use crate::units::Time;
+
+/// Header bits. The low byte is the TCP flag byte of RFC 9293 section 3.1; the ECN field of the IP header
+/// (RFC 3168 section 5) and the simulator's own bits follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// No bit set: a data segment of a sender without ECN.
+    pub const NONE: Self = Self(0);
+    /// Last segment of the sequence space.
+    pub const FIN: Self = Self(0x01);
+    /// First segment of the sequence space.
+    pub const SYN: Self = Self(0x02);
+    /// Push; on a pure ACK, RCC's request to retransmit the first unacknowledged segment.
+    pub const PSH: Self = Self(0x08);
+    /// The sequence field is an acknowledgement number.
+    pub const ACK: Self = Self(0x10);
+    /// ECN echo.
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(0x80);
+    /// ECN-capable transport.
+    pub const ECT: Self = Self(0x100);
+    /// Congestion experienced.
+    pub const CE: Self = Self(0x200);
+    /// The segment was sent before. Not a header bit: switches must not read it (they have to recognise
+    /// retransmissions themselves); the sender's and the measures' bookkeeping does.
+    pub const RETRANSMITTED: Self = Self(0x400);
+    /// The timestamp field is a handle of the SACK blocks that travel with this ACK.
+    pub const SACK: Self = Self(0x800);
+
+    /// Whether any bit of `other` is set.
+    #[inline(always)]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+    /// Both sets of bits.
+    #[inline(always)]
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+    /// These bits without those of `other`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+    /// `other` if `condition` holds, else these bits alone.
+    #[inline(always)]
+    #[must_use]
+    pub const fn with_if(self, other: Self, condition: bool) -> Self {
+        if condition { self.with(other) } else { self }
+    }
+    /// The TCP flag byte as it stands on the wire.
+    pub const fn tcp_byte(self) -> u8 {
+        self.0 as u8
+    }
+    /// The two-bit ECN field of the IP header: 00 not capable, 10 ECT(0), 11 congestion experienced.
+    pub const fn ecn_field(self) -> u8 {
+        if self.has(Self::CE) {
+            0b11
+        } else if self.has(Self::ECT) {
+            0b10
+        } else {
+            0b00
+        }
+    }
+}
+
+/// A sender's clock reading in units of 1.024 ns, modulo 2^32 (4.4 s): what a packet carries to measure delay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp(u32);
+
+impl Stamp {
+    const SHIFT: u32 = 10;
+    /// The stamp of an instant.
+    #[inline(always)]
+    pub const fn of(now: Time) -> Self {
+        Self((now.ps() >> Self::SHIFT) as u32)
+    }
+    /// Time from this stamp to `now`, right if less than 4.4 s have passed.
+    #[inline(always)]
+    pub const fn until(self, now: Time) -> Time {
+        Time::from_ps(((((now.ps() >> Self::SHIFT) as u32).wrapping_sub(self.0)) as u64) << Self::SHIFT)
+    }
+    /// The raw 32 bits, which carry a SACK handle where [`Flags::SACK`] is set.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+    /// A stamp field with these raw bits.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+/// One packet, as it stands in a port or on a link.
+///
+/// Sequence numbers are those of the wire: 32 bits, modulo 2^32, counting bytes; the SYN has number 0 and the
+/// first data byte 1. End points unwrap them. A packet is either a segment of its flow (SYN, data, FIN:
+/// `seq` is its first byte) or a pure acknowledgement for it (flag ACK: `seq` is the acknowledgement number).
+/// A SYN with ACK is the receiver's answer in the handshake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Packet {
+    /// When it arrives at the far end of the link it is on, in picoseconds; meaningless outside a port.
+    pub(crate) arrival: u64,
+    /// In-band field of the scheme in use (PFDCT's threshold, SAB's allocation, RCCE's tree label).
+    pub field: u64,
+    /// The flow whose segment or acknowledgement this is.
+    pub flow: FlowId,
+    /// Sequence or acknowledgement number.
+    pub seq: u32,
+    /// Index of the next link in the table of paths.
+    pub(crate) hop: u32,
+    /// When the segment was sent; on an ACK, the echo of the segment that caused it.
+    pub stamp: Stamp,
+    /// The 16-bit window field; in a SYN unscaled, else to be shifted by the receiver's scale (RFC 7323 section 2.2).
+    pub window: u16,
+    /// Bytes on the wire, headers included.
+    pub size: u16,
+    /// Header bits.
+    pub flags: Flags,
+    /// Priority, 0 the highest, as a code point in the IP header would carry it.
+    pub priority: u8,
+    /// Window scale announced by a SYN or SYN-ACK; zero elsewhere.
+    pub scale: u8,
+}
+
+const _: () = assert!(std::mem::size_of::<Packet>() == 40);
+
+impl Packet {
+    /// Whether this is a pure acknowledgement (or a SYN-ACK), travelling from the receiver of the data.
+    #[inline(always)]
+    pub const fn is_ack(&self) -> bool {
+        self.flags.has(Flags::ACK)
+    }
+}
+
+/// Extends a 32-bit wire sequence number to 64 bits: the value nearest to `near` that equals `wire` modulo 2^32.
+#[inline(always)]
+pub const fn unwrap_seq(wire: u32, near: u64) -> u64 {
+    let delta = wire.wrapping_sub(near as u32) as i32;
+    near.wrapping_add_signed(delta as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequence_numbers_unwrap_to_the_nearest() {
+        assert_eq!(unwrap_seq(5, 0), 5);
+        assert_eq!(unwrap_seq(5, (1 << 32) - 10), (1 << 32) + 5);
+        assert_eq!(unwrap_seq(u32::MAX, 1 << 32), (1 << 32) - 1);
+    }
+
+    #[test]
+    fn stamps_measure_across_their_wrap() {
+        let sent = Time::from_ps((1 << 42) - 1024);
+        let now = sent + Time::from_us(200);
+        let measured = Stamp::of(sent).until(now);
+        assert!(
+            now - sent >= measured.saturating_sub(Time::from_ps(1024)) && measured <= now - sent + Time::from_ps(1024)
+        );
+    }
+}

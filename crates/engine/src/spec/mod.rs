@@ -1,0 +1,5 @@
+//! The scenario file: what is simulated.
+
+mod params;
+
+pub use params::{Kind, Param, Value, Window};

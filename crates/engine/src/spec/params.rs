@@ -1,0 +1,127 @@
+//! Parameters as data: each key of a scenario file is declared once, beside the code that uses it.
+//!
+//! From one declaration come the parser's checks, the default, the JSON Schema, `check --resolved` with the
+//! source of every default, and the parameter table of a manual page.
+
+use crate::units::{Bytes, Rate, Size, Time};
+
+/// What kind of value a key takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A span of time: `"33us"`.
+    Time,
+    /// A number of bytes: `"512KB"`, `"64KiB"`.
+    Bytes,
+    /// A number of bytes or of packets: `"100pkt"`, `"150KB"`.
+    Size,
+    /// A bit rate: `"1Gbps"`.
+    Rate,
+    /// A share: `"30%"` or a bare number such as `0.3`; a fraction of two integers `"1/16"` is read too.
+    Fraction,
+    /// A dimensionless real number.
+    Number,
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Bool,
+    /// Free text.
+    Text,
+    /// One of the listed words.
+    Choice(&'static [&'static str]),
+    /// A number of segments or bytes: `"2mss"`, `"2920B"`.
+    Window,
+}
+
+/// One key of a scenario file.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Key, in kebab-case.
+    pub key: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its default as a scenario file would write it, without quotes; empty if the key is required.
+    pub default: &'static str,
+    /// What it means, in one sentence.
+    pub doc: &'static str,
+    /// Where the default comes from: a paper's section, an RFC clause, or why we chose it.
+    pub source: &'static str,
+    /// The reading of the paper that it selects (`P6`, `D4`), or empty.
+    pub reading: &'static str,
+    /// Smallest allowed value in the kind's base unit (ps, bytes, bit/s, 1); packets for a `Size` in packets.
+    pub min: f64,
+    /// Largest allowed value in the kind's base unit.
+    pub max: f64,
+}
+
+impl Param {
+    /// A key with no bounds but those of its kind.
+    pub const fn new(
+        key: &'static str,
+        kind: Kind,
+        default: &'static str,
+        doc: &'static str,
+        source: &'static str,
+    ) -> Self {
+        Self { key, kind, default, doc, source, reading: "", min: 0.0, max: f64::INFINITY }
+    }
+    /// The same key, never below `min`.
+    #[must_use]
+    pub const fn at_least(mut self, min: f64) -> Self {
+        self.min = min;
+        self
+    }
+    /// The same key, never above `max`.
+    #[must_use]
+    pub const fn at_most(mut self, max: f64) -> Self {
+        self.max = max;
+        self
+    }
+    /// The same key, marked as the choice of one reading of a paper.
+    #[must_use]
+    pub const fn reading(mut self, reading: &'static str) -> Self {
+        self.reading = reading;
+        self
+    }
+}
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of a [`Kind::Time`] key.
+    Time(Time),
+    /// Of a [`Kind::Bytes`] key.
+    Bytes(Bytes),
+    /// Of a [`Kind::Size`] key.
+    Size(Size),
+    /// Of a [`Kind::Rate`] key.
+    Rate(Rate),
+    /// Of a [`Kind::Fraction`] or [`Kind::Number`] key.
+    Number(f64),
+    /// Of a [`Kind::Integer`] key.
+    Integer(u64),
+    /// Of a [`Kind::Bool`] key.
+    Bool(bool),
+    /// Of a [`Kind::Text`] or [`Kind::Choice`] key.
+    Text(String),
+    /// Of a [`Kind::Window`] key, in segments or bytes.
+    Window(Window),
+}
+
+/// A window, in segments or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// Full segments.
+    Segments(u64),
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl Window {
+    /// The window in bytes for segments of `mss` bytes.
+    pub const fn bytes(self, mss: u64) -> u64 {
+        match self {
+            Self::Segments(n) => n * mss,
+            Self::Bytes(n) => n,
+        }
+    }
+}

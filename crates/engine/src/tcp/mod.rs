@@ -1,0 +1,1 @@
+//! TCP as state machines without I/O.
