@@ -1,8 +1,9 @@
 //! Packets as a capture file for Wireshark and its kin.
 //!
 //! The format is pcapng (draft-ietf-opsawg-pcapng), little-endian. Each direction of a captured link is an
-//! interface; times are in picoseconds. The simulator has no payload, so packets are captured up to the end of
-//! their TCP header, and their original length and checksums are those of a payload of zeros.
+//! interface. Times are in picoseconds; Wireshark 4 reads them and keeps whole nanoseconds. The simulator has
+//! no payload, so packets are captured up to the end of their TCP header, and their original length and
+//! checksums are those of a payload of zeros.
 
 use crate::units::Time;
 

@@ -69,7 +69,7 @@ mod tests {
     fn jain_spans_one_over_n_to_one() {
         assert_eq!(jain(&[3.0; 7]), Some(1.0));
         assert_eq!(jain(&[0.0, 0.0, 5.0, 0.0]), Some(0.25));
-        // The example of the 1984 report: of ten users, the share that gets anything is the index.
+        // Where some get equal parts and the others nothing, the index is the share of those who get any.
         assert_eq!(jain(&[1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), Some(0.2));
         assert_eq!(jain(&[1e200, 1e200]), Some(1.0));
         assert_eq!(jain(&[0.0, 0.0]), None);
