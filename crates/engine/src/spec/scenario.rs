@@ -271,8 +271,8 @@ impl<'a> Reader<'a> {
 /// Reads a table whose selector decides on its keys.
 fn variant(variants: &Variants, source: &Source<'_>) -> Result<Section, SpecError> {
     let kind = source.params(&[variants.selector], true)?.choice(variants.selector[0].key);
-    let row = variants.rows.iter().find(|(key, _)| *key == kind).expect("choices are the rows' keys");
-    let declared = [variants.selector, variants.common, row.1];
+    let row = variants.rows.iter().find(|row| row.key == kind).expect("choices are the rows' keys");
+    let declared = [variants.selector, variants.common, row.params];
     check_keys(source, &[&declared[..], &[variants.optional]].concat(), &variants.rows)?;
     Ok(Section { kind, params: source.params(&declared, true)? })
 }

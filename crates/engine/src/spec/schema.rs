@@ -3,7 +3,7 @@
 use super::params::{Kind, Param};
 use super::quantity;
 use super::scenario::FRONT;
-use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRANSPORT, Variants};
+use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRANSPORT, Variant, Variants};
 use crate::schemes;
 use serde_json::{Map, Value, json};
 
@@ -77,28 +77,30 @@ fn table(declared: &[&[Param]], description: &str) -> Value {
     })
 }
 
-/// A table with one closed form for each word of its selector.
+/// A table that is closed in a different way for each word of its selector.
+///
+/// Conditions rather than `oneOf`, because an editor can then name the key at fault.
 fn variants(variants: &Variants, description: &str) -> Value {
     let selector = &variants.selector[0];
-    let form = |(word, params): &(&'static str, &'static [Param])| {
-        let mut form = table(&[variants.selector, variants.common, params], word);
-        // Only the default's form may leave the selector out, so that no table has two forms.
-        if *word != selector.default {
-            form["required"] = required_with(&form["required"], selector.key);
-        }
+    let required: &[&str] = if selector.default.is_empty() { &[selector.key] } else { &[] };
+    let form = |row: &Variant| {
+        let mut form = table(&[variants.selector, variants.common, row.params], row.summary);
         for param in variants.optional {
             form["properties"][param.key] = optional(param);
         }
-        form["properties"][selector.key] = json!({"const": word, "description": selector.doc});
-        form
+        // An absent selector satisfies `properties`, so only the default's condition may do without `required`.
+        let needs: &[&str] = if row.key == selector.default { &[] } else { &[selector.key] };
+        json!({"if": {"properties": {selector.key: {"const": row.key}}, "required": needs}, "then": form})
     };
     let forms: Vec<Value> = variants.rows.iter().map(form).collect();
-    json!({"description": description, "oneOf": forms})
-}
-
-fn required_with(required: &Value, key: &str) -> Value {
-    let others = required.as_array().into_iter().flatten().filter(|other| *other != key).cloned();
-    std::iter::once(Value::from(key)).chain(others).collect()
+    let choice = property(selector);
+    json!({
+        "type": "object",
+        "description": description,
+        "properties": {selector.key: choice},
+        "required": required,
+        "allOf": forms,
+    })
 }
 
 /// A key whose default depends on others, so that its source says what it is.

@@ -4,6 +4,7 @@ use super::document::{Content, Table};
 use super::error::{Fault, Place, SpecError};
 use super::params::{Kind, Param, Value, Window};
 use super::quantity;
+use super::sections::Variant;
 use crate::units::{Bytes, Rate, Size, Time};
 
 /// The checked values of one table of a scenario: one for each declared key, whether written or a default.
@@ -224,16 +225,16 @@ fn mistyped(key: &str, wanted: &str, value: &Value) -> ! {
 pub(super) fn check_keys(
     source: &Source<'_>,
     declared: &[&'static [Param]],
-    others: &[(&'static str, &'static [Param])],
+    others: &[Variant],
 ) -> Result<(), SpecError> {
     let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
     let written = source.table.iter().flat_map(|table| &table.0);
     let Some((key, _)) = written.into_iter().find(|(key, _)| !keys.contains(&key.as_str())) else { return Ok(()) };
-    let owner = others.iter().find(|(_, params)| params.iter().any(|param| param.key == key));
+    let owner = others.iter().find(|row| row.params.iter().any(|param| param.key == key));
     Err(source.error(
         key,
         match owner {
-            Some((row, _)) => format!("is a key of {row:?} only").into(),
+            Some(row) => format!("is a key of {:?} only", row.key).into(),
             None => Fault::unknown_name("unknown key", key, &keys),
         },
     ))

@@ -58,7 +58,7 @@ pub const NETWORK: &[Param] = &[
         Kind::Number,
         "1",
         "Factor of the dynamic threshold: a port may hold this many times the free shared memory.",
-        "Choudhury and Hahne 1998, section IV: a power of two near 1",
+        "Choudhury and Hahne 1998: a power of two, here 1",
     ),
     Param::new(
         "host-jitter",
@@ -186,7 +186,7 @@ pub const TRANSPORT: &[Param] = &[
         Kind::Choice(&["impatient", "slow-but-steady"]),
         "impatient",
         "Whether only the first partial acknowledgement restarts the retransmission timer, or every one.",
-        "RFC 6582, section 4",
+        "RFC 6582, section 3.2; both are weighed in RFC 3782, section 4",
     ),
     Param::new(
         "rto-min",
@@ -354,29 +354,38 @@ pub(super) struct Variants {
     pub(super) optional: &'static [Param],
     /// Keys of every variant.
     pub(super) common: &'static [Param],
-    /// The words, with the keys that each adds.
-    pub(super) rows: Vec<(&'static str, &'static [Param])>,
+    /// The words, with what each adds.
+    pub(super) rows: Vec<Variant>,
+}
+
+/// What one word of a selector stands for.
+#[derive(Debug)]
+pub(super) struct Variant {
+    /// The word.
+    pub(super) key: &'static str,
+    /// One line for listings.
+    pub(super) summary: &'static str,
+    /// The keys that it adds.
+    pub(super) params: &'static [Param],
 }
 
 impl Variants {
     /// `[network]`.
     pub(super) fn network() -> Self {
-        let rows = topology::REGISTRY.iter().map(|row| (row.key, row.params)).collect();
-        Self { selector: TOPOLOGY, optional: &[], common: NETWORK, rows }
+        let row = |row: &topology::TopologyRow| Variant { key: row.key, summary: row.summary, params: row.params };
+        Self { selector: TOPOLOGY, optional: &[], common: NETWORK, rows: topology::REGISTRY.iter().map(row).collect() }
     }
     /// `[queue]`.
     pub(super) fn queue() -> Self {
-        let rows = queue::REGISTRY.iter().map(|row| (row.key, row.params));
-        Self {
-            selector: QUEUE,
-            optional: &[],
-            common: &[],
-            rows: std::iter::once((AUTO, &[][..])).chain(rows).collect(),
-        }
+        let auto = Variant { key: AUTO, summary: "What the scheme needs, else drop-tail.", params: &[] };
+        let row = |row: &queue::QueueRow| Variant { key: row.key, summary: row.summary, params: row.params };
+        let rows = std::iter::once(auto).chain(queue::REGISTRY.iter().map(row)).collect();
+        Self { selector: QUEUE, optional: &[], common: &[], rows }
     }
     /// One `[[traffic]]` group.
     pub(super) fn traffic() -> Self {
-        let rows = traffic::REGISTRY.iter().map(|row| (row.key, row.params)).collect();
+        let row = |row: &traffic::TrafficRow| Variant { key: row.key, summary: row.summary, params: row.params };
+        let rows = traffic::REGISTRY.iter().map(row).collect();
         Self { selector: TRAFFIC, optional: TRAFFIC_OPTIONAL, common: &[], rows }
     }
 }

@@ -55,7 +55,7 @@ fn bounds_are_in_order_and_choices_have_words() {
 #[test]
 fn selectors_offer_exactly_their_rows() {
     for variants in [Variants::network(), Variants::queue(), Variants::traffic()] {
-        let words: Vec<_> = variants.rows.iter().map(|(word, _)| *word).collect();
+        let words: Vec<_> = variants.rows.iter().map(|row| row.key).collect();
         assert_eq!(variants.selector[0].kind, Kind::Choice(words.leak()));
     }
 }

@@ -31,13 +31,15 @@ fn the_first_mistake_of_a_table_is_the_one_reported() {
 #[test]
 fn keys_of_another_kind_name_it() {
     use crate::spec::section::{Source, check_keys};
+    use crate::spec::sections::Variant;
     use crate::spec::{Kind, Param};
     const OURS: &[Param] = &[Param::new("kind", Kind::Text, "auto", "", "")];
     const RED: &[Param] = &[Param::new("max-threshold", Kind::Size, "1pkt", "", "")];
+    let row = |key, params| Variant { key, summary: "", params };
     let place = crate::spec::error::Place::file("s.toml");
     let table = crate::spec::document::parse("max-threshold = 3", &place).unwrap();
     let source = Source { path: "queue".into(), table: Some(&table), place };
-    let error = check_keys(&source, &[OURS], &[("auto", &[]), ("red", RED)]).unwrap_err();
+    let error = check_keys(&source, &[OURS], &[row("auto", &[]), row("red", RED)]).unwrap_err();
     assert_eq!(error.to_string(), "s.toml:1: queue.max-threshold: is a key of \"red\" only");
 }
 
