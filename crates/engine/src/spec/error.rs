@@ -96,13 +96,15 @@ impl From<&str> for Fault {
 /// The valid name that `name` most probably was meant to be.
 pub(super) fn nearest<'a>(name: &str, valid: &[&'a str]) -> Option<&'a str> {
     let name = name.to_lowercase().replace('_', "-");
+    let letters = name.chars().count();
     let distance = |candidate: &str| strsim::damerau_levenshtein(&name, candidate);
     let plausible = |candidate: &str| {
         // A third of the letters wrong is a slip; more is another word, unless one abbreviates the other.
-        distance(candidate) <= (name.chars().count().max(candidate.len()) / 3).max(1)
-            || name.len() >= 3 && candidate.starts_with(&name)
+        distance(candidate) <= (letters.max(candidate.len()) / 3).max(1)
+            || candidate.starts_with(&name)
             || candidate.len() >= 3 && name.starts_with(candidate)
     };
-    let near = valid.iter().copied().filter(|candidate| distance(candidate) < name.chars().count());
-    near.filter(|candidate| plausible(candidate)).min_by_key(|candidate| distance(candidate))
+    // Anything is near to one or two letters, so they have no plausible meaning.
+    let candidates = valid.iter().copied().filter(|candidate| letters >= 3 && plausible(candidate));
+    candidates.min_by_key(|candidate| distance(candidate))
 }

@@ -70,10 +70,7 @@ fn bad_values_carry_their_place() {
     assert_eq!(error_of("seed = 7", "seed = {}"), "s.toml:38: run.seed: must be a whole number, not a table");
     assert_eq!(error_of("\"1.5s\"", "\"0s\""), "s.toml:37: run.duration: must be at least 1ps, not 0s");
     assert_eq!(error_of("\"1%\"", "\"200%\""), "s.toml:31: control.loss: must be at most 1, not 2");
-    assert_eq!(
-        error_of("sack = true", "window-scale = 15").split_once(", not").unwrap().1,
-        " \"15\" (did you mean \"1\"?)"
-    );
+    assert!(error_of("sack = true", "window-scale = 15").ends_with(", 13, 14, not \"15\""));
 }
 
 #[test]
