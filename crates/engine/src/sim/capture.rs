@@ -45,10 +45,12 @@ impl Capture {
         };
         let (from, to) = if ack { (wire.to, wire.from) } else { (wire.from, wire.to) };
         let (sender_port, receiver_port) = (10_000 + (packet.flow.index() % 50_000) as u16, 5_001);
+        let last = packet.size == wire.header && packet.seq > 1 && !flags.has(Flags::FIN);
         // A receiver has no data of its own: its numbers stand still after its SYN.
         let (seq, acknowledged) = match (ack, syn) {
             (false, true) => (packet.seq, 0),
-            (false, false) => (packet.seq, 1),
+            // The last packet of a connection acknowledges the receiver's FIN.
+            (false, false) => (packet.seq, if last { 2 } else { 1 }),
             (true, true) => (0, packet.seq),
             (true, false) => (1, packet.seq),
         };

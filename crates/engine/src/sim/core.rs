@@ -441,6 +441,10 @@ impl EventCore for Core {
         }
     }
 
+    fn is_idle(&self) -> bool {
+        self.links.top().is_none() && self.misc.iter().all(|Reverse((_, key))| key.is_sample())
+    }
+
     fn bytes_in(&self, link: LinkId) -> u64 {
         self.ports[link.index()].bytes_in
     }

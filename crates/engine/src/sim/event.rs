@@ -35,6 +35,8 @@ pub(crate) enum Class {
     Sample,
     /// Queue statistics begin.
     WarmupEnd,
+    /// The duration is over.
+    Stop,
 }
 
 /// One event.
@@ -51,7 +53,7 @@ pub(crate) enum Event {
 pub(crate) struct MiscKey(u32);
 
 const INDEX_BITS: u32 = 28;
-const CLASSES: [Class; 12] = [
+const CLASSES: [Class; 13] = [
     Class::TransferStart,
     Class::Traffic,
     Class::Retransmission,
@@ -64,12 +66,21 @@ const CLASSES: [Class; 12] = [
     Class::Controller,
     Class::Sample,
     Class::WarmupEnd,
+    Class::Stop,
 ];
 
 impl MiscKey {
     pub(crate) fn new(class: Class, index: usize) -> Self {
         debug_assert!(index < 1 << INDEX_BITS);
         Self((class as u32) << INDEX_BITS | index as u32)
+    }
+    /// Position among rare events of one instant.
+    #[cfg(any(test, feature = "oracle"))]
+    pub(crate) fn order(self) -> u64 {
+        u64::from(self.0)
+    }
+    pub(crate) fn is_sample(self) -> bool {
+        self.0 >> INDEX_BITS == Class::Sample as u32
     }
     pub(crate) fn event(self) -> Event {
         Event::Misc { class: CLASSES[(self.0 >> INDEX_BITS) as usize], index: self.0 & ((1 << INDEX_BITS) - 1) }
@@ -130,6 +141,8 @@ pub(crate) trait EventCore {
     fn node(&mut self, switch: crate::ids::NodeId) -> &mut dyn std::any::Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
+    /// Nothing is left that could happen, but for samples.
+    fn is_idle(&self) -> bool;
     /// Bytes let into the port of `link` so far.
     fn bytes_in(&self, link: LinkId) -> u64;
 }

@@ -125,6 +125,9 @@ impl PortSpec {
         now: Time,
         node: &mut dyn Any,
     ) -> (bool, bool) {
+        if !self.discipline.acts_on_dequeue() {
+            return (false, false);
+        }
         let before = packet.flags;
         let mut cx = QueueCx { now, backlog: behind, bands, rate: self.rate, node, would_mark: false };
         self.discipline.on_dequeue(&mut cx, packet);

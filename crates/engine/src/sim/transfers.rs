@@ -43,6 +43,16 @@ impl TimeoutCause {
             Self::Spurious => "timeouts_spurious",
         }
     }
+    /// What the column counts.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Syn => "Timeouts because a SYN or its answer was not in time.",
+            Self::FullWindow => "Timeouts after every outstanding segment was lost.",
+            Self::FewDuplicates => "Timeouts after a loss that too few later segments signalled.",
+            Self::LostRetransmission => "Timeouts after a retransmission was lost.",
+            Self::Spurious => "Timeouts although the first outstanding segment was not lost.",
+        }
+    }
 }
 
 /// Counters of a flow, to tell the transfers of one connection apart.
@@ -52,6 +62,25 @@ pub(crate) struct Counters {
     pub(crate) timeouts: [u32; TimeoutCause::ALL.len()],
     pub(crate) drops: u64,
     pub(crate) marks: u64,
+}
+
+impl Counters {
+    /// What was counted after `earlier`.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let mut timeouts = self.timeouts;
+        for (count, before) in timeouts.iter_mut().zip(&earlier.timeouts) {
+            *count -= before;
+        }
+        Self {
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            timeouts,
+            drops: self.drops - earlier.drops,
+            marks: self.marks - earlier.marks,
+        }
+    }
+    pub(crate) fn timeout_count(&self) -> u64 {
+        self.timeouts.iter().map(|count| u64::from(*count)).sum()
+    }
 }
 
 /// One transfer: a row of the flow table.

@@ -4,7 +4,7 @@ use crate::ids::{FlowId, LinkId, NodeId, TransferId};
 use crate::measure::delay::DelayStats;
 use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
-use crate::roles::{Controller, PathSelector, ReceiverAction, SwitchAction, SwitchAgent, WindowControl};
+use crate::roles::{Backlog, Controller, PathSelector, ReceiverAction, SwitchAction, SwitchAgent, WindowControl};
 use crate::schemes::Scheme;
 use crate::sim::capture::Capture;
 use crate::sim::event::{Class, Event, EventCore, Slots};
@@ -61,18 +61,8 @@ pub(crate) struct Endpoint {
     pub(crate) buffer: u64,
     /// Window scale (RFC 7323 section 2.2).
     pub(crate) scale: u8,
-    /// ECN for schemes that have none of their own.
-    pub(crate) ecn: EcnChoice,
     /// Scheme of the end points, by index.
     pub(crate) scheme: usize,
-}
-
-/// What `transport.ecn` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EcnChoice {
-    Auto,
-    Off,
-    On,
 }
 
 /// One host's roles.
@@ -109,16 +99,20 @@ pub(crate) struct World {
     pub(crate) capture: Option<Capture>,
     pub(crate) delays: Vec<DelayStats>,
     pub(crate) sample: Time,
+    /// Sampled backlogs of observed ports.
+    pub(crate) samples: Vec<(Time, LinkId, Backlog)>,
     pub(crate) warmup: Time,
     /// Finite transfers that are not complete.
     pub(crate) open: usize,
     /// The window of goodput and queue statistics.
     pub(crate) window_start: Option<Time>,
     pub(crate) now: Time,
+    /// All finite transfers are complete.
     pub(crate) finished: bool,
+    /// The duration is over.
+    pub(crate) stopped: bool,
     pub(crate) hops: u64,
     pub(crate) events: u64,
-    pub(crate) broken: Option<String>,
     pub(crate) receiver_actions: Vec<ReceiverAction>,
     pub(crate) switch_actions: Vec<SwitchAction>,
 }
@@ -132,12 +126,8 @@ impl World {
     /// Runs to the end: all finite transfers complete, or the duration over.
     pub(crate) fn run<C: EventCore>(&mut self, core: &mut C, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
         self.start(core);
-        while !self.finished {
+        while !(self.finished || self.stopped) {
             let Some((now, event)) = core.next() else { break };
-            if now > self.duration {
-                self.now = self.duration;
-                break;
-            }
             debug_assert!(now >= self.now, "an event lies in the past");
             self.now = now;
             self.events += 1;
@@ -166,6 +156,7 @@ impl World {
         if self.warmup > Time::ZERO {
             core.schedule(self.warmup, Class::WarmupEnd, 0);
         }
+        core.schedule(self.duration, Class::Stop, 0);
         self.start_controller(core);
         self.see_whether_finished();
     }
@@ -219,6 +210,16 @@ impl World {
                 core.schedule(now + self.sample, Class::Sample, 0);
             }
             Class::WarmupEnd => self.open_window(now, core),
+            Class::Stop => self.stopped = true,
+        }
+    }
+
+    fn take_sample<C: EventCore>(&mut self, now: Time, core: &mut C) {
+        for i in 0..self.topology.links.len() {
+            let link = LinkId::new(i);
+            if core.ledger().queues[i].is_some() {
+                self.samples.push((now, link, core.backlog(link, now)));
+            }
         }
     }
 

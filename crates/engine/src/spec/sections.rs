@@ -220,6 +220,13 @@ pub const TRANSPORT: &[Param] = &[
         "RFC 6298, section 2.3; our clock is exact",
     ),
     Param::new(
+        "rto-after-syn-timeout",
+        Kind::Time,
+        "3s",
+        "Retransmission timeout before the first sample when the SYN had to be sent again; never below rto-initial.",
+        "RFC 6298, section 5.7",
+    ),
+    Param::new(
         "syn-timeout",
         Kind::Time,
         "1s",

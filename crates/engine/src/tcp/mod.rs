@@ -7,6 +7,8 @@ mod ranges;
 pub mod receiver;
 pub mod rto;
 pub mod sack;
+mod sack_recovery;
+pub mod sender;
 
 #[cfg(test)]
 mod models;

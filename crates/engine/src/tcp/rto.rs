@@ -79,6 +79,11 @@ impl RtoEstimator {
         }
     }
 
+    /// How often the timer was doubled since the last sample.
+    pub const fn backoff(&self) -> u8 {
+        self.backoff
+    }
+
     /// Ends the backoff without a sample.
     pub const fn reset_backoff(&mut self) {
         self.backoff = 0;
