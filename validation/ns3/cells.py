@@ -21,7 +21,14 @@ MEASURES = {
     "timeouts": "retransmission timers that fired",
 }
 # Kept as well, for reading and for the lone flow, but not compared as distributions.
-OTHERS = ("last_byte_ns", "first_fct_ns", "retransmissions", "queue_max_packets", "data_packets_received", "packet_hops")
+OTHERS = (
+    "last_byte_ns",
+    "first_fct_ns",
+    "retransmissions",
+    "queue_max_packets",
+    "data_packets_received",
+    "packet_hops",
+)
 COUNTS = ("drops", "marks", "timeouts", *OTHERS)
 
 
@@ -38,7 +45,14 @@ class Family:
 
 
 FAMILIES = (
-    Family("lone", (1,), ("--tcp=newreno", "--jitter=0"), "newreno.toml", ("traffic.bursts.jitter=0s",), "one flow alone"),
+    Family(
+        "lone",
+        (1,),
+        ("--tcp=newreno", "--jitter=0"),
+        "newreno.toml",
+        ("traffic.bursts.jitter=0s",),
+        "one flow alone",
+    ),
     Family("newreno", (10, 40, 100), ("--tcp=newreno",), "newreno.toml", (), "NewReno, drop-tail"),
     Family(
         "newreno-sack",
