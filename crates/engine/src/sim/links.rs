@@ -36,10 +36,10 @@ impl LinkQueue {
         Some((Time::from_ps((key >> self.link_bits) + self.base), LinkId::new(link as usize)))
     }
 
-    /// Sets the time of a link, whatever it was; [`Time::NEVER`] removes it.
+    /// Sets the time of a link, whatever it was; [`Time::NEVER`] removes it. No time ever set lies before `now`.
     #[inline(always)]
-    pub(crate) fn set(&mut self, link: LinkId, at: Time) {
-        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps()) };
+    pub(crate) fn set(&mut self, link: LinkId, at: Time, now: Time) {
+        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps(), now.ps()) };
         let mut i = self.leaves + link.index();
         let nodes = &mut self.nodes[..];
         nodes[i] = key;
@@ -54,9 +54,9 @@ impl LinkQueue {
     }
 
     #[inline(always)]
-    fn key(&mut self, link: LinkId, at: u64) -> u64 {
+    fn key(&mut self, link: LinkId, at: u64, now: u64) -> u64 {
         if at - self.base >= self.horizon() {
-            self.rebase(at);
+            self.rebase(at, now);
         }
         (at - self.base) << self.link_bits | link.index() as u64
     }
@@ -66,15 +66,16 @@ impl LinkQueue {
         1 << (63 - self.link_bits)
     }
 
-    /// Moves the base up to the earliest key, which keeps their order.
+    /// The longest time between an event and one that it sets, for a network of `links` links.
+    pub(crate) fn reach(links: usize) -> Time {
+        Time::from_ps(1 << (62 - links.next_power_of_two().max(2).trailing_zeros()))
+    }
+
+    /// Moves the base up to the present, which keeps the order of the keys. Not further, to the earliest key: the
+    /// next packet may arrive before all that are on their way.
     #[cold]
-    fn rebase(&mut self, at: u64) {
-        let top = self.nodes[1];
-        if top == NONE {
-            self.base = at;
-            return;
-        }
-        let shift = top >> self.link_bits;
+    fn rebase(&mut self, at: u64, now: u64) {
+        let shift = now - self.base;
         for key in self.nodes.iter_mut().filter(|key| **key != NONE) {
             *key -= shift << self.link_bits;
         }
@@ -101,7 +102,7 @@ mod tests {
         for _ in 0..20_000 {
             let link = stream.below(links as u64) as usize;
             let at = (stream.below(5) > 0).then(|| now + stream.below(1 << 17));
-            queue.set(LinkId::new(link), at.map_or(Time::NEVER, Time::from_ps));
+            queue.set(LinkId::new(link), at.map_or(Time::NEVER, Time::from_ps), Time::from_ps(now));
             model[link] = at;
             let expected = model.iter().enumerate().filter_map(|(i, at)| at.map(|at| (at, i))).min();
             assert_eq!(queue.top().map(|(at, link)| (at.ps(), link.index())), expected);
@@ -113,10 +114,20 @@ mod tests {
     }
 
     #[test]
+    fn a_later_packet_may_arrive_before_those_that_moved_the_base() {
+        let mut queue = LinkQueue::new(8);
+        let late = Time::from_ps(queue.horizon());
+        let now = Time::from_ps(queue.horizon() - 10);
+        queue.set(LinkId::new(0), late, now);
+        queue.set(LinkId::new(1), late.saturating_sub(Time::from_ps(5)), now);
+        assert_eq!(queue.top(), Some((late.saturating_sub(Time::from_ps(5)), LinkId::new(1))));
+    }
+
+    #[test]
     fn ties_go_to_the_lower_link() {
         let mut queue = LinkQueue::new(8);
         for link in [5, 3, 6] {
-            queue.set(LinkId::new(link), Time::from_us(1));
+            queue.set(LinkId::new(link), Time::from_us(1), Time::ZERO);
         }
         assert_eq!(queue.top(), Some((Time::from_us(1), LinkId::new(3))));
     }
