@@ -1,10 +1,19 @@
 //! What the tests here share: scenarios from text, outcomes of both event cores, and how they differ.
 
+use crate::ids::NodeId;
 use crate::measure::table::{Data, Table};
-use crate::schemes::Scheme;
+use crate::packet::Packet;
+use crate::roles::{
+    CongestionControl, Controller, Ecmp, Pass, Passage, PathSelector, QueueDiscipline, SwitchAgent, SwitchCx,
+    WindowControl,
+};
+use crate::schemes::{FlowFacts, NewReno, NodeFacts, Scheme};
 use crate::sim::build::Substitutes;
 use crate::sim::{Failure, Outcome, run_oracle_with, run_with};
 use crate::spec::Scenario;
+use crate::units::Time;
+use std::any::Any;
+use std::sync::{Arc, Mutex};
 
 /// A scenario from its text.
 pub(super) fn scenario(text: &str) -> Scenario {
@@ -100,4 +109,99 @@ pub(super) fn reals(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
         Data::OptU64(values) => values.iter().map(|value| value.map_or(f64::NAN, |value| value as f64)).collect(),
         other => panic!("{table}.{column} is {other:?}"),
     }
+}
+
+/// What roles tell a test, in order.
+#[derive(Debug)]
+pub(super) struct Log<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Clone for Log<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Log<T> {
+    pub(super) fn new() -> Self {
+        Self(Arc::default())
+    }
+    pub(super) fn push(&self, item: T) {
+        self.0.lock().expect("no role has panicked").push(item);
+    }
+    /// Everything that was told.
+    pub(super) fn take(&self) -> Vec<T> {
+        std::mem::take(&mut self.0.lock().expect("no role has panicked"))
+    }
+}
+
+type Make<F, R> = Option<Box<dyn Fn(&F) -> R + Send + Sync>>;
+
+/// A scheme of single roles; what is none is left to the base.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) congestion: Make<FlowFacts, Box<dyn CongestionControl>>,
+    pub(super) window: Make<NodeFacts, Box<dyn WindowControl>>,
+    pub(super) queue: Make<NodeFacts, Box<dyn QueueDiscipline>>,
+    pub(super) agent: Make<NodeFacts, Box<dyn SwitchAgent>>,
+    pub(super) controller: Make<(), Box<dyn Controller>>,
+    pub(super) selector: Make<NodeFacts, Box<dyn PathSelector>>,
+    pub(super) node: Make<NodeFacts, Box<dyn Any + Send>>,
+}
+
+impl Scheme for Parts {
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        self.congestion.as_ref().map_or_else(|| Box::new(NewReno) as _, |make| make(flow))
+    }
+    fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        self.window.as_ref().map(|make| make(host))
+    }
+    fn queue(&self, switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        self.queue.as_ref().map(|make| make(switch))
+    }
+    fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        self.agent.as_ref().map(|make| make(switch))
+    }
+    fn controller(&self) -> Option<Box<dyn Controller>> {
+        self.controller.as_ref().map(|make| make(&()))
+    }
+    fn path_selector(&self, host: &NodeFacts) -> Box<dyn PathSelector> {
+        self.selector.as_ref().map_or_else(|| Box::new(Ecmp) as _, |make| make(host))
+    }
+    fn node_state(&self, switch: &NodeFacts) -> Box<dyn Any + Send> {
+        self.node.as_ref().map_or_else(|| Box::new(()) as _, |make| make(switch))
+    }
+}
+
+/// A switch agent that tells of every packet and lets it pass.
+pub(super) struct Tap(pub(super) Log<Seen>);
+
+/// One packet at a switch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) at: Time,
+    pub(super) switch: NodeId,
+    pub(super) packet: Packet,
+    pub(super) passage: Passage,
+}
+
+impl SwitchAgent for Tap {
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        self.0.push(Seen { at: cx.now, switch: cx.switch, packet: *packet, passage: *passage });
+        Pass::Forward
+    }
+}
+
+/// A scheme with a tap on every switch, and where it tells.
+pub(super) fn tapped() -> (Parts, Log<Seen>) {
+    let log = Log::new();
+    let tell = log.clone();
+    (Parts { agent: Some(Box::new(move |_| Box::new(Tap(tell.clone())))), ..Parts::default() }, log)
+}
+
+/// One switch, cables of 10 us, an incast of `senders` with `bytes` each, and `more` text.
+pub(super) fn star(senders: u32, bytes: &str, more: &str) -> String {
+    format!(
+        "[network]\ntopology = \"star\"\ndelay = \"10us\"\n[[traffic]]\nkind = \"incast\"\nsenders = {senders}\n\
+         bytes-each = \"{bytes}\"\n{more}\n[run]\nduration = \"5s\"\n"
+    )
 }

@@ -114,7 +114,7 @@ fn check(text: &str, outcome: &Outcome, packets: Option<f64>, shared: bool) -> T
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_small_scenario(
         (network, in_packets) in network(),
