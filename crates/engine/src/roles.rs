@@ -202,7 +202,8 @@ pub struct ReceiverCx<'a> {
 
 /// Receiving host: one instance, which sees all flows that end there.
 pub trait WindowControl: Send {
-    /// A SYN came (or a transfer began on an open connection). `bytes` is the announced size, if any.
+    /// A SYN came, or the first data of a transfer on an open connection. `bytes` is the size of the transfer, if it
+    /// has one. A SYN that is sent again comes here again.
     fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, bytes: Option<u64>);
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
@@ -288,7 +289,9 @@ pub trait QueueDiscipline: Send {
     }
     /// A packet arrives and there is room for it. May mark it.
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission;
-    /// The buffer is full. Names the band whose last packet makes room, or none to drop the arriving packet.
+    /// The buffer is full. Names the band whose last packet makes room, or none to drop the arriving packet; asked
+    /// again until the packet fits. Only a port with several bands, or one that acts on dequeue, can push out: any
+    /// other has fixed the departure of what it holds, and drops the arriving packet.
     fn on_full(&mut self, _cx: &mut QueueCx<'_>, _packet: &Packet) -> Option<u8> {
         None
     }

@@ -4,12 +4,13 @@ use crate::ids::{GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::delay::DelayStats;
 use crate::queue;
-use crate::roles::QueueDiscipline;
+use crate::roles::{Ecmp, PathSelector, QueueDiscipline, WindowControl};
 use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
 use crate::sim::event::{Slots, TieBreak};
 use crate::sim::flow::Paths;
 use crate::sim::ledger::Ledger;
+use crate::sim::links::LinkQueue;
 use crate::sim::port::{Jitter, Limit, PortSpec};
 use crate::sim::probes::Probes;
 use crate::sim::switching::ControlChannel;
@@ -37,15 +38,26 @@ pub(crate) struct CoreParts {
 /// Largest IPv4 packet (RFC 791 section 3.1).
 const LARGEST_PACKET: u64 = 65_535;
 
-/// Schemes of a run that take the place of registered ones, by key: how tests bring their own.
-pub(crate) type Substitutes = BTreeMap<&'static str, Box<dyn Scheme>>;
+/// What takes the place of registered parts: how tests bring their own.
+#[derive(Default)]
+pub(crate) struct Substitutes {
+    /// Schemes by key.
+    pub(crate) schemes: BTreeMap<&'static str, Box<dyn Scheme>>,
+    /// The network, whatever the scenario says.
+    pub(crate) topology: Option<Topology>,
+}
 
 /// Lays out everything that the scenario names.
-pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(World, CoreParts), SpecError> {
-    let mut schemes = Schemes { scenario, substitutes, keys: Vec::new(), built: Vec::new() };
+pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result<(World, CoreParts), SpecError> {
+    let substitute = substitutes.topology.take();
+    let mut schemes = Schemes { scenario, substitutes: substitutes.schemes, keys: Vec::new(), built: Vec::new() };
     let network_scheme = schemes.index(scenario.scheme_key());
     let demands: Vec<Demand> = scenario.traffic.iter().map(demand).collect();
-    let topology = lay_out(scenario, &demands)?;
+    let topology = match substitute {
+        Some(topology) => topology,
+        None => lay_out(scenario, &demands)?,
+    };
+    check_magnitudes(scenario, &topology)?;
     let header = header(scenario)?;
     let mut endpoints = Vec::new();
     for group in &scenario.traffic {
@@ -62,28 +74,29 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
     };
     let bundle = &*schemes.built[network_scheme];
     let nodes = (0..topology.nodes.len()).map(|node| bundle.node_state(&facts(NodeId::new(node)))).collect();
-    let ports = ports(scenario, &topology, bundle, &facts, header)?;
     let per_switch = |node: usize| match topology.nodes[node] {
         NodeKind::Switch => bundle.switch_agent(&facts(NodeId::new(node))),
         NodeKind::Host => None,
     };
     let switches: Vec<_> = (0..topology.nodes.len()).map(per_switch).collect();
+    let agents: Vec<bool> = switches.iter().map(Option::is_some).collect();
+    let ports = ports(scenario, &topology, bundle, &facts, header, &agents)?;
     let hosts = (0..topology.nodes.len()).map(|node| match topology.nodes[node] {
         NodeKind::Switch => None,
         NodeKind::Host => Some(Host {
-            window: bundle.window_control(&facts(NodeId::new(node))),
-            selector: bundle.path_selector(&facts(NodeId::new(node))),
+            windows: windows(&schemes.built, &facts(NodeId::new(node))),
+            selector: selector(scenario, bundle, &facts(NodeId::new(node))),
             uplink: egress(&topology, NodeId::new(node)),
         }),
     });
     let hosts: Vec<Option<Host>> = hosts.collect();
-    let ledger = ledger(scenario, &topology, endpoints.len());
+    let ledger = ledger(scenario, &topology, endpoints.len(), header);
     let groups = groups(scenario, &topology, &demands, seed)?;
     let ties = TieBreak::new(topology.links.len(), seed);
     let world = World {
         seed,
         duration: scenario.run.time("duration"),
-        has_schedulers: hosts.iter().flatten().any(|host| host.window.is_some()),
+        has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
         has_agents: switches.iter().any(Option::is_some),
         controller: bundle.controller(),
         channel: channel(&scenario.control, seed),
@@ -107,11 +120,13 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
         transfers: Vec::new(),
         queries: Vec::new(),
         groups,
+        host_tokens: Slots::default(),
         tokens: Slots::default(),
         messages: Slots::default(),
         samples: Vec::new(),
         open: 0,
         window_start: None,
+        finite_before: 0,
         now: Time::ZERO,
         finished: false,
         stopped: false,
@@ -128,7 +143,7 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
 /// The schemes that a scenario uses, each built once.
 struct Schemes<'a> {
     scenario: &'a Scenario,
-    substitutes: Substitutes,
+    substitutes: BTreeMap<&'static str, Box<dyn Scheme>>,
     keys: Vec<&'static str>,
     built: Vec<Box<dyn Scheme>>,
 }
@@ -244,6 +259,7 @@ fn ports(
     bundle: &dyn Scheme,
     facts: &dyn Fn(NodeId) -> NodeFacts,
     header: u16,
+    agents: &[bool],
 ) -> Result<Vec<PortSpec>, SpecError> {
     let packet = scenario.transport.bytes("mss").get() + u64::from(header);
     let seed = scenario.run.integer("seed");
@@ -264,20 +280,69 @@ fn ports(
             discipline: if switch { discipline(scenario, bundle, &facts(link.from)) } else { queue::drop_tail() },
             jitter,
             node: link.from.index(),
-            observed: observed(scenario, topology, LinkId::new(i), switch),
+            observed: observed(scenario, topology, LinkId::new(i), switch) || agents[link.from.index()],
         });
     }
     Ok(ports)
+}
+
+/// A host's schedulers, one for each scheme of the end points; none at all if no scheme has one.
+fn windows(schemes: &[Box<dyn Scheme>], host: &NodeFacts) -> Vec<Option<Box<dyn WindowControl>>> {
+    let windows: Vec<_> = schemes.iter().map(|scheme| scheme.window_control(host)).collect();
+    if windows.iter().any(Option::is_some) { windows } else { Vec::new() }
+}
+
+fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
+    match scenario.network.params.text("path-selector") {
+        "ecmp" => Box::new(Ecmp),
+        _ => bundle.path_selector(host),
+    }
+}
+
+/// Most rows of the bins and of a sampled queue trace.
+const MOST_ROWS: u64 = 100_000_000;
+
+/// Refuses what would not fit the memory or the keys of the event queue.
+fn check_magnitudes(scenario: &Scenario, topology: &Topology) -> Result<(), SpecError> {
+    let (measure, network) = (&scenario.measure, &scenario.network.params);
+    let duration = scenario.run.time("duration").ps();
+    let rows = |interval: Time| if interval == Time::ZERO { 0 } else { duration / interval.ps() };
+    let too_many = |key: &str, rows: u64| {
+        let message = format!("gives {rows} rows over run.duration, more than {MOST_ROWS}; give a longer time");
+        Err(measure.fail(key, message))
+    };
+    let bins = rows(measure.time("bin")).saturating_mul(scenario.traffic.len() as u64);
+    if bins > MOST_ROWS {
+        return too_many("bin", bins);
+    }
+    if measure.text("queue-trace") == "sampled" && rows(measure.time("queue-sample")) > MOST_ROWS {
+        return too_many("queue-sample", rows(measure.time("queue-sample")));
+    }
+    let reach = LinkQueue::reach(topology.links.len());
+    let jitter = network.time("host-jitter");
+    for link in &topology.links {
+        let transmission = LARGEST_PACKET * u64::from(link.rate.ps_per_byte().expect("the parser checks rates"));
+        if link.delay + jitter + Time::from_ps(transmission) > reach {
+            let (delay, rate) = (link.delay, link.rate);
+            let message =
+                format!("a packet takes too long to cross a link of {rate} and {delay}, with {jitter} of jitter");
+            return Err(network.fail("delay", message));
+        }
+    }
+    Ok(())
 }
 
 fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {
     if network.text("admission") == "dynamic-threshold" {
         let memory = match network.size("shared-buffer") {
             Size::Bytes(bytes) => bytes,
-            Size::Packets(packets) => packets * packet,
+            Size::Packets(packets) => packets.saturating_mul(packet),
         };
         if memory < packet {
             return Err(network.fail("shared-buffer", format!("holds less than one packet of {packet} bytes")));
+        }
+        if network.number("dt-alpha") <= 0.0 {
+            return Err(network.fail("dt-alpha", "a port may hold nothing; give a positive factor"));
         }
         return Ok(Limit::Dynamic { pool: link.from.index(), memory, alpha: network.number("dt-alpha") });
     }
@@ -303,14 +368,15 @@ fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool
     match scenario.measure.text("queues") {
         "all" => switch,
         "bottleneck" => link == topology.bottleneck,
-        _ => false,
+        // The time bins have a column for it.
+        _ => link == topology.bottleneck && scenario.measure.time("bin") > Time::ZERO,
     }
 }
 
-fn ledger(scenario: &Scenario, topology: &Topology, groups: usize) -> Ledger {
+fn ledger(scenario: &Scenario, topology: &Topology, groups: usize, header: u16) -> Ledger {
     let width = scenario.measure.time("bin");
     let bins = (width > Time::ZERO).then(|| Bins::new(width, groups));
-    let mut ledger = Ledger::new(topology.links.len(), bins);
+    let mut ledger = Ledger::new(topology.links.len(), bins, header);
     let trace = scenario.measure.text("queue-trace") == "on-change";
     for (i, link) in topology.links.iter().enumerate() {
         let (id, switch) = (LinkId::new(i), topology.nodes[link.from.index()] == NodeKind::Switch);

@@ -131,13 +131,19 @@ pub(crate) struct Core {
     nodes: Vec<Box<dyn Any + Send>>,
     /// Ports that share each switch's memory.
     pools: Vec<Vec<LinkId>>,
+    /// By node, its ports whose disciplines act on dequeue, if the node's roles share a state.
+    siblings: Vec<Vec<LinkId>>,
     ledger: Ledger,
 }
 
 impl Core {
     pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger, ties: TieBreak) -> Self {
         let mut pools: Vec<Vec<LinkId>> = Vec::new();
+        let mut siblings = vec![Vec::new(); nodes.len()];
         for (i, spec) in specs.iter().enumerate() {
+            if spec.discipline.acts_on_dequeue() && !nodes[spec.node].is::<()>() {
+                siblings[spec.node].push(LinkId::new(i));
+            }
             if let Limit::Dynamic { pool, .. } = spec.limit {
                 pools.resize(pools.len().max(pool + 1), Vec::new());
                 pools[pool].push(LinkId::new(i));
@@ -151,6 +157,7 @@ impl Core {
             misc_min: u64::MAX,
             nodes,
             pools,
+            siblings,
             ledger,
         }
     }
@@ -158,39 +165,15 @@ impl Core {
     #[inline(never)]
     fn send_slow(&mut self, link: LinkId, packet: &Packet, now: Time) {
         let mut packet = *packet;
-        let pool_bytes = match self.slow[link.index()].spec.limit {
-            Limit::Dynamic { pool, .. } => self.pool_bytes(pool, now),
-            _ => 0,
-        };
-        let backlog = self.look(link, now);
-        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
-        let node = &mut *self.nodes[slow.spec.node];
         let marked = packet.flags.has(Flags::CE);
-        let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
-        let (verdict, would_mark) = slow.spec.admit(&mut packet, situation);
-        if would_mark {
-            self.ledger.ports[link.index()].would_mark += 1;
-        }
-        let band = match verdict {
-            Verdict::Drop(reason) => return self.ledger.on_drop(link, &packet, reason, now),
-            Verdict::PushOut(victim) => {
-                if !push_out(slow, victim, link, now, &mut self.ledger) {
-                    return self.ledger.on_drop(link, &packet, DropReason::BufferFull, now);
-                }
-                // The place is free: the discipline decides about the packet as usual.
-                let backlog = in_port(slow);
-                let node = &mut *self.nodes[slow.spec.node];
-                let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
-                match slow.spec.admit(&mut packet, situation).0 {
-                    Verdict::Enqueue(band) => band,
-                    _ => return self.ledger.on_drop(link, &packet, DropReason::Discipline, now),
-                }
-            }
-            Verdict::Enqueue(band) => band,
+        let band = match self.decide(link, &mut packet, now) {
+            Ok(band) => band,
+            Err(reason) => return self.ledger.on_drop(link, &packet, reason, now),
         };
         if packet.flags.has(Flags::CE) && !marked {
             self.ledger.on_mark(link, &packet, now);
         }
+        let port = &mut self.ports[link.index()];
         port.bytes_in += u64::from(packet.size);
         if port.scheduled {
             self.enqueue_scheduled(link, &packet, band, now);
@@ -199,13 +182,49 @@ impl Core {
         }
     }
 
+    /// Decides about a packet that wants to enter, and makes room for it where the discipline pushes others out.
+    fn decide(&mut self, link: LinkId, packet: &mut Packet, now: Time) -> Result<u8, DropReason> {
+        loop {
+            let pool_bytes = match self.slow[link.index()].spec.limit {
+                Limit::Dynamic { pool, .. } => self.pool_bytes(pool, now),
+                _ => 0,
+            };
+            let backlog = self.look(link, now);
+            let slow = &mut self.slow[link.index()];
+            let node = &mut *self.nodes[slow.spec.node];
+            let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
+            let (verdict, would_mark) = slow.spec.admit(packet, situation);
+            self.ledger.ports[link.index()].would_mark += u64::from(would_mark);
+            match verdict {
+                Verdict::Enqueue(band) => return Ok(band),
+                Verdict::Drop(reason) => return Err(reason),
+                Verdict::PushOut(victim, reason) => {
+                    if !self.push_out(link, usize::from(victim), now) {
+                        return Err(reason);
+                    }
+                }
+            }
+        }
+    }
+
+    fn push_out(&mut self, link: LinkId, band: usize, now: Time) -> bool {
+        let slow = &mut self.slow[link.index()];
+        let Some(victim) = slow.waiting.get_mut(band).and_then(VecDeque::pop_back) else { return false };
+        slow.bands[band].packets -= 1;
+        slow.bands[band].bytes -= u64::from(victim.size);
+        self.ports[link.index()].bytes_in -= u64::from(victim.size);
+        self.ledger.on_drop(link, &victim, DropReason::PushedOut, now);
+        self.ledger.on_queue(link, now, in_port(slow));
+        true
+    }
+
     fn enqueue_fifo(&mut self, link: LinkId, packet: &Packet, now: Time) {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let ready = slow.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
         let empty = port.head == port.tail;
         let arrival = port.begin(packet, port.busy_until.max(ready.ps()));
         if empty {
-            self.links.set(link, Time::from_ps(arrival));
+            self.links.set(link, Time::from_ps(arrival), now);
         }
         if port.exact {
             let backlog = Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - slow.bytes_out };
@@ -222,7 +241,7 @@ impl Core {
         if slow.in_service == 0 {
             self.serve(link, now);
             let port = &self.ports[link.index()];
-            self.links.set(link, Time::from_ps(port.at(port.head).arrival));
+            self.links.set(link, Time::from_ps(port.at(port.head).arrival), now);
         }
         let backlog = in_port(&self.slow[link.index()]);
         self.ledger.on_queue(link, now, backlog);
@@ -282,18 +301,36 @@ impl Core {
 
     /// Takes every service decision of a scheduled port that is due by `now`.
     fn catch_up(&mut self, link: LinkId, now: Time) {
-        loop {
-            let at = Time::from_ps(self.ports[link.index()].busy_until);
-            let slow = &mut self.slow[link.index()];
-            if slow.in_service == 0 || at > now {
-                return;
-            }
-            slow.bytes_out += u64::from(slow.in_service);
-            slow.in_service = 0;
-            let backlog = slow.waiting();
-            self.ledger.on_queue(link, at, backlog);
-            self.serve(link, at);
+        let node = self.slow[link.index()].spec.node;
+        if !self.siblings[node].is_empty() {
+            return self.catch_up_node(node, now);
         }
+        while self.slow[link.index()].in_service > 0 && self.ports[link.index()].busy_until <= now.ps() {
+            self.complete_service(link);
+        }
+    }
+
+    /// As [`Self::catch_up`] for all ports of a switch whose disciplines may write the state that they share when a
+    /// packet leaves: in order of time, then of links.
+    #[cold]
+    fn catch_up_node(&mut self, node: usize, now: Time) {
+        loop {
+            let busy = self.siblings[node].iter().filter(|link| self.slow[link.index()].in_service > 0);
+            match busy.map(|link| (self.ports[link.index()].busy_until, *link)).min() {
+                Some((at, link)) if at <= now.ps() => self.complete_service(link),
+                _ => return,
+            }
+        }
+    }
+
+    /// The packet in service leaves a scheduled port, and the next one is taken.
+    fn complete_service(&mut self, link: LinkId) {
+        let at = Time::from_ps(self.ports[link.index()].busy_until);
+        let slow = &mut self.slow[link.index()];
+        slow.in_service = 0;
+        let backlog = slow.waiting();
+        self.ledger.on_queue(link, at, backlog);
+        self.serve(link, at);
     }
 
     fn pool_bytes(&mut self, pool: usize, now: Time) -> u64 {
@@ -316,7 +353,7 @@ impl Core {
         }
         let port = &self.ports[link.index()];
         let next = if port.head == port.tail { Time::NEVER } else { Time::from_ps(port.at(port.head).arrival) };
-        self.links.replace_top(link, next);
+        self.links.replace_top(link, next, now);
         packet
     }
 }
@@ -328,17 +365,6 @@ fn in_port(slow: &SlowPort) -> Backlog {
         packets: waiting.packets + u32::from(slow.in_service > 0),
         bytes: waiting.bytes + u64::from(slow.in_service),
     }
-}
-
-fn push_out(slow: &mut SlowPort, band: u8, link: LinkId, now: Time, ledger: &mut Ledger) -> bool {
-    let band = usize::from(band);
-    let Some(victim) = slow.waiting.get_mut(band).and_then(VecDeque::pop_back) else { return false };
-    slow.bands[band].packets -= 1;
-    slow.bands[band].bytes -= u64::from(victim.size);
-    slow.bytes_out += u64::from(victim.size);
-    ledger.on_drop(link, &victim, DropReason::PushedOut, now);
-    ledger.on_queue(link, now, in_port(slow));
-    true
 }
 
 fn hot_part(spec: &PortSpec) -> Port {
@@ -388,7 +414,7 @@ impl EventCore for Core {
         port.bytes_in += u64::from(packet.size);
         let arrival = port.begin(packet, port.busy_until.max(now.ps()));
         if on_link == 0 {
-            self.links.set(link, Time::from_ps(arrival));
+            self.links.set(link, Time::from_ps(arrival), now);
         }
     }
 
@@ -428,7 +454,10 @@ impl EventCore for Core {
         }
     }
 
-    fn node(&mut self, switch: NodeId) -> &mut dyn Any {
+    fn node(&mut self, switch: NodeId, now: Time) -> &mut dyn Any {
+        if !self.siblings[switch.index()].is_empty() {
+            self.catch_up_node(switch.index(), now);
+        }
         &mut *self.nodes[switch.index()]
     }
 
@@ -447,7 +476,15 @@ impl EventCore for Core {
         self.links.top().is_none() && self.misc.iter().all(|Reverse((_, key))| key.is_sample())
     }
 
-    fn bytes_in(&self, link: LinkId) -> u64 {
-        self.ports[link.index()].bytes_in
+    fn bytes_out(&self, link: LinkId, now: Time) -> u64 {
+        let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
+        let mut inside = slow.waiting().bytes;
+        let mut i = port.head;
+        while i != port.tail {
+            let packet = port.at(i);
+            inside += if packet.arrival > now.ps() + port.delay { u64::from(packet.size) } else { 0 };
+            i = i.wrapping_add(1);
+        }
+        port.bytes_in - inside
     }
 }

@@ -8,7 +8,7 @@ use crate::ids::{FlowId, NodeId};
 use crate::packet::{Flags, Packet, Stamp, unwrap_seq};
 use crate::roles::{AckKind, AckVerdict, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::sim::event::{Class, EventCore};
-use crate::sim::flow::{HeldAck, Io};
+use crate::sim::flow::{HeldAck, Io, Purpose};
 use crate::sim::transfers::TimeoutCause;
 use crate::sim::world::World;
 use crate::tcp::FIRST_DATA;
@@ -104,15 +104,22 @@ impl World {
             core.schedule(deadline, Class::DelayedAck, packet.flow.index());
         }
         let arrived = next >= side.boundary;
-        self.delays[group.index()].record(delay, previous);
-        self.groups[group.index()].delivered += delivery.new_in_order;
-        if let Some(bins) = &mut core.ledger().bins {
-            bins.add_delay(group, now, delay, previous);
-            bins.add_delivered(group, now, Bytes::new(delivery.new_in_order));
+        // Requests are small and travel the other way: neither goodput nor delays count them.
+        if flow.purpose == Purpose::Data {
+            self.delays[group.index()].record(delay, previous);
+            self.groups[group.index()].delivered += delivery.new_in_order;
+            if let Some(bins) = &mut core.ledger().bins {
+                bins.add_delay(group, now, delay, previous);
+                bins.add_delivered(group, now, Bytes::new(delivery.new_in_order));
+            }
         }
-        if self.has_schedulers {
+        if self.has_scheduler(to) {
+            if std::mem::take(&mut self.flows[packet.flow.index()].receiver.unannounced) {
+                let bytes = self.announced(packet.flow);
+                self.ask_host(to, packet.flow, now, core, |window, cx| window.on_open(cx, packet.flow, bytes));
+            }
             let arrival = Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
-            self.ask_host(to, now, core, |window, cx| window.on_data(cx, packet.flow, &arrival));
+            self.ask_host(to, packet.flow, now, core, |window, cx| window.on_data(cx, packet.flow, &arrival));
         }
         for i in 0..self.acks.as_slice().len() {
             let ack = self.acks.as_slice()[i];
@@ -123,23 +130,37 @@ impl World {
         }
     }
 
-    fn on_syn<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+    /// Whether schedulers act on the flows that end at a host.
+    #[inline(always)]
+    fn has_scheduler(&self, host: NodeId) -> bool {
+        self.has_schedulers && self.hosts[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
+    }
+
+    /// The size of what a flow carries now, as its sender would announce it.
+    fn announced(&self, id: FlowId) -> Option<u64> {
         let flow = &self.flows[id.index()];
-        let (to, bytes) = (flow.wire.to, self.transfers[flow.transfer.index()].bytes);
-        self.ask_host(to, now, core, |window, cx| window.on_open(cx, id, bytes));
+        match flow.purpose {
+            Purpose::Request(transfer) => self.transfers[transfer.index()].request.map(|request| request.bytes),
+            Purpose::Data => self.transfers[flow.transfer.index()].bytes,
+        }
+    }
+
+    fn on_syn<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let (to, bytes) = (self.flows[id.index()].wire.to, self.announced(id));
+        self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, bytes));
         if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
             self.flows[id.index()].receiver.held = Some(HeldAck { syn: true, ece: false });
         } else {
             self.send_syn_ack(id, now, core);
         }
-        self.run_host_actions(to, now, core);
+        self.run_host_actions(to, self.scheme_of(id), now, core);
     }
 
     /// Sends an acknowledgement, or leaves it to the host's scheduler.
     #[inline]
     fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: &AckOut, now: Time, core: &mut C) {
-        if self.has_schedulers {
-            let to = self.flows[id.index()].wire.to;
+        let to = self.flows[id.index()].wire.to;
+        if self.has_scheduler(to) {
             let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
             let verdict = self.ack_verdict(to, id, kind, now, core);
             if verdict == AckVerdict::Hold {
@@ -147,7 +168,7 @@ impl World {
             } else {
                 self.send_ack(id, ack, false, core, now);
             }
-            return self.run_host_actions(to, now, core);
+            return self.run_host_actions(to, self.scheme_of(id), now, core);
         }
         self.send_ack(id, ack, false, core, now);
     }
@@ -284,12 +305,19 @@ impl World {
     fn ask_host<C: EventCore>(
         &mut self,
         node: NodeId,
+        flow: FlowId,
         now: Time,
         core: &mut C,
         ask: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>),
     ) {
-        self.call_host(node, now, |window, cx| ask(window, cx));
-        self.run_host_actions(node, now, core);
+        let scheme = self.scheme_of(flow);
+        self.call_host(node, scheme, now, |window, cx| ask(window, cx));
+        self.run_host_actions(node, scheme, now, core);
+    }
+
+    /// The scheme of a flow's end points, by index.
+    fn scheme_of(&self, flow: FlowId) -> usize {
+        self.endpoints[self.flows[flow.index()].wire.endpoint as usize].scheme
     }
 
     fn ack_verdict<C: EventCore>(
@@ -300,17 +328,19 @@ impl World {
         now: Time,
         _core: &mut C,
     ) -> AckVerdict {
-        self.call_host(node, now, |window, cx| window.on_ack(cx, id, kind)).unwrap_or(AckVerdict::Send)
+        let scheme = self.scheme_of(id);
+        self.call_host(node, scheme, now, |window, cx| window.on_ack(cx, id, kind)).unwrap_or(AckVerdict::Send)
     }
 
     fn call_host<R>(
         &mut self,
         node: NodeId,
+        scheme: usize,
         now: Time,
         call: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
     ) -> Option<R> {
         let host = self.hosts[node.index()].as_mut()?;
-        let window = host.window.as_mut()?;
+        let window = host.windows.get_mut(scheme)?.as_mut()?;
         let mut cx = ReceiverCx {
             now,
             mss: self.endpoints[0].sender.mss,
@@ -320,7 +350,7 @@ impl World {
         Some(call(&mut **window, &mut cx))
     }
 
-    fn run_host_actions<C: EventCore>(&mut self, node: NodeId, now: Time, core: &mut C) {
+    fn run_host_actions<C: EventCore>(&mut self, node: NodeId, scheme: usize, now: Time, core: &mut C) {
         if self.receiver_actions.is_empty() {
             return;
         }
@@ -330,7 +360,7 @@ impl World {
                 ReceiverAction::Window { flow, bytes } => self.flows[flow.index()].receiver.granted = bytes,
                 ReceiverAction::Release { flow, push } => self.release(flow, push, now, core),
                 ReceiverAction::Timer { at, token } => {
-                    let slot = self.tokens.put((node, token));
+                    let slot = self.host_tokens.put((node, scheme, token));
                     core.schedule(at.max(now), Class::Host, slot);
                 }
             }
@@ -352,8 +382,9 @@ impl World {
     }
 
     pub(crate) fn on_host_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
-        if let Some((node, token)) = self.tokens.take(slot) {
-            self.ask_host(node, now, core, |window, cx| window.on_timer(cx, token));
+        if let Some((node, scheme, token)) = self.host_tokens.take(slot) {
+            self.call_host(node, scheme, now, |window, cx| window.on_timer(cx, token));
+            self.run_host_actions(node, scheme, now, core);
         }
     }
 }

@@ -178,12 +178,12 @@ pub(crate) trait EventCore {
     fn ledger(&mut self) -> &mut super::ledger::Ledger;
     /// Brings every observed port up to `now` (end of run, samples).
     fn settle(&mut self, now: Time);
-    /// State that a switch's roles share.
-    fn node(&mut self, switch: crate::ids::NodeId) -> &mut dyn std::any::Any;
+    /// State that a switch's roles share, as it is now.
+    fn node(&mut self, switch: crate::ids::NodeId, now: Time) -> &mut dyn std::any::Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
     /// Nothing is left that could happen, but for samples.
     fn is_idle(&self) -> bool;
-    /// Bytes let into the port of `link` so far.
-    fn bytes_in(&self, link: LinkId) -> u64;
+    /// Bytes whose transmission by the port of `link` is over.
+    fn bytes_out(&self, link: LinkId, now: Time) -> u64;
 }

@@ -4,6 +4,7 @@ use crate::ids::{FlowId, GroupId, LinkId, NodeId, TransferId};
 use crate::packet::{Flags, Packet, Stamp};
 use crate::roles::{PacketFacts, PathRequest, PathSelector};
 use crate::sim::event::{Class, EventCore};
+use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::{OutSegment, Sender, SenderIo};
 use crate::topology::Topology;
@@ -94,6 +95,8 @@ pub(crate) struct ReceiverSide {
     pub(crate) field: u64,
     /// The transfer in progress ends before this sequence number.
     pub(crate) boundary: u64,
+    /// Its first data will be the first that the host hears of it: no SYN announces it.
+    pub(crate) unannounced: bool,
     /// One-way delay of the last segment.
     pub(crate) last_delay: Option<Time>,
     pub(crate) segments: u64,
@@ -137,8 +140,9 @@ impl<C> Io<'_, C> {
     /// Chooses the path of the flowcell that begins at or before `seq`.
     #[cold]
     fn next_cell(&mut self, seq: u64, cell: u64) {
-        self.wire.cell = seq / cell;
-        self.wire.cell_end = (self.wire.cell + 1) * cell;
+        // Cells count data bytes; those before the first have the number of the handshake.
+        self.wire.cell = seq.saturating_sub(FIRST_DATA) / cell;
+        self.wire.cell_end = (self.wire.cell + 1) * cell + FIRST_DATA;
         let choice = self.selector.choose(&PathRequest {
             flow: self.wire.id,
             from: self.wire.from,

@@ -72,13 +72,15 @@ pub(crate) struct Ledger {
     pub(crate) bins: Option<Bins>,
     pub(crate) sack: Slots<SackBlocks>,
     pub(crate) drop_log: Vec<DropRecord>,
+    /// Bytes of headers in every packet: a segment of this size carries no data.
+    header: u16,
 }
 
 /// The drops table lists this many losses; totals count all.
 pub(crate) const DROP_LOG_LIMIT: usize = 100_000;
 
 impl Ledger {
-    pub(crate) fn new(links: usize, bins: Option<Bins>) -> Self {
+    pub(crate) fn new(links: usize, bins: Option<Bins>, header: u16) -> Self {
         Self {
             drops: [0; DropReason::ALL.len()],
             ports: vec![PortBook::default(); links],
@@ -87,6 +89,7 @@ impl Ledger {
             bins,
             sack: Slots::default(),
             drop_log: Vec::new(),
+            header,
         }
     }
 
@@ -125,9 +128,12 @@ impl Ledger {
             book.acks_dropped += 1;
         } else {
             book.drops += 1;
-            let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
-            book.lost.retain(|lost| lost.seq != packet.seq);
-            book.lost.push(LostSegment { seq: packet.seq, retransmitted });
+            // The last packet of a handshake has the number of the first data, but none of it.
+            if packet.size > self.header || packet.flags.has(Flags::SYN.with(Flags::FIN)) {
+                let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
+                book.lost.retain(|lost| lost.seq != packet.seq);
+                book.lost.push(LostSegment { seq: packet.seq, retransmitted });
+            }
         }
         if let Some(bins) = &mut self.bins {
             bins.add_drop(book.group, now);
@@ -138,7 +144,7 @@ impl Ledger {
     pub(crate) fn on_mark(&mut self, link: LinkId, packet: &Packet, now: Time) {
         self.ports[link.index()].marks += 1;
         let book = &mut self.flows[packet.flow.index()];
-        book.marks += 1;
+        book.marks += u64::from(!packet.is_ack());
         if let Some(bins) = &mut self.bins {
             bins.add_mark(book.group, now);
         }
@@ -164,6 +170,16 @@ impl Ledger {
             {
                 bins.add_queue(monitor.last.0, at, monitor.last.1);
                 monitor.last = (at, backlog.packets);
+            }
+        }
+    }
+
+    /// Accounts the time up to the end of the run to the bins.
+    pub(crate) fn close(&mut self, end: Time) {
+        for monitor in self.queues.iter_mut().flatten().filter(|monitor| monitor.binned) {
+            if let Some(bins) = &mut self.bins {
+                bins.add_queue(monitor.last.0, end, monitor.last.1);
+                monitor.last.0 = end;
             }
         }
     }

@@ -38,10 +38,10 @@ impl LinkQueue {
         Some((at, self.ties.link(key & (self.leaves as u64 - 1), at)))
     }
 
-    /// Sets the time of a link, whatever it was; [`Time::NEVER`] removes it.
+    /// Sets the time of a link, whatever it was; [`Time::NEVER`] removes it. No time ever set lies before `now`.
     #[inline(always)]
-    pub(crate) fn set(&mut self, link: LinkId, at: Time) {
-        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps()) };
+    pub(crate) fn set(&mut self, link: LinkId, at: Time, now: Time) {
+        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps(), now.ps()) };
         let mut i = self.leaves + link.index();
         let nodes = &mut self.nodes[..];
         nodes[i] = key;
@@ -58,9 +58,9 @@ impl LinkQueue {
     /// Sets the time of the link that is at the top. Its key is the smallest all the way up, so the walk always
     /// reaches the root and need not look for an early end.
     #[inline(always)]
-    pub(crate) fn replace_top(&mut self, link: LinkId, at: Time) {
+    pub(crate) fn replace_top(&mut self, link: LinkId, at: Time, now: Time) {
         debug_assert_eq!(self.top().map(|(_, top)| top), Some(link));
-        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps()) };
+        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps(), now.ps()) };
         let mut i = self.leaves + link.index();
         let nodes = &mut self.nodes[..];
         nodes[i] = key;
@@ -72,9 +72,9 @@ impl LinkQueue {
     }
 
     #[inline(always)]
-    fn key(&mut self, link: LinkId, at: u64) -> u64 {
+    fn key(&mut self, link: LinkId, at: u64, now: u64) -> u64 {
         if at - self.base >= self.horizon() {
-            self.rebase(at);
+            self.rebase(at, now);
         }
         (at - self.base) << self.link_bits | self.ties.rank(link, Time::from_ps(at))
     }
@@ -84,15 +84,16 @@ impl LinkQueue {
         1 << (63 - self.link_bits)
     }
 
-    /// Moves the base up to the earliest key, which keeps their order.
+    /// The longest time between an event and one that it sets, for a network of `links` links.
+    pub(crate) fn reach(links: usize) -> Time {
+        Time::from_ps(1 << (62 - links.next_power_of_two().max(2).trailing_zeros()))
+    }
+
+    /// Moves the base up to the present, which keeps the order of the keys. Not further, to the earliest key: the
+    /// next packet may arrive before all that are on their way.
     #[cold]
-    fn rebase(&mut self, at: u64) {
-        let top = self.nodes[1];
-        if top == NONE {
-            self.base = at;
-            return;
-        }
-        let shift = top >> self.link_bits;
+    fn rebase(&mut self, at: u64, now: u64) {
+        let shift = now - self.base;
         for key in self.nodes.iter_mut().filter(|key| **key != NONE) {
             *key -= shift << self.link_bits;
         }
@@ -118,7 +119,7 @@ mod tests {
         for _ in 0..20_000 {
             let link = stream.below(links as u64) as usize;
             let at = (stream.below(5) > 0).then(|| now + stream.below(1 << 17));
-            queue.set(LinkId::new(link), at.map_or(Time::NEVER, Time::from_ps));
+            queue.set(LinkId::new(link), at.map_or(Time::NEVER, Time::from_ps), Time::from_ps(now));
             model[link] = at;
             let ranked = model
                 .iter()
@@ -140,10 +141,20 @@ mod tests {
         for i in 0..1000 {
             let mut queue = LinkQueue::new(ties);
             let at = Time::from_ns(12_016 * i);
-            queue.set(LinkId::new(3), at);
-            queue.set(LinkId::new(5), at);
+            queue.set(LinkId::new(3), at, Time::ZERO);
+            queue.set(LinkId::new(5), at, Time::ZERO);
             wins += u32::from(queue.top() == Some((at, LinkId::new(3))));
         }
         assert!((400..600).contains(&wins), "{wins} of 1000");
+    }
+
+    #[test]
+    fn a_later_packet_may_arrive_before_those_that_moved_the_base() {
+        let mut queue = LinkQueue::new(TieBreak::new(8, 1));
+        let late = Time::from_ps(queue.horizon());
+        let now = Time::from_ps(queue.horizon() - 10);
+        queue.set(LinkId::new(0), late, now);
+        queue.set(LinkId::new(1), late.saturating_sub(Time::from_ps(5)), now);
+        assert_eq!(queue.top(), Some((late.saturating_sub(Time::from_ps(5)), LinkId::new(1))));
     }
 }

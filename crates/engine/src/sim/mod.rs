@@ -14,6 +14,8 @@ mod port;
 mod probes;
 mod results;
 mod switching;
+#[cfg(test)]
+mod tests;
 mod transfers;
 mod world;
 
@@ -43,7 +45,7 @@ pub enum Failure {
 ///
 /// The scenario does not make sense, the caller stopped the run, or a law of the simulation was broken.
 pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcome, Failure> {
-    run_with(scenario, build::Substitutes::new(), progress)
+    run_with(scenario, build::Substitutes::default(), progress)
 }
 
 /// Checks what can only be checked by laying the scenario out; simulates nothing.
@@ -52,7 +54,7 @@ pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcom
 ///
 /// What does not make sense.
 pub fn check(scenario: &Scenario) -> Result<(), SpecError> {
-    build::build(scenario, build::Substitutes::new()).map(drop)
+    build::build(scenario, build::Substitutes::default()).map(drop)
 }
 
 fn run_with(
@@ -73,7 +75,12 @@ fn run_with(
 /// As [`run`].
 #[cfg(any(test, feature = "oracle"))]
 pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
-    let (mut world, parts) = build::build(scenario, build::Substitutes::new())?;
+    run_oracle_with(scenario, build::Substitutes::default())
+}
+
+#[cfg(any(test, feature = "oracle"))]
+fn run_oracle_with(scenario: &Scenario, substitutes: build::Substitutes) -> Result<Outcome, Failure> {
+    let (mut world, parts) = build::build(scenario, substitutes)?;
     let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
     world.run(&mut core, None)?;
     Ok(results::collect(world, core))

@@ -135,6 +135,7 @@ impl Oracle {
         let Some((_, victim)) = port.bands.get_mut(band).and_then(VecDeque::pop_back) else { return false };
         port.counts[band].packets -= 1;
         port.counts[band].bytes -= u64::from(victim.size);
+        port.bytes_in -= u64::from(victim.size);
         let backlog = port.backlog();
         self.ledger.on_drop(LinkId::new(link), &victim, DropReason::PushedOut, now);
         self.ledger.on_queue(LinkId::new(link), now, backlog);
@@ -159,22 +160,16 @@ impl EventCore for Oracle {
     fn send(&mut self, link: LinkId, packet: &Packet, now: Time) {
         let (i, mut packet) = (link.index(), *packet);
         let marked = packet.flags.has(Flags::CE);
-        let (mut verdict, would_mark) = self.admit(i, &mut packet, now);
-        self.ledger.ports[i].would_mark += u64::from(would_mark);
-        if let Verdict::PushOut(band) = verdict {
-            verdict = if self.push_out(i, usize::from(band), now) {
-                match self.admit(i, &mut packet, now).0 {
-                    Verdict::Enqueue(band) => Verdict::Enqueue(band),
-                    _ => Verdict::Drop(DropReason::Discipline),
+        let band = loop {
+            let (verdict, would_mark) = self.admit(i, &mut packet, now);
+            self.ledger.ports[i].would_mark += u64::from(would_mark);
+            match verdict {
+                Verdict::Enqueue(band) => break usize::from(band).min(self.ports[i].bands.len() - 1),
+                Verdict::PushOut(band, _) if self.push_out(i, usize::from(band), now) => {}
+                Verdict::Drop(reason) | Verdict::PushOut(_, reason) => {
+                    return self.ledger.on_drop(link, &packet, reason, now);
                 }
-            } else {
-                Verdict::Drop(DropReason::BufferFull)
-            };
-        }
-        let band = match verdict {
-            Verdict::Enqueue(band) => usize::from(band).min(self.ports[i].bands.len() - 1),
-            Verdict::Drop(reason) => return self.ledger.on_drop(link, &packet, reason, now),
-            Verdict::PushOut(_) => unreachable!("decided above"),
+            }
         };
         if packet.flags.has(Flags::CE) && !marked {
             self.ledger.on_mark(link, &packet, now);
@@ -236,7 +231,7 @@ impl EventCore for Oracle {
         }
     }
 
-    fn node(&mut self, switch: NodeId) -> &mut dyn Any {
+    fn node(&mut self, switch: NodeId, _now: Time) -> &mut dyn Any {
         &mut *self.nodes[switch.index()]
     }
 
@@ -255,7 +250,8 @@ impl EventCore for Oracle {
         self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if key.is_sample()))
     }
 
-    fn bytes_in(&self, link: LinkId) -> u64 {
-        self.ports[link.index()].bytes_in
+    fn bytes_out(&self, link: LinkId, _now: Time) -> u64 {
+        let port = &self.ports[link.index()];
+        port.bytes_in - port.backlog().bytes
     }
 }

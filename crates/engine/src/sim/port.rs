@@ -46,7 +46,7 @@ pub(crate) struct PortSpec {
     pub(crate) jitter: Option<Jitter>,
     /// Index of the switch (or host) whose roles share a state.
     pub(crate) node: usize,
-    /// Keep its exact queue length over time.
+    /// Keep its exact queue length over time: somebody watches, or an agent asks for its bytes.
     pub(crate) observed: bool,
 }
 
@@ -54,8 +54,8 @@ pub(crate) struct PortSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Enqueue(u8),
-    /// The last packet of this band makes room first.
-    PushOut(u8),
+    /// The last packet of this band makes room first; if it has none, the arriving packet is lost for this reason.
+    PushOut(u8, DropReason),
     Drop(DropReason),
 }
 
@@ -92,16 +92,15 @@ impl PortSpec {
         let Situation { now, backlog, bands, node, .. } = at;
         let mut cx = QueueCx { now, backlog, bands, rate: self.rate, node, would_mark: false };
         if let Some(reason) = full {
-            let verdict = match self.discipline.on_full(&mut cx, packet) {
-                Some(band) => Verdict::PushOut(band),
-                None => Verdict::Drop(reason),
-            };
-            return (verdict, false);
+            let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.is_scheduled());
+            return (victim.map_or(Verdict::Drop(reason), |band| Verdict::PushOut(band, reason)), false);
         }
-        match self.discipline.on_enqueue(&mut cx, packet) {
-            Admission::Enqueue(band) => (Verdict::Enqueue(band), cx.would_mark),
-            Admission::Drop => (Verdict::Drop(DropReason::Discipline), cx.would_mark),
-        }
+        let before = packet.flags;
+        let verdict = match self.discipline.on_enqueue(&mut cx, packet) {
+            Admission::Enqueue(band) => Verdict::Enqueue(band),
+            Admission::Drop => Verdict::Drop(DropReason::Discipline),
+        };
+        (verdict, cx.would_mark || marked_now(before, packet))
     }
 
     fn full(&self, size: Bytes, backlog: Backlog, pool_bytes: u64) -> Option<DropReason> {
@@ -117,7 +116,8 @@ impl PortSpec {
         }
     }
 
-    /// A packet starts its transmission and leaves `behind` in the port. Returns whether it was marked now.
+    /// A packet starts its transmission and leaves `behind` in the port. Returns whether it was marked now, and
+    /// whether a mark was due, ECT or not.
     pub(crate) fn dequeue(
         &mut self,
         packet: &mut Packet,
@@ -132,6 +132,11 @@ impl PortSpec {
         let before = packet.flags;
         let mut cx = QueueCx { now, backlog: behind, bands, rate: self.rate, node, would_mark: false };
         self.discipline.on_dequeue(&mut cx, packet);
-        (packet.flags.has(Flags::CE) && !before.has(Flags::CE), cx.would_mark)
+        let marked = marked_now(before, packet);
+        (marked, cx.would_mark || marked)
     }
+}
+
+fn marked_now(before: Flags, packet: &Packet) -> bool {
+    packet.flags.has(Flags::CE) && !before.has(Flags::CE)
 }

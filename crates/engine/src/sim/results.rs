@@ -1,6 +1,6 @@
 //! What a run leaves behind: totals, tables, and the proof that nothing went missing.
 
-use crate::ids::{FlowId, LinkId, NodeId};
+use crate::ids::{LinkId, NodeId, TransferId};
 use crate::measure::bins::Bins;
 use crate::measure::queue::QueueSummary;
 use crate::measure::stats::{jain, mean, percentile_nearest_rank};
@@ -14,7 +14,6 @@ use crate::traffic::Connection;
 use crate::units::Time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -113,6 +112,7 @@ impl World {
 pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     let rows = Rows::of(&mut world, &mut core);
     let queues = queue_summaries(&world, &mut core);
+    core.ledger().close(world.now);
     let mut summary = totals(&world, &mut core, &rows, &queues);
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
     let mut tables = vec![
@@ -152,23 +152,16 @@ struct Rows(Vec<Row>);
 impl Rows {
     fn of<C: EventCore>(world: &mut World, core: &mut C) -> Self {
         let mut rows = Vec::with_capacity(world.transfers.len());
-        let mut known = BTreeMap::new();
         for i in 0..world.transfers.len() {
+            world.close_request(TransferId::new(i), core);
             let transfer = world.transfers[i].clone();
-            let ideal = transfer.bytes.map(|bytes| {
-                let key =
-                    (transfer.from, transfer.to, bytes, transfer.connection == Connection::Fresh, transfer.request);
-                known.entry(key).or_insert_with(|| ideal(world, &transfer, bytes)).secs()
-            });
+            let ideal = transfer.bytes.map(|bytes| ideal(world, &transfer, bytes).secs());
             let counters = transfer.flow.map_or_else(Counters::default, |flow| {
                 let after = transfer.after.unwrap_or_else(|| world.counters(flow, core));
                 after.since(&transfer.before)
             });
-            let delivered = match (transfer.completion, transfer.flow) {
-                (Some(_), _) => transfer.bytes.unwrap_or(0),
-                (None, Some(flow)) => delivered(world, flow, &transfer),
-                (None, None) => 0,
-            };
+            let counters = counters.plus(&transfer.request_counters);
+            let delivered = delivered(world, &transfer);
             let fct = transfer.completion.map(|end| (end - transfer.start).secs());
             rows.push(Row { counters, delivered, fct, ideal });
         }
@@ -235,11 +228,16 @@ impl Rows {
                 "Payload over completion time.",
                 opt(&|row| Some(row.delivered as f64 * 8.0 / row.fct?)),
             ),
-            column("retransmissions", "1", "Segments and SYNs sent again.", per(&|row| row.counters.retransmissions)),
+            column(
+                "retransmissions",
+                "1",
+                "Segments and SYNs sent again, those of its request included.",
+                per(&|row| row.counters.retransmissions),
+            ),
             column(
                 "timeouts",
                 "1",
-                "Expired retransmission timers, those of SYNs included.",
+                "Expired retransmission timers, those of SYNs and of its request included.",
                 per(&|row| row.counters.timeout_count()),
             ),
         ];
@@ -265,9 +263,23 @@ fn label(codes: impl Iterator<Item = usize>, names: &[String]) -> Data {
     Data::Label { codes: codes.map(|code| code as u32).collect(), names: names.to_vec() }
 }
 
-/// Bytes of an unfinished transfer that have arrived in order.
-fn delivered(world: &World, flow: FlowId, transfer: &Transfer) -> u64 {
-    let flow = &world.flows[flow.index()];
+impl World {
+    /// Payload of all finite transfers that has arrived in order.
+    pub(crate) fn finite_delivered(&self) -> u64 {
+        self.transfers
+            .iter()
+            .filter(|transfer| transfer.bytes.is_some())
+            .map(|transfer| delivered(self, transfer))
+            .sum()
+    }
+}
+
+/// Bytes of a transfer that have arrived in order.
+fn delivered(world: &World, transfer: &Transfer) -> u64 {
+    if transfer.completion.is_some() {
+        return transfer.bytes.unwrap_or(0);
+    }
+    let Some(flow) = transfer.flow.map(|flow| &world.flows[flow.index()]) else { return 0 };
     let arrived = flow.receiver.state.next() - crate::tcp::FIRST_DATA;
     let earlier = transfer.bytes.map_or(0, |bytes| flow.sender.data_end() - crate::tcp::FIRST_DATA - bytes);
     arrived.saturating_sub(earlier)
@@ -278,46 +290,57 @@ fn delivered(world: &World, flow: FlowId, transfer: &Transfer) -> u64 {
 fn ideal(world: &mut World, transfer: &Transfer, bytes: u64) -> Time {
     let mss = world.endpoints[world.groups[transfer.group.index()].endpoint].sender.mss;
     let header = u64::from(world.header);
-    let one =
-        |world: &mut World, from: NodeId, to: NodeId, size: u64| last_arrival(world, from, to, std::iter::once(size));
     let fresh = transfer.connection == Connection::Fresh;
     let (from, to) = (transfer.from, transfer.to);
     let mut before = Time::ZERO;
     if fresh {
-        before += one(world, from, to, header) + one(world, to, from, header);
+        before += last_arrival(world, from, to, &[(header, 1)]) + last_arrival(world, to, from, &[(header, 1)]);
     }
-    // The last packet of a handshake goes ahead of the first segment.
-    let opening = |first: bool| first.then_some(header).into_iter();
-    if let Some(request) = transfer.request {
-        let ask = opening(fresh).chain(segments(request.bytes, mss, header));
-        before += last_arrival(world, to, from, ask) + request.think;
-    }
-    let data = opening(fresh && transfer.request.is_none()).chain(segments(bytes, mss, header));
-    before + last_arrival(world, from, to, data)
+    // The last packet of the handshake goes first.
+    let handshake = (header, u64::from(fresh));
+    let [full, rest] = segments(bytes, mss, header);
+    let Some(request) = transfer.request else {
+        return before + last_arrival(world, from, to, &[handshake, full, rest]);
+    };
+    let [ask, ask_rest] = segments(request.bytes, mss, header);
+    let asked = last_arrival(world, to, from, &[handshake, ask, ask_rest]);
+    before + asked + request.think + last_arrival(world, from, to, &[full, rest])
 }
 
-/// Sizes on the wire of the segments of `bytes`.
-fn segments(bytes: u64, mss: u64, header: u64) -> impl Iterator<Item = u64> {
+/// Packets of equal size, one after the other: bytes on the wire, and how many.
+type Train = (u64, u64);
+
+fn segments(bytes: u64, mss: u64, header: u64) -> [Train; 2] {
     let (full, rest) = (bytes / mss, bytes % mss);
-    let full = std::iter::repeat_n(mss + header, full as usize);
-    full.chain((rest > 0).then_some(rest + header))
+    [(mss + header, full), (rest + header, u64::from(rest > 0))]
 }
 
 /// When the last of these packets arrives if all are ready at time zero and nobody else sends.
-fn last_arrival(world: &mut World, from: NodeId, to: NodeId, sizes: impl Iterator<Item = u64>) -> Time {
+///
+/// Each link passes on each packet after the one before it and after the link before: the last arrival is the
+/// heaviest way through this grid of packets by links, on which a train of equal packets takes its slowest link
+/// for all but one of them. So the cost does not depend on the number of packets.
+fn last_arrival(world: &mut World, from: NodeId, to: NodeId, trains: &[Train]) -> Time {
     let offset = world.paths.between(from, to, &world.topology)[0];
-    let links = world.paths.links(offset).map(|link| &world.topology.links[link.index()]);
-    // Per link: picoseconds per byte, delay, and when it is free.
-    let mut path: Vec<_> = links.map(|link| (link.rate.ps_per_byte().unwrap_or(0), link.delay, Time::ZERO)).collect();
-    let mut arrival = Time::ZERO;
-    for size in sizes {
-        arrival = Time::ZERO;
-        for (ps_per_byte, delay, free) in &mut path {
-            *free = arrival.max(*free) + Time::from_ps(size * u64::from(*ps_per_byte));
-            arrival = *free + *delay;
+    let links: Vec<_> = world.paths.links(offset).map(|link| world.topology.links[link.index()]).collect();
+    let ps: Vec<u64> = links.iter().map(|link| u64::from(link.rate.ps_per_byte().unwrap_or(0))).collect();
+    // Heaviest way so far that ends at each link.
+    let mut heaviest: Vec<Option<u64>> = vec![None; links.len()];
+    heaviest[0] = Some(0);
+    for &(size, count) in trains.iter().filter(|(_, count)| *count > 0) {
+        let mut through = vec![None; links.len()];
+        for first in 0..links.len() {
+            let Some(reached) = heaviest[first] else { continue };
+            let (mut sum, mut slowest) = (0, 0);
+            for last in first..links.len() {
+                sum += ps[last];
+                slowest = slowest.max(ps[last]);
+                through[last] = through[last].max(Some(reached + size * (sum + (count - 1) * slowest)));
+            }
         }
+        heaviest = through;
     }
-    arrival
+    Time::from_ps(heaviest[links.len() - 1].unwrap_or(0)) + links.iter().map(|link| link.delay).sum()
 }
 
 /// The queue statistics of every observed port.
@@ -339,10 +362,8 @@ fn totals<C: EventCore>(
     let window = (world.now.saturating_sub(start)).secs();
     let rate = |bytes: u64| if window > 0.0 { json!(bytes as f64 * 8.0 / window) } else { Value::Null };
     let all: u64 = world.groups.iter().map(|group| group.delivered - group.delivered_before).sum();
-    let finite: u64 =
-        world.transfers.iter().zip(&rows.0).filter(|(t, _)| t.bytes.is_some()).map(|(_, row)| row.delivered).sum();
     put("goodput_bps", rate(all));
-    put("goodput_finite_bps", rate(finite));
+    put("goodput_finite_bps", rate(world.finite_delivered() - world.finite_before));
     let mut fcts: Vec<f64> = rows.0.iter().filter_map(|row| row.fct).collect();
     fcts.sort_by(f64::total_cmp);
     put("fct_mean_s", json!(mean(&fcts)));
@@ -464,7 +485,7 @@ fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(LinkId, Que
 fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
     let links = 0..world.topology.links.len();
     let spans = world.now.secs();
-    let bytes: Vec<u64> = links.clone().map(|i| core.bytes_in(LinkId::new(i))).collect();
+    let bytes: Vec<u64> = links.clone().map(|i| core.bytes_out(LinkId::new(i), world.now)).collect();
     let rate = |i: usize| world.topology.links[i].rate.bps();
     let used = |i: usize| if spans > 0.0 { bytes[i] as f64 * 8.0 / spans / rate(i) as f64 } else { 0.0 };
     let column = Column::new;
@@ -482,7 +503,7 @@ fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
             column(
                 "utilisation",
                 "1",
-                "Share of the rate over the whole run, packets that wait at its end included.",
+                "Share of the rate over the whole run.",
                 Data::F64(links.clone().map(used).collect()),
             ),
             column(
@@ -491,7 +512,7 @@ fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
                 "Packets dropped at its port.",
                 Data::U64(links.map(|i| core.ledger().ports[i].drops).collect()),
             ),
-            column("bytes", "B", "Bytes let into its port, headers included.", Data::U64(bytes)),
+            column("bytes", "B", "Bytes sent, headers included.", Data::U64(bytes)),
         ],
     }
 }

@@ -76,7 +76,7 @@ impl World {
         let Some(agent) = self.switches[switch.index()].as_mut() else { return core.send(to, &packet, now) };
         let rate = self.topology.links[to.index()].rate;
         let passage = Passage { from, to, backlog: core.backlog(to, now), rate };
-        let mut cx = SwitchCx { now, switch, node: core.node(switch), actions: &mut self.switch_actions };
+        let mut cx = SwitchCx { now, switch, node: core.node(switch, now), actions: &mut self.switch_actions };
         let pass = agent.on_packet(&mut cx, &mut packet, &passage);
         match pass {
             Pass::Forward => core.send(to, &packet, now),
@@ -94,7 +94,7 @@ impl World {
         ask: impl FnOnce(&mut dyn SwitchAgent, &mut SwitchCx<'_>),
     ) {
         let Some(agent) = self.switches[switch.index()].as_mut() else { return };
-        let mut cx = SwitchCx { now, switch, node: core.node(switch), actions: &mut self.switch_actions };
+        let mut cx = SwitchCx { now, switch, node: core.node(switch, now), actions: &mut self.switch_actions };
         ask(&mut **agent, &mut cx);
         self.run_switch_actions(switch, now, core);
     }

@@ -8,6 +8,7 @@ use crate::schemes::FlowFacts;
 use crate::sim::event::{Class, EventCore};
 use crate::sim::flow::{Flow, Purpose, ReceiverSide, Wire};
 use crate::sim::world::World;
+use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::{Sender, State};
 use crate::traffic::{Connection, Request, Traffic, TrafficAction, TrafficCx, TransferSpec};
@@ -78,6 +79,19 @@ impl Counters {
             marks: self.marks - earlier.marks,
         }
     }
+    /// Both together.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let mut timeouts = self.timeouts;
+        for (count, more) in timeouts.iter_mut().zip(&other.timeouts) {
+            *count += more;
+        }
+        Self {
+            retransmissions: self.retransmissions + other.retransmissions,
+            timeouts,
+            drops: self.drops + other.drops,
+            marks: self.marks + other.marks,
+        }
+    }
     pub(crate) fn timeout_count(&self) -> u64 {
         self.timeouts.iter().map(|count| u64::from(*count)).sum()
     }
@@ -102,6 +116,10 @@ pub(crate) struct Transfer {
     pub(crate) flow: Option<FlowId>,
     pub(crate) before: Counters,
     pub(crate) after: Option<Counters>,
+    /// The flow of a request that has not arrived yet, and its counters when it was sent.
+    pub(crate) requesting: Option<(FlowId, Counters)>,
+    /// What was counted for its request.
+    pub(crate) request_counters: Counters,
 }
 
 /// Transfers that are asked for together; complete when all are.
@@ -203,6 +221,8 @@ impl World {
             flow: None,
             before: Counters::default(),
             after: None,
+            requesting: None,
+            request_counters: Counters::default(),
         });
     }
 
@@ -232,6 +252,8 @@ impl World {
             self.groups[group.index()].connections.entry(slot).or_default().0 = Some(flow);
         }
         self.flows[flow.index()].purpose = Purpose::Request(id);
+        let before = self.counters(flow, core);
+        self.transfers[id.index()].requesting = Some((flow, before));
         self.push_data(flow, Some(request.bytes), connection != Connection::Fresh, false, now, core);
     }
 
@@ -280,7 +302,9 @@ impl World {
         let sender = &mut self.flows[id.index()].sender;
         sender.push_data(bytes, fin);
         let boundary = if bytes.is_some() { sender.data_end() } else { u64::MAX };
-        self.flows[id.index()].receiver.boundary = boundary;
+        let side = &mut self.flows[id.index()].receiver;
+        side.boundary = boundary;
+        side.unannounced = open;
         self.with_sender(id, now, core, |sender, cfg, io| match sender.state() {
             State::Closed if open => sender.adopt(peer_window, now, cfg, io),
             State::Closed => sender.connect(now, cfg, io),
@@ -319,6 +343,7 @@ impl World {
                 ecn_agreed: false,
                 field: 0,
                 boundary: u64::MAX,
+                unannounced: false,
                 last_delay: None,
                 segments: 0,
                 acks_sent: 0,
@@ -342,7 +367,11 @@ impl World {
             let host = self.hosts[from.index()].as_mut().expect("flows join hosts");
             let request = PathRequest { flow: id, from, to, paths: paths.len(), cell: 0 };
             let choice = if paths.len() > 1 { host.selector.choose(&request) } else { 0 };
-            (paths[choice.min(paths.len() - 1)], host.selector.cell().filter(|_| paths.len() > 1), paths)
+            (
+                paths[choice.min(paths.len() - 1)],
+                host.selector.cell().filter(|cell| paths.len() > 1 && *cell > 0),
+                paths,
+            )
         };
         let (forward, cell, cell_paths) = choose(from, to);
         let (reverse, _, _) = choose(to, from);
@@ -356,7 +385,7 @@ impl World {
             endpoint: endpoint as u32,
             header: self.header,
             scale,
-            cell_end: cell.unwrap_or(u64::MAX),
+            cell_end: cell.map_or(u64::MAX, |cell| cell + FIRST_DATA),
             cell: 0,
             cell_paths: if cell.is_some() { cell_paths } else { Vec::new() },
         }
@@ -369,11 +398,21 @@ impl World {
         // Until the next transfer is given to the sender nothing more can arrive.
         flow.receiver.boundary = u64::MAX;
         match flow.purpose {
-            Purpose::Request(transfer) => self.on_request_arrived(transfer, now, core),
+            Purpose::Request(transfer) => {
+                self.close_request(transfer, core);
+                self.on_request_arrived(transfer, now, core);
+            }
             Purpose::Data => {
                 let transfer = flow.transfer;
                 self.complete(transfer, id, now, core);
             }
+        }
+    }
+
+    /// What was counted for the request of a transfer so far belongs to the transfer.
+    pub(crate) fn close_request<C: EventCore>(&mut self, id: TransferId, core: &mut C) {
+        if let Some((flow, before)) = self.transfers[id.index()].requesting.take() {
+            self.transfers[id.index()].request_counters = self.counters(flow, core).since(&before);
         }
     }
 
@@ -419,8 +458,15 @@ impl World {
         self.see_whether_finished();
     }
 
+    /// What was counted for a flow up to now. Marks at dequeue are known once a port is looked at, so the ports on
+    /// the flow's way are.
     pub(crate) fn counters<C: EventCore>(&self, flow: FlowId, core: &mut C) -> Counters {
         let state = &self.flows[flow.index()];
+        for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths) {
+            for link in self.paths.links(*path) {
+                core.backlog(link, self.now);
+            }
+        }
         let book = &core.ledger().flows[flow.index()];
         Counters {
             retransmissions: state.sender.retransmissions,

@@ -67,7 +67,8 @@ pub(crate) struct Endpoint {
 
 /// One host's roles.
 pub(crate) struct Host {
-    pub(crate) window: Option<Box<dyn WindowControl>>,
+    /// By scheme, the scheduler of the flows that end here; empty where no scheme has one.
+    pub(crate) windows: Vec<Option<Box<dyn WindowControl>>>,
     pub(crate) selector: Box<dyn PathSelector>,
     /// First link of the host, the one into the network.
     pub(crate) uplink: LinkId,
@@ -94,7 +95,9 @@ pub(crate) struct World {
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) queries: Vec<Query>,
     pub(crate) groups: Vec<Group>,
-    /// Host, node and controller timers: whose, and the token.
+    /// Timers of receiving hosts: host, scheme and token.
+    pub(crate) host_tokens: Slots<(NodeId, usize, u64)>,
+    /// Switch and controller timers: whose, and the token.
     pub(crate) tokens: Slots<(NodeId, u64)>,
     pub(crate) messages: Slots<Message>,
     pub(crate) probes: Probes,
@@ -108,6 +111,8 @@ pub(crate) struct World {
     pub(crate) open: usize,
     /// The window of goodput and queue statistics.
     pub(crate) window_start: Option<Time>,
+    /// Bytes of finite transfers that were delivered before it.
+    pub(crate) finite_before: u64,
     pub(crate) now: Time,
     /// All finite transfers are complete.
     pub(crate) finished: bool,
@@ -255,6 +260,7 @@ impl World {
         for group in &mut self.groups {
             group.delivered_before = group.delivered;
         }
+        self.finite_before = self.finite_delivered();
         self.window_start = Some(now);
     }
 }

@@ -182,3 +182,26 @@ const SENDER_HOSTS: Param = Param::new(
     "Number of sending hosts; 0 lays out as many as the traffic needs.",
     "one flow per server, as in the papers",
 );
+
+/// A network for tests: `senders` hosts and a receiver at edge switches that two switches join. The cables of the
+/// second one are longer. Returns it with these two switches.
+#[cfg(test)]
+pub(crate) fn two_paths(senders: usize, rate: Rate, delays: [Time; 2]) -> (Topology, [NodeId; 2]) {
+    let mut topology = Topology::new(LinkId::new(1));
+    let receiver = topology.add_node(NodeKind::Host);
+    let (near, far) = (topology.add_node(NodeKind::Switch), topology.add_node(NodeKind::Switch));
+    topology.add_cable(receiver, far, rate, delays[0]);
+    topology.receivers.push(receiver);
+    let between = delays.map(|delay| {
+        let middle = topology.add_node(NodeKind::Switch);
+        topology.add_cable(near, middle, rate, delay);
+        topology.add_cable(middle, far, rate, delay);
+        middle
+    });
+    for _ in 0..senders {
+        let host = topology.add_node(NodeKind::Host);
+        topology.add_cable(host, near, rate, delays[0]);
+        topology.senders.push(host);
+    }
+    (topology, between)
+}

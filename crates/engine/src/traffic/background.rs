@@ -32,8 +32,11 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     build,
 };
 
-#[allow(clippy::unnecessary_wraps, reason = "the signature of every row")]
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
+    let last = params.time("interval").ps().checked_mul(params.integer("flows"));
+    if last.is_none_or(|last| last > LATEST.ps()) {
+        return Err(params.fail("interval", format!("the last flow would begin more than {LATEST} after the first")));
+    }
     Ok(Box::new(Background {
         flows: params.integer("flows") as usize,
         bytes: Some(params.bytes("bytes-each").get()).filter(|bytes| *bytes > 0),
@@ -43,6 +46,9 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         receiver: params.integer("receiver") as usize,
     }))
 }
+
+/// No flow begins later than this after the first: sums of such times fit a [`Time`].
+const LATEST: Time = Time::from_secs(1_000_000);
 
 struct Background {
     flows: usize,

@@ -1,0 +1,392 @@
+//! The real event core against the naive one, feature by feature and in combination.
+//!
+//! Every case here is lossy and marked on purpose: a grid on which nothing is dropped proves little. So the tests
+//! also ask that the features under test were at work.
+
+use super::bench::{both, instead, reals};
+use crate::packet::Packet;
+use crate::queue::{MarkAt, StrictPriority, Threshold};
+use crate::roles::{
+    AckEvent, Admission, CongestionControl, QueueCx, QueueDiscipline, SenderCx, SwitchAgent, SwitchCx, {Pass, Passage},
+};
+use crate::schemes::{FlowFacts, NewReno, NodeFacts, Scheme};
+use crate::sim::Outcome;
+use crate::sim::build::Substitutes;
+use crate::units::Size;
+use std::any::Any;
+
+const STAR: &str = "topology = \"star\"\n";
+const TWO_SWITCH: &str = "topology = \"two-switch\"\nreceiver-hosts = 2\n";
+/// Senders and receivers of this have links of their own speed, and the trunk is slower.
+const TRUNK: &str = "topology = \"two-switch\"\nrate = \"10Gbps\"\n";
+
+/// Fifteen flows into a port that holds a fraction of their windows.
+struct Case {
+    network: String,
+    queue: &'static str,
+    transport: String,
+    incast: String,
+    measure: &'static str,
+    more: &'static str,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            network: format!("{STAR}buffer = \"20pkt\"\ndelay = \"10us\""),
+            queue: "",
+            transport: "scheme = \"newreno\"\n".to_owned(),
+            incast: "senders = 15\nbytes-each = \"60KB\"".to_owned(),
+            measure: "queues = \"all\"\nqueue-trace = \"on-change\"\nbin = \"300us\"\nprobes = \"cwnd, srtt, alpha\"",
+            more: "",
+        }
+    }
+}
+
+impl Case {
+    fn text(&self) -> String {
+        let Self { network, queue, transport, incast, measure, more } = self;
+        format!(
+            "[network]\n{network}\n[queue]\n{queue}\n[transport]\nrto-min = \"2ms\"\n{transport}\n[[traffic]]\n\
+             kind = \"incast\"\n{incast}\n{more}\n[measure]\n{measure}\n[run]\nduration = \"2s\"\nseed = 5\n"
+        )
+    }
+
+    #[track_caller]
+    fn agree(&self) -> Outcome {
+        self.agree_with(&Substitutes::default)
+    }
+
+    #[track_caller]
+    fn agree_with(&self, substitutes: &dyn Fn() -> Substitutes) -> Outcome {
+        both(&self.text(), substitutes).unwrap_or_else(|difference| panic!("{difference}"))
+    }
+}
+
+fn network(topology: &str, rest: &str) -> String {
+    format!("{topology}delay = \"10us\"\n{rest}")
+}
+
+#[test]
+fn topologies_schemes_and_starts() {
+    for topology in [STAR, TWO_SWITCH, TRUNK] {
+        for scheme in ["newreno", "dctcp"] {
+            for start in ["", "jitter = \"300us\"", "exponential = \"100us\""] {
+                for jitter in ["", "host-jitter = \"2us\""] {
+                    let outcome = Case {
+                        network: network(topology, &format!("buffer = \"20pkt\"\n{jitter}")),
+                        transport: format!("scheme = \"{scheme}\"\n[scheme.dctcp]\nmark-threshold = \"8pkt\""),
+                        incast: format!("senders = 15\nbytes-each = \"60KB\"\n{start}"),
+                        ..Case::default()
+                    }
+                    .agree();
+                    assert!(outcome.number("drops") > 0.0 && outcome.number("timeouts") > 0.0);
+                    assert!(scheme == "newreno" || outcome.number("marks") > 0.0);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn disciplines_and_limits() {
+    let disciplines = [
+        "kind = \"drop-tail\"",
+        "kind = \"drop-tail\"\nwould-mark = \"7pkt\"",
+        "kind = \"ecn-threshold\"\nthreshold = \"8pkt\"",
+        "kind = \"ecn-threshold\"\nthreshold = \"9KB\"\nrequires-ect = false",
+        "kind = \"ecn-threshold\"\nthreshold = \"8pkt\"\nmark-at = \"dequeue\"",
+        "kind = \"ecn-threshold\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\"\ncompare = \"above\"",
+        "kind = \"strict-priority\"",
+        "kind = \"strict-priority\"\nthreshold = \"6pkt\"\nscope = \"band\"",
+        "kind = \"strict-priority\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\"",
+    ];
+    let limits = [
+        "buffer = \"20pkt\"",
+        "buffer = \"30KB\"",
+        "admission = \"dynamic-threshold\"\nshared-buffer = \"60KB\"\ndt-alpha = 0.5",
+    ];
+    for queue in disciplines {
+        for limit in limits {
+            for topology in [STAR, TRUNK] {
+                let case = Case {
+                    network: network(topology, limit),
+                    queue,
+                    transport: "scheme = \"dctcp\"".to_owned(),
+                    ..Case::default()
+                };
+                let outcome = case.agree();
+                assert!(outcome.number("drops") > 0.0);
+                assert!(queue.contains("drop-tail") || outcome.number("marks") > 0.0 || !queue.contains("threshold"));
+            }
+        }
+    }
+}
+
+#[test]
+fn transport_options() {
+    let options = [
+        "sack = true",
+        "limited-transmit = true",
+        "sack = true\nlimited-transmit = true",
+        "ack-every = 2\nack-delay = \"500us\"",
+        "ack-every = 4\nack-delay = \"50us\"\nsack = true",
+        "partial-ack-timer = \"slow-but-steady\"",
+        "ecn = \"on\"\necn-syn = true\necn-retransmit = true",
+        "initial-window = \"1mss\"\nreceive-buffer = \"8KB\"",
+        "syn-timeout = \"1ms\"\nsyn-retries = 1\ninitial-window = \"40mss\"",
+    ];
+    for scheme in ["newreno", "dctcp"] {
+        for option in options {
+            let outcome = Case {
+                network: network(STAR, "buffer = \"12pkt\""),
+                queue: "kind = \"ecn-threshold\"\nthreshold = \"5pkt\"",
+                transport: format!("scheme = \"{scheme}\"\n{option}"),
+                incast: "senders = 25\nbytes-each = \"30KB\"".to_owned(),
+                ..Case::default()
+            }
+            .agree();
+            assert!(outcome.number("drops") > 0.0);
+        }
+    }
+}
+
+#[test]
+fn traffic_patterns_and_coexistence() {
+    let patterns = [
+        "senders = 12\nbytes-each = \"40KB\"\nconnections = \"persistent\"\nrounds = 3\ngap = \"50us\"",
+        "senders = 12\nbytes-total = \"400KB\"\nrequest = \"100B\"\nthink = \"5us\"\nthink-jitter = \"20us\"\nrounds = 3",
+        "senders = 12\nbytes-each = \"40KB\"\nconnections = \"persistent\"\nrequest = \"2KB\"\nrounds = 2",
+        "senders = 12\nbytes-each = \"40KB\"\nplacement = \"round-robin\"\nscheme = \"dctcp\"",
+    ];
+    let background = "[[traffic]]\nname = \"long\"\nkind = \"background\"\nflows = 2\ninterval = \"100us\"\nreceiver = 1\n\
+                      scheme = \"dctcp\"\n[[traffic]]\nname = \"same\"\nkind = \"background\"\nplacement = \"round-robin\"\n";
+    for incast in patterns {
+        for more in ["", background] {
+            for topology in [STAR, TWO_SWITCH] {
+                Case {
+                    network: network(topology, "buffer = \"20pkt\""),
+                    queue: "kind = \"ecn-threshold\"\nthreshold = \"8pkt\"",
+                    incast: incast.to_owned(),
+                    more,
+                    ..Case::default()
+                }
+                .agree();
+            }
+        }
+    }
+}
+
+#[test]
+fn observers_do_not_disturb() {
+    let measures = [
+        "queues = \"none\"",
+        "queues = \"none\"\nbin = \"100us\"",
+        "queues = \"bottleneck\"",
+        "queues = \"all\"\nqueue-trace = \"sampled\"\nqueue-sample = \"7us\"",
+        "queues = \"all\"\nqueue-trace = \"on-change\"\nbin = \"1ms\"\nwarmup = \"3ms\"",
+        "capture = \"all\"\nprobes = \"cwnd\"",
+    ];
+    for queue in ["", "kind = \"strict-priority\"", "kind = \"ecn-threshold\"\nmark-at = \"dequeue\""] {
+        let fcts: Vec<Vec<f64>> = measures
+            .iter()
+            .map(|measure| reals(&Case { queue, measure, ..Case::default() }.agree(), "flows", "fct_s"))
+            .collect();
+        assert!(fcts.iter().all(|fct| *fct == fcts[0]), "a measure moved the result: {queue}");
+    }
+}
+
+#[test]
+fn a_run_cut_off_by_its_duration() {
+    for queue in
+        ["", "kind = \"strict-priority\"", "kind = \"ecn-threshold\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\""]
+    {
+        for duration in ["37us", "200us", "1234567ps", "4ms"] {
+            let case = Case { queue, transport: "scheme = \"dctcp\"".to_owned(), ..Case::default() };
+            let text = case.text().replace("\"2s\"", &format!("\"{duration}\""));
+            let outcome = both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"));
+            assert!(outcome.number("incomplete") > 0.0);
+            assert!(reals(&outcome, "links", "utilisation").iter().all(|share| (0.0..=1.0).contains(share)));
+        }
+    }
+}
+
+#[test]
+fn links_without_delay_and_ties_everywhere() {
+    for queue in
+        ["", "kind = \"strict-priority\"", "kind = \"ecn-threshold\"\nmark-at = \"dequeue\"\nthreshold = \"4pkt\""]
+    {
+        for delay in ["0s", "12us"] {
+            // Segments of 1000 bytes with their headers take 8 us, so that everything happens on a grid of times.
+            Case {
+                network: format!("{TWO_SWITCH}buffer = \"9pkt\"\ndelay = \"{delay}\""),
+                queue,
+                transport: "scheme = \"dctcp\"\nmss = \"960B\"".to_owned(),
+                incast: "senders = 20\nbytes-each = \"20KB\"".to_owned(),
+                ..Case::default()
+            }
+            .agree();
+        }
+    }
+}
+
+/// NewReno whose packets have a priority by flow, and a queue with bands that may push out.
+struct Banded {
+    push_out: bool,
+    mark_at: MarkAt,
+}
+
+struct Prioritised(u8);
+
+impl CongestionControl for Prioritised {
+    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
+        cx.packet.priority = self.0;
+    }
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        NewReno.on_ack(cx, ack);
+        // Now and then a flow moves up.
+        cx.packet.priority = if cx.una % 7 == 0 { 0 } else { self.0 };
+    }
+}
+
+/// Strict priority that makes room for a packet of a higher band at the expense of the lowest.
+struct PushOut(StrictPriority);
+
+impl QueueDiscipline for PushOut {
+    fn bands(&self) -> u8 {
+        self.0.bands()
+    }
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        self.0.on_enqueue(cx, packet)
+    }
+    fn on_full(&mut self, cx: &mut QueueCx<'_>, packet: &Packet) -> Option<u8> {
+        let lowest = cx.bands.iter().rposition(|band| band.packets > 0)?;
+        (usize::from(packet.priority) < lowest).then_some(lowest as u8)
+    }
+    fn acts_on_dequeue(&self) -> bool {
+        self.0.acts_on_dequeue()
+    }
+    fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
+        self.0.on_dequeue(cx, packet);
+    }
+}
+
+impl Scheme for Banded {
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(Prioritised((flow.flow.index() % 3) as u8))
+    }
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        let marking = Threshold { requires_ect: false, ..Threshold::at(Size::Packets(6), self.mark_at) };
+        let strict = StrictPriority::new(3, marking, true);
+        Some(if self.push_out { Box::new(PushOut(strict)) } else { Box::new(strict) })
+    }
+}
+
+#[test]
+fn bands_and_push_out() {
+    let limits =
+        ["buffer = \"20pkt\"", "buffer = \"30KB\"", "admission = \"dynamic-threshold\"\nshared-buffer = \"50KB\""];
+    for push_out in [false, true] {
+        for mark_at in [MarkAt::Enqueue, MarkAt::Dequeue] {
+            for limit in limits {
+                for jitter in ["", "host-jitter = \"1us\""] {
+                    let case = Case { network: network(TRUNK, &format!("{limit}\n{jitter}")), ..Case::default() };
+                    let outcome = case.agree_with(&|| instead(Banded { push_out, mark_at }));
+                    assert!(outcome.number("marks") > 0.0);
+                    assert_eq!(outcome.number("drops_pushed_out") > 0.0, push_out, "{limit}");
+                }
+            }
+        }
+    }
+}
+
+/// A discipline and an agent that share a count of what is on its way through all ports of their switch. The
+/// discipline takes packets off it when they leave and marks by it; the agent writes it into packets.
+struct Sharing;
+
+#[derive(Default)]
+struct Shared {
+    inside: u64,
+    log: u64,
+}
+
+struct Counting;
+
+fn shared<'a>(node: &'a mut dyn Any) -> &'a mut Shared {
+    node.downcast_mut().expect("the scheme's own state")
+}
+
+impl QueueDiscipline for Counting {
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        let shared = shared(cx.node);
+        shared.inside += u64::from(packet.size);
+        if shared.log.is_multiple_of(5) {
+            packet.flags = packet.flags.with(crate::packet::Flags::CE);
+        }
+        Admission::Enqueue(0)
+    }
+    fn acts_on_dequeue(&self) -> bool {
+        true
+    }
+    fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
+        let shared = shared(cx.node);
+        shared.inside -= u64::from(packet.size);
+        // Depends on the order in which packets leave different ports.
+        shared.log = shared.log.wrapping_mul(31).wrapping_add(u64::from(packet.size) + packet.flow.index() as u64);
+    }
+}
+
+struct Stamping;
+
+impl SwitchAgent for Stamping {
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        let shared = shared(cx.node);
+        packet.field = shared.inside + shared.log + passage.backlog.bytes;
+        if packet.field % 97 == 1 { Pass::Drop } else { Pass::Forward }
+    }
+}
+
+impl Scheme for Sharing {
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        Some(Box::new(Counting))
+    }
+    fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        Some(Box::new(Stamping))
+    }
+    fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
+        Box::<Shared>::default()
+    }
+}
+
+#[test]
+fn state_shared_by_the_ports_and_the_agent_of_a_switch() {
+    for topology in [STAR, TRUNK] {
+        let more = "[[traffic]]\nkind = \"background\"\nflows = 3\nreceiver = 1\n";
+        let case = Case { network: network(topology, "buffer = \"20pkt\""), more, ..Case::default() };
+        let outcome = case.agree_with(&|| instead(Sharing));
+        assert!(outcome.number("marks") > 0.0 && outcome.number("drops_agent") > 0.0);
+    }
+}
+
+/// An agent that reads what a drop-tail port holds, in bytes.
+struct Reading;
+
+impl SwitchAgent for Reading {
+    fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        packet.field = passage.backlog.bytes;
+        assert!(passage.backlog.packets == 0 || passage.backlog.bytes >= 40);
+        if passage.backlog.bytes > 15_000 && packet.field % 11 == 0 { Pass::Drop } else { Pass::Forward }
+    }
+}
+
+impl Scheme for Reading {
+    fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        Some(Box::new(Reading))
+    }
+}
+
+#[test]
+fn an_agent_sees_the_bytes_of_any_port() {
+    let case = Case { measure: "queues = \"none\"", ..Case::default() };
+    assert!(case.agree_with(&|| instead(Reading)).number("drops") > 0.0);
+}

@@ -1,0 +1,12 @@
+//! Tests of the whole simulator that bring parts of their own: schemes, disciplines, a network with two paths.
+
+mod architecture;
+mod bench;
+mod congestion_control;
+mod controller;
+mod grid;
+mod path_selector;
+mod queue_discipline;
+mod random;
+mod switch_agent;
+mod window_control;

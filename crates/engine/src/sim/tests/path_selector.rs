@@ -1,0 +1,133 @@
+//! The choice among equal-cost paths, per flow and per flowcell.
+
+use super::bench::Seen;
+use super::bench::{Log, Parts, Tap, reals, scenario, star};
+use crate::ids::{FlowId, NodeId};
+use crate::roles::{AckKind, AckVerdict, Arrival, PathRequest, PathSelector, ReceiverCx, WindowControl};
+use crate::schemes::Scheme;
+use crate::sim::build::Substitutes;
+use crate::sim::{Outcome, run_oracle_with, run_with};
+use crate::topology::two_paths;
+use crate::units::{Rate, Time};
+
+/// Path by number: that of the flow plus that of the cell.
+struct InTurn(Option<u64>);
+
+impl PathSelector for InTurn {
+    fn choose(&mut self, request: &PathRequest) -> usize {
+        assert_eq!(request.paths, 2);
+        (request.flow.index() + request.cell as usize) % 2
+    }
+    fn cell(&self) -> Option<u64> {
+        self.0
+    }
+}
+
+/// Counts segments that overtook others.
+struct Overtaking(Log<FlowId>);
+
+impl WindowControl for Overtaking {
+    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _bytes: Option<u64>) {}
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival) {
+        if arrival.delivery.out_of_order {
+            self.0.push(flow);
+        }
+    }
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+        AckVerdict::Send
+    }
+}
+
+struct Journey {
+    outcome: Outcome,
+    /// Data packets at the two switches between the edges.
+    middle: [Vec<Seen>; 2],
+    overtaken: Vec<FlowId>,
+}
+
+/// Flows of 100 KB over two paths, of which the second is longer by `detour`.
+fn travel(flows: usize, cell: Option<u64>, detour: Time, more: &str) -> Journey {
+    let (log, late) = (Log::new(), Log::new());
+    let near = Time::from_us(10);
+    let network = || two_paths(flows, Rate::from_bps(1_000_000_000), [near, near + detour]);
+    let substitutes = || {
+        let (tap, overtaking) = (log.clone(), late.clone());
+        let scheme: Box<dyn Scheme> = Box::new(Parts {
+            selector: Some(Box::new(move |_| Box::new(InTurn(cell)))),
+            agent: Some(Box::new(move |_| Box::new(Tap(tap.clone())))),
+            window: Some(Box::new(move |_| Box::new(Overtaking(overtaking.clone())))),
+            ..Parts::default()
+        });
+        Substitutes { schemes: [("newreno", scheme)].into(), topology: Some(network().0) }
+    };
+    let scenario = scenario(&star(flows as u32, "100KB", more));
+    let oracle = run_oracle_with(&scenario, substitutes()).expect("runs");
+    (log.take(), late.take());
+    let outcome = run_with(&scenario, substitutes(), None).expect("runs");
+    assert_eq!(outcome.hash(), oracle.hash());
+    let seen = log.take();
+    let at = |node: NodeId| {
+        let here = seen.iter().filter(|seen| seen.switch == node && !seen.packet.is_ack() && seen.packet.size > 40);
+        here.copied().collect::<Vec<_>>()
+    };
+    Journey { outcome, middle: network().1.map(at), overtaken: late.take() }
+}
+
+#[test]
+fn a_flow_keeps_its_path() {
+    let journey = travel(4, None, Time::ZERO, "");
+    for (path, seen) in journey.middle.iter().enumerate() {
+        assert!(!seen.is_empty() && seen.iter().all(|seen| seen.packet.flow.index() % 2 == path));
+    }
+    assert!(journey.overtaken.is_empty());
+}
+
+#[test]
+fn flowcells_take_turns() {
+    let journey = travel(1, Some(14_600), Time::ZERO, "");
+    for (path, seen) in journey.middle.iter().enumerate() {
+        let cells: Vec<u32> = seen.iter().map(|seen| (seen.packet.seq - 1) / 14_600).collect();
+        assert!(cells.iter().all(|cell| *cell as usize % 2 == path), "{cells:?}");
+    }
+    let segments = journey.middle.iter().map(Vec::len).sum::<usize>();
+    assert_eq!(segments as f64, 69.0 + journey.outcome.number("retransmissions"));
+}
+
+#[test]
+fn cells_overtake_each_other_and_the_receiver_copes() {
+    // A cell of ten segments takes 120 us, and the detour 300 us: whole cells are overtaken.
+    let journey = travel(2, Some(14_600), Time::from_us(150), "");
+    assert!(!journey.overtaken.is_empty());
+    assert_eq!(reals(&journey.outcome, "flows", "delivered_bytes"), [100_000.0; 2]);
+    assert_eq!((journey.outcome.number("completed"), journey.outcome.number("drops")), (2.0, 0.0));
+    assert!(journey.outcome.number("retransmissions") > 0.0, "NewReno takes the reordering for loss");
+    let patient = travel(2, Some(14_600), Time::from_us(150), "[transport]\nduplicate-ack-threshold = 1000");
+    assert_eq!(patient.outcome.number("retransmissions"), 0.0, "a patient one does not");
+}
+
+#[test]
+fn the_scenario_can_insist_on_ecmp() {
+    let text = star(16, "20KB", "").replace("[[traffic]]", "path-selector = \"ecmp\"\n[[traffic]]");
+    let log = Log::new();
+    let tap = log.clone();
+    struct Forbidden;
+    impl PathSelector for Forbidden {
+        fn choose(&mut self, _request: &PathRequest) -> usize {
+            panic!("the scenario asks for a hash of the flow")
+        }
+    }
+    let (topology, middle) = two_paths(16, Rate::from_bps(1_000_000_000), [Time::from_us(10); 2]);
+    let scheme: Box<dyn Scheme> = Box::new(Parts {
+        selector: Some(Box::new(|_| Box::new(Forbidden))),
+        agent: Some(Box::new(move |_| Box::new(Tap(tap.clone())))),
+        ..Parts::default()
+    });
+    let substitutes = Substitutes { schemes: [("newreno", scheme)].into(), topology: Some(topology) };
+    run_with(&scenario(&text), substitutes, None).expect("runs");
+    let seen = log.take();
+    for flow in (0..16).map(FlowId::new) {
+        let on = |node| seen.iter().any(|s| s.switch == node && s.packet.flow == flow && !s.packet.is_ack());
+        assert!(on(middle[0]) != on(middle[1]), "{flow} keeps one path");
+    }
+    assert!(middle.iter().all(|node| seen.iter().any(|s| s.switch == *node && !s.packet.is_ack())), "both are used");
+}

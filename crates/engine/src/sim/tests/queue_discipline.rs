@@ -1,0 +1,189 @@
+//! The egress port's role: order, marks, early drops, push-out, and a state shared with the switch's agent.
+
+use super::bench::{Log, Parts, both, instead, reals, run_instead, star};
+use crate::packet::{Flags, Packet};
+use crate::roles::{
+    AckEvent, Admission, CongestionControl, Pass, Passage, QueueCx, QueueDiscipline, SenderCx, SwitchAgent, SwitchCx,
+};
+use crate::schemes::NewReno;
+use crate::tcp::EcnMode;
+use std::any::Any;
+
+/// NewReno at one priority.
+struct At(u8);
+
+impl CongestionControl for At {
+    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
+        cx.packet.priority = self.0;
+    }
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        NewReno.on_ack(cx, ack);
+    }
+}
+
+#[test]
+fn bands_order_flows() {
+    // The later a flow, the higher its priority.
+    let scheme =
+        Parts { congestion: Some(Box::new(|flow| Box::new(At(2 - flow.flow.index() as u8)))), ..Parts::default() };
+    let text = star(3, "13KB", "[queue]\nkind = \"strict-priority\"");
+    let outcome = run_instead(&text, scheme);
+    let fct = reals(&outcome, "flows", "fct_s");
+    assert!(fct[2] < fct[1] && fct[1] < fct[0], "{fct:?}");
+    // The first is delayed by at most one lower packet and by no other: it is as fast as alone but for that, and
+    // the answers to its SYN queue with two others at the receiver.
+    let alone = reals(&outcome, "flows", "ideal_s")[2];
+    assert!(fct[2] - alone <= 2.0 * 12e-6 + 4.0 * 0.32e-6, "{} for {alone}", fct[2]);
+}
+
+/// Marks every third packet of a port and drops every fiftieth, early.
+struct Every(u64);
+
+impl QueueDiscipline for Every {
+    fn on_enqueue(&mut self, _cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        self.0 += 1;
+        if self.0.is_multiple_of(50) {
+            return Admission::Drop;
+        }
+        if self.0.is_multiple_of(3) {
+            packet.flags = packet.flags.with(Flags::CE);
+        }
+        Admission::Enqueue(0)
+    }
+}
+
+/// Tells which acknowledgements carry an echo.
+struct Listening(Log<bool>);
+
+impl CongestionControl for Listening {
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Accurate
+    }
+    fn on_ack(&mut self, _cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        self.0.push(ack.ece);
+    }
+    fn on_ecn_echo(&mut self, _cx: &mut SenderCx<'_>) {}
+}
+
+#[test]
+fn marks_reach_the_sender_and_early_drops_are_named() {
+    let echoes = Log::new();
+    let tell = echoes.clone();
+    let scheme = Parts {
+        congestion: Some(Box::new(move |_| Box::new(Listening(tell.clone())))),
+        queue: Some(Box::new(|_| Box::new(Every(0)))),
+        ..Parts::default()
+    };
+    let outcome = run_instead(&star(1, "58400B", "[transport]\nrto-min = \"1ms\"\nrto-initial = \"1ms\""), scheme);
+    // Towards the receiver: SYN, the handshake's last packet, 40 segments. Each third of these is marked, the SYN's
+    // place included: segments 1, 4, ... 40. Towards the sender: SYN-ACK and 39 acknowledgements, of
+    // which the last is on its way when the run ends.
+    assert_eq!(echoes.take(), (1..39).map(|segment| segment % 3 == 1).collect::<Vec<_>>());
+    assert_eq!(outcome.number("drops"), 0.0);
+    assert_eq!(outcome.number("would_mark"), outcome.number("marks"), "a mark was due wherever one was set");
+    let echoes = Log::new();
+    let scheme = Parts {
+        congestion: Some(Box::new(move |_| Box::new(Listening(echoes.clone())))),
+        queue: Some(Box::new(|_| Box::new(Every(0)))),
+        ..Parts::default()
+    };
+    let outcome = run_instead(&star(1, "100KB", "[transport]\nrto-min = \"1ms\"\nrto-initial = \"1ms\""), scheme);
+    assert!(outcome.number("drops_discipline") > 0.0);
+    assert_eq!(outcome.number("drops_discipline"), outcome.number("drops"));
+}
+
+/// Two bands; a full port makes room for the first at the expense of the second.
+struct Pushing;
+
+impl QueueDiscipline for Pushing {
+    fn bands(&self) -> u8 {
+        2
+    }
+    fn on_enqueue(&mut self, _cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        Admission::Enqueue(packet.priority.min(1))
+    }
+    fn on_full(&mut self, cx: &mut QueueCx<'_>, packet: &Packet) -> Option<u8> {
+        (packet.priority == 0 && cx.bands[1].packets > 0).then_some(1)
+    }
+}
+
+#[test]
+fn a_full_port_pushes_out() {
+    let make = || {
+        instead(Parts {
+            congestion: Some(Box::new(|flow| Box::new(At((flow.flow.index() % 2) as u8)))),
+            queue: Some(Box::new(|_| Box::new(Pushing))),
+            ..Parts::default()
+        })
+    };
+    let text =
+        star(8, "14600B", "[transport]\nrto-min = \"5ms\"").replace("[[traffic]]", "buffer = \"45pkt\"\n[[traffic]]");
+    let outcome = both(&text, &make).expect("both cores agree");
+    let drops = reals(&outcome, "flows", "drops");
+    // 80 segments come at once for 45 places; the 40 of the first band all find one.
+    assert!(outcome.number("drops_pushed_out") > 0.0);
+    for (flow, drops) in drops.iter().enumerate() {
+        assert_eq!(*drops > 0.0, flow % 2 == 1, "flow {flow} lost {drops}");
+    }
+}
+
+#[test]
+fn a_fifo_that_asks_to_push_out_drops_the_arriving_packet() {
+    struct Wishful;
+    impl QueueDiscipline for Wishful {
+        fn on_enqueue(&mut self, _cx: &mut QueueCx<'_>, _packet: &mut Packet) -> Admission {
+            Admission::Enqueue(0)
+        }
+        fn on_full(&mut self, _cx: &mut QueueCx<'_>, _packet: &Packet) -> Option<u8> {
+            Some(0)
+        }
+    }
+    let make = || instead(Parts { queue: Some(Box::new(|_| Box::new(Wishful))), ..Parts::default() });
+    let text = star(8, "14600B", "").replace("[[traffic]]", "buffer = \"20pkt\"\n[[traffic]]");
+    let outcome = both(&text, &make).expect("both cores agree");
+    assert!(outcome.number("drops_buffer_full") > 0.0);
+    assert_eq!(outcome.number("drops_pushed_out"), 0.0);
+}
+
+/// Drops what the agent of the switch has put on its list.
+struct Listed;
+
+impl QueueDiscipline for Listed {
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        let list: &mut Vec<u32> = cx.node.downcast_mut().expect("the scheme's own state");
+        match list.iter().position(|seq| *seq == packet.seq && packet.size > 40) {
+            Some(i) => {
+                list.remove(i);
+                Admission::Drop
+            }
+            None => Admission::Enqueue(0),
+        }
+    }
+}
+
+/// Puts the third data segment on the list.
+struct Listing(u32);
+
+impl SwitchAgent for Listing {
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, _passage: &Passage) -> Pass {
+        self.0 += u32::from(packet.size > 40);
+        if self.0 == 3 && packet.size > 40 {
+            let list: &mut Vec<u32> = cx.node.downcast_mut().expect("the scheme's own state");
+            list.push(packet.seq);
+        }
+        Pass::Forward
+    }
+}
+
+#[test]
+fn discipline_and_agent_share_a_state() {
+    let scheme = Parts {
+        queue: Some(Box::new(|_| Box::new(Listed))),
+        agent: Some(Box::new(|_| Box::new(Listing(0)))),
+        node: Some(Box::new(|_| Box::<Vec<u32>>::default() as Box<dyn Any + Send>)),
+        ..Parts::default()
+    };
+    let outcome = run_instead(&star(1, "30KB", ""), scheme);
+    assert_eq!((outcome.number("drops_discipline"), outcome.number("retransmissions")), (1.0, 1.0));
+    assert_eq!(reals(&outcome, "drops", "seq"), [1.0 + 2.0 * 1460.0]);
+}

@@ -1,0 +1,138 @@
+//! Random small scenarios: both event cores agree, and what must hold in every run does.
+
+use super::bench::{both, reals};
+use crate::sim::Outcome;
+use crate::sim::build::Substitutes;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+
+const RATES: [&str; 3] = ["100Mbps", "1Gbps", "10Gbps"];
+const DELAYS: [&str; 4] = ["0s", "1us", "33us", "1ms"];
+
+fn network() -> impl Strategy<Value = (String, bool)> {
+    let limit = prop_oneof![
+        (1_u32..50).prop_map(|packets| format!("buffer = \"{packets}pkt\"")),
+        (1_500_u32..60_000).prop_map(|bytes| format!("buffer = \"{bytes}B\"")),
+        (3_000_u32..90_000, 0.1_f64..4.0).prop_map(|(memory, alpha)| format!(
+            "admission = \"dynamic-threshold\"\nshared-buffer = \"{memory}B\"\ndt-alpha = {alpha:.3}"
+        )),
+    ];
+    let kind = (any::<bool>(), 0_usize..3).prop_map(|(star, trunk)| {
+        if star { "\"star\"".to_owned() } else { format!("\"two-switch\"\ntrunk-rate = \"{}\"", RATES[trunk]) }
+    });
+    let jitter = prop_oneof![Just(""), Just("host-jitter = \"500ns\"\n"), Just("host-jitter = \"20us\"\n")];
+    (kind, 0_usize..3, 0_usize..4, limit, jitter).prop_map(|(kind, rate, delay, limit, jitter)| {
+        let (rate, delay) = (RATES[rate], DELAYS[delay]);
+        let text = format!("topology = {kind}\nrate = \"{rate}\"\ndelay = \"{delay}\"\n{jitter}{limit}\n");
+        (text, limit.contains("pkt"))
+    })
+}
+
+fn queue() -> impl Strategy<Value = String> {
+    let mark_at = prop_oneof![Just("enqueue"), Just("dequeue")];
+    let threshold =
+        prop_oneof![(1_u32..30).prop_map(|n| format!("{n}pkt")), (1_u32..30).prop_map(|n| format!("{n}KB"))];
+    let kind = prop_oneof![Just("auto"), Just("drop-tail"), Just("ecn-threshold"), Just("strict-priority")];
+    (kind, threshold, mark_at, any::<bool>()).prop_map(|(kind, threshold, mark_at, band)| match kind {
+        "ecn-threshold" => format!("kind = \"{kind}\"\nthreshold = \"{threshold}\"\nmark-at = \"{mark_at}\"\n"),
+        "strict-priority" => format!(
+            "kind = \"{kind}\"\nthreshold = \"{threshold}\"\nmark-at = \"{mark_at}\"\nscope = \"{}\"\n",
+            if band { "band" } else { "port" }
+        ),
+        kind => format!("kind = \"{kind}\"\n"),
+    })
+}
+
+fn transport() -> impl Strategy<Value = String> {
+    let scheme = prop_oneof![Just("newreno"), Just("dctcp")];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let sizes = (1_u32..12, 1_u32..4, prop_oneof![Just(536_u32), Just(1460), Just(997)], 1_u32..200);
+    (scheme, flags, sizes).prop_map(|(scheme, (sack, limited, ecn), (window, every, mss, buffer))| {
+        format!(
+            "scheme = \"{scheme}\"\nsack = {sack}\nlimited-transmit = {limited}\necn = \"{}\"\ninitial-window = \
+             \"{window}mss\"\nack-every = {every}\nack-delay = \"300us\"\nmss = \"{mss}B\"\nreceive-buffer = \"{}B\"\n\
+             rto-min = \"1ms\"\nrto-initial = \"5ms\"\nsyn-timeout = \"3ms\"\nrto-after-syn-timeout = \"5ms\"\n",
+            if ecn { "on" } else { "auto" },
+            u64::from(mss) * u64::from(buffer),
+        )
+    })
+}
+
+fn traffic() -> impl Strategy<Value = String> {
+    let incast = (1_u32..9, 1_u64..100_000, 0_u32..3, any::<bool>(), 1_u32..3, 0_u32..2, any::<bool>());
+    let incast = incast.prop_map(|(senders, bytes, jitter, persistent, rounds, request, shared)| {
+        format!(
+            "[[traffic]]\nkind = \"incast\"\nsenders = {senders}\nbytes-each = \"{bytes}B\"\njitter = \"{}us\"\n\
+             connections = \"{}\"\nrounds = {rounds}\nrequest = \"{}B\"\nplacement = \"{}\"\n",
+            jitter * 50,
+            if persistent { "persistent" } else { "fresh" },
+            request * 300,
+            if shared { "round-robin" } else { "own-host" },
+        )
+    });
+    let background = prop_oneof![
+        2 => Just(String::new()),
+        1 => (1_u32..3, 0_u64..50_000, 0_u32..2).prop_map(|(flows, bytes, receiver)| format!(
+            "[[traffic]]\nkind = \"background\"\nflows = {flows}\nbytes-each = \"{bytes}B\"\nreceiver = {receiver}\n\
+             scheme = \"dctcp\"\n"
+        )),
+    ];
+    (incast, background).prop_map(|(incast, background)| incast + &background)
+}
+
+fn check(text: &str, outcome: &Outcome, packets: Option<f64>, shared: bool) -> TestCaseResult {
+    let sum = |table, column| reals(outcome, table, column).iter().sum::<f64>();
+    if let Some(limit) = packets {
+        let most = reals(outcome, "queues", "max_packets").into_iter().fold(0.0, f64::max);
+        prop_assert!(most <= limit, "{} packets in a port for {}\n{}", most, limit, text);
+    }
+    for share in reals(outcome, "links", "utilisation") {
+        prop_assert!((0.0..=1.0).contains(&share), "{} of a link\n{}", share, text);
+    }
+    for row in 0..outcome.number("flows") as usize {
+        let (slowdown, bytes) = (reals(outcome, "flows", "slowdown")[row], reals(outcome, "flows", "bytes")[row]);
+        let delivered = reals(outcome, "flows", "delivered_bytes")[row];
+        prop_assert!(slowdown.is_nan() || slowdown >= 1.0, "slowdown {} in row {}\n{}", slowdown, row, text);
+        prop_assert!(bytes.is_nan() || delivered <= bytes, "row {}\n{}", row, text);
+        let complete = !reals(outcome, "flows", "fct_s")[row].is_nan();
+        prop_assert!(!complete || (delivered - bytes).abs() < 0.5, "row {}\n{}", row, text);
+    }
+    prop_assert_eq!(outcome.number("drops"), sum("links", "drops"));
+    let reasons = outcome.summary.iter().filter(|(name, _)| name.starts_with("drops_"));
+    prop_assert_eq!(outcome.number("drops"), reasons.filter_map(|(_, n)| n.as_f64()).sum::<f64>());
+    let by_reason = outcome.table("drops").map_or(0, crate::measure::table::Table::rows);
+    prop_assert_eq!(outcome.number("drops") as usize, by_reason);
+    prop_assert!(outcome.number("would_mark") >= outcome.number("marks"));
+    prop_assert_eq!(sum("bins", "drops"), outcome.number("drops"));
+    prop_assert_eq!(sum("bins", "marks"), outcome.number("marks"));
+    prop_assert_eq!(sum("bins", "delivered_bytes"), sum("flows", "delivered_bytes"));
+    if !shared {
+        // All data of the first group, and perhaps of the second, passes the first receiver's link.
+        prop_assert!(sum("flows", "delivered_bytes") <= sum("links", "bytes"));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn any_small_scenario(
+        (network, in_packets) in network(),
+        queue in queue(),
+        transport in transport(),
+        traffic in traffic(),
+        seed in 0_u64..1000,
+        cut in prop_oneof![3 => Just("3s"), 1 => Just("1ms")],
+        trace in prop_oneof![Just("off"), Just("on-change"), Just("sampled")],
+    ) {
+        let cut = if traffic.contains("bytes-each = \"0B\"") && cut == "3s" { "40ms" } else { cut };
+        let text = format!(
+            "[network]\n{network}[queue]\n{queue}[transport]\n{transport}{traffic}[measure]\nqueues = \"all\"\n\
+             queue-trace = \"{trace}\"\nbin = \"1ms\"\n[run]\nduration = \"{cut}\"\nseed = {seed}\n"
+        );
+        let outcome = both(&text, &Substitutes::default).map_err(TestCaseError::fail)?;
+        let buffer = network.lines().find_map(|line| line.strip_prefix("buffer = \"")?.strip_suffix("pkt\""));
+        let limit = buffer.filter(|_| in_packets).and_then(|packets| packets.parse().ok());
+        check(&text, &outcome, limit, traffic.matches("[[traffic]]").count() > 1)?;
+    }
+}

@@ -1,0 +1,219 @@
+//! The receiving host's role: it sees every flow that ends there, sets windows, holds and releases
+//! acknowledgements, and asks for retransmissions.
+
+use super::bench::{Log, Parts, instead, reals, run_instead, scenario, star, tapped};
+use crate::ids::FlowId;
+use crate::packet::{Flags, Packet};
+use crate::roles::{
+    AckKind, AckVerdict, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAgent, SwitchCx, WindowControl,
+};
+use crate::schemes::Scheme;
+use crate::sim::build::Substitutes;
+use crate::sim::run_with;
+use crate::units::Time;
+
+/// What a host's scheduler is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Open(FlowId, Option<u64>),
+    Data(FlowId),
+    Ack(FlowId, AckKind),
+}
+
+/// Tells what it sees, and gives every flow the same window.
+struct Watching {
+    log: Log<Told>,
+    window: Option<u64>,
+}
+
+impl WindowControl for Watching {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, bytes: Option<u64>) {
+        self.log.push(Told::Open(flow, bytes));
+        if let Some(bytes) = self.window {
+            cx.actions.push(ReceiverAction::Window { flow, bytes });
+        }
+    }
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, flow: FlowId, _arrival: &Arrival) {
+        self.log.push(Told::Data(flow));
+    }
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckVerdict {
+        self.log.push(Told::Ack(flow, kind));
+        AckVerdict::Send
+    }
+}
+
+fn watching(window: Option<u64>) -> (Parts, Log<Told>) {
+    let log = Log::new();
+    let tell = log.clone();
+    let make = move |_: &_| Box::new(Watching { log: tell.clone(), window }) as Box<dyn WindowControl>;
+    (Parts { window: Some(Box::new(make)), ..Parts::default() }, log)
+}
+
+fn opens(log: &[Told]) -> Vec<(FlowId, Option<u64>)> {
+    log.iter()
+        .filter_map(|told| if let Told::Open(flow, bytes) = told { Some((*flow, *bytes)) } else { None })
+        .collect()
+}
+
+#[test]
+fn it_sees_every_flow_of_its_host() {
+    let (scheme, log) = watching(None);
+    run_instead(&star(4, "5KB", ""), scheme);
+    let log = log.take();
+    let flows: Vec<FlowId> = (0..4).map(FlowId::new).collect();
+    // Their SYNs arrive at one instant, so the order of their opening says nothing.
+    let mut opened = opens(&log);
+    opened.sort_unstable();
+    assert_eq!(opened, flows.iter().map(|flow| (*flow, Some(5000))).collect::<Vec<_>>());
+    for flow in flows {
+        assert_eq!(log.iter().filter(|told| **told == Told::Data(flow)).count(), 4, "four segments of {flow}");
+        assert!(log.contains(&Told::Ack(flow, AckKind::SynAck)) && log.contains(&Told::Ack(flow, AckKind::Data)));
+    }
+}
+
+#[test]
+fn transfers_on_open_connections_and_requests_are_announced() {
+    let (scheme, log) = watching(None);
+    let rounds = "connections = \"persistent\"\nrounds = 3";
+    run_instead(&star(1, "5KB", rounds), scheme);
+    assert_eq!(opens(&log.take()), [(FlowId::new(0), Some(5000)); 3]);
+    let (scheme, log) = watching(None);
+    run_instead(&star(1, "5KB", "request = \"200B\""), scheme);
+    assert_eq!(opens(&log.take()), [(FlowId::new(0), Some(200)), (FlowId::new(1), Some(5000))]);
+}
+
+#[test]
+fn its_window_binds_the_sender() {
+    for window in [4096, 20_000] {
+        let (scheme, _) = watching(Some(window));
+        let outcome = run_instead(&star(1, "200KB", "[measure]\nprobes = \"in-flight\""), scheme);
+        let most = reals(&outcome, "probes", "value").into_iter().fold(0.0, f64::max);
+        // Whole segments within the window, which the scale rounds down to a multiple of 32 bytes.
+        assert_eq!(most, (window / 32 * 32 / 1460 * 1460) as f64);
+    }
+}
+
+#[test]
+fn it_acts_on_the_flows_of_its_own_scheme_only() {
+    let (scheme, log) = watching(Some(4096));
+    let scheme: Box<dyn Scheme> = Box::new(scheme);
+    let text = star(
+        1,
+        "50KB",
+        "[[traffic]]\nname = \"led\"\nkind = \"incast\"\nsenders = 1\nbytes-each = \"50KB\"\nscheme = \"dctcp\"\n",
+    );
+    let substitutes = Substitutes { schemes: [("dctcp", scheme)].into(), topology: None };
+    run_with(&scenario(&text), substitutes, None).expect("runs");
+    let flows: Vec<_> = opens(&log.take()).into_iter().map(|(flow, _)| flow).collect();
+    assert_eq!(flows, [FlowId::new(1)]);
+}
+
+const TICK: Time = Time::from_ms(1);
+const GRANTED: u64 = 14_336;
+
+/// Holds everything; every millisecond sets a new window and lets the acknowledgement go.
+struct Holding {
+    flow: FlowId,
+    granted: u64,
+}
+
+impl WindowControl for Holding {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _bytes: Option<u64>) {
+        self.flow = flow;
+        cx.actions.push(ReceiverAction::Window { flow, bytes: 0 });
+        cx.actions.push(ReceiverAction::Timer { at: TICK, token: 1 });
+    }
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+        AckVerdict::Hold
+    }
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, token: u64) {
+        assert_eq!(cx.now, TICK * token, "each timer brings its token");
+        self.granted += GRANTED;
+        cx.actions.push(ReceiverAction::Window { flow: self.flow, bytes: self.granted });
+        cx.actions.push(ReceiverAction::Release { flow: self.flow, push: false });
+        cx.actions.push(ReceiverAction::Timer { at: cx.now + TICK, token: token + 1 });
+    }
+}
+
+#[test]
+fn acknowledgements_wait_and_leave_with_the_number_and_window_of_their_release() {
+    let (mut scheme, log) = tapped();
+    scheme.window = Some(Box::new(|_| Box::new(Holding { flow: FlowId::default(), granted: 0 })));
+    let outcome = run_instead(&star(1, "100KB", "[transport]\ninitial-window = \"100mss\""), scheme);
+    let acks: Vec<_> = log.take().into_iter().filter(|seen| seen.packet.is_ack()).collect();
+    // 10 us and the transmission of 40 bytes after each tick, one acknowledgement passes the switch.
+    let on_the_way = Time::from_us(10) + Time::from_ns(320);
+    for (tick, seen) in (1..).zip(&acks) {
+        assert_eq!(seen.at, TICK * tick + on_the_way);
+    }
+    assert!(acks[0].packet.flags.has(Flags::SYN), "the answer to the SYN waits as well");
+    assert_eq!(u64::from(acks[0].packet.window), GRANTED, "unscaled in a SYN");
+    let mut expected = 1_u64;
+    for (i, seen) in (1_u64..).zip(&acks[1..]) {
+        // All whole segments that the last window let out have come by now.
+        expected += GRANTED * i / 1460 * 1460;
+        assert_eq!(u64::from(seen.packet.seq), expected.min(100_001));
+        assert_eq!(u64::from(seen.packet.window) << 5, GRANTED * (i + 1) / 32 * 32);
+    }
+    assert_eq!((outcome.number("retransmissions"), outcome.number("timeouts")), (0.0, 0.0));
+}
+
+/// After a while asks for a retransmission of what is unacknowledged.
+struct Asking;
+
+impl WindowControl for Asking {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _bytes: Option<u64>) {
+        cx.actions.push(ReceiverAction::Timer { at: TICK, token: flow.index() as u64 });
+    }
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+        AckVerdict::Send
+    }
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, token: u64) {
+        cx.actions.push(ReceiverAction::Release { flow: FlowId::new(token as usize), push: true });
+    }
+}
+
+/// Loses the second segment, the last, so that no duplicate acknowledgement can tell.
+struct Losing;
+
+impl SwitchAgent for Losing {
+    fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, _passage: &Passage) -> Pass {
+        let lost = packet.seq == 1461 && !packet.is_ack() && !packet.flags.has(Flags::RETRANSMITTED);
+        if lost { Pass::Drop } else { Pass::Forward }
+    }
+}
+
+#[test]
+fn a_push_makes_the_sender_retransmit() {
+    let scheme = Parts {
+        window: Some(Box::new(|_| Box::new(Asking))),
+        agent: Some(Box::new(|_| Box::new(Losing))),
+        ..Parts::default()
+    };
+    let outcome = run_instead(&star(1, "2920B", ""), scheme);
+    assert_eq!((outcome.number("retransmissions"), outcome.number("timeouts")), (1.0, 0.0));
+    // The request and the segment cross the switch: 20 us each, and 40 and 1500 bytes twice.
+    let completion = reals(&outcome, "flows", "completion_s")[0];
+    assert!((completion - (1e-3 + 40e-6 + 2.0 * 1540.0 * 8e-9)).abs() < 1e-12, "{completion}");
+}
+
+/// Never lets an acknowledgement go.
+struct Silent;
+
+impl WindowControl for Silent {
+    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _bytes: Option<u64>) {}
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+        AckVerdict::Hold
+    }
+}
+
+#[test]
+fn a_scheduler_that_never_answers_costs_the_connection_not_the_run() {
+    let scheme = Parts { window: Some(Box::new(|_| Box::new(Silent))), ..Parts::default() };
+    let text = star(2, "50KB", "[transport]\nsyn-timeout = \"10ms\"\nsyn-retries = 2");
+    let outcome = run_with(&scenario(&text), instead(scheme), None).expect("runs");
+    assert_eq!((outcome.number("failed"), outcome.number("timeouts_syn")), (2.0, 4.0));
+}

@@ -1,0 +1,10 @@
+//! What the engine promises, checked from outside: closed forms, measures, determinism, bad input, captures.
+#![allow(clippy::float_cmp, reason = "the values compared are exact")]
+
+mod bad_input;
+mod closed_forms;
+mod determinism;
+mod measures;
+mod outcome;
+mod theory;
+mod wireshark;
