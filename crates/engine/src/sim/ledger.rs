@@ -38,6 +38,8 @@ pub(crate) struct FlowBook {
     /// Packets that a switch agent keeps.
     pub(crate) kept: u64,
     pub(crate) group: GroupId,
+    /// Size of a segment that carries nothing.
+    pub(crate) header: u16,
 }
 
 /// The queue of one observed port.
@@ -97,8 +99,8 @@ impl Ledger {
         self.queues[link.index()] = Some(monitor);
     }
 
-    pub(crate) fn add_flow(&mut self, group: GroupId) {
-        self.flows.push(FlowBook { group, ..FlowBook::default() });
+    pub(crate) fn add_flow(&mut self, group: GroupId, header: u16) {
+        self.flows.push(FlowBook { group, header, ..FlowBook::default() });
     }
 
     #[cold]
@@ -125,9 +127,12 @@ impl Ledger {
             book.acks_dropped += 1;
         } else {
             book.drops += 1;
-            let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
-            book.lost.retain(|lost| lost.seq != packet.seq);
-            book.lost.push(LostSegment { seq: packet.seq, retransmitted });
+            // The last packets of a handshake and of a connection carry nothing that would have to be sent again.
+            if packet.size > book.header || packet.flags.has(Flags::SYN.with(Flags::FIN)) {
+                let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
+                book.lost.retain(|lost| lost.seq != packet.seq);
+                book.lost.push(LostSegment { seq: packet.seq, retransmitted });
+            }
         }
         if let Some(bins) = &mut self.bins {
             bins.add_drop(book.group, now);

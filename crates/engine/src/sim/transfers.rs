@@ -332,7 +332,7 @@ impl World {
             acks_arrived: 0,
             probed: self.probes.wants(id),
         });
-        core.ledger().add_flow(group);
+        core.ledger().add_flow(group, self.header);
         id
     }
 
