@@ -14,6 +14,8 @@ mod port;
 mod probes;
 mod results;
 mod switching;
+#[cfg(test)]
+mod tests;
 mod transfers;
 mod world;
 

@@ -4,11 +4,8 @@ use super::*;
 use crate::schemes::Dctcp;
 
 /// Ten segments in flight in a window as large, in congestion avoidance, with classic ECN.
-fn flying(cfg: SenderConfig) -> Bench {
-    classic(SenderConfig { initial_ssthresh: 1000, ..cfg })
-}
-
-fn classic(cfg: SenderConfig) -> Bench {
+fn flying(cfg: &SenderConfig) -> Bench {
+    let cfg = SenderConfig { initial_ssthresh: 1000, ..cfg.clone() };
     let mut bench = Bench::with(cfg, Box::new(NewReno), EcnMode::Classic, None, false);
     bench.adopt();
     bench.sent();
@@ -65,7 +62,7 @@ fn rfc3168_s6_1_1_a_refusal_switches_ecn_off() {
 
 #[test]
 fn rfc3168_s6_1_2_an_echo_halves_the_window_and_the_next_new_segment_says_so() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.echo(101);
     bench.expect_ssthresh(450.0);
     bench.expect_cwnd(450.0);
@@ -80,7 +77,7 @@ fn rfc3168_s6_1_2_an_echo_halves_the_window_and_the_next_new_segment_says_so() {
 
 #[test]
 fn rfc3168_s6_1_2_echoes_of_one_round_trip_count_once() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     (1..=9).for_each(|segment| bench.echo(1 + 100 * segment));
     bench.expect_ssthresh(450.0);
     // The receiver sent this before it can have seen the CWR.
@@ -93,14 +90,14 @@ fn rfc3168_s6_1_2_echoes_of_one_round_trip_count_once() {
 
 #[test]
 fn rfc3168_s6_1_2_an_echo_on_the_first_duplicate_counts() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.echo(1);
     bench.expect_cwnd(500.0);
 }
 
 #[test]
 fn rfc3168_s6_1_2_an_echo_on_a_window_update_counts() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.window += 100;
     bench.echo(1);
     bench.expect_cwnd(500.0);
@@ -108,7 +105,7 @@ fn rfc3168_s6_1_2_an_echo_on_a_window_update_counts() {
 
 #[test]
 fn rfc3168_s6_1_2_an_echo_never_opens_the_window() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.expire_timer();
     bench.echo(1001);
     bench.expect_cwnd(200.0); // slow start from one segment; what was sent before the timeout is one round trip
@@ -118,7 +115,7 @@ fn rfc3168_s6_1_2_an_echo_never_opens_the_window() {
 
 #[test]
 fn rfc3168_s6_1_2_a_window_reduced_for_a_loss_is_not_reduced_for_echoes_of_the_same_round_trip() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.dup_acks(3);
     bench.expect_ssthresh(500.0);
     bench.echo(501);
@@ -131,7 +128,7 @@ fn rfc3168_s6_1_2_a_window_reduced_for_a_loss_is_not_reduced_for_echoes_of_the_s
 
 #[test]
 fn rfc3168_s6_1_2_cwr_follows_a_reduction_for_a_loss() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.dup_acks(3);
     bench.expect("1:101R");
     bench.ack(1001);
@@ -140,7 +137,7 @@ fn rfc3168_s6_1_2_cwr_follows_a_reduction_for_a_loss() {
 
 #[test]
 fn rfc3168_s6_1_2_cwr_follows_a_timeout() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.expire_timer();
     bench.ack(1001);
     bench.expect("1:101R 1001:1101EC 1101:1201E");
@@ -148,7 +145,7 @@ fn rfc3168_s6_1_2_cwr_follows_a_timeout() {
 
 #[test]
 fn rfc3168_s6_1_2_a_timeout_stands_for_echoes_of_the_same_round_trip() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.expire_timer();
     bench.echo(501);
     bench.expect_cwnd(200.0);
@@ -158,10 +155,10 @@ fn rfc3168_s6_1_2_a_timeout_stands_for_echoes_of_the_same_round_trip() {
 #[test]
 fn rfc3168_s6_1_5_retransmissions_are_not_ecn_capable_unless_told() {
     for (ecn_retransmit, trace) in [(false, "1:101R"), (true, "1:101ER")] {
-        let mut bench = flying(SenderConfig { ecn_retransmit, ..CFG });
+        let mut bench = flying(&SenderConfig { ecn_retransmit, ..CFG });
         bench.dup_acks(3);
         bench.expect(trace);
-        let mut bench = flying(SenderConfig { ecn_retransmit, ..CFG });
+        let mut bench = flying(&SenderConfig { ecn_retransmit, ..CFG });
         bench.expire_timer();
         bench.expect(trace);
     }
@@ -169,7 +166,7 @@ fn rfc3168_s6_1_5_retransmissions_are_not_ecn_capable_unless_told() {
 
 #[test]
 fn rfc3168_s6_1_6_window_probes_are_not_ecn_capable_and_carry_no_cwr() {
-    let mut bench = flying(CFG);
+    let mut bench = flying(&CFG);
     bench.echo(101);
     bench.window = 0;
     bench.ack(1001);
