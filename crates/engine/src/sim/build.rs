@@ -215,6 +215,7 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
             granularity: transport.time("rto-granularity"),
             backoff_limit: transport.integer("rto-backoff-limit") as u32,
         },
+        backoff_ends_on_new_ack: transport.text("rto-backoff-reset") == "new-ack",
         rto_after_syn_timeout: transport.time("rto-after-syn-timeout"),
         syn_timeout: transport.time("syn-timeout"),
         syn_retries: transport.integer("syn-retries") as u32,

@@ -294,7 +294,9 @@ impl World {
             return TimeoutCause::LostRetransmission;
         }
         let mss = self.endpoints[flow.wire.endpoint as usize].sender.mss;
-        let outstanding = (nxt - una).div_ceil(mss);
+        // The FIN takes a number, but rides on the last data.
+        let data_end = nxt.min(flow.sender.data_end());
+        let outstanding = data_end.saturating_sub(una).div_ceil(mss).max(1);
         let gone = lost.iter().filter(|segment| (una..nxt).contains(&unwrap_seq(segment.seq, una))).count() as u64;
         if gone >= outstanding { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
     }
