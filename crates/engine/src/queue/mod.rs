@@ -1,9 +1,18 @@
 //! Queue disciplines: what an egress port does with the packets that wait in it.
+//!
+//! To add one: a file here and a row in [`REGISTRY`].
 
-use crate::spec::Param;
+mod drop_tail;
+mod ecn_threshold;
+mod strict_priority;
+
+pub use ecn_threshold::{MarkAt, Threshold};
+pub use strict_priority::StrictPriority;
+
+use crate::roles::QueueDiscipline;
+use crate::spec::{Param, Params};
 
 /// A queue discipline that a scenario can name.
-#[derive(Debug)]
 pub struct QueueRow {
     /// Name in scenario files.
     pub key: &'static str,
@@ -11,11 +20,14 @@ pub struct QueueRow {
     pub summary: &'static str,
     /// Keys of the `[queue]` table.
     pub params: &'static [Param],
+    /// Makes the discipline of one port.
+    pub build: fn(&Params) -> Box<dyn QueueDiscipline>,
 }
 
 /// Every queue discipline.
-pub const REGISTRY: &[QueueRow] = &[QueueRow {
-    key: "drop-tail",
-    summary: "First in, first out; arrivals beyond the buffer are dropped.",
-    params: &[],
-}];
+pub const REGISTRY: &[QueueRow] = &[drop_tail::ROW, ecn_threshold::ROW, strict_priority::ROW];
+
+/// The discipline of a port whose scheme asks for nothing else: drop-tail.
+pub fn drop_tail() -> Box<dyn QueueDiscipline> {
+    Box::new(Threshold::never())
+}

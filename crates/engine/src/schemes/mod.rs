@@ -1,9 +1,21 @@
 //! Schemes: one room per published system.
+//!
+//! A scheme is a bundle of roles with typed parameters. What it leaves out is filled by the base: NewReno sender,
+//! plain receiver, drop-tail, equal-cost multipath. To add one: a file (or folder) here and a row in [`REGISTRY`].
 
-use crate::spec::{Kind, Param};
+mod dctcp;
+mod newreno;
+
+pub use dctcp::Dctcp;
+pub use newreno::NewReno;
+
+use crate::ids::{FlowId, NodeId};
+use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
+use crate::spec::{Param, Params};
+use crate::units::{Rate, Time};
+use std::any::Any;
 
 /// A scheme that a scenario can name.
-#[derive(Debug)]
 pub struct SchemeRow {
     /// Name in scenario files.
     pub key: &'static str,
@@ -11,24 +23,69 @@ pub struct SchemeRow {
     pub summary: &'static str,
     /// Keys of its `[scheme.<key>]` table.
     pub params: &'static [Param],
-    /// Manual page body, Markdown: what it is, who acts, readings taken. Parameters are appended from `params`.
+    /// Body of its manual page in Markdown: what it is, who acts, what is left out.
     pub manual: &'static str,
+    /// Makes the scheme from its parameters.
+    pub build: fn(&Params) -> Box<dyn Scheme>,
 }
 
 /// Every scheme.
-pub const REGISTRY: &[SchemeRow] = &[
-    SchemeRow { key: "newreno", summary: "TCP NewReno (RFC 5681, RFC 6582).", params: &[], manual: "" },
-    SchemeRow {
-        key: "dctcp",
-        summary: "DCTCP (RFC 8257).",
-        params: &[Param::new(
-            "mark-threshold",
-            Kind::Size,
-            "20pkt",
-            "Queue at which arriving packets are marked.",
-            "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps",
-        )
-        .at_least(0.0)],
-        manual: "",
-    },
-];
+pub const REGISTRY: &[SchemeRow] = &[newreno::ROW, dctcp::ROW];
+
+/// What is known about a flow when it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFacts {
+    /// The flow.
+    pub flow: FlowId,
+    /// Bytes that it will carry, if known.
+    pub bytes: Option<u64>,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Rate of the sender's link.
+    pub rate: Rate,
+}
+
+/// What is known about a node when the network is built.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeFacts {
+    /// The node.
+    pub node: NodeId,
+    /// Rate of its (first) link.
+    pub rate: Rate,
+    /// Round-trip propagation delay between the farthest hosts.
+    pub base_rtt: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+}
+
+/// A published system: a bundle of roles.
+pub trait Scheme: Send + Sync {
+    /// The sender of one flow.
+    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(NewReno)
+    }
+    /// The scheduler of a receiving host; none is the plain receiver.
+    fn window_control(&self, _host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        None
+    }
+    /// The discipline of a switch's egress port; none is drop-tail.
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        None
+    }
+    /// The agent of a switch.
+    fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        None
+    }
+    /// The network's controller.
+    fn controller(&self) -> Option<Box<dyn Controller>> {
+        None
+    }
+    /// How a host's flows choose among equal paths.
+    fn path_selector(&self, _host: &NodeFacts) -> Box<dyn PathSelector> {
+        Box::new(Ecmp)
+    }
+    /// State that the scheme's roles share on one switch.
+    fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
+        Box::new(())
+    }
+}

@@ -1,5 +1,22 @@
 //! The scenario file: what is simulated.
+//!
+//! A scenario is TOML. Every key it may hold is declared once as a [`Param`], either in [`sections`] or in the
+//! registry row of the scheme, topology, queue or traffic pattern that it belongs to. [`Scenario::parse`] checks
+//! a file against those declarations and [`json_schema`] publishes them.
 
+mod document;
+mod error;
 mod params;
+mod quantity;
+mod scenario;
+mod schema;
+mod section;
+pub mod sections;
+#[cfg(test)]
+mod tests;
 
+pub use error::SpecError;
 pub use params::{Kind, Param, Value, Window};
+pub use scenario::{ResolvedRow, Scenario, Section, TrafficGroup};
+pub use schema::json_schema;
+pub use section::Params;

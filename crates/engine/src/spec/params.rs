@@ -17,6 +17,7 @@ pub enum Kind {
     /// A bit rate: `"1Gbps"`.
     Rate,
     /// A share: `"30%"` or a bare number such as `0.3`; a fraction of two integers `"1/16"` is read too.
+    /// At most 1 unless the declaration sets another upper bound.
     Fraction,
     /// A dimensionless real number.
     Number,

@@ -1,1 +1,29 @@
-//! TCP as state machines without I/O.
+//! TCP as state machines without I/O: events and configuration go in, decisions come out.
+//!
+//! Sequence numbers are 64 bits wide in here and never wrap: the SYN has number 0, the first data byte
+//! [`FIRST_DATA`], the FIN the number after the last byte. [`crate::packet::unwrap_seq`] extends those of the wire.
+
+mod ranges;
+pub mod receiver;
+pub mod rto;
+pub mod sack;
+mod sack_recovery;
+pub mod sender;
+
+#[cfg(test)]
+mod models;
+
+/// Number of the first data byte; the SYN occupies the one before.
+pub const FIRST_DATA: u64 = 1;
+
+/// How the two ends of a flow use ECN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not at all: packets are not ECN-capable, marks are ignored.
+    #[default]
+    Off,
+    /// RFC 3168 section 6.1: the receiver echoes ECE from the first mark until the sender confirms with CWR.
+    Classic,
+    /// RFC 8257 section 3.2: the receiver's two-state machine echoes which bytes were marked.
+    Accurate,
+}

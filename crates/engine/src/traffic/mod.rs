@@ -1,9 +1,18 @@
 //! Traffic: which transfers start when.
+//!
+//! A pattern is asked at the start, whenever one of its transfers completes, and when a time that it asked for
+//! has come; it answers with transfers. To add one: a file here and a row in [`REGISTRY`].
 
-use crate::spec::{Kind, Param};
+mod background;
+mod incast;
+
+use crate::ids::{NodeId, TransferId};
+use crate::rng::Stream;
+use crate::spec::{Params, Param, SpecError};
+use crate::topology::Demand;
+use crate::units::Time;
 
 /// A traffic pattern that a scenario can name.
-#[derive(Debug)]
 pub struct TrafficRow {
     /// Name in scenario files.
     pub key: &'static str,
@@ -11,13 +20,93 @@ pub struct TrafficRow {
     pub summary: &'static str,
     /// Keys of its `[[traffic]]` table.
     pub params: &'static [Param],
+    /// Hosts that it needs.
+    pub demand: fn(&Params) -> Demand,
+    /// Makes the pattern.
+    pub build: fn(&Params) -> Result<Box<dyn Traffic>, SpecError>,
 }
 
 /// Every traffic pattern.
-pub const REGISTRY: &[TrafficRow] = &[TrafficRow {
-    key: "incast",
-    summary: "Many senders answer one receiver at once.",
-    params: &[
-        Param::new("senders", Kind::Integer, "", "Number of senders that answer at once.", "required").at_least(1.0)
-    ],
-}];
+pub const REGISTRY: &[TrafficRow] = &[incast::ROW, background::ROW];
+
+/// How a transfer gets its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Opened for it by a handshake and closed after it.
+    Fresh,
+    /// One that is already open and stays so; transfers with the same number share it, one after the other.
+    Persistent(u32),
+}
+
+/// What makes a server answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Bytes of the request.
+    pub bytes: u64,
+    /// Time between its arrival and the answer's first byte.
+    pub think: Time,
+}
+
+/// One transfer to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferSpec {
+    /// When it begins: the SYN, the request, or the first byte leaves.
+    pub start: Time,
+    /// The host whose data it is.
+    pub from: NodeId,
+    /// The host that gets it.
+    pub to: NodeId,
+    /// How much; none for endless data.
+    pub bytes: Option<u64>,
+    /// On which connection.
+    pub connection: Connection,
+    /// A request that the receiver sends first.
+    pub request: Option<Request>,
+    /// Part of the query announced last, rather than on its own.
+    pub in_query: bool,
+}
+
+/// What a pattern wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrafficAction {
+    /// Start a transfer.
+    Transfer(TransferSpec),
+    /// A new query begins; the transfers that follow belong to it.
+    Query,
+    /// Call back at that time.
+    Wake(Time),
+}
+
+/// Facts and levers of a traffic pattern.
+#[derive(Debug)]
+pub struct TrafficCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// Its sending hosts.
+    pub senders: &'a [NodeId],
+    /// All receiving hosts.
+    pub receivers: &'a [NodeId],
+    /// Its own random stream.
+    pub stream: &'a mut Stream,
+    /// What to do, in order.
+    pub actions: &'a mut Vec<TrafficAction>,
+}
+
+/// A traffic pattern at work.
+pub trait Traffic: Send {
+    /// The run begins.
+    fn on_start(&mut self, cx: &mut TrafficCx<'_>);
+    /// One of its transfers completed.
+    fn on_complete(&mut self, _cx: &mut TrafficCx<'_>, _transfer: TransferId) {}
+    /// A time that it asked for has come.
+    fn on_wake(&mut self, _cx: &mut TrafficCx<'_>) {}
+    /// It may still start transfers: the run is not over when the present ones are.
+    fn has_more(&self) -> bool {
+        false
+    }
+}
+
+/// Which host sends the `i`-th flow of a group.
+fn host(hosts: &[NodeId], i: usize) -> NodeId {
+    hosts[i % hosts.len()]
+}

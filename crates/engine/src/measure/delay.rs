@@ -1,0 +1,168 @@
+//! One-way delay of the packets of a class, and how much it varies.
+
+use super::histogram::Histogram;
+use crate::units::Time;
+
+/// Delays of a class of packets.
+///
+/// "Jitter" is two numbers here, each named: the mean absolute difference between consecutive packets of a flow,
+/// and the standard deviation. The smoothed estimate of RFC 3550 section 6.4.1 filters those same differences
+/// with a gain of 1/16; its value depends on when it is read, so it is not a statistic of a window.
+#[derive(Clone, Debug, Default)]
+pub struct DelayStats {
+    delays: Histogram,
+    /// Sum of the squared delays in ps^2. A delay below 2^43 ps (8.8 s) leaves room for 2^42 packets.
+    squares: u128,
+    differences: u128,
+    pairs: u64,
+}
+
+impl DelayStats {
+    /// No packets yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts a packet, with the delay of the packet that was received before it on the same flow, if any.
+    #[inline]
+    pub fn record(&mut self, delay: Time, previous: Option<Time>) {
+        let ps = delay.ps();
+        self.delays.record(ps);
+        self.squares += u128::from(ps) * u128::from(ps);
+        if let Some(previous) = previous {
+            self.differences += u128::from(ps.abs_diff(previous.ps()));
+            self.pairs += 1;
+        }
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.delays.merge(&other.delays);
+        self.squares += other.squares;
+        self.differences += other.differences;
+        self.pairs += other.pairs;
+    }
+
+    /// Forgets everything, as at the end of the warm-up.
+    pub fn clear(&mut self) {
+        self.delays.clear();
+        (self.squares, self.differences, self.pairs) = (0, 0, 0);
+    }
+
+    /// The histogram of delays in picoseconds.
+    pub const fn histogram(&self) -> &Histogram {
+        &self.delays
+    }
+
+    /// The statistics of all packets so far; `None` without packets.
+    pub fn summary(&self) -> Option<DelaySummary> {
+        let percentile = |q| self.delays.percentile(q).map(Time::from_ps);
+        Some(DelaySummary {
+            packets: self.delays.count(),
+            mean_s: self.delays.mean()? * 1e-12,
+            min: percentile(0.0)?,
+            p50: percentile(0.50)?,
+            p95: percentile(0.95)?,
+            p99: percentile(0.99)?,
+            p999: percentile(0.999)?,
+            max: percentile(1.0)?,
+            standard_deviation_s: self.variance_ps2().sqrt() * 1e-12,
+            mean_absolute_difference_s: (self.pairs > 0).then(|| self.differences as f64 / self.pairs as f64 * 1e-12),
+        })
+    }
+
+    /// Variance in ps^2. Delays that differ by nanoseconds around milliseconds would lose it to rounding in
+    /// floating point, so the squares are moved to the mean in integers: `sum (d - m)^2 = sum d^2 + n m^2 - 2 m sum d`.
+    fn variance_ps2(&self) -> f64 {
+        let n = u128::from(self.delays.count());
+        let mean = self.delays.sum() / n;
+        let about_mean = (self.squares + n * mean * mean) - 2 * mean * self.delays.sum();
+        let fraction = (self.delays.sum() % n) as f64 / n as f64;
+        (about_mean as f64 / n as f64 - fraction * fraction).max(0.0)
+    }
+}
+
+/// Delay of a class over a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DelaySummary {
+    /// The number of packets.
+    pub packets: u64,
+    /// Mean in seconds, exact up to the rounding of this number.
+    pub mean_s: f64,
+    /// Exact minimum.
+    pub min: Time,
+    /// Median. This and the other percentiles are nearest-rank ones, at most 1/64 too high.
+    pub p50: Time,
+    /// 95th percentile.
+    pub p95: Time,
+    /// 99th percentile.
+    pub p99: Time,
+    /// 99.9th percentile.
+    pub p999: Time,
+    /// Exact maximum.
+    pub max: Time,
+    /// Standard deviation of all packets' delays in seconds, dividing by their number.
+    pub standard_deviation_s: f64,
+    /// Jitter in seconds: mean over all consecutive packets of the same flow of the absolute difference of their
+    /// delays (the |D| of RFC 3550 section 6.4.1, unsmoothed). `None` if no flow had two packets.
+    pub mean_absolute_difference_s: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, expected: f64) -> bool {
+        (found / expected - 1.0).abs() < 1e-12
+    }
+
+    fn of(delays_ns: &[u64]) -> DelayStats {
+        let mut stats = DelayStats::new();
+        let mut previous = None;
+        for delay in delays_ns.iter().copied().map(Time::from_ns) {
+            stats.record(delay, previous);
+            previous = Some(delay);
+        }
+        stats
+    }
+
+    #[test]
+    fn the_two_jitters_are_what_they_say() {
+        let summary = of(&[2, 4, 4, 4, 5, 5, 7, 9]).summary().unwrap();
+        assert_eq!((summary.packets, summary.min, summary.max), (8, Time::from_ns(2), Time::from_ns(9)));
+        assert!(near(summary.mean_s, 5e-9), "{summary:?}");
+        assert!(near(summary.standard_deviation_s, 2e-9), "{summary:?}");
+        assert!(near(summary.mean_absolute_difference_s.unwrap(), 1e-9), "{summary:?}");
+    }
+
+    #[test]
+    fn the_deviation_survives_a_large_mean() {
+        // 1 s plus or minus 1.5 ps: 24 digits of a squared delay, which f64 does not hold.
+        let mut stats = DelayStats::new();
+        let second = Time::from_secs(1);
+        stats.record(second, None);
+        stats.record(second + Time::from_ps(3), None);
+        let summary = stats.summary().unwrap();
+        assert!(near(summary.standard_deviation_s, 1.5e-12), "{summary:?}");
+        assert!(summary.mean_absolute_difference_s.is_none());
+    }
+
+    #[test]
+    fn merging_equals_recording_together() {
+        let mut merged = of(&[100, 300]);
+        merged.merge(&of(&[1000, 50, 70]));
+        let mut together = of(&[100, 300]);
+        together.record(Time::from_ns(1000), None);
+        together.record(Time::from_ns(50), Some(Time::from_ns(1000)));
+        together.record(Time::from_ns(70), Some(Time::from_ns(50)));
+        assert_eq!(merged.summary(), together.summary());
+    }
+
+    #[test]
+    fn nothing_has_no_summary() {
+        let mut stats = of(&[1, 2]);
+        stats.clear();
+        assert_eq!(stats.summary(), None);
+        assert_eq!(stats.histogram().count(), 0);
+    }
+}

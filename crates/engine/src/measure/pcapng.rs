@@ -1,0 +1,387 @@
+//! Packets as a capture file for Wireshark and its kin.
+//!
+//! The format is pcapng (draft-ietf-opsawg-pcapng), little-endian. Each direction of a captured link is an
+//! interface. Times are in picoseconds; Wireshark 4 reads them and keeps whole nanoseconds. The simulator has
+//! no payload, so packets are captured up to the end of their TCP header, and their original length and
+//! checksums are those of a payload of zeros.
+
+use crate::units::Time;
+
+const SECTION_HEADER: u32 = 0x0A0D_0D0A;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+/// `LINKTYPE_IPV4`: packets start with their IPv4 header.
+const LINK_TYPE: u16 = 228;
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
+/// TCP's data offset is four bits of 32-bit words, which leaves 40 bytes for options.
+const MAX_OPTIONS: usize = 40;
+const SNAP_LENGTH: usize = IP_HEADER + TCP_HEADER + MAX_OPTIONS;
+const TCP: u8 = 6;
+
+/// A capture file in memory.
+#[derive(Clone, Debug)]
+pub struct PcapNg {
+    bytes: Vec<u8>,
+    interfaces: usize,
+}
+
+/// What a captured packet shows of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header<'a> {
+    /// IPv4 address of the sending host.
+    pub src: [u8; 4],
+    /// IPv4 address of the receiving host.
+    pub dst: [u8; 4],
+    /// TCP port of the sender.
+    pub src_port: u16,
+    /// TCP port of the receiver.
+    pub dst_port: u16,
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// The TCP flags, as on the wire.
+    pub flags_byte: u8,
+    /// The ECN field of the IP header: two bits.
+    pub ecn: u8,
+    /// The code point of the IP header: six bits.
+    pub dscp: u8,
+    /// The window field, as on the wire.
+    pub window: u16,
+    /// Bytes of payload.
+    pub payload: u16,
+    /// Shift of the window scale option (RFC 7323 section 2.2), if it is present.
+    pub syn_scale: Option<u8>,
+    /// Value of the maximum segment size option (RFC 9293 section 3.7.1), if it is present.
+    pub mss_option: Option<u16>,
+    /// Whether the SACK-permitted option (RFC 2018 section 2) is present.
+    pub sack_permitted: bool,
+    /// Left and right edges of the blocks of the SACK option (RFC 2018 section 3). Those beyond the space for
+    /// options, which is that of four blocks without other options, are left out.
+    pub sack: &'a [(u32, u32)],
+}
+
+impl PcapNg {
+    /// A capture of the named link directions, which packets call by their place in this list.
+    pub fn new(interfaces: &[&str]) -> Self {
+        let mut capture = Self { bytes: Vec::new(), interfaces: interfaces.len() };
+        capture.block(SECTION_HEADER, |body| {
+            body.extend(0x1A2B_3C4D_u32.to_le_bytes()); // byte-order magic
+            body.extend([1, 0, 0, 0]); // version 1.0
+            body.extend(u64::MAX.to_le_bytes()); // section length not given, as it is not known yet
+            option(body, 4, b"fanin"); // shb_userappl
+            option(body, 0, b"");
+        });
+        for name in interfaces {
+            capture.block(INTERFACE_DESCRIPTION, |body| {
+                body.extend(LINK_TYPE.to_le_bytes());
+                body.extend([0, 0]);
+                body.extend((SNAP_LENGTH as u32).to_le_bytes());
+                option(body, 2, name.as_bytes()); // if_name
+                option(body, 9, &[12]); // if_tsresol: 10^-12 s
+                option(body, 0, b"");
+            });
+        }
+        capture
+    }
+
+    /// Appends a packet that was on link direction `interface` at `at`.
+    ///
+    /// # Panics
+    /// If there is no such interface.
+    pub fn packet(&mut self, interface: u32, at: Time, header: &Header<'_>) {
+        assert!((interface as usize) < self.interfaces, "interface {interface} of {}", self.interfaces);
+        let mut data = [0; SNAP_LENGTH];
+        let captured = header.write(&mut data);
+        let original = captured + header.payload_bytes(captured);
+        self.block(ENHANCED_PACKET, |body| {
+            body.extend(interface.to_le_bytes());
+            body.extend(((at.ps() >> 32) as u32).to_le_bytes());
+            body.extend((at.ps() as u32).to_le_bytes());
+            body.extend((captured as u32).to_le_bytes());
+            body.extend((original as u32).to_le_bytes());
+            // Headers are whole 32-bit words, so the data needs no padding.
+            body.extend(&data[..captured]);
+        });
+    }
+
+    /// The file so far, or what has followed since [`Self::take`].
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Hands over the bytes written so far, for a caller that writes a long capture piece by piece.
+    #[must_use]
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Appends a block: its type, its length before and after its body.
+    fn block(&mut self, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.bytes.len();
+        self.bytes.extend(kind.to_le_bytes());
+        self.bytes.extend([0; 4]);
+        body(&mut self.bytes);
+        let length = (self.bytes.len() - start + 4) as u32;
+        debug_assert!(length.is_multiple_of(4), "blocks are whole words");
+        self.bytes[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
+        self.bytes.extend(length.to_le_bytes());
+    }
+}
+
+/// Appends an option of a block, padded to a whole word.
+fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
+    body.extend(code.to_le_bytes());
+    body.extend((value.len() as u16).to_le_bytes());
+    body.extend(value);
+    body.extend(std::iter::repeat_n(0, value.len().next_multiple_of(4) - value.len()));
+}
+
+impl Header<'_> {
+    /// Writes the IPv4 and TCP headers; returns their length.
+    fn write(&self, data: &mut [u8; SNAP_LENGTH]) -> usize {
+        let tcp = TCP_HEADER + self.write_options(&mut data[IP_HEADER + TCP_HEADER..]);
+        let length = IP_HEADER + tcp;
+        let payload = self.payload_bytes(length);
+        self.write_tcp(&mut data[IP_HEADER..length], payload);
+        self.write_ip(&mut data[..IP_HEADER], length + payload);
+        length
+    }
+
+    /// The payload, cut to what an IPv4 packet with headers of this length can hold.
+    fn payload_bytes(&self, headers: usize) -> usize {
+        debug_assert!(usize::from(self.payload) + headers <= 0xFFFF, "an IPv4 packet has at most 65535 bytes");
+        usize::from(self.payload).min(0xFFFF - headers)
+    }
+
+    /// RFC 791 section 3.1. "Don't fragment" is set, as hosts do, and then the identification says nothing
+    /// (RFC 6864 section 4.1).
+    fn write_ip(&self, ip: &mut [u8], total: usize) {
+        ip[0] = 0x45;
+        ip[1] = self.dscp << 2 | (self.ecn & 0b11);
+        ip[2..4].copy_from_slice(&(total as u16).to_be_bytes());
+        ip[6] = 0x40;
+        ip[8] = 64;
+        ip[9] = TCP;
+        ip[12..16].copy_from_slice(&self.src);
+        ip[16..20].copy_from_slice(&self.dst);
+        let checksum = !ones_complement_sum(ip, 0);
+        ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+    }
+
+    /// RFC 9293 section 3.1, over options that are in place. A payload of zeros adds to the checksum by its
+    /// length only, which is in the pseudo-header.
+    fn write_tcp(&self, tcp: &mut [u8], payload: usize) {
+        tcp[0..2].copy_from_slice(&self.src_port.to_be_bytes());
+        tcp[2..4].copy_from_slice(&self.dst_port.to_be_bytes());
+        tcp[4..8].copy_from_slice(&self.seq.to_be_bytes());
+        tcp[8..12].copy_from_slice(&self.ack.to_be_bytes());
+        tcp[12] = (tcp.len() as u8 / 4) << 4;
+        tcp[13] = self.flags_byte;
+        tcp[14..16].copy_from_slice(&self.window.to_be_bytes());
+        let pseudo_header = ones_complement_sum(&[self.src, self.dst].concat(), 0);
+        let lengths = u32::from(TCP) + (tcp.len() + payload) as u32;
+        let checksum = !ones_complement_sum(tcp, u32::from(pseudo_header) + lengths);
+        tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
+    }
+
+    /// Writes the TCP options, each preceded by no-operations to a whole word; returns their length.
+    fn write_options(&self, options: &mut [u8]) -> usize {
+        const NOP: u8 = 1;
+        let mut length = 0;
+        let mut put = |bytes: &[u8]| {
+            options[length..length + bytes.len()].copy_from_slice(bytes);
+            length += bytes.len();
+            length
+        };
+        if let Some(mss) = self.mss_option {
+            let [high, low] = mss.to_be_bytes();
+            put(&[2, 4, high, low]);
+        }
+        if self.sack_permitted {
+            put(&[NOP, NOP, 4, 2]);
+        }
+        if let Some(scale) = self.syn_scale {
+            put(&[NOP, 3, 3, scale]);
+        }
+        let room = (MAX_OPTIONS - 4 - put(&[])) / 8;
+        let blocks = &self.sack[..self.sack.len().min(room)];
+        if !blocks.is_empty() {
+            put(&[NOP, NOP, 5, 2 + 8 * blocks.len() as u8]);
+            for (left, right) in blocks {
+                put(&left.to_be_bytes());
+                put(&right.to_be_bytes());
+            }
+        }
+        length
+    }
+}
+
+/// The sum of RFC 1071 over whole 16-bit words, with its carries folded in.
+fn ones_complement_sum(bytes: &[u8], start: u32) -> u16 {
+    let words = bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+    let sum = words.fold(start, |sum, word| sum + word);
+    let folded = (sum & 0xFFFF) + (sum >> 16);
+    ((folded & 0xFFFF) + (folded >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SYN: Header<'static> = Header {
+        src: [10, 0, 0, 1],
+        dst: [10, 0, 0, 2],
+        src_port: 40000,
+        dst_port: 5001,
+        seq: 0,
+        ack: 0,
+        flags_byte: 0xC2,
+        ecn: 0,
+        dscp: 0,
+        window: 65535,
+        payload: 0,
+        syn_scale: Some(7),
+        mss_option: Some(1460),
+        sack_permitted: true,
+        sack: &[],
+    };
+
+    const DATA: Header<'static> = Header {
+        src: [10, 0, 0, 1],
+        dst: [10, 0, 0, 2],
+        src_port: 40000,
+        dst_port: 5001,
+        seq: 0xFFFF_FFF0,
+        ack: 0x0102_0304,
+        flags_byte: 0x10,
+        ecn: 0b11,
+        dscp: 46,
+        window: 512,
+        payload: 1460,
+        syn_scale: None,
+        mss_option: None,
+        sack_permitted: false,
+        sack: &[],
+    };
+
+    /// What follows the section header and one interface called `ab`.
+    fn after_preamble(capture: &PcapNg) -> &[u8] {
+        &capture.bytes()[44 + 40..]
+    }
+
+    fn captured(header: &Header<'_>) -> Vec<u8> {
+        let mut capture = PcapNg::new(&["ab"]);
+        capture.packet(0, Time::ZERO, header);
+        let block = after_preamble(&capture);
+        let length = u32::from_le_bytes(block[20..24].try_into().unwrap()) as usize;
+        block[28..28 + length].to_vec()
+    }
+
+    #[test]
+    fn a_capture_starts_with_its_section_and_interfaces() {
+        #[rustfmt::skip]
+        let expected = [
+            0x0A, 0x0D, 0x0D, 0x0A, 44, 0, 0, 0, 0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0,
+            0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+            4, 0, 5, 0, b'f', b'a', b'n', b'i', b'n', 0, 0, 0, 0, 0, 0, 0, 44, 0, 0, 0,
+            1, 0, 0, 0, 40, 0, 0, 0, 228, 0, 0, 0, 80, 0, 0, 0,
+            2, 0, 2, 0, b'a', b'b', 0, 0, 9, 0, 1, 0, 12, 0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 0,
+        ];
+        assert_eq!(PcapNg::new(&["ab"]).bytes(), expected);
+    }
+
+    #[test]
+    fn a_syn_is_written_byte_for_byte() {
+        let mut capture = PcapNg::new(&["ab"]);
+        capture.packet(0, Time::from_ps(0x0000_0001_0203_0405), &SYN);
+        #[rustfmt::skip]
+        let expected = [
+            6, 0, 0, 0, 84, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 5, 4, 3, 2, 52, 0, 0, 0, 52, 0, 0, 0,
+            0x45, 0x00, 0x00, 0x34, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0x26, 0xC2,
+            10, 0, 0, 1, 10, 0, 0, 2,
+            0x9C, 0x40, 0x13, 0x89, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0xC2, 0xFF, 0xFF, 0xAA, 0x85, 0, 0,
+            2, 4, 0x05, 0xB4, 1, 1, 4, 2, 1, 3, 3, 7,
+            84, 0, 0, 0,
+        ];
+        assert_eq!(after_preamble(&capture), expected);
+    }
+
+    #[test]
+    fn a_data_packet_is_written_byte_for_byte() {
+        let mut capture = PcapNg::new(&["ab"]);
+        capture.packet(0, Time::from_us(1), &DATA);
+        #[rustfmt::skip]
+        let expected = [
+            6, 0, 0, 0, 72, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0F, 0, 40, 0, 0, 0, 0xDC, 0x05, 0, 0,
+            0x45, 0xBB, 0x05, 0xDC, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0x20, 0x5F,
+            10, 0, 0, 1, 10, 0, 0, 2,
+            0x9C, 0x40, 0x13, 0x89, 0xFF, 0xFF, 0xFF, 0xF0, 1, 2, 3, 4, 0x50, 0x10, 0x02, 0x00,
+            0xE0, 0x5D, 0, 0,
+            72, 0, 0, 0,
+        ];
+        assert_eq!(after_preamble(&capture), expected);
+    }
+
+    /// Sums a whole packet the way a receiver does, payload included.
+    #[test]
+    fn receivers_accept_the_checksums() {
+        let edges = [(1, 1461), (0xFFFF_0000, 0x0000_FFFF), (7, 9)];
+        for (payload, sack) in [(0, &edges[..0]), (1, &edges[..1]), (1459, &edges[..2]), (9000, &edges[..])] {
+            let header = Header { payload, sack, ..DATA };
+            let packet = captured(&header);
+            assert_eq!(ones_complement_sum(&packet[..20], 0), 0xFFFF);
+            let mut segment = packet[20..].to_vec();
+            let tcp_length = (segment.len() + usize::from(payload)) as u16;
+            segment.resize(usize::from(tcp_length).next_multiple_of(2), 0);
+            segment.extend([header.src, header.dst].concat());
+            segment.extend([0, 6]);
+            segment.extend(tcp_length.to_be_bytes());
+            assert_eq!(ones_complement_sum(&segment, 0), 0xFFFF);
+        }
+    }
+
+    #[test]
+    fn sack_blocks_fill_the_options_and_no_more() {
+        let blocks = [(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)];
+        let packet = captured(&Header { sack: &blocks, payload: 0, ..DATA });
+        assert_eq!(packet[32] >> 4, 14);
+        assert_eq!(packet[40..48], [1, 1, 5, 34, 0, 0, 0, 1]);
+        assert_eq!(packet[68..], [0, 0, 0, 7, 0, 0, 0, 8]);
+        let crowded = captured(&Header { sack: &blocks, ..SYN });
+        assert_eq!(crowded.len(), 20 + 20 + 12 + 4 + 3 * 8);
+    }
+
+    #[test]
+    fn blocks_are_whole_words_that_repeat_their_length() {
+        let mut capture = PcapNg::new(&["", "a", "abc", "host 1 to leaf 2"]);
+        capture.packet(3, Time::from_secs(5), &SYN);
+        capture.packet(1, Time::from_secs(5), &Header { sack: &[(1, 2)], payload: 7, ..DATA });
+        let (mut rest, mut blocks) = (capture.bytes(), 0);
+        while !rest.is_empty() {
+            let length = u32::from_le_bytes(rest[4..8].try_into().unwrap()) as usize;
+            assert_eq!(length % 4, 0);
+            assert_eq!(rest[length - 4..length], rest[4..8]);
+            (rest, blocks) = (&rest[length..], blocks + 1);
+        }
+        assert_eq!(blocks, 7);
+    }
+
+    #[test]
+    fn pieces_join_to_the_whole() {
+        let mut capture = PcapNg::new(&["ab"]);
+        let mut pieces = capture.take();
+        capture.packet(0, Time::ZERO, &SYN);
+        pieces.extend(capture.take());
+        let mut whole = PcapNg::new(&["ab"]);
+        whole.packet(0, Time::ZERO, &SYN);
+        assert_eq!(pieces, whole.bytes());
+    }
+
+    #[test]
+    #[should_panic(expected = "interface 1 of 1")]
+    fn unknown_interfaces_are_refused() {
+        PcapNg::new(&["ab"]).packet(1, Time::ZERO, &SYN);
+    }
+}

@@ -1,0 +1,302 @@
+//! Results as typed columns, each with its unit and its definition.
+//!
+//! The engine knows no file format: a binding turns a table into whatever its users read.
+
+use sha2::{Digest as _, Sha256};
+
+/// A table of results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Short name, as in a file name: `flows`.
+    pub name: &'static str,
+    /// What one row stands for.
+    pub description: &'static str,
+    /// The columns, all of one length.
+    pub columns: Vec<Column>,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name, unique within the table.
+    pub name: &'static str,
+    /// Unit of every value: `s`, `B`, `pkt`, `bit/s`, `1` for a plain number, empty where there is none to have.
+    pub unit: &'static str,
+    /// Definition of the value, exact enough to be checked against another tool's.
+    pub description: &'static str,
+    /// The values.
+    pub data: Data,
+}
+
+/// The values of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Counts and identifiers.
+    U64(Vec<u64>),
+    /// Counts that a row may lack.
+    OptU64(Vec<Option<u64>>),
+    /// Real numbers.
+    F64(Vec<f64>),
+    /// Real numbers that a row may lack, such as the mean of nothing.
+    OptF64(Vec<Option<f64>>),
+    /// Yes or no.
+    Bool(Vec<bool>),
+    /// Free text.
+    Text(Vec<String>),
+    /// Text from a small set, held once: row `i` reads `names[codes[i]]`.
+    Label {
+        /// One index into `names` per row.
+        codes: Vec<u32>,
+        /// The set.
+        names: Vec<String>,
+    },
+}
+
+/// How a table can contradict itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// The columns have different lengths.
+    #[error("table {table}: column {column} has {found} rows, the first column has {expected}")]
+    Length {
+        /// The table's name.
+        table: &'static str,
+        /// The column's name.
+        column: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length of the first column.
+        expected: usize,
+    },
+    /// A label column refers to a name that it does not hold.
+    #[error("table {table}: column {column} has label {code} of {names}")]
+    Label {
+        /// The table's name.
+        table: &'static str,
+        /// The column's name.
+        column: &'static str,
+        /// The code that names nothing.
+        code: u32,
+        /// The number of names.
+        names: usize,
+    },
+    /// Two columns share a name.
+    #[error("table {table}: two columns are called {column}")]
+    Name {
+        /// The table's name.
+        table: &'static str,
+        /// The name.
+        column: &'static str,
+    },
+}
+
+impl Table {
+    /// The number of rows, which is zero for a table without columns.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.data.len())
+    }
+
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Whether the columns are of one length, their names differ, and every label exists.
+    ///
+    /// # Errors
+    /// The first contradiction, in column order.
+    pub fn check(&self) -> Result<(), TableError> {
+        let (table, expected) = (self.name, self.rows());
+        for (i, column) in self.columns.iter().enumerate() {
+            let (column, found) = (column.name, column.data.len());
+            if found != expected {
+                return Err(TableError::Length { table, column, found, expected });
+            }
+            if self.columns[..i].iter().any(|other| other.name == column) {
+                return Err(TableError::Name { table, column });
+            }
+            if let Data::Label { codes, names } = &self.columns[i].data
+                && let Some(&code) = codes.iter().find(|code| **code as usize >= names.len())
+            {
+                return Err(TableError::Label { table, column, code, names: names.len() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Feeds the table to a hash: names, units and every value to the last bit, but not the descriptions, so that
+    /// a clearer definition leaves the hash of a result alone.
+    ///
+    /// Each item is preceded by its length or its kind, so no two different tables feed the same bytes.
+    pub fn digest(&self, hasher: &mut Sha256) {
+        text(hasher, self.name);
+        length(hasher, self.columns.len());
+        for column in &self.columns {
+            text(hasher, column.name);
+            text(hasher, column.unit);
+            column.data.digest(hasher);
+        }
+    }
+}
+
+impl Column {
+    /// A column from its parts.
+    pub const fn new(name: &'static str, unit: &'static str, description: &'static str, data: Data) -> Self {
+        Self { name, unit, description, data }
+    }
+}
+
+impl Data {
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U64(values) => values.len(),
+            Self::OptU64(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::OptF64(values) => values.len(),
+            Self::Bool(values) => values.len(),
+            Self::Text(values) => values.len(),
+            Self::Label { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn digest(&self, hasher: &mut Sha256) {
+        hasher.update([self.kind()]);
+        length(hasher, self.len());
+        match self {
+            Self::U64(values) => each(values, |value| hasher.update(value.to_le_bytes())),
+            Self::OptU64(values) => each(values, |value| optional(hasher, *value)),
+            Self::F64(values) => each(values, |value| hasher.update(bits(*value).to_le_bytes())),
+            Self::OptF64(values) => each(values, |value| optional(hasher, value.map(bits))),
+            Self::Bool(values) => each(values, |value| hasher.update([u8::from(*value)])),
+            Self::Text(values) => each(values, |value| text(hasher, value)),
+            Self::Label { codes, names } => {
+                length(hasher, names.len());
+                each(names, |name| text(hasher, name));
+                each(codes, |code| hasher.update(code.to_le_bytes()));
+            }
+        }
+    }
+
+    /// The byte that stands for the type in a hash; part of every result hash, so never renumbered.
+    const fn kind(&self) -> u8 {
+        match self {
+            Self::U64(_) => 1,
+            Self::OptU64(_) => 2,
+            Self::F64(_) => 3,
+            Self::OptF64(_) => 4,
+            Self::Bool(_) => 5,
+            Self::Text(_) => 6,
+            Self::Label { .. } => 7,
+        }
+    }
+}
+
+fn each<T>(values: &[T], feed: impl FnMut(&T)) {
+    values.iter().for_each(feed);
+}
+
+/// The bits of a number. All NaNs count as one: which of them an operation yields differs between processors.
+fn bits(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
+}
+
+fn optional(hasher: &mut Sha256, value: Option<u64>) {
+    hasher.update([u8::from(value.is_some())]);
+    if let Some(value) = value {
+        hasher.update(value.to_le_bytes());
+    }
+}
+
+fn text(hasher: &mut Sha256, text: &str) {
+    length(hasher, text.len());
+    hasher.update(text.as_bytes());
+}
+
+fn length(hasher: &mut Sha256, length: usize) {
+    hasher.update((length as u64).to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(columns: Vec<Data>) -> Table {
+        const NAMES: [&str; 3] = ["a", "b", "c"];
+        let columns = NAMES.iter().zip(columns).map(|(name, data)| Column::new(name, "1", "", data)).collect();
+        Table { name: "t", description: "", columns }
+    }
+
+    fn hash(table: &Table) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        table.digest(&mut hasher);
+        hasher.finalize().into()
+    }
+
+    fn label(codes: &[u32]) -> Data {
+        Data::Label { codes: codes.to_vec(), names: vec!["x".into(), "y".into()] }
+    }
+
+    #[test]
+    fn a_consistent_table_passes() {
+        let table = table(vec![Data::U64(vec![1, 2]), Data::OptF64(vec![None, Some(0.5)]), label(&[1, 0])]);
+        assert_eq!(table.check(), Ok(()));
+        assert_eq!(table.rows(), 2);
+        assert_eq!(table.column("b").map(|column| column.data.len()), Some(2));
+        assert!(table.column("d").is_none());
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let uneven = table(vec![Data::U64(vec![1, 2]), Data::Bool(vec![true])]);
+        assert_eq!(uneven.check(), Err(TableError::Length { table: "t", column: "b", found: 1, expected: 2 }));
+        let dangling = table(vec![label(&[0, 2])]);
+        assert_eq!(dangling.check(), Err(TableError::Label { table: "t", column: "a", code: 2, names: 2 }));
+        let mut twins = table(vec![Data::U64(vec![1]), Data::U64(vec![1])]);
+        twins.columns[1].name = "a";
+        assert_eq!(twins.check(), Err(TableError::Name { table: "t", column: "a" }));
+    }
+
+    #[test]
+    fn the_hash_sees_every_bit_and_every_boundary() {
+        let texts = |values: &[&str]| table(vec![Data::Text(values.iter().map(ToString::to_string).collect())]);
+        let tables = [
+            table(vec![]),
+            table(vec![Data::U64(vec![])]),
+            table(vec![Data::U64(vec![1])]),
+            table(vec![Data::U64(vec![1]), Data::U64(vec![])]),
+            table(vec![Data::OptU64(vec![Some(1)])]),
+            table(vec![Data::OptU64(vec![None])]),
+            table(vec![Data::F64(vec![0.1 + 0.2])]),
+            table(vec![Data::F64(vec![0.3])]),
+            table(vec![Data::F64(vec![0.0])]),
+            table(vec![Data::F64(vec![-0.0])]),
+            table(vec![Data::OptF64(vec![Some(0.3)])]),
+            table(vec![Data::Bool(vec![true, false])]),
+            table(vec![Data::Bool(vec![false, true])]),
+            texts(&["ab", "c"]),
+            texts(&["a", "bc"]),
+            table(vec![label(&[0, 1])]),
+            table(vec![label(&[1, 0])]),
+        ];
+        for (i, one) in tables.iter().enumerate() {
+            assert!(tables[..i].iter().all(|other| hash(one) != hash(other)), "table {i}");
+            assert_eq!(hash(one), hash(&one.clone()));
+        }
+    }
+
+    #[test]
+    fn the_hash_ignores_descriptions_and_the_kind_of_nan() {
+        let mut one = table(vec![Data::F64(vec![f64::NAN])]);
+        let before = hash(&one);
+        one.columns[0].description = "clearer";
+        one.columns[0].data = Data::F64(vec![-f64::NAN]);
+        assert_eq!(hash(&one), before);
+        one.columns[0].unit = "s";
+        assert_ne!(hash(&one), before);
+    }
+}

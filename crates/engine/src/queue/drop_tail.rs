@@ -1,0 +1,24 @@
+//! First in, first out; what does not fit into the buffer is lost.
+//!
+//! The buffer limit is the port's own (`network.buffer`). `would-mark` counts the packets that a threshold
+//! would have marked, as some papers plot "marks" of transports that know no ECN.
+
+use super::{MarkAt, QueueRow, Threshold};
+use crate::spec::{Kind, Param};
+use crate::units::Size;
+
+pub(super) const ROW: QueueRow = QueueRow {
+    key: "drop-tail",
+    summary: "First in, first out; arrivals beyond the buffer are dropped.",
+    params: &[Param::new(
+        "would-mark",
+        Kind::Size,
+        "0pkt",
+        "Count arrivals that find at least this much in the port as if they had been marked; 0 counts none.",
+        "off: only some papers plot it",
+    )],
+    build: |params| match params.size("would-mark") {
+        Size::Packets(0) | Size::Bytes(0) => super::drop_tail(),
+        threshold => Box::new(Threshold { mark: false, ..Threshold::at(threshold, MarkAt::Enqueue) }),
+    },
+};

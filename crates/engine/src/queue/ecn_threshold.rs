@@ -1,0 +1,115 @@
+//! Threshold marking on the instantaneous queue (RFC 8257 section 3.1).
+//!
+//! A packet that finds at least the threshold in the port, the packet in transmission included, is marked; the
+//! buffer limit still drops. Marking at dequeue looks at what the packet leaves behind instead, which tells the
+//! sender about the queue sooner.
+
+use super::QueueRow;
+use crate::packet::{Flags, Packet};
+use crate::roles::{Admission, Backlog, QueueCx, QueueDiscipline};
+use crate::spec::{Kind, Param};
+use crate::units::Size;
+
+pub(super) const ROW: QueueRow = QueueRow {
+    key: "ecn-threshold",
+    summary: "FIFO that marks ECN-capable packets at or above a threshold.",
+    params: &[
+        Param::new("threshold", Kind::Size, "20pkt", "Queue from which on packets are marked.", "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps"),
+        Param::new("mark-at", Kind::Choice(&["enqueue", "dequeue"]), "enqueue", "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.", "RFC 8257 section 3.1: on arrival"),
+        Param::new("compare", Kind::Choice(&["at-least", "above"]), "at-least", "Whether a queue equal to the threshold marks.", "the queue before the packet is added reaches the threshold"),
+        Param::new("requires-ect", Kind::Bool, "true", "Mark only packets of ECN-capable transports; others pass unmarked.", "RFC 3168 section 5"),
+    ],
+    build: |params| {
+        let at = MarkAt::named(params.text("mark-at"));
+        Box::new(Threshold {
+            above: params.text("compare") == "above",
+            requires_ect: params.flag("requires-ect"),
+            ..Threshold::at(params.size("threshold"), at)
+        })
+    },
+};
+
+/// When a packet's mark is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAt {
+    /// On arrival, by the queue that it finds.
+    Enqueue,
+    /// At the start of its transmission, by the queue that it leaves behind.
+    Dequeue,
+}
+
+impl MarkAt {
+    /// The choice that a scenario names `enqueue` or `dequeue`.
+    pub fn named(word: &str) -> Self {
+        if word == "dequeue" { Self::Dequeue } else { Self::Enqueue }
+    }
+}
+
+/// A FIFO with one marking threshold.
+#[derive(Clone, Copy, Debug)]
+pub struct Threshold {
+    /// The threshold; none marks nothing.
+    pub threshold: Option<Size>,
+    /// When the mark is decided.
+    pub at: MarkAt,
+    /// Strictly above instead of at or above.
+    pub above: bool,
+    /// Mark ECN-capable packets only.
+    pub requires_ect: bool,
+    /// Mark at all; otherwise only count.
+    pub mark: bool,
+}
+
+impl Threshold {
+    /// Marking from `threshold` on.
+    pub fn at(threshold: Size, at: MarkAt) -> Self {
+        Self { threshold: Some(threshold), at, above: false, requires_ect: true, mark: true }
+    }
+    /// No marking: drop-tail.
+    pub fn never() -> Self {
+        Self { threshold: None, at: MarkAt::Enqueue, above: false, requires_ect: true, mark: false }
+    }
+
+    fn reached(&self, backlog: Backlog) -> bool {
+        let (queue, threshold) = match self.threshold {
+            None => return false,
+            Some(Size::Packets(packets)) => (u64::from(backlog.packets), packets),
+            Some(Size::Bytes(bytes)) => (backlog.bytes, bytes),
+        };
+        queue > threshold || (queue == threshold && !self.above)
+    }
+
+    fn decide(&self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
+        if self.reached(cx.backlog) {
+            cx.would_mark = true;
+            if self.mark && (!self.requires_ect || packet.flags.has(Flags::ECT)) {
+                packet.flags = packet.flags.with(Flags::CE);
+            }
+        }
+    }
+}
+
+impl QueueDiscipline for Threshold {
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        if self.at == MarkAt::Enqueue {
+            self.decide(cx, packet);
+        }
+        Admission::Enqueue(0)
+    }
+    fn acts_on_dequeue(&self) -> bool {
+        self.at == MarkAt::Dequeue && self.threshold.is_some()
+    }
+    fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
+        self.decide(cx, packet);
+    }
+    fn idle_below(&self) -> u32 {
+        match self.threshold {
+            None => u32::MAX,
+            Some(Size::Packets(packets)) => u32::try_from(packets).unwrap_or(u32::MAX),
+            Some(Size::Bytes(_)) => 0,
+        }
+    }
+    fn needs_bytes(&self) -> bool {
+        matches!(self.threshold, Some(Size::Bytes(_)))
+    }
+}

@@ -1,0 +1,75 @@
+//! Strict priority bands: a packet waits while any packet of a higher band does.
+//!
+//! The band is the packet's priority, as the sender wrote it; the last band takes all lower priorities. A
+//! threshold may mark, per band or on the whole port.
+
+use super::{MarkAt, QueueRow, Threshold};
+use crate::packet::Packet;
+use crate::roles::{Admission, QueueCx, QueueDiscipline};
+use crate::spec::{Kind, Param};
+use crate::units::Size;
+
+pub(super) const ROW: QueueRow = QueueRow {
+    key: "strict-priority",
+    summary: "Strict priority bands by the packet's priority, with an optional marking threshold.",
+    params: &[
+        Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three").at_least(1.0).at_most(8.0),
+        Param::new("threshold", Kind::Size, "0pkt", "Queue from which on packets are marked; 0 marks none.", "off"),
+        Param::new("mark-at", Kind::Choice(&["enqueue", "dequeue"]), "enqueue", "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.", "RFC 8257 section 3.1: on arrival"),
+        Param::new("scope", Kind::Choice(&["port", "band"]), "port", "Whose queue the threshold looks at.", "one egress queue, as drop-tail"),
+    ],
+    build: |params| {
+        let at = MarkAt::named(params.text("mark-at"));
+        let marking = match params.size("threshold") {
+            Size::Packets(0) | Size::Bytes(0) => Threshold::never(),
+            threshold => Threshold::at(threshold, at),
+        };
+        Box::new(StrictPriority::new(params.integer("bands") as u8, marking, params.text("scope") == "band"))
+    },
+};
+
+/// Strict priority with a marking threshold.
+#[derive(Clone, Copy, Debug)]
+pub struct StrictPriority {
+    bands: u8,
+    marking: Threshold,
+    per_band: bool,
+}
+
+impl StrictPriority {
+    /// `bands` bands; `marking` looks at the packet's own band if `per_band`, else at the whole port.
+    pub fn new(bands: u8, marking: Threshold, per_band: bool) -> Self {
+        Self { bands, marking, per_band }
+    }
+
+    fn narrow(self, cx: &mut QueueCx<'_>, packet: &Packet) {
+        if self.per_band {
+            cx.backlog = cx.bands[usize::from(self.band(packet))];
+        }
+    }
+
+    fn band(self, packet: &Packet) -> u8 {
+        packet.priority.min(self.bands - 1)
+    }
+}
+
+impl QueueDiscipline for StrictPriority {
+    fn bands(&self) -> u8 {
+        // One band would be a FIFO whose departures are fixed on arrival; two keep the port scheduled.
+        self.bands.max(2)
+    }
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        self.narrow(cx, packet);
+        self.marking.on_enqueue(cx, packet);
+        Admission::Enqueue(self.band(packet))
+    }
+    fn acts_on_dequeue(&self) -> bool {
+        self.marking.acts_on_dequeue()
+    }
+    fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
+        if self.marking.acts_on_dequeue() {
+            self.narrow(cx, packet);
+            self.marking.on_dequeue(cx, packet);
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! The six roles of an incast remedy: the places where a published system may act.
+//!
+//! A role is a small object-safe trait. Its methods take one borrowed input struct and one context, which is
+//! the only way to act. Contexts hold facts and a list of actions, never the network: the same code can be
+//! driven by the simulator, by a test, or by real packets and a real clock.
+//!
+//! | role | one instance per | may |
+//! |---|---|---|
+//! | [`CongestionControl`] | flow, at the sender | set window, pacing, ECT, priority and in-band field |
+//! | [`WindowControl`] | receiving host | set advertised windows, hold and release ACKs, ask for retransmission |
+//! | [`QueueDiscipline`] | egress port | order, mark, drop |
+//! | [`SwitchAgent`] | switch | see and rewrite packets, report to a controller, obey its orders |
+//! | [`Controller`] | network | keep a global view, answer reports with orders |
+//! | [`PathSelector`] | host | choose among equal-cost paths |
+
+use crate::ids::{FlowId, LinkId, NodeId};
+use crate::packet::Packet;
+use crate::tcp::EcnMode;
+use crate::tcp::receiver::Delivery;
+use crate::units::{Rate, Time};
+use std::any::Any;
+
+// ---------------------------------------------------------------------------------------------------------
+// Sender
+
+/// The two variables of RFC 5681 section 2, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CongestionWindow {
+    /// Bytes that may be outstanding.
+    pub cwnd: f64,
+    /// Window at which slow start ends.
+    pub ssthresh: f64,
+}
+
+/// What the sender writes into each packet that it sends from now on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketFacts {
+    /// In-band field for switches and the receiver.
+    pub field: u64,
+    /// Pause after each packet, for pacing; zero sends whole windows at once.
+    pub gap: Time,
+    /// Mark data as ECN-capable. Without effect on a flow whose [`CongestionControl::ecn`] is off.
+    pub ect: bool,
+    /// Priority, 0 the highest.
+    pub priority: u8,
+}
+
+/// Facts and levers of one sender.
+#[derive(Debug)]
+pub struct SenderCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: f64,
+    /// Bytes sent and not yet acknowledged, `nxt - una`.
+    pub in_flight: u64,
+    /// First unacknowledged sequence number.
+    pub una: u64,
+    /// Next sequence number to send.
+    pub nxt: u64,
+    /// One past the highest sequence number ever sent.
+    pub max_sent: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Time>,
+    /// The window.
+    pub window: &'a mut CongestionWindow,
+    /// What the next packets carry.
+    pub packet: &'a mut PacketFacts,
+    /// Set to be called back at that time.
+    pub wake: &'a mut Time,
+}
+
+/// An acknowledgement, as congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct AckEvent {
+    /// Bytes newly acknowledged; zero on a duplicate.
+    pub acked: u64,
+    /// ECN echo was set.
+    pub ece: bool,
+    /// The flow is in loss recovery: a window must not grow.
+    pub in_recovery: bool,
+    /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
+    pub rtt: Option<Time>,
+    /// In-band field that the receiver echoed.
+    pub field: u64,
+}
+
+/// Sender side: one instance per flow.
+pub trait CongestionControl: Send {
+    /// Which ECN signalling both ends of the flow use.
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Off
+    }
+    /// The connection is open and the window has its initial value.
+    fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// An acceptable acknowledgement came; `acked` is zero on a duplicate.
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
+    /// An ECN echo came and the window was not yet reduced in this round trip (RFC 3168 section 6.1.2).
+    fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
+        let halved = half_flight(cx);
+        cx.window.ssthresh = halved;
+        cx.window.cwnd = halved;
+    }
+    /// A loss was detected by duplicate acknowledgements. Returns the new slow-start threshold in bytes.
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        half_flight(cx)
+    }
+    /// The retransmission timer expired for the first time on this segment. Returns the new threshold in bytes.
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        half_flight(cx)
+    }
+    /// The time set through [`SenderCx::wake`] has come.
+    fn on_wake(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// Names and values of internal state worth plotting.
+    fn probes(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// RFC 5681 equation 4: half of what is outstanding, two segments at least.
+pub fn half_flight(cx: &SenderCx<'_>) -> f64 {
+    (cx.in_flight as f64 / 2.0).max(2.0 * cx.mss)
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Receiver
+
+/// A data segment that a receiving host accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// First sequence number.
+    pub seq: u64,
+    /// Payload in bytes.
+    pub payload: u64,
+    /// Congestion experienced.
+    pub ce: bool,
+    /// In-band field as it arrived.
+    pub field: u64,
+    /// What reassembly made of it.
+    pub delivery: Delivery,
+    /// Next sequence number expected, after this segment.
+    pub next: u64,
+}
+
+/// Which acknowledgement wants to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckKind {
+    /// Answer to a SYN.
+    SynAck,
+    /// Acknowledges new data.
+    Data,
+    /// Repeats the last acknowledgement number.
+    Duplicate,
+}
+
+/// What becomes of an acknowledgement that wants to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckVerdict {
+    /// It leaves now.
+    Send,
+    /// It waits; at most one waits per flow, and a newer one takes its place. Number and window are those of
+    /// the moment of release.
+    Hold,
+}
+
+/// What a receiving host is told to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverAction {
+    /// Advertise at most `bytes` to the sender of `flow` from now on.
+    Window {
+        /// The flow.
+        flow: FlowId,
+        /// Its window in bytes.
+        bytes: u64,
+    },
+    /// Send the acknowledgement of `flow` now: the held one, or else a fresh one.
+    Release {
+        /// The flow.
+        flow: FlowId,
+        /// Set PSH: ask the sender to retransmit its first unacknowledged segment (RCC).
+        push: bool,
+    },
+    /// Call back at `at` with `token`.
+    Timer {
+        /// When.
+        at: Time,
+        /// Handed back.
+        token: u64,
+    },
+}
+
+/// Facts and levers of one receiving host.
+#[derive(Debug)]
+pub struct ReceiverCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Rate of the host's link.
+    pub rate: Rate,
+    /// What to do, in order.
+    pub actions: &'a mut Vec<ReceiverAction>,
+}
+
+/// Receiving host: one instance, which sees all flows that end there.
+pub trait WindowControl: Send {
+    /// A SYN came (or a transfer began on an open connection). `bytes` is the announced size, if any.
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, bytes: Option<u64>);
+    /// A data segment was accepted.
+    fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
+    /// An acknowledgement wants to leave.
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckVerdict;
+    /// A timer set earlier expired.
+    fn on_timer(&mut self, _cx: &mut ReceiverCx<'_>, _token: u64) {}
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Port
+
+/// Packets and bytes in a port, the packet in transmission included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes. Kept only for ports that need it: see [`QueueDiscipline::needs_bytes`].
+    pub bytes: u64,
+}
+
+/// Why a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The port's buffer was full.
+    BufferFull,
+    /// The port's share of the switch's common memory was used up.
+    SharedBufferFull,
+    /// The queue discipline refused it.
+    Discipline,
+    /// It made room for a packet of a higher band.
+    PushedOut,
+    /// The switch agent dropped it.
+    Agent,
+}
+
+impl DropReason {
+    /// Every reason, in the order of its code.
+    pub const ALL: [Self; 5] = [Self::BufferFull, Self::SharedBufferFull, Self::Discipline, Self::PushedOut, Self::Agent];
+    /// Name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BufferFull => "buffer-full",
+            Self::SharedBufferFull => "shared-buffer-full",
+            Self::Discipline => "discipline",
+            Self::PushedOut => "pushed-out",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// Facts of one egress port.
+pub struct QueueCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// What is in the port, before the packet in question.
+    pub backlog: Backlog,
+    /// Packets and bytes waiting in each band (without the one in transmission); empty for a single FIFO.
+    pub bands: &'a [Backlog],
+    /// Rate of the link.
+    pub rate: Rate,
+    /// State that the roles of one scheme share on this switch.
+    pub node: &'a mut dyn Any,
+    /// Set where the discipline would have marked, had the packet been ECN-capable and marking enabled.
+    pub would_mark: bool,
+}
+
+/// What becomes of an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It waits in this band; bands are served in strict priority, 0 first, and in order within a band.
+    Enqueue(u8),
+    /// It is lost.
+    Drop,
+}
+
+/// Egress port: order, marks, early drops. The buffer limit is the port's own and comes first.
+pub trait QueueDiscipline: Send {
+    /// Number of strict-priority bands.
+    fn bands(&self) -> u8 {
+        1
+    }
+    /// A packet arrives and there is room for it. May mark it.
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission;
+    /// The buffer is full. Names the band whose last packet makes room, or none to drop the arriving packet.
+    fn on_full(&mut self, _cx: &mut QueueCx<'_>, _packet: &Packet) -> Option<u8> {
+        None
+    }
+    /// Whether [`QueueDiscipline::on_dequeue`] acts; a port that does not ask for it is served faster.
+    fn acts_on_dequeue(&self) -> bool {
+        false
+    }
+    /// A packet starts its transmission; the backlog in `cx` is what it leaves behind. May mark it.
+    fn on_dequeue(&mut self, _cx: &mut QueueCx<'_>, _packet: &mut Packet) {}
+    /// `on_enqueue` is a plain `Enqueue(0)` while fewer packets than this are in the port.
+    fn idle_below(&self) -> u32 {
+        0
+    }
+    /// Whether the discipline reads byte counts.
+    fn needs_bytes(&self) -> bool {
+        true
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Switch
+
+/// Where a packet passes a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    /// Link on which it came.
+    pub from: LinkId,
+    /// Link on which it is about to leave.
+    pub to: LinkId,
+    /// What is in the port of `to`.
+    pub backlog: Backlog,
+    /// Rate of `to`.
+    pub rate: Rate,
+}
+
+/// What a switch does with a packet after its agent saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// On to the egress port.
+    Forward,
+    /// Lost.
+    Drop,
+    /// Kept by the agent, which may send it on later through [`SwitchAction::Inject`].
+    Keep,
+}
+
+/// What a switch is told to do.
+#[derive(Clone, Debug)]
+pub enum SwitchAction {
+    /// Send a message to the controller.
+    Report(Vec<u8>),
+    /// Put a packet kept earlier into the port of `to`.
+    Inject {
+        /// The packet, as it was kept.
+        packet: Packet,
+        /// Egress.
+        to: LinkId,
+    },
+    /// Call back at `at` with `token`.
+    Timer {
+        /// When.
+        at: Time,
+        /// Handed back.
+        token: u64,
+    },
+}
+
+/// Facts and levers of one switch.
+pub struct SwitchCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// The switch.
+    pub switch: NodeId,
+    /// State that the roles of one scheme share on this switch.
+    pub node: &'a mut dyn Any,
+    /// What to do, in order.
+    pub actions: &'a mut Vec<SwitchAction>,
+}
+
+/// Switch: one instance, which sees every packet that passes, in both directions.
+pub trait SwitchAgent: Send {
+    /// A packet is about to enter an egress port. May rewrite its window, priority, ECN bits and field.
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass;
+    /// A message from the controller arrived.
+    fn on_message(&mut self, _cx: &mut SwitchCx<'_>, _message: &[u8]) {}
+    /// A timer set earlier expired.
+    fn on_timer(&mut self, _cx: &mut SwitchCx<'_>, _token: u64) {}
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Controller
+
+/// What the controller does.
+#[derive(Clone, Debug)]
+pub enum ControllerAction {
+    /// Send a message to a switch.
+    Order {
+        /// The switch.
+        to: NodeId,
+        /// The message.
+        message: Vec<u8>,
+    },
+    /// Call back at `at` with `token`.
+    Timer {
+        /// When.
+        at: Time,
+        /// Handed back.
+        token: u64,
+    },
+}
+
+/// Facts and levers of the controller.
+#[derive(Debug)]
+pub struct ControllerCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// What to do, in order.
+    pub actions: &'a mut Vec<ControllerAction>,
+}
+
+/// Controller: one instance per network, behind a channel with delay, jitter and loss, and a FIFO server.
+pub trait Controller: Send {
+    /// The run begins.
+    fn on_start(&mut self, _cx: &mut ControllerCx<'_>) {}
+    /// A message from switch `from` was served.
+    fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]);
+    /// A timer set earlier expired.
+    fn on_timer(&mut self, _cx: &mut ControllerCx<'_>, _token: u64) {}
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Paths
+
+/// What a path is chosen for.
+#[derive(Clone, Copy, Debug)]
+pub struct PathRequest {
+    /// The flow.
+    pub flow: FlowId,
+    /// Sending host.
+    pub from: NodeId,
+    /// Receiving host.
+    pub to: NodeId,
+    /// Number of paths to choose from; at least one.
+    pub paths: usize,
+    /// Which flowcell of the flow: 0 for the first, and always 0 without [`PathSelector::cell`].
+    pub cell: u64,
+}
+
+/// Host or its edge switch: one instance per host.
+pub trait PathSelector: Send {
+    /// Index of the path to take, below `request.paths`.
+    fn choose(&mut self, request: &PathRequest) -> usize;
+    /// Bytes of a flowcell, after which a path is chosen anew; none keeps one path per flow.
+    fn cell(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Equal-cost multipath: a hash of the flow picks one path for its lifetime (RFC 2992).
+#[derive(Debug, Default)]
+pub struct Ecmp;
+
+impl PathSelector for Ecmp {
+    fn choose(&mut self, request: &PathRequest) -> usize {
+        // SplitMix64's finaliser: every bit of the handle reaches the low bits.
+        let mut x = (request.flow.index() as u64).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((x ^ (x >> 31)) % request.paths as u64) as usize
+    }
+}

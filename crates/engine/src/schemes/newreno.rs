@@ -1,0 +1,49 @@
+//! TCP NewReno: the base that every other scheme changes.
+//!
+//! **Acts at the sender.** Slow start and congestion avoidance after RFC 5681, fast recovery after RFC 6582 (with
+//! SACK after RFC 6675 if `transport.sack` is set), timer after RFC 6298. The switch drops what does not fit.
+//!
+//! With `transport.ecn = "on"` it reacts to marks as to losses, once per round trip (RFC 3168).
+
+use super::{Scheme, SchemeRow};
+use crate::roles::{AckEvent, CongestionControl, SenderCx};
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "newreno",
+    summary: "TCP NewReno: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582).",
+    params: &[],
+    manual: "# NewReno\n\nThe base that every other scheme changes. **Acts at the sender**: slow start and congestion avoidance \
+             (RFC 5681), fast recovery (RFC 6582, or RFC 6675 with `transport.sack`), retransmission timer (RFC 6298). \
+             The switch drops what does not fit into its buffer.\n\nWith `transport.ecn = \"on\"` a mark halves the window \
+             as a loss would, once per round trip (RFC 3168 section 6.1.2).\n",
+    build: |_| Box::new(Bundle),
+};
+
+struct Bundle;
+
+impl Scheme for Bundle {}
+
+/// The window rules of RFC 5681.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewReno;
+
+impl NewReno {
+    /// RFC 5681 section 3.1, equations 2 and 3: slow start, then one segment per round trip.
+    #[inline]
+    pub fn grow(cx: &mut SenderCx<'_>, acked: u64) {
+        let window = &mut *cx.window;
+        if window.cwnd < window.ssthresh {
+            window.cwnd += (acked as f64).min(cx.mss);
+        } else {
+            window.cwnd += cx.mss * cx.mss / window.cwnd;
+        }
+    }
+}
+
+impl CongestionControl for NewReno {
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        if ack.acked > 0 && !ack.in_recovery {
+            Self::grow(cx, ack.acked);
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! From a checked scenario to a world that can run.
+
+use crate::ids::{GroupId, LinkId, NodeId};
+use crate::measure::bins::Bins;
+use crate::measure::delay::DelayStats;
+use crate::queue;
+use crate::roles::QueueDiscipline;
+use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
+use crate::sim::capture::Capture;
+use crate::sim::event::Slots;
+use crate::sim::flow::Paths;
+use crate::sim::ledger::Ledger;
+use crate::sim::port::{Jitter, Limit, PortSpec};
+use crate::sim::probes::Probes;
+use crate::sim::switching::ControlChannel;
+use crate::sim::transfers::Group;
+use crate::sim::world::{Endpoint, Host, World, stream};
+use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
+use crate::tcp::EcnMode;
+use crate::tcp::receiver::ReceiverConfig;
+use crate::tcp::rto::RtoConfig;
+use crate::tcp::sender::SenderConfig;
+use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
+use crate::traffic;
+use crate::units::{Size, Time};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// What an event core is made of.
+pub(crate) struct CoreParts {
+    pub(crate) ports: Vec<PortSpec>,
+    pub(crate) nodes: Vec<Box<dyn Any + Send>>,
+    pub(crate) ledger: Ledger,
+}
+
+/// Largest IPv4 packet (RFC 791 section 3.1).
+const LARGEST_PACKET: u64 = 65_535;
+
+/// Schemes of a run that take the place of registered ones, by key: how tests bring their own.
+pub(crate) type Substitutes = BTreeMap<&'static str, Box<dyn Scheme>>;
+
+/// Lays out everything that the scenario names.
+pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(World, CoreParts), SpecError> {
+    let mut schemes = Schemes { scenario, substitutes, keys: Vec::new(), built: Vec::new() };
+    let network_scheme = schemes.index(scenario.scheme_key());
+    let demands: Vec<Demand> = scenario.traffic.iter().map(demand).collect();
+    let topology = lay_out(scenario, &demands)?;
+    let header = header(scenario)?;
+    let mut endpoints = Vec::new();
+    for group in &scenario.traffic {
+        let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
+        endpoints.push(endpoint(scenario, scheme, &*schemes.built[scheme])?);
+    }
+    let seed = scenario.run.integer("seed");
+    let base_rtt = base_rtt(&topology);
+    let facts = |node: NodeId| NodeFacts {
+        node,
+        rate: topology.links[egress(&topology, node).index()].rate,
+        base_rtt,
+        mss: scenario.transport.bytes("mss").get(),
+    };
+    let bundle = &*schemes.built[network_scheme];
+    let nodes = (0..topology.nodes.len()).map(|node| bundle.node_state(&facts(NodeId::new(node)))).collect();
+    let ports = ports(scenario, &topology, bundle, &facts, header)?;
+    let per_switch = |node: usize| match topology.nodes[node] {
+        NodeKind::Switch => bundle.switch_agent(&facts(NodeId::new(node))),
+        NodeKind::Host => None,
+    };
+    let switches: Vec<_> = (0..topology.nodes.len()).map(per_switch).collect();
+    let hosts = (0..topology.nodes.len()).map(|node| match topology.nodes[node] {
+        NodeKind::Switch => None,
+        NodeKind::Host => Some(Host {
+            window: bundle.window_control(&facts(NodeId::new(node))),
+            selector: bundle.path_selector(&facts(NodeId::new(node))),
+            uplink: egress(&topology, NodeId::new(node)),
+        }),
+    });
+    let hosts = hosts.collect();
+    let ledger = ledger(scenario, &topology, endpoints.len());
+    let groups = groups(scenario, &topology, &demands, seed)?;
+    let world = World {
+        seed,
+        duration: scenario.run.time("duration"),
+        has_agents: switches.iter().any(Option::is_some),
+        controller: bundle.controller(),
+        channel: channel(&scenario.control, seed),
+        capture: capture(scenario, &topology),
+        delays: endpoints.iter().map(|_| DelayStats::new()).collect(),
+        probes: probes(&scenario.measure),
+        sample: if scenario.measure.text("queue-trace") == "sampled" {
+            scenario.measure.time("queue-sample")
+        } else {
+            Time::ZERO
+        },
+        warmup: scenario.measure.time("warmup"),
+        schemes: schemes.built,
+        topology,
+        endpoints,
+        header,
+        paths: Paths::default(),
+        hosts,
+        switches,
+        flows: Vec::new(),
+        transfers: Vec::new(),
+        queries: Vec::new(),
+        groups,
+        tokens: Slots::default(),
+        messages: Slots::default(),
+        samples: Vec::new(),
+        open: 0,
+        window_start: None,
+        now: Time::ZERO,
+        finished: false,
+        stopped: false,
+        hops: 0,
+        events: 0,
+        receiver_actions: Vec::new(),
+        switch_actions: Vec::new(),
+    };
+    Ok((world, CoreParts { ports, nodes, ledger }))
+}
+
+/// The schemes that a scenario uses, each built once.
+struct Schemes<'a> {
+    scenario: &'a Scenario,
+    substitutes: Substitutes,
+    keys: Vec<&'static str>,
+    built: Vec<Box<dyn Scheme>>,
+}
+
+impl Schemes<'_> {
+    fn index(&mut self, key: &'static str) -> usize {
+        if let Some(index) = self.keys.iter().position(|known| *known == key) {
+            return index;
+        }
+        let scheme = self.substitutes.remove(key).unwrap_or_else(|| {
+            let row = schemes::REGISTRY.iter().find(|row| row.key == key).expect("the parser knows the registry");
+            (row.build)(self.scenario.scheme(key))
+        });
+        self.keys.push(key);
+        self.built.push(scheme);
+        self.built.len() - 1
+    }
+}
+
+fn demand(group: &TrafficGroup) -> Demand {
+    let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
+    (row.demand)(&group.params)
+}
+
+fn lay_out(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecError> {
+    let total = Demand {
+        senders: demands.iter().map(|demand| demand.senders).sum(),
+        receivers: demands.iter().map(|demand| demand.receivers).max().unwrap_or(0),
+    };
+    let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
+    (row.build)(&scenario.network.params, &total)
+}
+
+fn header(scenario: &Scenario) -> Result<u16, SpecError> {
+    let header = scenario.transport.bytes("header").get() + scenario.network.params.bytes("frame-overhead").get();
+    // SACK blocks come on top of an acknowledgement's headers, and are far smaller than a segment.
+    if header + scenario.transport.bytes("mss").get() > LARGEST_PACKET {
+        let message = format!("segment and headers exceed the largest packet of {LARGEST_PACKET} bytes");
+        return Err(scenario.transport.fail("mss", message));
+    }
+    Ok(header as u16)
+}
+
+fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<Endpoint, SpecError> {
+    let transport = &scenario.transport;
+    let mss = transport.bytes("mss").get();
+    let buffer = transport.bytes("receive-buffer").get();
+    if buffer < mss {
+        return Err(transport.fail("receive-buffer", "the receive buffer holds less than one segment"));
+    }
+    let scale = match transport.text("window-scale") {
+        // RFC 7323 s2.2: the smallest shift that lets 16 bits hold the buffer, 14 at most.
+        "auto" => (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14),
+        word => word.parse().map_err(|_| transport.fail("window-scale", "give \"auto\" or 0 to 14"))?,
+    };
+    let ecn = ecn(transport, scheme, mss, &scenario.network.params);
+    let sender = SenderConfig {
+        mss,
+        initial_window: transport.window("initial-window").bytes(mss),
+        initial_ssthresh: transport.window("initial-ssthresh").bytes(mss),
+        duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
+        sack: transport.flag("sack"),
+        limited_transmit: transport.flag("limited-transmit"),
+        impatient: transport.text("partial-ack-timer") == "impatient",
+        rto: RtoConfig {
+            minimum: transport.time("rto-min"),
+            initial: transport.time("rto-initial"),
+            maximum: transport.time("rto-max"),
+            granularity: transport.time("rto-granularity"),
+            backoff_limit: transport.integer("rto-backoff-limit") as u32,
+        },
+        rto_after_syn_timeout: transport.time("rto-after-syn-timeout"),
+        syn_timeout: transport.time("syn-timeout"),
+        syn_retries: transport.integer("syn-retries") as u32,
+        idle_restart: transport.flag("idle-restart"),
+        ecn_syn: transport.flag("ecn-syn"),
+        ecn_retransmit: transport.flag("ecn-retransmit"),
+    };
+    let receiver = ReceiverConfig {
+        ack_every: transport.integer("ack-every") as u32,
+        ack_delay: transport.time("ack-delay"),
+        sack: transport.flag("sack"),
+        ecn,
+    };
+    Ok(Endpoint { sender, receiver, buffer, scale, scheme: index })
+}
+
+fn ecn(transport: &Params, scheme: &dyn Scheme, mss: u64, network: &Params) -> EcnMode {
+    let facts = FlowFacts { flow: crate::ids::FlowId::default(), bytes: None, mss, rate: network.rate("rate") };
+    let wanted = scheme.congestion_control(&facts).ecn();
+    match transport.text("ecn") {
+        "off" => EcnMode::Off,
+        "on" if wanted == EcnMode::Off => EcnMode::Classic,
+        _ => wanted,
+    }
+}
+
+/// The first link that leaves a node.
+fn egress(topology: &Topology, node: NodeId) -> LinkId {
+    let position = topology.links.iter().position(|link| link.from == node);
+    LinkId::new(position.expect("every node has a cable"))
+}
+
+/// Propagation delay from the last sender to the first receiver and back.
+fn base_rtt(topology: &Topology) -> Time {
+    let (from, to) = (topology.senders[topology.senders.len() - 1], topology.receivers[0]);
+    topology.paths(from, to).first().map_or(Time::ZERO, |path| topology.base_rtt(path))
+}
+
+fn ports(
+    scenario: &Scenario,
+    topology: &Topology,
+    bundle: &dyn Scheme,
+    facts: &dyn Fn(NodeId) -> NodeFacts,
+    header: u16,
+) -> Result<Vec<PortSpec>, SpecError> {
+    let packet = scenario.transport.bytes("mss").get() + u64::from(header);
+    let seed = scenario.run.integer("seed");
+    let mut ports = Vec::with_capacity(topology.links.len());
+    for (i, link) in topology.links.iter().enumerate() {
+        let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
+        let span = scenario.network.params.time("host-jitter");
+        let jitter = (!switch && span > Time::ZERO).then(|| Jitter {
+            stream: stream(seed, &format!("host-jitter/{}", link.from)),
+            span,
+            ready: Time::ZERO,
+        });
+        ports.push(PortSpec {
+            rate: link.rate,
+            ps_per_byte: link.rate.ps_per_byte().expect("the parser checks rates"),
+            delay: link.delay,
+            limit: if switch { limit(&scenario.network.params, link, packet)? } else { Limit::Unlimited },
+            discipline: if switch { discipline(scenario, bundle, &facts(link.from)) } else { queue::drop_tail() },
+            jitter,
+            node: link.from.index(),
+            observed: observed(scenario, topology, LinkId::new(i), switch),
+        });
+    }
+    Ok(ports)
+}
+
+fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {
+    if network.text("admission") == "dynamic-threshold" {
+        let memory = match network.size("shared-buffer") {
+            Size::Bytes(bytes) => bytes,
+            Size::Packets(packets) => packets * packet,
+        };
+        if memory < packet {
+            return Err(network.fail("shared-buffer", format!("holds less than one packet of {packet} bytes")));
+        }
+        return Ok(Limit::Dynamic { pool: link.from.index(), memory, alpha: network.number("dt-alpha") });
+    }
+    match network.size("buffer") {
+        Size::Packets(0) => Err(network.fail("buffer", "holds less than one packet")),
+        Size::Bytes(bytes) if bytes < packet => {
+            Err(network.fail("buffer", format!("{bytes}B holds less than one packet of {packet} bytes")))
+        }
+        Size::Packets(packets) => Ok(Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))),
+        Size::Bytes(bytes) => Ok(Limit::Bytes(bytes)),
+    }
+}
+
+fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> Box<dyn QueueDiscipline> {
+    if scenario.queue.kind == "auto" {
+        return bundle.queue(switch).unwrap_or_else(queue::drop_tail);
+    }
+    let row = queue::REGISTRY.iter().find(|row| row.key == scenario.queue.kind).expect("the parser knows it");
+    (row.build)(&scenario.queue.params)
+}
+
+fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool) -> bool {
+    match scenario.measure.text("queues") {
+        "all" => switch,
+        "bottleneck" => link == topology.bottleneck,
+        _ => false,
+    }
+}
+
+fn ledger(scenario: &Scenario, topology: &Topology, groups: usize) -> Ledger {
+    let width = scenario.measure.time("bin");
+    let bins = (width > Time::ZERO).then(|| Bins::new(width, groups));
+    let mut ledger = Ledger::new(topology.links.len(), bins);
+    let trace = scenario.measure.text("queue-trace") == "on-change";
+    for (i, link) in topology.links.iter().enumerate() {
+        let (id, switch) = (LinkId::new(i), topology.nodes[link.from.index()] == NodeKind::Switch);
+        if observed(scenario, topology, id, switch) {
+            ledger.observe(id, trace, id == topology.bottleneck);
+        }
+    }
+    ledger
+}
+
+/// Gives each group its own sending hosts, in file order; groups that share hosts take all of them.
+fn groups(scenario: &Scenario, topology: &Topology, demands: &[Demand], seed: u64) -> Result<Vec<Group>, SpecError> {
+    let mut next = 0;
+    let mut groups = Vec::new();
+    for (i, (group, demand)) in scenario.traffic.iter().zip(demands).enumerate() {
+        let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
+        let shared = group.params.text("placement") == "round-robin";
+        let senders = if shared {
+            topology.senders.clone()
+        } else {
+            topology.senders[next..next + demand.senders].to_vec()
+        };
+        next += demand.senders;
+        groups.push(Group {
+            name: group.name.clone(),
+            traffic: (row.build)(&group.params)?,
+            stream: stream(seed, &format!("traffic/{}", group.name)),
+            senders,
+            endpoint: GroupId::new(i).index(),
+            query: None,
+            wakes: 0,
+            delivered: 0,
+            delivered_before: 0,
+            connections: BTreeMap::new(),
+        });
+    }
+    Ok(groups)
+}
+
+fn channel(control: &Params, seed: u64) -> ControlChannel {
+    ControlChannel {
+        delay: control.time("delay"),
+        jitter: control.time("jitter"),
+        loss: control.number("loss"),
+        service: control.time("service-time"),
+        stream: stream(seed, "control-channel"),
+        free_at: Time::ZERO,
+        messages: 0,
+        bytes: 0,
+        lost: 0,
+    }
+}
+
+fn probes(measure: &Params) -> Probes {
+    let names = measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off"));
+    Probes::new(names.map(str::to_owned).collect(), measure.integer("probe-flows") as usize)
+}
+
+fn capture(scenario: &Scenario, topology: &Topology) -> Option<Capture> {
+    let host = |node: NodeId| topology.senders.contains(&node);
+    let receiver = topology.receivers[0];
+    let wanted = |i: usize, link: &LinkSpec| match scenario.measure.text("capture") {
+        "all" => true,
+        "bottleneck" => i == topology.bottleneck.index(),
+        "senders" => host(link.from) || host(link.to),
+        "receiver" => link.from == receiver || link.to == receiver,
+        _ => false,
+    };
+    let links: Vec<(LinkId, String)> = topology
+        .links
+        .iter()
+        .enumerate()
+        .filter(|(i, link)| wanted(*i, link))
+        .map(|(i, link)| (LinkId::new(i), format!("{} to {}", link.from, link.to)))
+        .collect();
+    let transport = &scenario.transport;
+    let limit = scenario.measure.integer("capture-limit");
+    (!links.is_empty()).then(|| {
+        Capture::new(&links, topology.links.len(), limit, transport.bytes("mss").get() as u16, transport.flag("sack"))
+    })
+}

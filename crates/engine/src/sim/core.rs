@@ -1,0 +1,451 @@
+//! The event core: one event per hop.
+//!
+//! A link's ring holds its packets, queued and in flight, in order; only the first of each link is in the event
+//! queue. A FIFO port fixes a packet's departure when the packet enters, so no event is needed for it. Where the
+//! departure depends on later arrivals (bands, marking at dequeue) the port uses *lazy service*: packets wait in
+//! bands, and a decision due at T is taken when somebody next looks. All arrivals before T are known by then and
+//! none after T was let in; and since the packet in service is delivered after its departure, the look at the
+//! delivery of a ring's last packet is never late.
+//!
+//! A port is quiet while fewer packets than its threshold are on the link: then nothing can be marked or dropped
+//! and nobody watches, so a hop is a copy and two additions.
+
+use crate::ids::{LinkId, NodeId};
+use crate::packet::{Flags, Packet};
+use crate::roles::{Backlog, DropReason};
+use crate::sim::event::{Class, Event, EventCore, MiscKey};
+use crate::sim::ledger::Ledger;
+use crate::sim::links::LinkQueue;
+use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
+use crate::units::Time;
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// The part of a port that every hop touches: one cache line.
+#[repr(C, align(64))]
+struct Port {
+    ring: Box<[Packet]>,
+    /// Next packet to deliver.
+    head: u32,
+    /// First packet that has not left the port, as far as anybody looked.
+    dep: u32,
+    tail: u32,
+    /// Packets on the link from which on the slow path decides.
+    threshold: u32,
+    busy_until: u64,
+    delay: u64,
+    ps_per_byte: u32,
+    /// Departures are followed one by one.
+    exact: bool,
+    /// Lazy service.
+    scheduled: bool,
+    bytes_in: u64,
+}
+
+const _: () = assert!(std::mem::size_of::<Port>() == 64);
+
+impl Port {
+    #[inline(always)]
+    fn at(&self, i: u32) -> &Packet {
+        let mask = self.ring.len() - 1;
+        &self.ring[i as usize & mask]
+    }
+
+    /// Starts the transmission of `packet` at `at`; returns when it arrives.
+    #[inline(always)]
+    fn begin(&mut self, packet: &Packet, at: u64) -> u64 {
+        let departure = at + u64::from(packet.size) * u64::from(self.ps_per_byte);
+        self.busy_until = departure;
+        let arrival = departure + self.delay;
+        if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
+            self.grow();
+        }
+        let mask = self.ring.len() - 1;
+        let slot = &mut self.ring[self.tail as usize & mask];
+        *slot = *packet;
+        slot.arrival = arrival;
+        self.tail = self.tail.wrapping_add(1);
+        arrival
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let old = self.ring.len();
+        let mut ring = vec![Packet::default(); 2 * old].into_boxed_slice();
+        let mut i = self.head;
+        while i != self.tail {
+            ring[i as usize & (2 * old - 1)] = self.ring[i as usize & (old - 1)];
+            i = i.wrapping_add(1);
+        }
+        self.ring = ring;
+    }
+
+    /// Packets in the port of a FIFO that is not followed exactly.
+    #[inline(always)]
+    fn occupancy(&mut self, now: u64) -> u32 {
+        if self.busy_until <= now {
+            self.dep = self.tail;
+            return 0;
+        }
+        // Deliveries may have overtaken the last look.
+        if (self.head.wrapping_sub(self.dep) as i32) > 0 {
+            self.dep = self.head;
+        }
+        let limit = now + self.delay;
+        while self.dep != self.tail && self.at(self.dep).arrival <= limit {
+            self.dep = self.dep.wrapping_add(1);
+        }
+        self.tail.wrapping_sub(self.dep)
+    }
+}
+
+/// The part of a port that only the slow path needs.
+struct SlowPort {
+    spec: PortSpec,
+    bytes_out: u64,
+    /// Lazy service: packets that wait, by band, and their counts.
+    waiting: Vec<VecDeque<Packet>>,
+    bands: Vec<Backlog>,
+    /// Lazy service: size of the packet in transmission, 0 if none was seen to leave yet.
+    in_service: u16,
+}
+
+impl SlowPort {
+    fn waiting(&self) -> Backlog {
+        self.bands.iter().fold(Backlog::default(), |sum, band| Backlog {
+            packets: sum.packets + band.packets,
+            bytes: sum.bytes + band.bytes,
+        })
+    }
+}
+
+pub(crate) struct Core {
+    links: LinkQueue,
+    ports: Vec<Port>,
+    slow: Vec<SlowPort>,
+    misc: BinaryHeap<Reverse<(u64, MiscKey)>>,
+    /// Time of the first entry of `misc`.
+    misc_min: u64,
+    nodes: Vec<Box<dyn Any + Send>>,
+    /// Ports that share each switch's memory.
+    pools: Vec<Vec<LinkId>>,
+    ledger: Ledger,
+}
+
+impl Core {
+    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger) -> Self {
+        let mut pools: Vec<Vec<LinkId>> = Vec::new();
+        for (i, spec) in specs.iter().enumerate() {
+            if let Limit::Dynamic { pool, .. } = spec.limit {
+                pools.resize(pools.len().max(pool + 1), Vec::new());
+                pools[pool].push(LinkId::new(i));
+            }
+        }
+        Self {
+            links: LinkQueue::new(specs.len()),
+            ports: specs.iter().map(hot_part).collect(),
+            slow: specs.into_iter().map(slow_part).collect(),
+            misc: BinaryHeap::new(),
+            misc_min: u64::MAX,
+            nodes,
+            pools,
+            ledger,
+        }
+    }
+
+    #[inline(never)]
+    fn send_slow(&mut self, link: LinkId, packet: &Packet, now: Time) {
+        let mut packet = *packet;
+        let pool_bytes = match self.slow[link.index()].spec.limit {
+            Limit::Dynamic { pool, .. } => self.pool_bytes(pool, now),
+            _ => 0,
+        };
+        let backlog = self.look(link, now);
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        let node = &mut *self.nodes[slow.spec.node];
+        let marked = packet.flags.has(Flags::CE);
+        let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
+        let (verdict, would_mark) = slow.spec.admit(&mut packet, situation);
+        if would_mark {
+            self.ledger.ports[link.index()].would_mark += 1;
+        }
+        let band = match verdict {
+            Verdict::Drop(reason) => return self.ledger.on_drop(link, &packet, reason, now),
+            Verdict::PushOut(victim) => {
+                if !push_out(slow, victim, link, now, &mut self.ledger) {
+                    return self.ledger.on_drop(link, &packet, DropReason::BufferFull, now);
+                }
+                // The place is free: the discipline decides about the packet as usual.
+                let backlog = in_port(slow);
+                let node = &mut *self.nodes[slow.spec.node];
+                let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
+                match slow.spec.admit(&mut packet, situation).0 {
+                    Verdict::Enqueue(band) => band,
+                    _ => return self.ledger.on_drop(link, &packet, DropReason::Discipline, now),
+                }
+            }
+            Verdict::Enqueue(band) => band,
+        };
+        if packet.flags.has(Flags::CE) && !marked {
+            self.ledger.on_mark(link, &packet, now);
+        }
+        port.bytes_in += u64::from(packet.size);
+        if port.scheduled {
+            self.enqueue_scheduled(link, &packet, band, now);
+        } else {
+            self.enqueue_fifo(link, &packet, now);
+        }
+    }
+
+    fn enqueue_fifo(&mut self, link: LinkId, packet: &Packet, now: Time) {
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        let ready = slow.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+        let empty = port.head == port.tail;
+        let arrival = port.begin(packet, port.busy_until.max(ready.ps()));
+        if empty {
+            self.links.set(link, Time::from_ps(arrival));
+        }
+        if port.exact {
+            let backlog = Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - slow.bytes_out };
+            self.ledger.on_queue(link, now, backlog);
+        }
+    }
+
+    fn enqueue_scheduled(&mut self, link: LinkId, packet: &Packet, band: u8, now: Time) {
+        let slow = &mut self.slow[link.index()];
+        let band = usize::from(band).min(slow.bands.len() - 1);
+        slow.waiting[band].push_back(*packet);
+        slow.bands[band].packets += 1;
+        slow.bands[band].bytes += u64::from(packet.size);
+        if slow.in_service == 0 {
+            self.serve(link, now);
+            let port = &self.ports[link.index()];
+            self.links.set(link, Time::from_ps(port.at(port.head).arrival));
+        }
+        let backlog = in_port(&self.slow[link.index()]);
+        self.ledger.on_queue(link, now, backlog);
+    }
+
+    /// Takes the next packet of an idle scheduled port into service at `at`. Returns whether there was one.
+    fn serve(&mut self, link: LinkId, at: Time) -> bool {
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        let Some(band) = slow.waiting.iter().position(|queue| !queue.is_empty()) else { return false };
+        let mut packet = slow.waiting[band].pop_front().expect("not empty");
+        slow.bands[band].packets -= 1;
+        slow.bands[band].bytes -= u64::from(packet.size);
+        let behind = slow.waiting();
+        let node = &mut *self.nodes[slow.spec.node];
+        let (marked, would_mark) = slow.spec.dequeue(&mut packet, behind, &slow.bands, at, node);
+        if would_mark {
+            self.ledger.ports[link.index()].would_mark += 1;
+        }
+        if marked {
+            self.ledger.on_mark(link, &packet, at);
+        }
+        port.begin(&packet, at.ps());
+        slow.in_service = packet.size;
+        true
+    }
+
+    /// Follows a port up to `now` and returns what is in it.
+    fn look(&mut self, link: LinkId, now: Time) -> Backlog {
+        let port = &mut self.ports[link.index()];
+        if port.scheduled {
+            self.catch_up(link, now);
+            return in_port(&self.slow[link.index()]);
+        }
+        if !port.exact {
+            return Backlog { packets: port.occupancy(now.ps()), bytes: 0 };
+        }
+        self.follow(link, now);
+        let port = &self.ports[link.index()];
+        Backlog {
+            packets: port.tail.wrapping_sub(port.dep),
+            bytes: port.bytes_in - self.slow[link.index()].bytes_out,
+        }
+    }
+
+    /// Books every departure up to `now` from a FIFO port that is followed exactly.
+    fn follow(&mut self, link: LinkId, now: Time) {
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        let limit = now.ps() + port.delay;
+        while port.dep != port.tail {
+            let packet = *port.at(port.dep);
+            if packet.arrival > limit {
+                break;
+            }
+            slow.bytes_out += u64::from(packet.size);
+            port.dep = port.dep.wrapping_add(1);
+            let backlog = Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - slow.bytes_out };
+            self.ledger.on_queue(link, Time::from_ps(packet.arrival - port.delay), backlog);
+        }
+    }
+
+    /// Takes every service decision of a scheduled port that is due by `now`.
+    fn catch_up(&mut self, link: LinkId, now: Time) {
+        loop {
+            let at = Time::from_ps(self.ports[link.index()].busy_until);
+            let slow = &mut self.slow[link.index()];
+            if slow.in_service == 0 || at > now {
+                return;
+            }
+            slow.bytes_out += u64::from(slow.in_service);
+            slow.in_service = 0;
+            let backlog = slow.waiting();
+            self.ledger.on_queue(link, at, backlog);
+            self.serve(link, at);
+        }
+    }
+
+    fn pool_bytes(&mut self, pool: usize, now: Time) -> u64 {
+        (0..self.pools[pool].len()).map(|i| self.look(self.pools[pool][i], now).bytes).sum()
+    }
+
+    #[inline(always)]
+    fn deliver(&mut self, link: LinkId, now: Time) -> Packet {
+        if self.ports[link.index()].exact {
+            self.look(link, now);
+        }
+        let port = &mut self.ports[link.index()];
+        let packet = *port.at(port.head);
+        debug_assert_eq!(packet.arrival, now.ps());
+        port.head = port.head.wrapping_add(1);
+        if port.scheduled && port.head == port.tail {
+            self.catch_up(link, now);
+        }
+        let port = &self.ports[link.index()];
+        let next = if port.head == port.tail { Time::NEVER } else { Time::from_ps(port.at(port.head).arrival) };
+        self.links.set(link, next);
+        packet
+    }
+}
+
+/// What is in a scheduled port, the packet in transmission included.
+fn in_port(slow: &SlowPort) -> Backlog {
+    let waiting = slow.waiting();
+    Backlog {
+        packets: waiting.packets + u32::from(slow.in_service > 0),
+        bytes: waiting.bytes + u64::from(slow.in_service),
+    }
+}
+
+fn push_out(slow: &mut SlowPort, band: u8, link: LinkId, now: Time, ledger: &mut Ledger) -> bool {
+    let band = usize::from(band);
+    let Some(victim) = slow.waiting.get_mut(band).and_then(VecDeque::pop_back) else { return false };
+    slow.bands[band].packets -= 1;
+    slow.bands[band].bytes -= u64::from(victim.size);
+    slow.bytes_out += u64::from(victim.size);
+    ledger.on_drop(link, &victim, DropReason::PushedOut, now);
+    ledger.on_queue(link, now, in_port(slow));
+    true
+}
+
+fn hot_part(spec: &PortSpec) -> Port {
+    let scheduled = spec.is_scheduled();
+    let bounded = match spec.limit {
+        Limit::Unlimited => u32::MAX,
+        Limit::Packets(packets) => packets,
+        Limit::Bytes(_) | Limit::Dynamic { .. } => 0,
+    };
+    let exact = !scheduled && (spec.observed || (spec.needs_bytes() && spec.discipline.idle_below() < u32::MAX))
+        || matches!(spec.limit, Limit::Bytes(_) | Limit::Dynamic { .. });
+    let always = scheduled || exact || spec.jitter.is_some();
+    Port {
+        ring: vec![Packet::default(); 8].into_boxed_slice(),
+        head: 0,
+        dep: 0,
+        tail: 0,
+        threshold: if always { 0 } else { bounded.min(spec.discipline.idle_below()) },
+        busy_until: 0,
+        delay: spec.delay.ps(),
+        ps_per_byte: spec.ps_per_byte,
+        exact,
+        scheduled,
+        bytes_in: 0,
+    }
+}
+
+fn slow_part(spec: PortSpec) -> SlowPort {
+    let bands = if spec.is_scheduled() { usize::from(spec.discipline.bands()) } else { 0 };
+    SlowPort {
+        spec,
+        bytes_out: 0,
+        waiting: (0..bands).map(|_| VecDeque::new()).collect(),
+        bands: vec![Backlog::default(); bands],
+        in_service: 0,
+    }
+}
+
+impl EventCore for Core {
+    #[inline(always)]
+    fn send(&mut self, link: LinkId, packet: &Packet, now: Time) {
+        let port = &mut self.ports[link.index()];
+        let on_link = port.tail.wrapping_sub(port.head);
+        if on_link >= port.threshold {
+            return self.send_slow(link, packet, now);
+        }
+        port.bytes_in += u64::from(packet.size);
+        let arrival = port.begin(packet, port.busy_until.max(now.ps()));
+        if on_link == 0 {
+            self.links.set(link, Time::from_ps(arrival));
+        }
+    }
+
+    fn schedule(&mut self, at: Time, class: Class, index: usize) {
+        self.misc.push(Reverse((at.ps(), MiscKey::new(class, index))));
+        self.misc_min = self.misc_min.min(at.ps());
+    }
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(Time, Event)> {
+        match self.links.top() {
+            Some((now, link)) if now.ps() <= self.misc_min => {
+                Some((now, Event::Arrival { link, packet: self.deliver(link, now) }))
+            }
+            _ => {
+                let Reverse((now, key)) = self.misc.pop()?;
+                self.misc_min = self.misc.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
+                Some((Time::from_ps(now), key.event()))
+            }
+        }
+    }
+
+    fn backlog(&mut self, link: LinkId, now: Time) -> Backlog {
+        self.look(link, now)
+    }
+
+    fn ledger(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    fn settle(&mut self, now: Time) {
+        for i in 0..self.ports.len() {
+            self.look(LinkId::new(i), now);
+        }
+    }
+
+    fn node(&mut self, switch: NodeId) -> &mut dyn Any {
+        &mut *self.nodes[switch.index()]
+    }
+
+    fn in_network(&self, count: &mut dyn FnMut(&Packet)) {
+        for (port, slow) in self.ports.iter().zip(&self.slow) {
+            let mut i = port.head;
+            while i != port.tail {
+                count(port.at(i));
+                i = i.wrapping_add(1);
+            }
+            slow.waiting.iter().flatten().for_each(&mut *count);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.links.top().is_none() && self.misc.iter().all(|Reverse((_, key))| key.is_sample())
+    }
+
+    fn bytes_in(&self, link: LinkId) -> u64 {
+        self.ports[link.index()].bytes_in
+    }
+}

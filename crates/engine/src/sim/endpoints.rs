@@ -1,0 +1,356 @@
+//! What hosts do with packets: senders take acknowledgements, receivers take segments and acknowledge them.
+//!
+//! A connection closes as in RFC 9293 with one simplification: the receiver has nothing of its own to send, so its
+//! FIN rides on its acknowledgement of the sender's FIN. If that acknowledgement is lost, the sender's repeated FIN
+//! brings it again; the last acknowledgement, of the receiver's FIN, is not waited for.
+
+use crate::ids::{FlowId, NodeId};
+use crate::packet::{Flags, Packet, Stamp, unwrap_seq};
+use crate::roles::{AckKind, AckVerdict, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::sim::event::{Class, EventCore};
+use crate::sim::flow::{HeldAck, Io};
+use crate::sim::transfers::TimeoutCause;
+use crate::sim::world::World;
+use crate::tcp::FIRST_DATA;
+use crate::tcp::receiver::{AckList, AckOut, Segment};
+use crate::tcp::sack::SackBlocks;
+use crate::tcp::sender::{InAck, Sender, SenderConfig, TimerOutcome};
+use crate::units::{Bytes, Time};
+
+/// Bytes that SACK blocks add to an acknowledgement: kind, length, eight per block, padded (RFC 2018 section 3).
+fn sack_bytes(blocks: &SackBlocks) -> u16 {
+    (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
+}
+
+impl World {
+    /// Lets a sender act, with the network at hand.
+    #[inline(always)]
+    pub(crate) fn with_sender<C: EventCore, R>(
+        &mut self,
+        flow: FlowId,
+        now: Time,
+        core: &mut C,
+        act: impl FnOnce(&mut Sender, &SenderConfig, &mut Io<'_, C>) -> R,
+    ) -> R {
+        let flow = &mut self.flows[flow.index()];
+        let host = self.hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
+        let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
+        let mut io = Io { core, wire: &mut flow.wire, paths: &self.paths, selector: &mut *host.selector, now };
+        let result = act(&mut flow.sender, cfg, &mut io);
+        if flow.probed {
+            self.probes.record(flow.wire.id, now, &flow.sender, cfg);
+        }
+        result
+    }
+
+    /// An acknowledgement reached its sender.
+    #[inline]
+    pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
+        let flow = &mut self.flows[packet.flow.index()];
+        flow.acks_arrived += 1;
+        let blocks = if packet.flags.has(Flags::SACK) {
+            core.ledger().sack.take(packet.stamp.bits() as usize)
+        } else {
+            None
+        };
+        let syn = packet.flags.has(Flags::SYN);
+        // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
+        let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
+        let ack = InAck {
+            ack: unwrap_seq(packet.seq, flow.sender.una()),
+            window: u64::from(packet.window) << if syn { 0 } else { flow.wire.scale },
+            flags: packet.flags,
+            rtt: timed.then(|| packet.stamp.until(now)),
+            sack: blocks.as_ref(),
+            field: packet.field,
+        };
+        self.with_sender(packet.flow, now, core, |sender, cfg, io| sender.on_ack(&ack, now, cfg, io));
+    }
+
+    /// A segment reached its receiver.
+    #[inline]
+    pub(crate) fn on_segment<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
+        let flow = &mut self.flows[packet.flow.index()];
+        flow.arrived += 1;
+        let side = &mut flow.receiver;
+        side.field = packet.field;
+        if packet.flags.has(Flags::SYN) {
+            side.syn_stamp = packet.stamp;
+            side.syn_again = packet.flags.has(Flags::RETRANSMITTED);
+            // RFC 3168 s6.1.1: a SYN with ECE and CWR offers ECN.
+            side.ecn_agreed = packet.flags.has(Flags::ECE) && packet.flags.has(Flags::CWR);
+            return self.on_syn(packet.flow, now, core);
+        }
+        let payload = u64::from(packet.size - flow.wire.header);
+        if payload == 0 && !packet.flags.has(Flags::FIN) {
+            return; // The last packet of a handshake, or of a connection.
+        }
+        let segment = Segment {
+            seq: side.state.unwrap(packet.seq),
+            len: payload,
+            fin: packet.flags.has(Flags::FIN),
+            ce: packet.flags.has(Flags::CE),
+            cwr: packet.flags.has(Flags::CWR),
+            stamp: packet.stamp,
+            retransmitted: packet.flags.has(Flags::RETRANSMITTED),
+        };
+        let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
+        let mut acks = AckList::new();
+        let delivery = side.state.on_segment(&segment, now, cfg, &mut acks);
+        let next = side.state.next();
+        side.segments += 1;
+        let delay = packet.stamp.until(now);
+        let previous = side.last_delay.replace(delay);
+        let (group, to) = (flow.wire.group, flow.wire.to);
+        let deadline = side.state.ack_deadline();
+        if !deadline.is_never() && deadline < side.timer_at {
+            side.timer_at = deadline;
+            core.schedule(deadline, Class::DelayedAck, packet.flow.index());
+        }
+        let arrived = next >= side.boundary;
+        self.delays[group.index()].record(delay, previous);
+        self.groups[group.index()].delivered += delivery.new_in_order;
+        if let Some(bins) = &mut core.ledger().bins {
+            bins.add_delay(group, now, delay, previous);
+            bins.add_delivered(group, now, Bytes::new(delivery.new_in_order));
+        }
+        if self.hosts[to.index()].as_ref().is_some_and(|host| host.window.is_some()) {
+            let arrival =
+                Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
+            self.ask_host(to, now, core, |window, cx| window.on_data(cx, packet.flow, &arrival));
+        }
+        for ack in acks.as_slice() {
+            self.acknowledge(packet.flow, ack, now, core);
+        }
+        if arrived {
+            self.on_transfer_arrived(packet.flow, now, core);
+        }
+    }
+
+    fn on_syn<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let flow = &self.flows[id.index()];
+        let (to, bytes) = (flow.wire.to, self.transfers[flow.transfer.index()].bytes);
+        self.ask_host(to, now, core, |window, cx| window.on_open(cx, id, bytes));
+        if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
+            self.flows[id.index()].receiver.held = Some(HeldAck { syn: true, ece: false });
+        } else {
+            self.send_syn_ack(id, now, core);
+        }
+        self.run_host_actions(to, now, core);
+    }
+
+    /// Sends an acknowledgement, or leaves it to the host's scheduler.
+    #[inline]
+    fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: &AckOut, now: Time, core: &mut C) {
+        let to = self.flows[id.index()].wire.to;
+        if self.hosts[to.index()].as_ref().is_some_and(|host| host.window.is_some()) {
+            let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
+            let verdict = self.ack_verdict(to, id, kind, now, core);
+            if verdict == AckVerdict::Hold {
+                self.flows[id.index()].receiver.held = Some(HeldAck { syn: false, ece: ack.ece });
+            } else {
+                self.send_ack(id, ack, false, core, now);
+            }
+            return self.run_host_actions(to, now, core);
+        }
+        self.send_ack(id, ack, false, core, now);
+    }
+
+    #[inline]
+    fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: &AckOut, push: bool, core: &mut C, now: Time) {
+        let flow = &mut self.flows[id.index()];
+        let endpoint = &self.endpoints[flow.wire.endpoint as usize];
+        let side = &mut flow.receiver;
+        let window = side.granted.min(endpoint.buffer) >> flow.wire.scale;
+        // A granted window below the scale's granularity would read as closed.
+        let window = if side.granted > 0 { window.max(1) } else { 0 };
+        let mut flags = Flags::ACK
+            .with_if(Flags::ECE, ack.ece)
+            .with_if(Flags::PSH, push)
+            .with_if(Flags::RETRANSMITTED, ack.retransmitted_echo)
+            .with_if(Flags::FIN, side.state.finished());
+        let (mut stamp, mut size) = (ack.stamp, flow.wire.header);
+        if let Some(blocks) = &ack.sack {
+            flags = flags.with(Flags::SACK);
+            stamp = Stamp::from_bits(core.ledger().sack.put(*blocks) as u32);
+            size += sack_bytes(blocks);
+        }
+        side.acks_sent += 1;
+        let packet = Packet {
+            arrival: 0,
+            field: side.field,
+            flow: id,
+            seq: ack.ack as u32,
+            hop: flow.wire.reverse + 1,
+            stamp,
+            window: window.min(u64::from(u16::MAX)) as u16,
+            size,
+            flags,
+            priority: 0,
+            scale: 0,
+        };
+        let link = self.paths.next(flow.wire.reverse).expect("a path has links");
+        core.send(link, &packet, now);
+    }
+
+    fn send_syn_ack<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let flow = &mut self.flows[id.index()];
+        let endpoint = &self.endpoints[flow.wire.endpoint as usize];
+        let side = &mut flow.receiver;
+        side.acks_sent += 1;
+        let packet = Packet {
+            arrival: 0,
+            field: side.field,
+            flow: id,
+            seq: FIRST_DATA as u32,
+            hop: flow.wire.reverse + 1,
+            stamp: side.syn_stamp,
+            // RFC 7323 s2.2: the window of a SYN is never scaled.
+            window: side.granted.min(endpoint.buffer).min(u64::from(u16::MAX)) as u16,
+            size: flow.wire.header,
+            flags: Flags::SYN
+                .with(Flags::ACK)
+                .with_if(Flags::RETRANSMITTED, side.syn_again)
+                .with_if(Flags::ECE, side.ecn_agreed)
+                .with_if(Flags::ECT, side.ecn_agreed && endpoint.sender.ecn_syn),
+            priority: 0,
+            scale: flow.wire.scale,
+        };
+        let link = self.paths.next(flow.wire.reverse).expect("a path has links");
+        core.send(link, &packet, now);
+    }
+
+    pub(crate) fn on_delayed_ack<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let flow = &mut self.flows[id.index()];
+        let side = &mut flow.receiver;
+        if side.timer_at != now {
+            return;
+        }
+        side.timer_at = Time::NEVER;
+        let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
+        let ack = side.state.on_ack_timer(now, cfg);
+        let deadline = side.state.ack_deadline();
+        if !deadline.is_never() {
+            side.timer_at = deadline;
+            core.schedule(deadline, Class::DelayedAck, id.index());
+        }
+        if let Some(ack) = ack {
+            self.acknowledge(id, &ack, now, core);
+        }
+    }
+
+    pub(crate) fn on_retransmission_timer<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let sender = &self.flows[id.index()].sender;
+        let (una, nxt) = (sender.una(), sender.nxt());
+        // What was lost is known before the sender sends it again.
+        let cause = self.timeout_cause(id, una, nxt, core);
+        let outcome = self.with_sender(id, now, core, |sender, cfg, io| sender.on_timer(now, cfg, io));
+        let cause = match outcome {
+            TimerOutcome::Idle => return,
+            TimerOutcome::WindowProbe => {
+                self.flows[id.index()].window_probes += 1;
+                return;
+            }
+            TimerOutcome::Failed => return self.on_flow_failed(id, now, core),
+            TimerOutcome::SynTimeout => TimeoutCause::Syn,
+            TimerOutcome::Timeout => cause,
+        };
+        let flow = &mut self.flows[id.index()];
+        flow.timeouts[cause as usize] += 1;
+        if let Some(bins) = &mut core.ledger().bins {
+            bins.add_timeout(flow.wire.group, now);
+        }
+    }
+
+    /// Why the first unacknowledged segment was not acknowledged in time. The network's books know which
+    /// transmissions were dropped; no end point reads this.
+    fn timeout_cause<C: EventCore>(&self, id: FlowId, una: u64, nxt: u64, core: &mut C) -> TimeoutCause {
+        let flow = &self.flows[id.index()];
+        let lost = &core.ledger().flows[id.index()].lost;
+        let Some(first) = lost.iter().find(|segment| segment.seq == una as u32) else {
+            return TimeoutCause::Spurious;
+        };
+        if flow.receiver.state.next() > una {
+            return TimeoutCause::Spurious;
+        }
+        if first.retransmitted {
+            return TimeoutCause::LostRetransmission;
+        }
+        let mss = self.endpoints[flow.wire.endpoint as usize].sender.mss;
+        let outstanding = (nxt - una).div_ceil(mss);
+        let gone = lost.iter().filter(|segment| (una..nxt).contains(&unwrap_seq(segment.seq, una))).count() as u64;
+        if gone >= outstanding { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
+    }
+
+    // -----------------------------------------------------------------------------------------------------
+    // The receiving host's scheduler
+
+    fn ask_host<C: EventCore>(
+        &mut self,
+        node: NodeId,
+        now: Time,
+        core: &mut C,
+        ask: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>),
+    ) {
+        self.call_host(node, now, |window, cx| ask(window, cx));
+        self.run_host_actions(node, now, core);
+    }
+
+    fn ack_verdict<C: EventCore>(&mut self, node: NodeId, id: FlowId, kind: AckKind, now: Time, _core: &mut C) -> AckVerdict {
+        self.call_host(node, now, |window, cx| window.on_ack(cx, id, kind)).unwrap_or(AckVerdict::Send)
+    }
+
+    fn call_host<R>(
+        &mut self,
+        node: NodeId,
+        now: Time,
+        call: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
+    ) -> Option<R> {
+        let host = self.hosts[node.index()].as_mut()?;
+        let window = host.window.as_mut()?;
+        let mut cx = ReceiverCx {
+            now,
+            mss: self.endpoints[0].sender.mss,
+            rate: self.topology.links[host.uplink.index()].rate,
+            actions: &mut self.receiver_actions,
+        };
+        Some(call(&mut **window, &mut cx))
+    }
+
+    fn run_host_actions<C: EventCore>(&mut self, node: NodeId, now: Time, core: &mut C) {
+        if self.receiver_actions.is_empty() {
+            return;
+        }
+        let mut actions = std::mem::take(&mut self.receiver_actions);
+        for action in actions.drain(..) {
+            match action {
+                ReceiverAction::Window { flow, bytes } => self.flows[flow.index()].receiver.granted = bytes,
+                ReceiverAction::Release { flow, push } => self.release(flow, push, now, core),
+                ReceiverAction::Timer { at, token } => {
+                    let slot = self.tokens.put((node, token));
+                    core.schedule(at.max(now), Class::Host, slot);
+                }
+            }
+        }
+        self.receiver_actions = actions;
+    }
+
+    /// Sends the held acknowledgement of a flow, or a fresh one; number and window are those of this moment.
+    fn release<C: EventCore>(&mut self, id: FlowId, push: bool, now: Time, core: &mut C) {
+        let flow = &mut self.flows[id.index()];
+        let held = flow.receiver.held.take();
+        if held.is_some_and(|held| held.syn) {
+            return self.send_syn_ack(id, now, core);
+        }
+        let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
+        let mut ack = flow.receiver.state.take_ack(cfg);
+        ack.ece |= held.is_some_and(|held| held.ece);
+        self.send_ack(id, &ack, push, core, now);
+    }
+
+    pub(crate) fn on_host_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
+        if let Some((node, token)) = self.tokens.take(slot) {
+            self.ask_host(node, now, core, |window, cx| window.on_timer(cx, token));
+        }
+    }
+}

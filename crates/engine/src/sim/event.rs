@@ -1,0 +1,148 @@
+//! What can happen, and in which order at one instant.
+
+use crate::ids::LinkId;
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// The kinds of rare events, in the order in which they happen at one instant.
+///
+/// The order at one instant is structural, never that of insertion: first departures from ports, then arrivals
+/// by link, then these by class and index. That is what makes event cores, refactorings and machines agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Class {
+    /// A transfer begins. Index: transfer.
+    TransferStart,
+    /// A traffic group asked to be woken. Index: group.
+    Traffic,
+    /// A sender's timer. Index: flow.
+    Retransmission,
+    /// A sender's pacing timer. Index: flow.
+    Pacing,
+    /// A congestion control's own timer. Index: flow.
+    Wake,
+    /// A delayed acknowledgement is due. Index: flow.
+    DelayedAck,
+    /// A receiving host's own timer. Index: slot of its token.
+    Host,
+    /// A switch agent's timer. Index: slot of its token.
+    Switch,
+    /// A message reaches the controller, or is served, or reaches a switch. Index: slot of the message.
+    Message,
+    /// The controller's timer. Index: slot of its token.
+    Controller,
+    /// Time to sample queues.
+    Sample,
+    /// Queue statistics begin.
+    WarmupEnd,
+    /// The duration is over.
+    Stop,
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// A packet reached the far end of a link.
+    Arrival { link: LinkId, packet: Packet },
+    /// Something rare.
+    Misc { class: Class, index: u32 },
+}
+
+/// Key of a rare event: class in the high 4 bits, index below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MiscKey(u32);
+
+const INDEX_BITS: u32 = 28;
+const CLASSES: [Class; 13] = [
+    Class::TransferStart,
+    Class::Traffic,
+    Class::Retransmission,
+    Class::Pacing,
+    Class::Wake,
+    Class::DelayedAck,
+    Class::Host,
+    Class::Switch,
+    Class::Message,
+    Class::Controller,
+    Class::Sample,
+    Class::WarmupEnd,
+    Class::Stop,
+];
+
+impl MiscKey {
+    pub(crate) fn new(class: Class, index: usize) -> Self {
+        debug_assert!(index < 1 << INDEX_BITS);
+        Self((class as u32) << INDEX_BITS | index as u32)
+    }
+    /// Position among rare events of one instant.
+    #[cfg(any(test, feature = "oracle"))]
+    pub(crate) fn order(self) -> u64 {
+        u64::from(self.0)
+    }
+    pub(crate) fn is_sample(self) -> bool {
+        self.0 >> INDEX_BITS == Class::Sample as u32
+    }
+    pub(crate) fn event(self) -> Event {
+        Event::Misc { class: CLASSES[(self.0 >> INDEX_BITS) as usize], index: self.0 & ((1 << INDEX_BITS) - 1) }
+    }
+}
+
+/// A store of payloads for rare events that do not fit their 28-bit index.
+#[derive(Debug)]
+pub(crate) struct Slots<T> {
+    items: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slots<T> {
+    pub(crate) fn put(&mut self, item: T) -> usize {
+        if let Some(slot) = self.free.pop() {
+            self.items[slot as usize] = Some(item);
+            return slot as usize;
+        }
+        self.items.push(Some(item));
+        self.items.len() - 1
+    }
+    pub(crate) fn take(&mut self, slot: usize) -> Option<T> {
+        let item = self.items.get_mut(slot)?.take();
+        if item.is_some() {
+            self.free.push(slot as u32);
+        }
+        item
+    }
+    pub(crate) fn peek(&self, slot: usize) -> Option<&T> {
+        self.items.get(slot)?.as_ref()
+    }
+}
+
+/// An event core: the queue of events and the ports whose packets are events.
+///
+/// The product has one (`sim::core`); the tests have a second, naive one that it must agree with bit for bit.
+pub(crate) trait EventCore {
+    /// Lets `packet` into the egress port of `link`.
+    fn send(&mut self, link: LinkId, packet: &Packet, now: Time);
+    /// Schedules a rare event.
+    fn schedule(&mut self, at: Time, class: Class, index: usize);
+    /// The next event in time and structural order.
+    fn next(&mut self) -> Option<(Time, Event)>;
+    /// What is in the port of `link` now.
+    fn backlog(&mut self, link: LinkId, now: Time) -> crate::roles::Backlog;
+    /// The books that both cores keep in the same way.
+    fn ledger(&mut self) -> &mut super::ledger::Ledger;
+    /// Brings every observed port up to `now` (end of run, samples).
+    fn settle(&mut self, now: Time);
+    /// State that a switch's roles share.
+    fn node(&mut self, switch: crate::ids::NodeId) -> &mut dyn std::any::Any;
+    /// Packets of each flow that are still inside a port or on a link.
+    fn in_network(&self, count: &mut dyn FnMut(&Packet));
+    /// Nothing is left that could happen, but for samples.
+    fn is_idle(&self) -> bool;
+    /// Bytes let into the port of `link` so far.
+    fn bytes_in(&self, link: LinkId) -> u64;
+}

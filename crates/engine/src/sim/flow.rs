@@ -1,0 +1,193 @@
+//! One flow at work: its two ends, its paths, and the sender's way into the network.
+
+use crate::ids::{FlowId, GroupId, LinkId, NodeId, TransferId};
+use crate::packet::{Flags, Packet, Stamp};
+use crate::roles::{PacketFacts, PathRequest, PathSelector};
+use crate::sim::event::{Class, EventCore};
+use crate::tcp::receiver::Receiver;
+use crate::tcp::sender::{OutSegment, Sender, SenderIo};
+use crate::topology::Topology;
+use crate::units::Time;
+use std::collections::BTreeMap;
+
+/// Marks the end of a path in the table of paths.
+const END: u32 = u32::MAX;
+
+/// Every path in use, one after the other in one table. A packet carries the index of its next link.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    table: Vec<u32>,
+    /// Offsets of the equal paths between two hosts.
+    known: BTreeMap<(NodeId, NodeId), Vec<u32>>,
+}
+
+impl Paths {
+    /// The link at `hop`, or none at the end of the path.
+    #[inline(always)]
+    pub(crate) fn next(&self, hop: u32) -> Option<LinkId> {
+        let link = self.table[hop as usize];
+        (link != END).then(|| LinkId::new(link as usize))
+    }
+
+    /// Offsets of all equal paths.
+    pub(crate) fn between(&mut self, from: NodeId, to: NodeId, topology: &Topology) -> &[u32] {
+        let table = &mut self.table;
+        self.known.entry((from, to)).or_insert_with(|| {
+            let mut offsets = Vec::new();
+            for path in topology.paths(from, to) {
+                offsets.push(table.len() as u32);
+                table.extend(path.iter().map(|link| link.index() as u32));
+                table.push(END);
+            }
+            offsets
+        })
+    }
+
+    /// The links of the path at `offset`.
+    pub(crate) fn links(&self, offset: u32) -> impl Iterator<Item = LinkId> {
+        self.table[offset as usize..].iter().take_while(|link| **link != END).map(|link| LinkId::new(*link as usize))
+    }
+}
+
+/// An acknowledgement that waits for the receiving host's scheduler.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldAck {
+    pub(crate) syn: bool,
+    pub(crate) ece: bool,
+}
+
+/// What the network knows about a flow.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    pub(crate) id: FlowId,
+    /// Offset of the path of segments, and of acknowledgements, in the table of paths.
+    pub(crate) forward: u32,
+    pub(crate) reverse: u32,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) group: GroupId,
+    pub(crate) endpoint: u32,
+    pub(crate) header: u16,
+    /// Window scale in force after the handshake.
+    pub(crate) scale: u8,
+    /// First sequence number of the next flowcell.
+    pub(crate) cell_end: u64,
+    pub(crate) cell: u64,
+    /// Equal paths to choose from per flowcell; empty where a flow keeps its path.
+    pub(crate) cell_paths: Vec<u32>,
+}
+
+/// The receiving host's side of a flow beyond reassembly.
+#[derive(Debug)]
+pub(crate) struct ReceiverSide {
+    pub(crate) state: Receiver,
+    /// Window that the host's scheduler grants, in bytes.
+    pub(crate) granted: u64,
+    pub(crate) held: Option<HeldAck>,
+    /// Pending event of the delayed acknowledgement.
+    pub(crate) timer_at: Time,
+    /// Stamp and retransmission mark to echo in a SYN-ACK.
+    pub(crate) syn_stamp: Stamp,
+    pub(crate) syn_again: bool,
+    pub(crate) ecn_agreed: bool,
+    /// In-band field of the last segment, echoed in acknowledgements.
+    pub(crate) field: u64,
+    /// The transfer in progress ends before this sequence number.
+    pub(crate) boundary: u64,
+    /// One-way delay of the last segment.
+    pub(crate) last_delay: Option<Time>,
+    pub(crate) segments: u64,
+    pub(crate) acks_sent: u64,
+}
+
+/// What to do when a flow's transfer has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Data of a transfer.
+    Data,
+    /// A request: the server answers with this transfer.
+    Request(TransferId),
+}
+
+pub(crate) struct Flow {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: ReceiverSide,
+    pub(crate) wire: Wire,
+    pub(crate) purpose: Purpose,
+    pub(crate) transfer: TransferId,
+    /// SYN, full window, few duplicates, lost retransmission, spurious.
+    pub(crate) timeouts: [u32; crate::sim::transfers::TimeoutCause::ALL.len()],
+    pub(crate) window_probes: u32,
+    /// Packets that reached their end host, in both directions.
+    pub(crate) arrived: u64,
+    pub(crate) acks_arrived: u64,
+    pub(crate) probed: bool,
+}
+
+/// The sender's way into the network.
+pub(crate) struct Io<'a, C> {
+    pub(crate) core: &'a mut C,
+    pub(crate) wire: &'a mut Wire,
+    pub(crate) paths: &'a Paths,
+    pub(crate) selector: &'a mut dyn PathSelector,
+    pub(crate) now: Time,
+}
+
+impl<C> Io<'_, C> {
+    /// Chooses the path of the flowcell that begins at or before `seq`.
+    #[cold]
+    fn next_cell(&mut self, seq: u64, cell: u64) {
+        self.wire.cell = seq / cell;
+        self.wire.cell_end = (self.wire.cell + 1) * cell;
+        let choice = self.selector.choose(&PathRequest {
+            flow: self.wire.id,
+            from: self.wire.from,
+            to: self.wire.to,
+            paths: self.wire.cell_paths.len(),
+            cell: self.wire.cell,
+        });
+        self.wire.forward = self.wire.cell_paths[choice.min(self.wire.cell_paths.len() - 1)];
+    }
+}
+
+impl<C: EventCore> SenderIo for Io<'_, C> {
+    #[inline(always)]
+    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts) {
+        if segment.seq >= self.wire.cell_end
+            && let Some(cell) = self.selector.cell()
+        {
+            self.next_cell(segment.seq, cell);
+        }
+        if segment.flags.has(Flags::RETRANSMITTED) {
+            self.core.ledger().on_resent(self.wire.id, segment.seq as u32);
+            if let Some(bins) = &mut self.core.ledger().bins {
+                bins.add_retransmission(self.wire.group, self.now);
+            }
+        }
+        let syn = segment.flags.has(Flags::SYN);
+        let packet = Packet {
+            arrival: 0,
+            field: facts.field,
+            flow: self.wire.id,
+            seq: segment.seq as u32,
+            hop: self.wire.forward + 1,
+            stamp: Stamp::of(self.now),
+            window: if syn { u16::MAX } else { 0 },
+            size: self.wire.header + segment.len as u16,
+            flags: segment.flags,
+            priority: facts.priority,
+            scale: if syn { self.wire.scale } else { 0 },
+        };
+        let link = self.paths.next(self.wire.forward).expect("a path has links");
+        self.core.send(link, &packet, self.now);
+    }
+    fn retransmission_timer(&mut self, at: Time) {
+        self.core.schedule(at, Class::Retransmission, self.wire.id.index());
+    }
+    fn pacing_timer(&mut self, at: Time) {
+        self.core.schedule(at, Class::Pacing, self.wire.id.index());
+    }
+    fn wake_timer(&mut self, at: Time) {
+        self.core.schedule(at, Class::Wake, self.wire.id.index());
+    }
+}

@@ -1,0 +1,123 @@
+//! The queue of links: a branchless winner tree.
+
+use crate::ids::LinkId;
+use crate::units::Time;
+
+/// Absent.
+const NONE: u64 = u64::MAX;
+
+/// Earliest arrival over all links, ties by link id.
+///
+/// A binary tree in an array: leaf `i` holds the key of link `i`, an inner node the smaller of its children.
+/// A key packs (arrival - base) above the link id, so one `u64` comparison orders by time and then by link.
+/// Insert, remove, later and earlier are the same walk from a leaf to the root.
+#[derive(Debug)]
+pub(crate) struct LinkQueue {
+    nodes: Vec<u64>,
+    leaves: usize,
+    link_bits: u32,
+    base: u64,
+}
+
+impl LinkQueue {
+    pub(crate) fn new(links: usize) -> Self {
+        let leaves = links.next_power_of_two().max(2);
+        Self { nodes: vec![NONE; 2 * leaves], leaves, link_bits: leaves.trailing_zeros(), base: 0 }
+    }
+
+    /// The earliest arrival and its link.
+    #[inline(always)]
+    pub(crate) fn top(&self) -> Option<(Time, LinkId)> {
+        let key = self.nodes[1];
+        if key == NONE {
+            return None;
+        }
+        let link = key & (self.leaves as u64 - 1);
+        Some((Time::from_ps((key >> self.link_bits) + self.base), LinkId::new(link as usize)))
+    }
+
+    /// Sets the time of a link, whatever it was; [`Time::NEVER`] removes it.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, link: LinkId, at: Time) {
+        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps()) };
+        let mut i = self.leaves + link.index();
+        let nodes = &mut self.nodes[..];
+        nodes[i] = key;
+        while i > 1 {
+            key = key.min(nodes[i ^ 1]);
+            i >>= 1;
+            if nodes[i] == key {
+                return;
+            }
+            nodes[i] = key;
+        }
+    }
+
+    #[inline(always)]
+    fn key(&mut self, link: LinkId, at: u64) -> u64 {
+        if at - self.base >= self.horizon() {
+            self.rebase(at);
+        }
+        (at - self.base) << self.link_bits | link.index() as u64
+    }
+
+    /// Times at or beyond `base + horizon` do not fit a key.
+    fn horizon(&self) -> u64 {
+        1 << (63 - self.link_bits)
+    }
+
+    /// Moves the base up to the earliest key, which keeps their order.
+    #[cold]
+    fn rebase(&mut self, at: u64) {
+        let top = self.nodes[1];
+        if top == NONE {
+            self.base = at;
+            return;
+        }
+        let shift = top >> self.link_bits;
+        for key in self.nodes.iter_mut().filter(|key| **key != NONE) {
+            *key -= shift << self.link_bits;
+        }
+        self.base += shift;
+        assert!(at - self.base < self.horizon(), "one event lies more than {} ps after another", self.horizon());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    #[test]
+    fn agrees_with_a_sorted_list_across_rebases() {
+        let mut stream = Stream::named(3, "links");
+        let (links, mut now) = (37, 0_u64);
+        let mut queue = LinkQueue::new(links);
+        // A short horizon makes the base move often.
+        queue.link_bits = 44;
+        let wide = |queue: &LinkQueue| queue.leaves == 64;
+        assert!(wide(&queue));
+        let mut model = vec![None::<u64>; links];
+        for _ in 0..20_000 {
+            let link = stream.below(links as u64) as usize;
+            let at = (stream.below(5) > 0).then(|| now + stream.below(1 << 17));
+            queue.set(LinkId::new(link), at.map_or(Time::NEVER, Time::from_ps));
+            model[link] = at;
+            let expected = model.iter().enumerate().filter_map(|(i, at)| at.map(|at| (at, i))).min();
+            assert_eq!(queue.top().map(|(at, link)| (at.ps(), link.index())), expected);
+            if let Some((at, _)) = expected {
+                now = at;
+            }
+        }
+        assert!(queue.base > 0, "the base never moved");
+    }
+
+    #[test]
+    fn ties_go_to_the_lower_link() {
+        let mut queue = LinkQueue::new(8);
+        for link in [5, 3, 6] {
+            queue.set(LinkId::new(link), Time::from_us(1));
+        }
+        assert_eq!(queue.top(), Some((Time::from_us(1), LinkId::new(3))));
+    }
+}

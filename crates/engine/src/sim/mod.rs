@@ -1,0 +1,68 @@
+//! The simulation: from a scenario to an outcome.
+
+mod build;
+mod capture;
+mod core;
+mod endpoints;
+mod event;
+mod flow;
+mod ledger;
+mod links;
+#[cfg(any(test, feature = "oracle"))]
+mod oracle;
+mod port;
+mod probes;
+mod results;
+mod switching;
+mod transfers;
+mod world;
+
+pub use results::Outcome;
+pub use transfers::TimeoutCause;
+pub use world::{Progress, RunError};
+
+use crate::spec::{Scenario, SpecError};
+use thiserror::Error;
+
+/// Why there is no outcome.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The scenario does not make sense, which shows only when it is laid out.
+    #[error(transparent)]
+    Scenario(#[from] SpecError),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Runs a scenario. The same scenario gives the same outcome on every machine, but for the wall time.
+///
+/// `progress` is told the share of simulated time that has passed and says whether to go on.
+pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcome, Failure> {
+    run_with(scenario, build::Substitutes::new(), progress)
+}
+
+/// Checks what can only be checked by laying the scenario out; simulates nothing.
+pub fn check(scenario: &Scenario) -> Result<(), SpecError> {
+    build::build(scenario, build::Substitutes::new()).map(drop)
+}
+
+fn run_with(
+    scenario: &Scenario,
+    substitutes: build::Substitutes,
+    progress: Option<Progress<'_>>,
+) -> Result<Outcome, Failure> {
+    let (mut world, parts) = build::build(scenario, substitutes)?;
+    let mut core = core::Core::new(parts.ports, parts.nodes, parts.ledger);
+    world.run(&mut core, progress)?;
+    Ok(results::collect(world, core))
+}
+
+/// Runs a scenario on the naive event core.
+#[cfg(any(test, feature = "oracle"))]
+pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
+    let (mut world, parts) = build::build(scenario, build::Substitutes::new())?;
+    let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger);
+    world.run(&mut core, None)?;
+    Ok(results::collect(world, core))
+}

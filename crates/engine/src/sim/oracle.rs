@@ -1,0 +1,252 @@
+//! The naive event core that the real one must agree with bit for bit: one queue of events, two events a hop.
+//!
+//! Ports count what they hold instead of deriving it from departure times, every departure is an event, and nothing
+//! is skipped. Buffer limits, disciplines and books are the shared ones; the mechanics are written anew.
+
+use crate::ids::{LinkId, NodeId};
+use crate::packet::{Flags, Packet};
+use crate::roles::{Backlog, DropReason};
+use crate::sim::event::{Class, Event, EventCore, MiscKey};
+use crate::sim::ledger::Ledger;
+use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
+use crate::units::Time;
+use std::any::Any;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+enum Kind {
+    Departure(Packet),
+    Arrival(Packet),
+    Misc(MiscKey),
+}
+
+/// Order at one instant: departures, arrivals by link, then the rest by class and index.
+struct Entry {
+    at: Time,
+    rank: (u8, u64),
+    link: usize,
+    kind: Kind,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at, self.rank).cmp(&(other.at, other.rank))
+    }
+}
+
+struct Port {
+    spec: PortSpec,
+    bands: Vec<VecDeque<(Time, Packet)>>,
+    counts: Vec<Backlog>,
+    in_service: u64,
+    bytes_in: u64,
+}
+
+impl Port {
+    fn backlog(&self) -> Backlog {
+        let mut sum = Backlog { packets: u32::from(self.in_service > 0), bytes: self.in_service };
+        for count in &self.counts {
+            sum.packets += count.packets;
+            sum.bytes += count.bytes;
+        }
+        sum
+    }
+}
+
+pub(crate) struct Oracle {
+    queue: BinaryHeap<Reverse<Entry>>,
+    ports: Vec<Port>,
+    nodes: Vec<Box<dyn Any + Send>>,
+    ledger: Ledger,
+}
+
+impl Oracle {
+    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger) -> Self {
+        let ports = specs.into_iter().map(|spec| {
+            let bands = usize::from(spec.discipline.bands());
+            Port {
+                spec,
+                bands: (0..bands).map(|_| VecDeque::new()).collect(),
+                counts: vec![Backlog::default(); bands],
+                in_service: 0,
+                bytes_in: 0,
+            }
+        });
+        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, ledger }
+    }
+
+    fn push(&mut self, at: Time, rank: (u8, u64), link: usize, kind: Kind) {
+        self.queue.push(Reverse(Entry { at, rank, link, kind }));
+    }
+
+    /// Takes the next packet of an idle port into service.
+    fn serve(&mut self, link: usize, now: Time) {
+        let port = &mut self.ports[link];
+        let Some(band) = port.bands.iter().position(|band| !band.is_empty()) else { return };
+        let (ready, mut packet) = port.bands[band].pop_front().expect("not empty");
+        port.counts[band].packets -= 1;
+        port.counts[band].bytes -= u64::from(packet.size);
+        let behind = port.backlog();
+        let node = &mut *self.nodes[port.spec.node];
+        let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
+        let (marked, would_mark) = port.spec.dequeue(&mut packet, behind, bands, now, node);
+        self.ledger.ports[link].would_mark += u64::from(would_mark);
+        if marked {
+            self.ledger.on_mark(LinkId::new(link), &packet, now);
+        }
+        port.in_service = u64::from(packet.size);
+        let departure = now.max(ready) + port.spec.transmission(packet.size);
+        self.push(departure, (0, link as u64), link, Kind::Departure(packet));
+    }
+
+    fn depart(&mut self, link: usize, packet: Packet, now: Time) {
+        let port = &mut self.ports[link];
+        port.in_service = 0;
+        let backlog = port.backlog();
+        let arrival = now + port.spec.delay;
+        self.ledger.on_queue(LinkId::new(link), now, backlog);
+        self.push(arrival, (1, link as u64), link, Kind::Arrival(packet));
+        self.serve(link, now);
+    }
+
+    fn pool_bytes(&self, limit: Limit) -> u64 {
+        let Limit::Dynamic { pool, .. } = limit else { return 0 };
+        let in_pool = |port: &&Port| matches!(port.spec.limit, Limit::Dynamic { pool: other, .. } if other == pool);
+        self.ports.iter().filter(in_pool).map(|port| port.backlog().bytes).sum()
+    }
+
+    fn push_out(&mut self, link: usize, band: usize, now: Time) -> bool {
+        let port = &mut self.ports[link];
+        let Some((_, victim)) = port.bands.get_mut(band).and_then(VecDeque::pop_back) else { return false };
+        port.counts[band].packets -= 1;
+        port.counts[band].bytes -= u64::from(victim.size);
+        let backlog = port.backlog();
+        self.ledger.on_drop(LinkId::new(link), &victim, DropReason::PushedOut, now);
+        self.ledger.on_queue(LinkId::new(link), now, backlog);
+        true
+    }
+
+    fn admit(&mut self, link: usize, packet: &mut Packet, now: Time) -> (Verdict, bool) {
+        let pool_bytes = self.pool_bytes(self.ports[link].spec.limit);
+        let port = &mut self.ports[link];
+        let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
+        let mut backlog = Backlog { packets: u32::from(port.in_service > 0), bytes: port.in_service };
+        for count in &port.counts {
+            backlog.packets += count.packets;
+            backlog.bytes += count.bytes;
+        }
+        let node = &mut *self.nodes[port.spec.node];
+        port.spec.admit(packet, Situation { now, backlog, bands, pool_bytes, node })
+    }
+}
+
+impl EventCore for Oracle {
+    fn send(&mut self, link: LinkId, packet: &Packet, now: Time) {
+        let (i, mut packet) = (link.index(), *packet);
+        let marked = packet.flags.has(Flags::CE);
+        let (mut verdict, would_mark) = self.admit(i, &mut packet, now);
+        self.ledger.ports[i].would_mark += u64::from(would_mark);
+        if let Verdict::PushOut(band) = verdict {
+            verdict = if self.push_out(i, usize::from(band), now) {
+                match self.admit(i, &mut packet, now).0 {
+                    Verdict::Enqueue(band) => Verdict::Enqueue(band),
+                    _ => Verdict::Drop(DropReason::Discipline),
+                }
+            } else {
+                Verdict::Drop(DropReason::BufferFull)
+            };
+        }
+        let band = match verdict {
+            Verdict::Enqueue(band) => usize::from(band).min(self.ports[i].bands.len() - 1),
+            Verdict::Drop(reason) => return self.ledger.on_drop(link, &packet, reason, now),
+            Verdict::PushOut(_) => unreachable!("decided above"),
+        };
+        if packet.flags.has(Flags::CE) && !marked {
+            self.ledger.on_mark(link, &packet, now);
+        }
+        let port = &mut self.ports[i];
+        port.bytes_in += u64::from(packet.size);
+        let ready = port.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+        port.bands[band].push_back((ready, packet));
+        port.counts[band].packets += 1;
+        port.counts[band].bytes += u64::from(packet.size);
+        if port.in_service == 0 {
+            self.serve(i, now);
+        }
+        let backlog = self.ports[i].backlog();
+        self.ledger.on_queue(link, now, backlog);
+    }
+
+    fn schedule(&mut self, at: Time, class: Class, index: usize) {
+        let key = MiscKey::new(class, index);
+        self.push(at, (2, key.order()), 0, Kind::Misc(key));
+    }
+
+    fn next(&mut self) -> Option<(Time, Event)> {
+        loop {
+            let Reverse(entry) = self.queue.pop()?;
+            match entry.kind {
+                Kind::Departure(packet) => self.depart(entry.link, packet, entry.at),
+                Kind::Arrival(packet) => {
+                    return Some((entry.at, Event::Arrival { link: LinkId::new(entry.link), packet }));
+                }
+                Kind::Misc(key) => return Some((entry.at, key.event())),
+            }
+        }
+    }
+
+    fn backlog(&mut self, link: LinkId, _now: Time) -> Backlog {
+        self.ports[link.index()].backlog()
+    }
+
+    fn ledger(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// Departures due at this very instant come before whatever the caller is about to do.
+    fn settle(&mut self, now: Time) {
+        while let Some(Reverse(entry)) = self.queue.peek() {
+            if entry.at > now || !matches!(entry.kind, Kind::Departure(_)) {
+                return;
+            }
+            let Some(Reverse(entry)) = self.queue.pop() else { return };
+            if let Kind::Departure(packet) = entry.kind {
+                self.depart(entry.link, packet, entry.at);
+            }
+        }
+    }
+
+    fn node(&mut self, switch: NodeId) -> &mut dyn Any {
+        &mut *self.nodes[switch.index()]
+    }
+
+    fn in_network(&self, count: &mut dyn FnMut(&Packet)) {
+        for port in &self.ports {
+            port.bands.iter().flatten().for_each(|(_, packet)| count(packet));
+        }
+        for Reverse(entry) in &self.queue {
+            if let Kind::Departure(packet) | Kind::Arrival(packet) = &entry.kind {
+                count(packet);
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if key.is_sample()))
+    }
+
+    fn bytes_in(&self, link: LinkId) -> u64 {
+        self.ports[link.index()].bytes_in
+    }
+}

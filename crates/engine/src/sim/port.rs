@@ -1,0 +1,136 @@
+//! What every event core knows about an egress port: its link, its buffer limit and its discipline.
+
+use crate::packet::{Flags, Packet};
+use crate::rng::Stream;
+use crate::roles::{Admission, Backlog, DropReason, QueueCx, QueueDiscipline};
+use crate::units::{Bytes, Rate, Time};
+use std::any::Any;
+
+/// The buffer that a port may use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Limit {
+    /// A host's own interface: as much as its senders put there.
+    Unlimited,
+    /// Packets, the one in transmission included.
+    Packets(u32),
+    /// Bytes, those of the packet in transmission included.
+    Bytes(u64),
+    /// A share of the switch's common memory that follows what is free (Choudhury and Hahne 1998):
+    /// a port may hold at most `alpha` times the free bytes.
+    Dynamic { pool: usize, memory: u64, alpha: f64 },
+}
+
+/// Random turn-around of a host: each packet waits a uniform time below `span`, and order is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Jitter {
+    pub(crate) stream: Stream,
+    pub(crate) span: Time,
+    pub(crate) ready: Time,
+}
+
+impl Jitter {
+    /// When a packet that enters the interface at `now` may leave it at the earliest.
+    pub(crate) fn ready(&mut self, now: Time) -> Time {
+        self.ready = self.ready.max(now + self.stream.uniform_time(self.span));
+        self.ready
+    }
+}
+
+/// One egress port and its link, as the network is built.
+pub(crate) struct PortSpec {
+    pub(crate) rate: Rate,
+    pub(crate) ps_per_byte: u32,
+    pub(crate) delay: Time,
+    pub(crate) limit: Limit,
+    pub(crate) discipline: Box<dyn QueueDiscipline>,
+    pub(crate) jitter: Option<Jitter>,
+    /// Index of the switch (or host) whose roles share a state.
+    pub(crate) node: usize,
+    /// Keep its exact queue length over time.
+    pub(crate) observed: bool,
+}
+
+/// What becomes of a packet that wants to enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Enqueue(u8),
+    /// The last packet of this band makes room first.
+    PushOut(u8),
+    Drop(DropReason),
+}
+
+/// Facts for a decision about one packet.
+pub(crate) struct Situation<'a> {
+    pub(crate) now: Time,
+    pub(crate) backlog: Backlog,
+    pub(crate) bands: &'a [Backlog],
+    /// Bytes in all ports of the pool, for a dynamic limit.
+    pub(crate) pool_bytes: u64,
+    pub(crate) node: &'a mut dyn Any,
+}
+
+impl PortSpec {
+    /// Whether packets wait in bands until their service is decided, because a departure cannot be known at arrival.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.discipline.bands() > 1 || self.discipline.acts_on_dequeue()
+    }
+
+    pub(crate) fn needs_bytes(&self) -> bool {
+        self.discipline.needs_bytes() || matches!(self.limit, Limit::Bytes(_) | Limit::Dynamic { .. })
+    }
+
+    /// Transmission time of `size` bytes.
+    pub(crate) fn transmission(&self, size: u16) -> Time {
+        Time::from_ps(u64::from(size) * u64::from(self.ps_per_byte))
+    }
+
+    /// Decides about an arriving packet, which may be marked. The second value: a mark was due, ECT or not.
+    pub(crate) fn admit(&mut self, packet: &mut Packet, at: Situation<'_>) -> (Verdict, bool) {
+        let size = Bytes::new(u64::from(packet.size));
+        let full = self.full(size, at.backlog, at.pool_bytes);
+        let Situation { now, backlog, bands, node, .. } = at;
+        let mut cx = QueueCx { now, backlog, bands, rate: self.rate, node, would_mark: false };
+        if let Some(reason) = full {
+            let verdict = match self.discipline.on_full(&mut cx, packet) {
+                Some(band) => Verdict::PushOut(band),
+                None => Verdict::Drop(reason),
+            };
+            return (verdict, false);
+        }
+        match self.discipline.on_enqueue(&mut cx, packet) {
+            Admission::Enqueue(band) => (Verdict::Enqueue(band), cx.would_mark),
+            Admission::Drop => (Verdict::Drop(DropReason::Discipline), cx.would_mark),
+        }
+    }
+
+    fn full(&self, size: Bytes, backlog: Backlog, pool_bytes: u64) -> Option<DropReason> {
+        match self.limit {
+            Limit::Unlimited => None,
+            Limit::Packets(limit) => (backlog.packets >= limit).then_some(DropReason::BufferFull),
+            Limit::Bytes(limit) => (backlog.bytes + size.get() > limit).then_some(DropReason::BufferFull),
+            Limit::Dynamic { memory, alpha, .. } => {
+                let free = memory.saturating_sub(pool_bytes);
+                let over = backlog.bytes as f64 >= alpha * free as f64 || size.get() > free;
+                over.then_some(DropReason::SharedBufferFull)
+            }
+        }
+    }
+
+    /// A packet starts its transmission and leaves `behind` in the port. Returns whether it was marked now.
+    pub(crate) fn dequeue(
+        &mut self,
+        packet: &mut Packet,
+        behind: Backlog,
+        bands: &[Backlog],
+        now: Time,
+        node: &mut dyn Any,
+    ) -> (bool, bool) {
+        if !self.discipline.acts_on_dequeue() {
+            return (false, false);
+        }
+        let before = packet.flags;
+        let mut cx = QueueCx { now, backlog: behind, bands, rate: self.rate, node, would_mark: false };
+        self.discipline.on_dequeue(&mut cx, packet);
+        (packet.flags.has(Flags::CE) && !before.has(Flags::CE), cx.would_mark)
+    }
+}

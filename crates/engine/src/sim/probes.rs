@@ -1,0 +1,77 @@
+//! Probes: internal state of chosen senders, recorded whenever it changes.
+
+use crate::ids::FlowId;
+use crate::measure::table::{Column, Data, Table};
+use crate::tcp::sender::{Sender, SenderConfig};
+use crate::units::Time;
+
+/// What every sender can show; a scheme's own probes come on top.
+const COMMON: [&str; 6] = ["cwnd", "ssthresh", "in-flight", "srtt", "rto", "duplicate-acks"];
+
+#[derive(Debug, Default)]
+pub(crate) struct Probes {
+    /// Names asked for, in the order of the scenario.
+    names: Vec<String>,
+    /// Flows below this are probed.
+    flows: usize,
+    /// Last value per flow and name.
+    last: Vec<Vec<f64>>,
+    rows: Vec<(Time, u32, u32, f64)>,
+}
+
+impl Probes {
+    pub(crate) fn new(names: Vec<String>, flows: usize) -> Self {
+        Self { names, flows, ..Self::default() }
+    }
+
+    pub(crate) fn wants(&self, flow: FlowId) -> bool {
+        !self.names.is_empty() && flow.index() < self.flows
+    }
+
+    pub(crate) fn record(&mut self, flow: FlowId, now: Time, sender: &Sender, cfg: &SenderConfig) {
+        while self.last.len() <= flow.index() {
+            self.last.push(vec![f64::NAN; self.names.len()]);
+        }
+        let (names, last, rows) = (&self.names, &mut self.last[flow.index()], &mut self.rows);
+        let mut show = |name: &str, value: f64| {
+            for (i, _) in names.iter().enumerate().filter(|(_, wanted)| *wanted == name) {
+                if value.to_bits() != last[i].to_bits() {
+                    last[i] = value;
+                    rows.push((now, flow.index() as u32, i as u32, value));
+                }
+            }
+        };
+        let window = sender.window();
+        let common = [
+            window.cwnd,
+            window.ssthresh,
+            sender.in_flight() as f64,
+            sender.srtt().map_or(f64::NAN, Time::secs),
+            sender.rto(cfg).secs(),
+            f64::from(sender.duplicate_acks()),
+        ];
+        for (name, value) in COMMON.into_iter().zip(common) {
+            show(name, value);
+        }
+        sender.congestion_control().probes(&mut |name, value| show(name, value));
+    }
+
+    pub(crate) fn into_table(self) -> Table {
+        let column = Column::new;
+        Table {
+            name: "probes",
+            description: "State of probed senders, one row per change. Windows in bytes, times in seconds.",
+            columns: vec![
+                column("time_s", "s", "When the value was reached.", Data::F64(self.rows.iter().map(|row| row.0.secs()).collect())),
+                column("flow", "", "Flow handle.", Data::U64(self.rows.iter().map(|row| u64::from(row.1)).collect())),
+                column(
+                    "name",
+                    "",
+                    "What was probed.",
+                    Data::Label { codes: self.rows.iter().map(|row| row.2).collect(), names: self.names },
+                ),
+                column("value", "", "Its value: bytes, seconds or a number.", Data::F64(self.rows.iter().map(|row| row.3).collect())),
+            ],
+        }
+    }
+}

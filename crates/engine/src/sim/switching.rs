@@ -1,0 +1,180 @@
+//! Switch agents and the controller: what passes a switch, and the channel between the two.
+//!
+//! A message takes the channel's delay, plus jitter, unless it is lost; at the controller it waits for a FIFO server
+//! with a fixed service time. Orders travel back in the same way and act when they arrive.
+
+use crate::ids::{LinkId, NodeId};
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::roles::{
+    Controller, ControllerAction, ControllerCx, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
+};
+use crate::sim::event::{Class, EventCore};
+use crate::sim::world::World;
+use crate::units::Time;
+
+/// Where a message is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leg {
+    /// From a switch, about to reach the controller's queue.
+    Up,
+    /// In the controller's queue, about to be served.
+    Served,
+    /// From the controller, about to reach a switch.
+    Down,
+}
+
+/// A message on the control channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    leg: Leg,
+    switch: NodeId,
+    bytes: Vec<u8>,
+}
+
+/// The channel between switches and controller.
+#[derive(Debug)]
+pub(crate) struct ControlChannel {
+    pub(crate) delay: Time,
+    pub(crate) jitter: Time,
+    pub(crate) loss: f64,
+    pub(crate) service: Time,
+    pub(crate) stream: Stream,
+    /// When the controller's server is free again.
+    pub(crate) free_at: Time,
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) lost: u64,
+}
+
+impl ControlChannel {
+    /// When a message sent at `now` arrives, or never. Every message draws the same numbers, so that changing one
+    /// parameter leaves the other draws as they were.
+    fn arrival(&mut self, now: Time, bytes: usize) -> Option<Time> {
+        self.messages += 1;
+        self.bytes += bytes as u64;
+        let (lost, jitter) = (self.stream.unit() < self.loss, self.stream.unit());
+        if lost {
+            self.lost += 1;
+            return None;
+        }
+        Some(now + self.delay + Time::from_ps((jitter * self.jitter.ps() as f64) as u64))
+    }
+}
+
+impl World {
+    /// A packet is about to leave a switch on link `to`.
+    pub(crate) fn through_switch<C: EventCore>(
+        &mut self,
+        from: LinkId,
+        to: LinkId,
+        mut packet: Packet,
+        now: Time,
+        core: &mut C,
+    ) {
+        let switch = self.topology.links[to.index()].from;
+        let Some(agent) = self.switches[switch.index()].as_mut() else { return core.send(to, &packet, now) };
+        let rate = self.topology.links[to.index()].rate;
+        let passage = Passage { from, to, backlog: core.backlog(to, now), rate };
+        let mut cx = SwitchCx { now, switch, node: core.node(switch), actions: &mut self.switch_actions };
+        let pass = agent.on_packet(&mut cx, &mut packet, &passage);
+        match pass {
+            Pass::Forward => core.send(to, &packet, now),
+            Pass::Drop => core.ledger().on_drop(to, &packet, DropReason::Agent, now),
+            Pass::Keep => core.ledger().flows[packet.flow.index()].kept += 1,
+        }
+        self.run_switch_actions(switch, now, core);
+    }
+
+    fn ask_switch<C: EventCore>(
+        &mut self,
+        switch: NodeId,
+        now: Time,
+        core: &mut C,
+        ask: impl FnOnce(&mut dyn SwitchAgent, &mut SwitchCx<'_>),
+    ) {
+        let Some(agent) = self.switches[switch.index()].as_mut() else { return };
+        let mut cx = SwitchCx { now, switch, node: core.node(switch), actions: &mut self.switch_actions };
+        ask(&mut **agent, &mut cx);
+        self.run_switch_actions(switch, now, core);
+    }
+
+    fn run_switch_actions<C: EventCore>(&mut self, switch: NodeId, now: Time, core: &mut C) {
+        if self.switch_actions.is_empty() {
+            return;
+        }
+        let mut actions = std::mem::take(&mut self.switch_actions);
+        for action in actions.drain(..) {
+            match action {
+                SwitchAction::Report(bytes) => self.post(Leg::Up, switch, bytes, now, core),
+                SwitchAction::Inject { packet, to } => {
+                    core.ledger().flows[packet.flow.index()].kept -= 1;
+                    core.send(to, &packet, now);
+                }
+                SwitchAction::Timer { at, token } => {
+                    let slot = self.tokens.put((switch, token));
+                    core.schedule(at.max(now), Class::Switch, slot);
+                }
+            }
+        }
+        self.switch_actions = actions;
+    }
+
+    fn post<C: EventCore>(&mut self, leg: Leg, switch: NodeId, bytes: Vec<u8>, now: Time, core: &mut C) {
+        if let Some(at) = self.channel.arrival(now, bytes.len()) {
+            let slot = self.messages.put(Message { leg, switch, bytes });
+            core.schedule(at, Class::Message, slot);
+        }
+    }
+
+    pub(crate) fn on_message<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
+        let Some(message) = self.messages.take(slot) else { return };
+        let Message { leg, switch, bytes } = message;
+        match leg {
+            Leg::Up => {
+                let served = self.channel.free_at.max(now) + self.channel.service;
+                self.channel.free_at = served;
+                let slot = self.messages.put(Message { leg: Leg::Served, switch, bytes });
+                core.schedule(served, Class::Message, slot);
+            }
+            Leg::Served => self.ask_controller(now, core, |controller, cx| controller.on_message(cx, switch, &bytes)),
+            Leg::Down => self.ask_switch(switch, now, core, |agent, cx| agent.on_message(cx, &bytes)),
+        }
+    }
+
+    pub(crate) fn on_switch_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
+        if let Some((switch, token)) = self.tokens.take(slot) {
+            self.ask_switch(switch, now, core, |agent, cx| agent.on_timer(cx, token));
+        }
+    }
+
+    pub(crate) fn start_controller<C: EventCore>(&mut self, core: &mut C) {
+        self.ask_controller(Time::ZERO, core, |controller, cx| controller.on_start(cx));
+    }
+
+    pub(crate) fn on_controller_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
+        if let Some((_, token)) = self.tokens.take(slot) {
+            self.ask_controller(now, core, |controller, cx| controller.on_timer(cx, token));
+        }
+    }
+
+    fn ask_controller<C: EventCore>(
+        &mut self,
+        now: Time,
+        core: &mut C,
+        ask: impl FnOnce(&mut dyn Controller, &mut ControllerCx<'_>),
+    ) {
+        let Some(controller) = self.controller.as_mut() else { return };
+        let mut actions = Vec::new();
+        ask(&mut **controller, &mut ControllerCx { now, actions: &mut actions });
+        for action in actions {
+            match action {
+                ControllerAction::Order { to, message } => self.post(Leg::Down, to, message, now, core),
+                ControllerAction::Timer { at, token } => {
+                    let slot = self.tokens.put((NodeId::default(), token));
+                    core.schedule(at.max(now), Class::Controller, slot);
+                }
+            }
+        }
+    }
+}

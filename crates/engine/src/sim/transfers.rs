@@ -1,0 +1,418 @@
+//! Transfers: the rows of the flow table, from the traffic pattern's wish to the last byte's arrival.
+
+use crate::ids::{FlowId, GroupId, NodeId, TransferId};
+use crate::packet::Stamp;
+use crate::rng::Stream;
+use crate::roles::PathRequest;
+use crate::schemes::FlowFacts;
+use crate::sim::event::{Class, EventCore};
+use crate::sim::flow::{Flow, Purpose, ReceiverSide, Wire};
+use crate::sim::world::World;
+use crate::tcp::receiver::Receiver;
+use crate::tcp::sender::{Sender, State};
+use crate::traffic::{Connection, Request, Traffic, TrafficAction, TrafficCx, TransferSpec};
+use crate::units::Time;
+use std::collections::BTreeMap;
+
+/// Why a retransmission timer expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutCause {
+    /// The SYN or its answer was not in time.
+    Syn,
+    /// Every segment outstanding was lost.
+    FullWindow,
+    /// The first segment was lost, and too few arrived after it to signal that.
+    FewDuplicates,
+    /// The first segment was lost again when it was sent again.
+    LostRetransmission,
+    /// Nothing was lost that the sender waits for.
+    Spurious,
+}
+
+impl TimeoutCause {
+    /// Every cause, in the order of its code.
+    pub const ALL: [Self; 5] =
+        [Self::Syn, Self::FullWindow, Self::FewDuplicates, Self::LostRetransmission, Self::Spurious];
+    /// Name of its column in the flow table.
+    pub const fn column(self) -> &'static str {
+        match self {
+            Self::Syn => "timeouts_syn",
+            Self::FullWindow => "timeouts_full_window",
+            Self::FewDuplicates => "timeouts_few_duplicates",
+            Self::LostRetransmission => "timeouts_lost_retransmission",
+            Self::Spurious => "timeouts_spurious",
+        }
+    }
+    /// What the column counts.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Syn => "Timeouts because a SYN or its answer was not in time.",
+            Self::FullWindow => "Timeouts after every outstanding segment was lost.",
+            Self::FewDuplicates => "Timeouts after a loss that too few later segments signalled.",
+            Self::LostRetransmission => "Timeouts after a retransmission was lost.",
+            Self::Spurious => "Timeouts although the first outstanding segment was not lost.",
+        }
+    }
+}
+
+/// Counters of a flow, to tell the transfers of one connection apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: [u32; TimeoutCause::ALL.len()],
+    pub(crate) drops: u64,
+    pub(crate) marks: u64,
+}
+
+impl Counters {
+    /// What was counted after `earlier`.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let mut timeouts = self.timeouts;
+        for (count, before) in timeouts.iter_mut().zip(&earlier.timeouts) {
+            *count -= before;
+        }
+        Self {
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            timeouts,
+            drops: self.drops - earlier.drops,
+            marks: self.marks - earlier.marks,
+        }
+    }
+    pub(crate) fn timeout_count(&self) -> u64 {
+        self.timeouts.iter().map(|count| u64::from(*count)).sum()
+    }
+}
+
+/// One transfer: a row of the flow table.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) group: GroupId,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) connection: Connection,
+    pub(crate) request: Option<Request>,
+    pub(crate) start: Time,
+    pub(crate) completion: Option<Time>,
+    pub(crate) failed: bool,
+    pub(crate) query: Option<usize>,
+    /// The request is on its way; the next start is that of the answer.
+    pub(crate) asked: bool,
+    /// The flow that carries its data, once it has begun.
+    pub(crate) flow: Option<FlowId>,
+    pub(crate) before: Counters,
+    pub(crate) after: Option<Counters>,
+}
+
+/// Transfers that are asked for together; complete when all are.
+#[derive(Clone, Debug)]
+pub(crate) struct Query {
+    pub(crate) group: GroupId,
+    pub(crate) start: Time,
+    pub(crate) fan_in: u64,
+    pub(crate) bytes: u64,
+    pub(crate) open: u64,
+    pub(crate) completion: Option<Time>,
+    pub(crate) slowest: Option<TransferId>,
+}
+
+/// A traffic group at work.
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) traffic: Box<dyn Traffic>,
+    pub(crate) stream: Stream,
+    pub(crate) senders: Vec<NodeId>,
+    pub(crate) endpoint: usize,
+    pub(crate) query: Option<usize>,
+    /// Wake-up calls that are pending.
+    pub(crate) wakes: usize,
+    /// Payload bytes that arrived in order, and how many of them before the window of goodput.
+    pub(crate) delivered: u64,
+    pub(crate) delivered_before: u64,
+    /// Request and answer flows of open connections.
+    pub(crate) connections: BTreeMap<u32, (Option<FlowId>, Option<FlowId>)>,
+}
+
+impl World {
+    pub(crate) fn ask_traffic<C: EventCore>(
+        &mut self,
+        group: usize,
+        now: Time,
+        core: &mut C,
+        ask: impl FnOnce(&mut dyn Traffic, &mut TrafficCx<'_>),
+    ) {
+        let mut actions = Vec::new();
+        let state = &mut self.groups[group];
+        let mut cx = TrafficCx {
+            now,
+            senders: &state.senders,
+            receivers: &self.topology.receivers,
+            stream: &mut state.stream,
+            actions: &mut actions,
+        };
+        ask(&mut *state.traffic, &mut cx);
+        for action in actions {
+            match action {
+                TrafficAction::Query => self.begin_query(GroupId::new(group)),
+                TrafficAction::Transfer(spec) => self.plan_transfer(GroupId::new(group), &spec, now, core),
+                TrafficAction::Wake(at) => {
+                    self.groups[group].wakes += 1;
+                    core.schedule(at.max(now), Class::Traffic, group);
+                }
+            }
+        }
+    }
+
+    fn begin_query(&mut self, group: GroupId) {
+        self.groups[group.index()].query = Some(self.queries.len());
+        self.queries.push(Query { group, start: Time::NEVER, fan_in: 0, bytes: 0, open: 0, completion: None, slowest: None });
+    }
+
+    fn plan_transfer<C: EventCore>(&mut self, group: GroupId, spec: &TransferSpec, now: Time, core: &mut C) {
+        let start = spec.start.max(now);
+        let query = self.groups[group.index()].query.filter(|_| spec.in_query);
+        if let Some(query) = query {
+            let query = &mut self.queries[query];
+            query.start = query.start.min(start);
+            query.fan_in += 1;
+            query.open += 1;
+            query.bytes += spec.bytes.unwrap_or(0);
+        }
+        self.open += usize::from(spec.bytes.is_some());
+        core.schedule(start, Class::TransferStart, self.transfers.len());
+        self.transfers.push(Transfer {
+            group,
+            from: spec.from,
+            to: spec.to,
+            bytes: spec.bytes,
+            connection: spec.connection,
+            request: spec.request,
+            start,
+            completion: None,
+            failed: false,
+            query,
+            asked: false,
+            flow: None,
+            before: Counters::default(),
+            after: None,
+        });
+    }
+
+    /// A transfer begins: with its request, if it has one, or with its data.
+    pub(crate) fn start_transfer<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
+        let transfer = &self.transfers[id.index()];
+        if self.window_start.is_none() && self.warmup == Time::ZERO && transfer.bytes.is_some() {
+            self.open_window(now, core);
+        }
+        let transfer = &mut self.transfers[id.index()];
+        match transfer.request {
+            Some(request) if !transfer.asked => {
+                transfer.asked = true;
+                self.send_request(id, request, now, core);
+            }
+            _ => self.send_data(id, now, core),
+        }
+    }
+
+    /// The client asks on a flow of its own, in the opposite direction on the same connection.
+    fn send_request<C: EventCore>(&mut self, id: TransferId, request: Request, now: Time, core: &mut C) {
+        let transfer = &self.transfers[id.index()];
+        let (group, from, to, connection) = (transfer.group, transfer.from, transfer.to, transfer.connection);
+        let known = self.known_flows(group, connection).0;
+        let flow = known.unwrap_or_else(|| self.open_flow(group, to, from, Some(request.bytes), id, core));
+        if let Connection::Persistent(slot) = connection {
+            self.groups[group.index()].connections.entry(slot).or_default().0 = Some(flow);
+        }
+        self.flows[flow.index()].purpose = Purpose::Request(id);
+        self.push_data(flow, Some(request.bytes), connection != Connection::Fresh, false, now, core);
+    }
+
+    fn send_data<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
+        let transfer = &self.transfers[id.index()];
+        let (group, from, to, bytes) = (transfer.group, transfer.from, transfer.to, transfer.bytes);
+        let (connection, asked) = (transfer.connection, transfer.asked);
+        let known = self.known_flows(group, connection).1;
+        let flow = known.unwrap_or_else(|| self.open_flow(group, from, to, bytes, id, core));
+        if let Connection::Persistent(slot) = connection {
+            self.groups[group.index()].connections.entry(slot).or_default().1 = Some(flow);
+        }
+        self.flows[flow.index()].transfer = id;
+        let before = self.counters(flow, core);
+        let transfer = &mut self.transfers[id.index()];
+        transfer.flow = Some(flow);
+        transfer.before = before;
+        // An answer goes out on the connection that its request has opened.
+        let open = asked || connection != Connection::Fresh;
+        self.push_data(flow, bytes, open, connection == Connection::Fresh, now, core);
+    }
+
+    /// Request and data flow of an open connection, as far as it has them.
+    fn known_flows(&self, group: GroupId, connection: Connection) -> (Option<FlowId>, Option<FlowId>) {
+        match connection {
+            Connection::Fresh => (None, None),
+            Connection::Persistent(slot) => {
+                self.groups[group.index()].connections.get(&slot).copied().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Gives data to a flow's sender, which opens the connection if it is not `open` yet.
+    fn push_data<C: EventCore>(&mut self, id: FlowId, bytes: Option<u64>, open: bool, fin: bool, now: Time, core: &mut C) {
+        let flow = &self.flows[id.index()];
+        let endpoint = &self.endpoints[flow.wire.endpoint as usize];
+        let peer_window = (endpoint.buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
+        let sender = &mut self.flows[id.index()].sender;
+        sender.push_data(bytes, fin);
+        let boundary = if bytes.is_some() { sender.data_end() } else { u64::MAX };
+        self.flows[id.index()].receiver.boundary = boundary;
+        self.with_sender(id, now, core, |sender, cfg, io| {
+            match sender.state() {
+                State::Closed if open => sender.adopt(peer_window, now, cfg, io),
+                State::Closed => sender.connect(now, cfg, io),
+                _ => sender.on_data_ready(now, cfg, io),
+            }
+        });
+    }
+
+    fn open_flow<C: EventCore>(
+        &mut self,
+        group: GroupId,
+        from: NodeId,
+        to: NodeId,
+        bytes: Option<u64>,
+        transfer: TransferId,
+        core: &mut C,
+    ) -> FlowId {
+        let id = FlowId::new(self.flows.len());
+        let index = self.groups[group.index()].endpoint;
+        let endpoint = &self.endpoints[index];
+        let mss = endpoint.sender.mss;
+        let rate = self.hosts[from.index()].as_ref().map(|host| self.topology.links[host.uplink.index()].rate);
+        let facts = FlowFacts { flow: id, bytes, mss, rate: rate.expect("flows begin at hosts") };
+        let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
+        let sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
+        let (buffer, scale) = (endpoint.buffer, endpoint.scale);
+        let wire = self.wire(id, group, from, to, index, scale);
+        self.flows.push(Flow {
+            sender,
+            receiver: ReceiverSide {
+                state: Receiver::new(),
+                granted: buffer,
+                held: None,
+                timer_at: Time::NEVER,
+                syn_stamp: Stamp::default(),
+                syn_again: false,
+                ecn_agreed: false,
+                field: 0,
+                boundary: u64::MAX,
+                last_delay: None,
+                segments: 0,
+                acks_sent: 0,
+            },
+            wire,
+            purpose: Purpose::Data,
+            transfer,
+            timeouts: [0; TimeoutCause::ALL.len()],
+            window_probes: 0,
+            arrived: 0,
+            acks_arrived: 0,
+            probed: self.probes.wants(id),
+        });
+        core.ledger().add_flow(group);
+        id
+    }
+
+    fn wire(&mut self, id: FlowId, group: GroupId, from: NodeId, to: NodeId, endpoint: usize, scale: u8) -> Wire {
+        let mut choose = |from: NodeId, to: NodeId| {
+            let paths = self.paths.between(from, to, &self.topology).to_vec();
+            let host = self.hosts[from.index()].as_mut().expect("flows join hosts");
+            let request = PathRequest { flow: id, from, to, paths: paths.len(), cell: 0 };
+            let choice = if paths.len() > 1 { host.selector.choose(&request) } else { 0 };
+            (paths[choice.min(paths.len() - 1)], host.selector.cell().filter(|_| paths.len() > 1), paths)
+        };
+        let (forward, cell, cell_paths) = choose(from, to);
+        let (reverse, _, _) = choose(to, from);
+        Wire {
+            id,
+            forward,
+            reverse,
+            from,
+            to,
+            group,
+            endpoint: endpoint as u32,
+            header: self.header,
+            scale,
+            cell_end: cell.unwrap_or(u64::MAX),
+            cell: 0,
+            cell_paths: if cell.is_some() { cell_paths } else { Vec::new() },
+        }
+    }
+
+    /// All bytes of the transfer in progress on this flow have arrived, in order.
+    #[cold]
+    pub(crate) fn on_transfer_arrived<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let flow = &mut self.flows[id.index()];
+        // Until the next transfer is given to the sender nothing more can arrive.
+        flow.receiver.boundary = u64::MAX;
+        match flow.purpose {
+            Purpose::Request(transfer) => self.on_request_arrived(transfer, now, core),
+            Purpose::Data => {
+                let transfer = flow.transfer;
+                self.complete(transfer, id, now, core);
+            }
+        }
+    }
+
+    /// The server thinks, then answers.
+    fn on_request_arrived<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
+        let transfer = &self.transfers[id.index()];
+        let think = transfer.request.map_or(Time::ZERO, |request| request.think);
+        core.schedule(now + think, Class::TransferStart, id.index());
+    }
+
+    fn complete<C: EventCore>(&mut self, id: TransferId, flow: FlowId, now: Time, core: &mut C) {
+        let after = self.counters(flow, core);
+        let transfer = &mut self.transfers[id.index()];
+        transfer.completion = Some(now);
+        transfer.after = Some(after);
+        let (group, query, start) = (transfer.group, transfer.query, transfer.start);
+        self.open -= 1;
+        if let Some(query) = query.map(|query| &mut self.queries[query]) {
+            query.open -= 1;
+            query.slowest = Some(id);
+            if query.open == 0 {
+                query.completion = Some(now);
+            }
+        }
+        if let Some(bins) = &mut core.ledger().bins {
+            bins.add_completion(group, now, now - start);
+        }
+        self.ask_traffic(group.index(), now, core, |traffic, cx| traffic.on_complete(cx, id));
+        self.see_whether_finished();
+    }
+
+    /// The handshake was given up: the transfer will not complete.
+    pub(crate) fn on_flow_failed<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let transfer = match self.flows[id.index()].purpose {
+            Purpose::Request(transfer) => transfer,
+            Purpose::Data => self.flows[id.index()].transfer,
+        };
+        let state = &mut self.transfers[transfer.index()];
+        state.failed = true;
+        let group = state.group;
+        self.open -= usize::from(state.bytes.is_some());
+        self.ask_traffic(group.index(), now, core, |traffic, cx| traffic.on_complete(cx, transfer));
+        self.see_whether_finished();
+    }
+
+    pub(crate) fn counters<C: EventCore>(&self, flow: FlowId, core: &mut C) -> Counters {
+        let state = &self.flows[flow.index()];
+        let book = &core.ledger().flows[flow.index()];
+        Counters {
+            retransmissions: state.sender.retransmissions,
+            timeouts: state.timeouts,
+            drops: book.drops,
+            marks: book.marks,
+        }
+    }
+}

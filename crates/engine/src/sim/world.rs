@@ -1,0 +1,242 @@
+//! The simulated world: hosts, switches, traffic and measures around an event core, and the only loop.
+
+use crate::ids::{FlowId, LinkId, NodeId, TransferId};
+use crate::measure::delay::DelayStats;
+use crate::packet::{Flags, Packet};
+use crate::rng::Stream;
+use crate::roles::{Backlog, Controller, PathSelector, ReceiverAction, SwitchAction, SwitchAgent, WindowControl};
+use crate::schemes::Scheme;
+use crate::sim::capture::Capture;
+use crate::sim::event::{Class, Event, EventCore, Slots};
+use crate::sim::flow::Flow;
+use crate::sim::probes::Probes;
+use crate::sim::switching::{ControlChannel, Message};
+use crate::sim::transfers::{Group, Query, Transfer};
+use crate::tcp::receiver::ReceiverConfig;
+use crate::tcp::sender::SenderConfig;
+use crate::topology::Topology;
+use crate::units::Time;
+use thiserror::Error;
+
+/// Why a run has no result.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RunError {
+    /// The caller asked to stop.
+    #[error("stopped at {at} of simulated time")]
+    Stopped {
+        /// When.
+        at: Time,
+    },
+    /// A law of the simulation was broken: a defect of the engine or of a scheme.
+    #[error("seed {seed}, {at} of simulated time: {what}; this is a defect, please report it with the scenario")]
+    Broken {
+        /// The run's seed.
+        seed: u64,
+        /// When it was noticed.
+        at: Time,
+        /// Which law, with the numbers.
+        what: String,
+    },
+    /// Nothing can happen any more although a transfer is not complete.
+    #[error("seed {seed}, {at} of simulated time: transfer {transfer} of group \"{group}\" is stuck: {why}")]
+    Stuck {
+        /// The run's seed.
+        seed: u64,
+        /// When the last event happened.
+        at: Time,
+        /// The transfer's row in the flow table.
+        transfer: usize,
+        /// Its traffic group.
+        group: String,
+        /// What its sender waits for.
+        why: String,
+    },
+}
+
+/// What the end points of one traffic group have in common.
+pub(crate) struct Endpoint {
+    pub(crate) sender: SenderConfig,
+    pub(crate) receiver: ReceiverConfig,
+    /// Receive buffer in bytes: the window that is advertised at most.
+    pub(crate) buffer: u64,
+    /// Window scale (RFC 7323 section 2.2).
+    pub(crate) scale: u8,
+    /// Scheme of the end points, by index.
+    pub(crate) scheme: usize,
+}
+
+/// One host's roles.
+pub(crate) struct Host {
+    pub(crate) window: Option<Box<dyn WindowControl>>,
+    pub(crate) selector: Box<dyn PathSelector>,
+    /// First link of the host, the one into the network.
+    pub(crate) uplink: LinkId,
+}
+
+/// Everything around the event core.
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) duration: Time,
+    pub(crate) topology: Topology,
+    pub(crate) schemes: Vec<Box<dyn Scheme>>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    /// Bytes of headers in every packet, link layer included.
+    pub(crate) header: u16,
+    pub(crate) paths: crate::sim::flow::Paths,
+    pub(crate) hosts: Vec<Option<Host>>,
+    pub(crate) switches: Vec<Option<Box<dyn SwitchAgent>>>,
+    pub(crate) has_agents: bool,
+    pub(crate) controller: Option<Box<dyn Controller>>,
+    pub(crate) channel: ControlChannel,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) transfers: Vec<Transfer>,
+    pub(crate) queries: Vec<Query>,
+    pub(crate) groups: Vec<Group>,
+    /// Host, node and controller timers: whose, and the token.
+    pub(crate) tokens: Slots<(NodeId, u64)>,
+    pub(crate) messages: Slots<Message>,
+    pub(crate) probes: Probes,
+    pub(crate) capture: Option<Capture>,
+    pub(crate) delays: Vec<DelayStats>,
+    pub(crate) sample: Time,
+    /// Sampled backlogs of observed ports.
+    pub(crate) samples: Vec<(Time, LinkId, Backlog)>,
+    pub(crate) warmup: Time,
+    /// Finite transfers that are not complete.
+    pub(crate) open: usize,
+    /// The window of goodput and queue statistics.
+    pub(crate) window_start: Option<Time>,
+    pub(crate) now: Time,
+    /// All finite transfers are complete.
+    pub(crate) finished: bool,
+    /// The duration is over.
+    pub(crate) stopped: bool,
+    pub(crate) hops: u64,
+    pub(crate) events: u64,
+    pub(crate) receiver_actions: Vec<ReceiverAction>,
+    pub(crate) switch_actions: Vec<SwitchAction>,
+}
+
+/// Asked every so many events whether to go on, with the share of simulated time that has passed.
+pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
+
+const PROGRESS_EVERY: u64 = 1 << 17;
+
+impl World {
+    /// Runs to the end: all finite transfers complete, or the duration over.
+    pub(crate) fn run<C: EventCore>(&mut self, core: &mut C, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
+        self.start(core);
+        while !(self.finished || self.stopped) {
+            let Some((now, event)) = core.next() else { break };
+            debug_assert!(now >= self.now, "an event lies in the past");
+            self.now = now;
+            self.events += 1;
+            match event {
+                Event::Arrival { link, packet } => self.on_arrival(link, packet, now, core),
+                Event::Misc { class, index } => self.on_misc(class, index as usize, now, core),
+            }
+            if self.events.is_multiple_of(PROGRESS_EVERY)
+                && let Some(progress) = &mut progress
+                && !progress(now.secs() / self.duration.secs())
+            {
+                return Err(RunError::Stopped { at: now });
+            }
+        }
+        core.settle(self.now);
+        self.check(core)
+    }
+
+    fn start<C: EventCore>(&mut self, core: &mut C) {
+        for group in 0..self.groups.len() {
+            self.ask_traffic(group, Time::ZERO, core, |traffic, cx| traffic.on_start(cx));
+        }
+        if self.sample > Time::ZERO {
+            core.schedule(self.sample, Class::Sample, 0);
+        }
+        if self.warmup > Time::ZERO {
+            core.schedule(self.warmup, Class::WarmupEnd, 0);
+        }
+        core.schedule(self.duration, Class::Stop, 0);
+        self.start_controller(core);
+        self.see_whether_finished();
+    }
+
+    /// The run is over when no finite transfer is open or to come, unless there are endless ones only.
+    pub(crate) fn see_whether_finished(&mut self) {
+        let any_finite = self.transfers.iter().any(|transfer| transfer.bytes.is_some());
+        let more = self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0);
+        self.finished = any_finite && self.open == 0 && !more;
+    }
+
+    #[inline(always)]
+    fn on_arrival<C: EventCore>(&mut self, link: LinkId, mut packet: Packet, now: Time, core: &mut C) {
+        self.hops += 1;
+        if let Some(capture) = &mut self.capture {
+            capture.record(link, &packet, now, &self.flows, core);
+        }
+        let next = self.paths.next(packet.hop);
+        if let Some(next) = next {
+            packet.hop += 1;
+            if self.has_agents {
+                return self.through_switch(link, next, packet, now, core);
+            }
+            return core.send(next, &packet, now);
+        }
+        if packet.flags.has(Flags::ACK) {
+            self.on_ack(&packet, now, core);
+        } else {
+            self.on_segment(&packet, now, core);
+        }
+    }
+
+    fn on_misc<C: EventCore>(&mut self, class: Class, index: usize, now: Time, core: &mut C) {
+        match class {
+            Class::TransferStart => self.start_transfer(TransferId::new(index), now, core),
+            Class::Traffic => {
+                self.groups[index].wakes -= 1;
+                self.ask_traffic(index, now, core, |traffic, cx| traffic.on_wake(cx));
+                self.see_whether_finished();
+            }
+            Class::Retransmission => self.on_retransmission_timer(FlowId::new(index), now, core),
+            Class::Pacing => self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_pace(now, cfg, io)),
+            Class::Wake => self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_wake(now, cfg, io)),
+            Class::DelayedAck => self.on_delayed_ack(FlowId::new(index), now, core),
+            Class::Host => self.on_host_timer(index, now, core),
+            Class::Switch => self.on_switch_timer(index, now, core),
+            Class::Message => self.on_message(index, now, core),
+            Class::Controller => self.on_controller_timer(index, now, core),
+            Class::Sample => {
+                self.take_sample(now, core);
+                core.schedule(now + self.sample, Class::Sample, 0);
+            }
+            Class::WarmupEnd => self.open_window(now, core),
+            Class::Stop => self.stopped = true,
+        }
+    }
+
+    fn take_sample<C: EventCore>(&mut self, now: Time, core: &mut C) {
+        for i in 0..self.topology.links.len() {
+            let link = LinkId::new(i);
+            if core.ledger().queues[i].is_some() {
+                self.samples.push((now, link, core.backlog(link, now)));
+            }
+        }
+    }
+
+    /// Statistics of queues and goodput begin now.
+    pub(crate) fn open_window<C: EventCore>(&mut self, now: Time, core: &mut C) {
+        core.settle(now);
+        for monitor in core.ledger().queues.iter_mut().flatten() {
+            monitor.stats.reset(now);
+        }
+        for group in &mut self.groups {
+            group.delivered_before = group.delivered;
+        }
+        self.window_start = Some(now);
+    }
+}
+
+/// Draws from a component's own stream.
+pub(crate) fn stream(seed: u64, component: &str) -> Stream {
+    Stream::named(seed, component)
+}

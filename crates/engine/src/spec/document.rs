@@ -1,0 +1,232 @@
+//! A scenario file as a tree that remembers its lines, with overrides written into it.
+
+use super::error::{Fault, Place, SpecError};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value of the file and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// Where its key stands.
+    pub(super) place: Place,
+    /// What it holds.
+    pub(super) content: Content,
+}
+
+/// What a key holds.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// A single value.
+    Scalar(Scalar),
+    /// Keys and values in file order.
+    Table(Table),
+    /// A list; of tables, if written as `[[name]]`.
+    Array(Vec<Node>),
+}
+
+/// A single value. Numbers keep their text because a kind may need them exactly.
+#[derive(Clone, Debug)]
+pub(super) enum Scalar {
+    /// A quoted string.
+    Text(String),
+    /// A whole number in decimal digits, perhaps with a sign.
+    Integer(String),
+    /// A number with a fraction or exponent.
+    Float(String),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A date or time of day, of which scenarios have none.
+    Date(String),
+}
+
+/// Keys and values in file order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table(pub(super) Vec<(String, Node)>);
+
+impl Table {
+    /// The value of `key`.
+    pub(super) fn find(&self, key: &str) -> Option<&Node> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+    fn find_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.0.iter_mut().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+    /// The value of `key`, an empty table at `place` if there was none.
+    fn table_at(&mut self, key: &str, place: &Place) -> &mut Node {
+        let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
+            self.0.push((key.to_owned(), Node { place: place.clone(), content: Content::Table(Self::default()) }));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+    fn set(&mut self, key: &str, node: Node) {
+        match self.find_mut(key) {
+            Some(old) => *old = node,
+            None => self.0.push((key.to_owned(), node)),
+        }
+    }
+    /// The text of `key`, if it is one.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        match &self.find(key)?.content {
+            Content::Scalar(Scalar::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl Content {
+    /// What it is, for messages.
+    pub(super) fn noun(&self) -> String {
+        match self {
+            Self::Scalar(scalar) => scalar.noun(),
+            Self::Table(_) => "a table".to_owned(),
+            Self::Array(_) => "a list".to_owned(),
+        }
+    }
+    /// The content that `text` stands for: what it is as TOML, else the text itself.
+    pub(super) fn of_override(text: &str, place: &Place) -> Self {
+        let parsed = DeValue::parse(text).ok();
+        parsed.map_or_else(
+            || Self::Scalar(Scalar::Text(text.to_owned())),
+            |value| content(value.get_ref(), &Lines::all_at(place)),
+        )
+    }
+}
+
+impl Scalar {
+    /// What it is, for messages.
+    pub(super) fn noun(&self) -> String {
+        match self {
+            Self::Text(text) => format!("the text {text:?}"),
+            Self::Integer(text) | Self::Float(text) => format!("the number {text}"),
+            Self::Bool(flag) => flag.to_string(),
+            Self::Date(text) => format!("the date {text}"),
+        }
+    }
+}
+
+/// Reads the TOML in `text`, which came from `file`.
+pub(super) fn parse(text: &str, file: &Place) -> Result<Table, SpecError> {
+    let lines = Lines::of(text, file);
+    let table = DeTable::parse(text).map_err(|error| {
+        // Text that ends too early has no span: its last line is where the rest is missing.
+        let at = error.span().map_or(text.len(), |span| span.start);
+        lines.place(&(at..at)).error("", format!("not valid TOML: {}", error.message()))
+    })?;
+    Ok(sorted(table.get_ref(), &lines))
+}
+
+/// Writes `value` at the dotted `path`, in which a traffic group goes by its name.
+pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecError> {
+    let place = Place::file("--set");
+    let parts: Vec<&str> = path.split('.').collect();
+    let [tables @ .., key] = parts.as_slice() else { unreachable!("split yields at least one part") };
+    if parts.iter().any(|part| part.is_empty()) {
+        return Err(place.error(path, "not the path of a key, such as \"run.seed\""));
+    }
+    let node = Node { content: Content::of_override(value, &place), place: place.clone() };
+    let mut table = root;
+    for (depth, part) in tables.iter().enumerate() {
+        let here = || parts[..=depth].join(".");
+        table = match &mut table.table_at(part, &place).content {
+            Content::Table(inner) => inner,
+            Content::Array(groups) if depth == 0 && *part == "traffic" && parts.len() > 2 => {
+                return group(groups, parts[1], &place).and_then(|group| set_in_group(group, &parts, node));
+            }
+            other => {
+                return Err(
+                    place.error(here(), format!("is {}, so it has no key {:?}", other.noun(), parts[depth + 1]))
+                );
+            }
+        };
+    }
+    table.set(key, node);
+    Ok(())
+}
+
+/// Writes `node` into a traffic group; `parts` is the path from the root.
+fn set_in_group(group: &mut Table, parts: &[&str], node: Node) -> Result<(), SpecError> {
+    let &[_, name, key] = parts else {
+        return Err(node.place.error(parts.join("."), "a traffic group has no tables inside"));
+    };
+    if key == "kind" && group.find("name").is_none() {
+        // The group keeps the name by which this and later overrides address it.
+        let content = Content::Scalar(Scalar::Text(name.to_owned()));
+        group.set("name", Node { place: node.place.clone(), content });
+    }
+    group.set(key, node);
+    Ok(())
+}
+
+/// The traffic group called `name`.
+fn group<'a>(groups: &'a mut [Node], name: &str, place: &Place) -> Result<&'a mut Table, SpecError> {
+    let Some(at) = groups.iter().position(|node| group_name(node) == Some(name)) else {
+        let names: Vec<&str> = groups.iter().filter_map(group_name).collect();
+        return Err(place.error(format!("traffic.{name}"), Fault::unknown_name("no such traffic group", name, &names)));
+    };
+    let Content::Table(table) = &mut groups[at].content else { unreachable!("only a table has a name") };
+    Ok(table)
+}
+
+/// The name that a traffic group has or takes from its kind.
+fn group_name(node: &Node) -> Option<&str> {
+    match &node.content {
+        Content::Table(table) => table.text("name").or_else(|| table.text("kind")),
+        _ => None,
+    }
+}
+
+/// Turns offsets into places.
+struct Lines<'a> {
+    file: &'a Place,
+    /// Offsets of the line feeds; none if everything stands at `file` itself.
+    feeds: Option<Vec<usize>>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &str, file: &'a Place) -> Self {
+        Self { file, feeds: Some(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect()) }
+    }
+    fn all_at(file: &'a Place) -> Self {
+        Self { file, feeds: None }
+    }
+    fn place(&self, span: &Range<usize>) -> Place {
+        let line = self.feeds.as_ref().map(|feeds| feeds.partition_point(|feed| *feed < span.start) + 1);
+        Place { file: self.file.file.clone(), line }
+    }
+}
+
+/// A parsed table with its keys in file order, so that the first mistake of a file is the one reported.
+fn sorted(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let node = |span, value: &Spanned<DeValue<'_>>| Node {
+        place: lines.place(&span),
+        content: content(value.get_ref(), lines),
+    };
+    Table(entries.into_iter().map(|(key, value)| (key.get_ref().to_string(), node(key.span(), value))).collect())
+}
+
+fn content(value: &DeValue<'_>, lines: &Lines<'_>) -> Content {
+    Content::Scalar(match value {
+        DeValue::String(text) => Scalar::Text(text.to_string()),
+        DeValue::Integer(number) => Scalar::Integer(decimal(number.as_str(), number.radix())),
+        DeValue::Float(number) => Scalar::Float(number.as_str().to_owned()),
+        DeValue::Boolean(flag) => Scalar::Bool(*flag),
+        DeValue::Datetime(date) => Scalar::Date(date.to_string()),
+        DeValue::Table(table) => return Content::Table(sorted(table, lines)),
+        DeValue::Array(array) => {
+            let node = |item: &Spanned<DeValue<'_>>| Node {
+                place: lines.place(&item.span()),
+                content: content(item.get_ref(), lines),
+            };
+            return Content::Array(array.iter().map(node).collect());
+        }
+    })
+}
+
+/// An integer's digits in base ten; digits too many for any key stay as they are and fail later.
+fn decimal(digits: &str, radix: u32) -> String {
+    i128::from_str_radix(digits, radix).map_or_else(|_| digits.to_owned(), |number| number.to_string())
+}

@@ -1,0 +1,110 @@
+//! What is wrong with a scenario file, and where.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A mistake in a scenario file or in an override.
+///
+/// Prints as `scenario.toml:12: network.bufer: unknown key (did you mean "buffer"?)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError {
+    /// The file as the caller named it, or `--set` for an override.
+    pub file: String,
+    /// Line in the file, from 1; none for an override or for something that the file lacks.
+    pub line: Option<usize>,
+    /// Path of the key, such as `traffic.bursts.senders`; empty if the mistake belongs to no key.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead of the offending name or value, if there is one plausible repair.
+    pub suggestion: Option<String>,
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        f.write_str(": ")?;
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)?;
+        match &self.suggestion {
+            Some(suggestion) => write!(f, " (did you mean \"{suggestion}\"?)"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// Where a key or table stands.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The file, or `--set`.
+    pub(super) file: Arc<str>,
+    /// Its line there.
+    pub(super) line: Option<usize>,
+}
+
+impl Place {
+    /// The place of what a file lacks as a whole.
+    pub(super) fn file(name: &str) -> Self {
+        Self { file: name.into(), line: None }
+    }
+    /// `fault`, found here in the value of `key`.
+    pub(super) fn error(&self, key: impl Into<String>, fault: impl Into<Fault>) -> SpecError {
+        let Fault { message, suggestion } = fault.into();
+        SpecError { file: self.file.to_string(), line: self.line, key: key.into(), message, suggestion }
+    }
+}
+
+/// A mistake whose place the finder does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// What is wrong.
+    pub(super) message: String,
+    /// What to write instead.
+    pub(super) suggestion: Option<String>,
+}
+
+impl Fault {
+    /// The fault of naming something that does not exist where only `valid` names do.
+    pub(super) fn unknown_name(what: &str, name: &str, valid: &[&str]) -> Self {
+        const FEW: usize = 12;
+        let suggestion = nearest(name, valid).map(str::to_owned);
+        let listed = suggestion.is_none() && (1..=FEW).contains(&valid.len());
+        let message = if listed { format!("{what}; valid: {}", valid.join(", ")) } else { what.to_owned() };
+        Self { message, suggestion }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self { message, suggestion: None }
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+/// The valid name that `name` most probably was meant to be.
+pub(super) fn nearest<'a>(name: &str, valid: &[&'a str]) -> Option<&'a str> {
+    let name = name.to_lowercase().replace('_', "-");
+    let letters = name.chars().count();
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&name, candidate);
+    let plausible = |candidate: &str| {
+        // A third of the letters wrong is a slip; more is another word, unless one abbreviates the other.
+        distance(candidate) <= (letters.max(candidate.len()) / 3).max(1)
+            || candidate.starts_with(&name)
+            || candidate.len() >= 3 && name.starts_with(candidate)
+    };
+    // Anything is near to one or two letters, so they have no plausible meaning.
+    let candidates = valid.iter().copied().filter(|candidate| letters >= 3 && plausible(candidate));
+    candidates.min_by_key(|candidate| distance(candidate))
+}

@@ -1,0 +1,324 @@
+//! A whole scenario: read, checked, and printed with every value in effect.
+
+use super::document::{self, Content, Node, Table};
+use super::error::{Fault, Place, SpecError};
+use super::params::{Param, Value};
+use super::section::{Params, Source, as_table, check_keys};
+use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRAFFIC_OPTIONAL, TRANSPORT, Variants};
+use crate::schemes;
+use serde_json::{Map, json};
+
+/// Keys of a scenario file that belong to the Python side.
+pub(super) const FRONT: &[&str] = &["title", "paper", "figure", "description", "sweep", "plot", "claim"];
+/// Keys of a scenario file that the engine reads.
+pub(super) const ENGINE: &[&str] = &["network", "queue", "transport", "scheme", "traffic", "control", "measure", "run"];
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// `[network]`, of the kind that its key `topology` names.
+    pub network: Section,
+    /// `[queue]`, of the kind that its key `kind` names, which may be `auto`.
+    pub queue: Section,
+    /// `[transport]`.
+    pub transport: Params,
+    /// `[[traffic]]`, at least one, in file order.
+    pub traffic: Vec<TrafficGroup>,
+    /// `[control]`.
+    pub control: Params,
+    /// `[measure]`.
+    pub measure: Params,
+    /// `[run]`.
+    pub run: Params,
+    /// `[scheme.<key>]` of every scheme, in registry order.
+    schemes: Vec<(&'static str, Params)>,
+}
+
+/// A table whose keys depend on its kind.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The registry key, or `auto`.
+    pub kind: &'static str,
+    /// Every value of the table, that of the selecting key among them.
+    pub params: Params,
+}
+
+/// One `[[traffic]]` group.
+#[derive(Clone, Debug)]
+pub struct TrafficGroup {
+    /// Its name, unique in the scenario.
+    pub name: String,
+    /// The registry key of its pattern.
+    pub kind: &'static str,
+    /// The scheme of its end points where that is not the one of `[transport]`.
+    pub scheme: Option<&'static str>,
+    /// Its other values.
+    pub params: Params,
+}
+
+/// One value in effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedRow {
+    /// Path of the key, such as `traffic.bursts.senders`.
+    pub path: String,
+    /// The value as a scenario file would write it, without quotes.
+    pub value: String,
+    /// Whether nobody wrote it.
+    pub is_default: bool,
+    /// Where the default comes from.
+    pub source: &'static str,
+    /// What the key means.
+    pub doc: &'static str,
+}
+
+impl Scenario {
+    /// Reads the scenario in `text`, after writing `overrides` into it: pairs of a dotted key path and a value,
+    /// such as `("traffic.bursts.senders", "10")`. `file` is what errors call the text.
+    ///
+    /// # Errors
+    /// The first mistake in the text or the overrides.
+    pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Self, SpecError> {
+        let file = Place::file(file);
+        let mut root = document::parse(text, &file)?;
+        for (path, value) in overrides {
+            document::set(&mut root, path, value)?;
+        }
+        check_top_level(&root)?;
+        let scenario = Self::read(&Reader { root: &root, file: &file })?;
+        scenario.check_relations()?;
+        Ok(scenario)
+    }
+
+    fn read(reader: &Reader<'_>) -> Result<Self, SpecError> {
+        let network = variant(&Variants::network(), &reader.source("network")?)?;
+        let queue = variant(&Variants::queue(), &reader.source("queue")?)?;
+        let transport = reader.section("transport", &[SCHEME, TRANSPORT])?;
+        let traffic = reader.traffic()?;
+        let mut used = vec![transport.choice("scheme")];
+        used.extend(traffic.iter().filter_map(|group| group.scheme));
+        Ok(Self {
+            network,
+            queue,
+            transport,
+            traffic,
+            schemes: reader.schemes(&used)?,
+            control: reader.section("control", &[CONTROL])?,
+            measure: reader.section("measure", &[MEASURE])?,
+            run: reader.section("run", &[RUN])?,
+        })
+    }
+
+    /// What holds between keys rather than for one.
+    fn check_relations(&self) -> Result<(), SpecError> {
+        if self.transport.time("rto-max") < self.transport.time("rto-min") {
+            let least = self.transport.time("rto-min");
+            return Err(self.transport.fail("rto-max", format!("must be at least rto-min, which is {least}")));
+        }
+        if self.measure.time("warmup") >= self.run.time("duration") {
+            let end = self.run.time("duration");
+            return Err(self.measure.fail("warmup", format!("must be below run.duration, which is {end}")));
+        }
+        Ok(())
+    }
+
+    /// The parameters of the scheme called `key`.
+    ///
+    /// # Panics
+    /// If no scheme is registered under that key.
+    pub fn scheme(&self, key: &str) -> &Params {
+        let found = self.schemes.iter().find(|(scheme, _)| *scheme == key);
+        &found.unwrap_or_else(|| panic!("no scheme {key:?}")).1
+    }
+
+    /// The scheme of the network.
+    pub fn scheme_key(&self) -> &'static str {
+        self.transport.choice("scheme")
+    }
+
+    /// Every value in effect, in a canonical form: equal for all ways to write the same scenario.
+    pub fn resolved(&self) -> serde_json::Value {
+        let schemes: Map<_, _> = self.used_schemes().map(|(key, params)| ((*key).to_owned(), object(params))).collect();
+        let traffic: Vec<_> = self.traffic.iter().map(|group| self.resolved_group(group)).collect();
+        json!({
+            "network": object(&self.network.params),
+            "queue": object(&self.queue.params),
+            "transport": object(&self.transport),
+            "scheme": schemes,
+            "traffic": traffic,
+            "control": object(&self.control),
+            "measure": object(&self.measure),
+            "run": object(&self.run),
+        })
+    }
+
+    fn resolved_group(&self, group: &TrafficGroup) -> serde_json::Value {
+        let scheme = group.scheme.unwrap_or(self.scheme_key());
+        let head = [("name", group.name.as_str()), ("scheme", scheme)];
+        let mut map: Map<_, _> = head.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
+        map.extend(entries(&group.params));
+        map.into()
+    }
+
+    /// Every value in effect with its origin, in the order of [`Scenario::resolved`].
+    pub fn resolved_table(&self) -> Vec<ResolvedRow> {
+        let head = [&self.network.params, &self.queue.params, &self.transport].into_iter();
+        let schemes = self.used_schemes().map(|(_, params)| params);
+        let traffic = self.traffic.iter().flat_map(|group| self.group_rows(group));
+        let tail = [&self.control, &self.measure, &self.run].into_iter();
+        head.chain(schemes).flat_map(rows).chain(traffic).chain(tail.flat_map(rows)).collect()
+    }
+
+    fn group_rows(&self, group: &TrafficGroup) -> impl Iterator<Item = ResolvedRow> {
+        let [_, scheme] = TRAFFIC_OPTIONAL else { unreachable!("a group has a name and a scheme") };
+        let scheme = ResolvedRow {
+            path: format!("{}.scheme", group.params.path()),
+            value: group.scheme.unwrap_or(self.scheme_key()).to_owned(),
+            is_default: group.scheme.is_none(),
+            source: scheme.source,
+            doc: scheme.doc,
+        };
+        std::iter::once(scheme).chain(rows(&group.params))
+    }
+
+    /// The schemes that the network or a traffic group names, in registry order.
+    fn used_schemes(&self) -> impl Iterator<Item = &(&'static str, Params)> {
+        let is_used = |key| key == self.scheme_key() || self.traffic.iter().any(|group| group.scheme == Some(key));
+        self.schemes.iter().filter(move |(key, _)| is_used(*key))
+    }
+}
+
+/// The file with its overrides.
+struct Reader<'a> {
+    root: &'a Table,
+    file: &'a Place,
+}
+
+impl<'a> Reader<'a> {
+    /// The top-level table `key`.
+    fn source(&self, key: &str) -> Result<Source<'a>, SpecError> {
+        source(self.root.find(key), key.to_owned(), self.file)
+    }
+
+    /// A table of fixed keys.
+    fn section(&self, key: &str, declared: &[&'static [Param]]) -> Result<Params, SpecError> {
+        let source = self.source(key)?;
+        check_keys(&source, declared, &[])?;
+        source.params(declared, true)
+    }
+
+    /// `[scheme.<key>]` of every scheme; only the `used` ones must be complete.
+    fn schemes(&self, used: &[&str]) -> Result<Vec<(&'static str, Params)>, SpecError> {
+        let all = self.source("scheme")?;
+        let keys: Vec<&str> = schemes::REGISTRY.iter().map(|row| row.key).collect();
+        let written = all.table.iter().flat_map(|table| &table.0);
+        if let Some((key, _)) = written.into_iter().find(|(key, _)| !keys.contains(&key.as_str())) {
+            return Err(all.error(key, Fault::unknown_name("unknown scheme", key, &keys)));
+        }
+        let read = |row: &'static schemes::SchemeRow| {
+            let table = all.table.and_then(|table| table.find(row.key));
+            let source = source(table, format!("scheme.{}", row.key), &all.place)?;
+            check_keys(&source, &[row.params], &[])?;
+            Ok((row.key, source.params(&[row.params], used.contains(&row.key))?))
+        };
+        schemes::REGISTRY.iter().map(read).collect()
+    }
+
+    /// `[[traffic]]`.
+    fn traffic(&self) -> Result<Vec<TrafficGroup>, SpecError> {
+        let node = self.root.find("traffic");
+        let place = node.map_or(self.file, |node| &node.place);
+        let nodes: &[Node] = match node.map(|node| &node.content) {
+            Some(Content::Array(nodes)) => nodes,
+            Some(Content::Table(_)) => return Err(place.error("traffic", "is a list: write [[traffic]]")),
+            Some(other) => return Err(place.error("traffic", format!("must be [[traffic]], not {}", other.noun()))),
+            None => &[],
+        };
+        if nodes.is_empty() {
+            return Err(place.error("traffic", "at least one [[traffic]] is required"));
+        }
+        let mut groups: Vec<TrafficGroup> = Vec::new();
+        for node in nodes {
+            let group = self.group(node)?;
+            if groups.iter().any(|other| other.name == group.name) {
+                let message = format!("two groups are called {:?}; give each a name of its own", group.name);
+                return Err(group.params.fail("name", message));
+            }
+            groups.push(group);
+        }
+        Ok(groups)
+    }
+
+    fn group(&self, node: &Node) -> Result<TrafficGroup, SpecError> {
+        let variants = Variants::traffic();
+        let mut source = source(Some(node), "traffic".to_owned(), self.file)?;
+        let [name, scheme] = variants.optional else { unreachable!("a group has a name and a scheme") };
+        let name = source.read(name)?.map(|name| name.to_string());
+        if let Some(name) = name.as_deref().filter(|name| !is_word(name)) {
+            let message = format!("must be of lower-case letters, digits and hyphens, a letter first, not {name:?}");
+            return Err(source.error("name", message));
+        }
+        if let Some(name) = &name {
+            source.path = format!("traffic.{name}");
+        }
+        let kind = source.params(&[variants.selector], true)?.choice(variants.selector[0].key);
+        source.path = format!("traffic.{}", name.as_deref().unwrap_or(kind));
+        let scheme = source.read(scheme)?.map(|value| registered_scheme(&value));
+        let Section { kind, params } = variant(&variants, &source)?;
+        Ok(TrafficGroup { name: name.unwrap_or_else(|| kind.to_owned()), kind, scheme, params })
+    }
+}
+
+/// Reads a table whose selector decides on its keys.
+fn variant(variants: &Variants, source: &Source<'_>) -> Result<Section, SpecError> {
+    let kind = source.params(&[variants.selector], true)?.choice(variants.selector[0].key);
+    let row = variants.rows.iter().find(|row| row.key == kind).expect("choices are the rows' keys");
+    let declared = [variants.selector, variants.common, row.params];
+    check_keys(source, &[&declared[..], &[variants.optional]].concat(), &variants.rows)?;
+    Ok(Section { kind, params: source.params(&declared, true)? })
+}
+
+/// The table that `node` is, if there is a node.
+fn source<'a>(node: Option<&'a Node>, path: String, file: &Place) -> Result<Source<'a>, SpecError> {
+    let Some(node) = node else { return Ok(Source { path, table: None, place: file.clone() }) };
+    match as_table(&node.content) {
+        Ok(table) => Ok(Source { path, table: Some(table), place: node.place.clone() }),
+        Err(fault) => Err(node.place.error(path, fault)),
+    }
+}
+
+fn check_top_level(root: &Table) -> Result<(), SpecError> {
+    let known = [ENGINE, FRONT].concat();
+    match root.0.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+        Some((key, node)) => Err(node.place.error(key, Fault::unknown_name("unknown key", key, &known))),
+        None => Ok(()),
+    }
+}
+
+/// The registry's own text of a scheme that was checked to be in it.
+fn registered_scheme(value: &Value) -> &'static str {
+    let key = value.to_string();
+    schemes::REGISTRY.iter().map(|row| row.key).find(|scheme| *scheme == key).expect("checked as a choice")
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+fn object(params: &Params) -> serde_json::Value {
+    entries(params).collect::<Map<_, _>>().into()
+}
+
+fn entries(params: &Params) -> impl Iterator<Item = (String, serde_json::Value)> {
+    params.iter().map(|(param, value, _)| (param.key.to_owned(), value.into()))
+}
+
+fn rows(params: &Params) -> impl Iterator<Item = ResolvedRow> {
+    params.iter().map(|(param, value, is_default)| ResolvedRow {
+        path: format!("{}.{}", params.path(), param.key),
+        value: value.to_string(),
+        is_default,
+        source: param.source,
+        doc: param.doc,
+    })
+}

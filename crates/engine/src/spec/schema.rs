@@ -1,0 +1,177 @@
+//! The JSON Schema of a scenario file, for editors.
+
+use super::params::{Kind, Param};
+use super::quantity;
+use super::scenario::FRONT;
+use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRANSPORT, Variant, Variants};
+use crate::schemes;
+use serde_json::{Map, Value, json};
+
+/// The JSON Schema (draft 2020-12) of a whole scenario file, with the keys that the Python side owns.
+pub fn json_schema() -> Value {
+    let mut properties = Map::new();
+    for key in FRONT {
+        properties.insert((*key).to_owned(), front(key));
+    }
+    let tables = [
+        ("network", variants(&Variants::network(), "The network.")),
+        ("queue", variants(&Variants::queue(), "Queue discipline of the switch ports.")),
+        ("transport", table(&[SCHEME, TRANSPORT], "TCP below every scheme.")),
+        ("scheme", schemes()),
+        ("traffic", traffic()),
+        ("control", table(&[CONTROL], "The channel between switches and a scheme's controller.")),
+        ("measure", table(&[MEASURE], "What is recorded besides flows and requests.")),
+        ("run", table(&[RUN], "How long, and with which random numbers.")),
+    ];
+    properties.extend(tables.map(|(key, schema)| (key.to_owned(), schema)));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Fanin scenario",
+        "type": "object",
+        "properties": properties,
+        "required": ["network", "traffic"],
+        "additionalProperties": false,
+    })
+}
+
+/// What the engine knows of the keys that it leaves alone.
+fn front(key: &str) -> Value {
+    match key {
+        "sweep" => json!({"type": "object"}),
+        "plot" | "claim" => json!({"type": "array", "items": {"type": "object"}}),
+        _ => json!({"type": "string"}),
+    }
+}
+
+fn schemes() -> Value {
+    let tables: Map<_, _> =
+        schemes::REGISTRY.iter().map(|row| (row.key.to_owned(), table(&[row.params], row.summary))).collect();
+    json!({
+        "type": "object",
+        "description": "Parameters of each scheme; those of schemes out of use have no effect.",
+        "properties": tables,
+        "additionalProperties": false,
+    })
+}
+
+fn traffic() -> Value {
+    json!({
+        "type": "array",
+        "description": "Which transfers start when.",
+        "minItems": 1,
+        "items": variants(&Variants::traffic(), "A group of transfers."),
+    })
+}
+
+/// A table of fixed keys.
+fn table(declared: &[&[Param]], description: &str) -> Value {
+    let params = || declared.iter().flat_map(|params| params.iter());
+    let properties: Map<_, _> = params().map(|param| (param.key.to_owned(), property(param))).collect();
+    let required: Vec<&str> = params().filter(|param| param.default.is_empty()).map(|param| param.key).collect();
+    json!({
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// A table that is closed in a different way for each word of its selector.
+///
+/// Conditions rather than `oneOf`, because an editor can then name the key at fault.
+fn variants(variants: &Variants, description: &str) -> Value {
+    let selector = &variants.selector[0];
+    let required: &[&str] = if selector.default.is_empty() { &[selector.key] } else { &[] };
+    let form = |row: &Variant| {
+        let mut form = table(&[variants.selector, variants.common, row.params], row.summary);
+        for param in variants.optional {
+            form["properties"][param.key] = optional(param);
+        }
+        // An absent selector satisfies `properties`, so only the default's condition may do without `required`.
+        let needs: &[&str] = if row.key == selector.default { &[] } else { &[selector.key] };
+        json!({"if": {"properties": {selector.key: {"const": row.key}}, "required": needs}, "then": form})
+    };
+    let forms: Vec<Value> = variants.rows.iter().map(form).collect();
+    let choice = property(selector);
+    json!({
+        "type": "object",
+        "description": description,
+        "properties": {selector.key: choice},
+        "required": required,
+        "allOf": forms,
+    })
+}
+
+/// A key whose default depends on others, so that its source says what it is.
+fn optional(param: &Param) -> Value {
+    let mut schema = property(param);
+    schema["description"] = format!("{} Default: {}.", param.doc, param.source).into();
+    if param.kind == Kind::Text {
+        schema["pattern"] = "^[a-z][a-z0-9-]*$".into();
+    }
+    schema
+}
+
+fn property(param: &Param) -> Value {
+    let mut schema = of_kind(param);
+    schema["description"] = description(param).into();
+    if let Ok(default) = quantity::read_text(param, param.default)
+        && !param.default.is_empty()
+    {
+        schema["default"] = (&default).into();
+    }
+    schema
+}
+
+/// The sentence of the declaration, and where the default comes from.
+fn description(param: &Param) -> String {
+    if param.default.is_empty() {
+        return param.doc.to_owned();
+    }
+    format!("{} Default: {} ({}).", param.doc, param.default, param.source)
+}
+
+fn of_kind(param: &Param) -> Value {
+    let mut number = json!({"minimum": param.min});
+    let max = quantity::upper_bound(param);
+    if max.is_finite() {
+        number["maximum"] = max.into();
+    }
+    let numeric = |of: &str| {
+        let mut schema = number.clone();
+        schema["type"] = of.into();
+        schema
+    };
+    match param.kind {
+        Kind::Time | Kind::Bytes | Kind::Size | Kind::Rate | Kind::Window => {
+            json!({"type": "string", "pattern": pattern(param.kind)})
+        }
+        Kind::Fraction => {
+            let text = json!({"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)? ?%|[0-9]+/[0-9]+)$"});
+            json!({"anyOf": [numeric("number"), text]})
+        }
+        Kind::Number => numeric("number"),
+        Kind::Integer => numeric("integer"),
+        Kind::Bool => json!({"type": "boolean"}),
+        Kind::Text => json!({"type": "string"}),
+        Kind::Choice(words) => {
+            // A word of digits may be written as a number.
+            let numbers = words.iter().filter_map(|word| word.parse::<u64>().ok()).map(Value::from);
+            json!({"enum": words.iter().map(|word| Value::from(*word)).chain(numbers).collect::<Vec<_>>()})
+        }
+    }
+}
+
+/// The texts that a kind with units takes.
+fn pattern(kind: Kind) -> String {
+    const PREFIX: &str = "([kKMGT]|[KMGT]i)?";
+    let unit = match kind {
+        Kind::Time => "[pnum]?s".to_owned(),
+        Kind::Rate => format!("{PREFIX}[bB](ps|/s)"),
+        Kind::Size => format!("(pkt|{PREFIX}B)"),
+        Kind::Window => format!("(mss|{PREFIX}B)"),
+        _ => format!("{PREFIX}B"),
+    };
+    format!(r"^[0-9]+(\.[0-9]+)? ?{unit}$")
+}

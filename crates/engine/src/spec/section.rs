@@ -1,0 +1,249 @@
+//! The checked values of one table.
+
+use super::document::{Content, Table};
+use super::error::{Fault, Place, SpecError};
+use super::params::{Kind, Param, Value, Window};
+use super::quantity;
+use super::sections::Variant;
+use crate::units::{Bytes, Rate, Size, Time};
+
+/// The checked values of one table of a scenario: one for each declared key, whether written or a default.
+///
+/// The typed accessors panic for a key that is not declared with that type, which no scenario can cause.
+#[derive(Clone, Debug)]
+pub struct Params {
+    path: String,
+    place: Place,
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+struct Item {
+    param: &'static Param,
+    /// None only for a required key that nobody needs: of a scheme out of use, or in a test.
+    value: Option<Value>,
+    /// Where it was written; none for a default.
+    place: Option<Place>,
+}
+
+/// Where to find a table, present or not.
+#[derive(Clone, Debug)]
+pub(super) struct Source<'a> {
+    /// Its path: `network`, `traffic.bursts`.
+    pub(super) path: String,
+    /// What it holds; none if the file lacks it.
+    pub(super) table: Option<&'a Table>,
+    /// Where it stands.
+    pub(super) place: Place,
+}
+
+impl Source<'_> {
+    /// An error in `key` of this table, at the key if it is there.
+    pub(super) fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
+        let place = self.table.and_then(|table| table.find(key)).map_or(&self.place, |node| &node.place);
+        place.error(format!("{}.{key}", self.path), fault)
+    }
+    /// The value written for `param`, if one is.
+    pub(super) fn read(&self, param: &Param) -> Result<Option<Value>, SpecError> {
+        let Some(node) = self.table.and_then(|table| table.find(param.key)) else { return Ok(None) };
+        quantity::read(param, &node.content).map(Some).map_err(|fault| self.error(param.key, fault))
+    }
+    /// The values of all `declared` keys. Required ones may be absent if nobody `uses` the table.
+    pub(super) fn params(&self, declared: &[&'static [Param]], used: bool) -> Result<Params, SpecError> {
+        let mut params = Params::defaults(declared);
+        for item in &mut params.items {
+            if let Some(value) = self.read(item.param)? {
+                item.value = Some(value);
+                item.place = self.table.and_then(|table| table.find(item.param.key)).map(|node| node.place.clone());
+            } else if used && item.value.is_none() {
+                let kind = item.param.kind;
+                let example =
+                    quantity::units(kind).first().map_or(String::new(), |unit| format!(" such as \"10{unit}\""));
+                return Err(self.error(item.param.key, format!("is required: {}{example}", quantity::noun(kind))));
+            }
+        }
+        params.path.clone_from(&self.path);
+        params.place = self.place.clone();
+        Ok(params)
+    }
+}
+
+impl Params {
+    /// The defaults of `declared`, for tests. Required keys have no value and panic when asked for.
+    ///
+    /// # Panics
+    /// If a declared default is not a value of its kind.
+    pub fn defaults(declared: &[&'static [Param]]) -> Self {
+        let items = declared.iter().flat_map(|params| params.iter());
+        let items = items.map(|param| Item { param, value: default(param), place: None }).collect();
+        Self { path: "params".to_owned(), place: Place::file("defaults"), items }
+    }
+
+    /// The same values with `key` set to what `value` means, for tests.
+    ///
+    /// # Panics
+    /// If the key is not declared or the value is not of its kind.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: &str) -> Self {
+        let place = self.place.clone();
+        let at = self.index(key);
+        let item = &mut self.items[at];
+        match quantity::read_text(item.param, value) {
+            Ok(value) => item.value = Some(value),
+            Err(fault) => panic!("{key} = {value:?}: {}", fault.message),
+        }
+        item.place = Some(place);
+        self
+    }
+
+    /// The value of a [`Kind::Time`] key.
+    pub fn time(&self, key: &str) -> Time {
+        match self.value(key) {
+            Value::Time(time) => *time,
+            other => mistyped(key, "a time", other),
+        }
+    }
+    /// The value of a [`Kind::Bytes`] key.
+    pub fn bytes(&self, key: &str) -> Bytes {
+        match self.value(key) {
+            Value::Bytes(bytes) => *bytes,
+            other => mistyped(key, "a number of bytes", other),
+        }
+    }
+    /// The value of a [`Kind::Size`] key.
+    pub fn size(&self, key: &str) -> Size {
+        match self.value(key) {
+            Value::Size(size) => *size,
+            other => mistyped(key, "a size", other),
+        }
+    }
+    /// The value of a [`Kind::Rate`] key.
+    pub fn rate(&self, key: &str) -> Rate {
+        match self.value(key) {
+            Value::Rate(rate) => *rate,
+            other => mistyped(key, "a rate", other),
+        }
+    }
+    /// The value of a [`Kind::Number`] or [`Kind::Fraction`] key.
+    pub fn number(&self, key: &str) -> f64 {
+        match self.value(key) {
+            Value::Number(number) => *number,
+            other => mistyped(key, "a number", other),
+        }
+    }
+    /// The value of a [`Kind::Integer`] key.
+    pub fn integer(&self, key: &str) -> u64 {
+        match self.value(key) {
+            Value::Integer(number) => *number,
+            other => mistyped(key, "a whole number", other),
+        }
+    }
+    /// The value of a [`Kind::Bool`] key.
+    pub fn flag(&self, key: &str) -> bool {
+        match self.value(key) {
+            Value::Bool(flag) => *flag,
+            other => mistyped(key, "a flag", other),
+        }
+    }
+    /// The value of a [`Kind::Text`] or [`Kind::Choice`] key.
+    pub fn text(&self, key: &str) -> &str {
+        match self.value(key) {
+            Value::Text(text) => text,
+            other => mistyped(key, "text", other),
+        }
+    }
+    /// The value of a [`Kind::Window`] key.
+    pub fn window(&self, key: &str) -> Window {
+        match self.value(key) {
+            Value::Window(window) => *window,
+            other => mistyped(key, "a window", other),
+        }
+    }
+
+    /// Whether `key` has its default, by nobody having written it.
+    pub fn is_default(&self, key: &str) -> bool {
+        self.items[self.index(key)].place.is_none()
+    }
+
+    /// The error of a `key` of this table whose value does not do, where it was written or else at the table.
+    pub fn fail(&self, key: &str, message: impl Into<String>) -> SpecError {
+        self.error(key, message.into())
+    }
+    /// As [`Params::fail`], with what to write instead.
+    pub fn fail_with_suggestion(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        suggestion: impl Into<String>,
+    ) -> SpecError {
+        self.error(key, Fault { message: message.into(), suggestion: Some(suggestion.into()) })
+    }
+
+    /// Path of the table, such as `traffic.bursts`.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+    /// Each declared key with its value and whether that is the default, in order of declaration.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static Param, &Value, bool)> {
+        self.items.iter().filter_map(|item| Some((item.param, item.value.as_ref()?, item.place.is_none())))
+    }
+    /// The word of a [`Kind::Choice`] key, as declared.
+    pub(super) fn choice(&self, key: &str) -> &'static str {
+        let Kind::Choice(words) = self.items[self.index(key)].param.kind else { panic!("{key} is not a choice") };
+        let chosen = self.text(key);
+        words.iter().copied().find(|word| *word == chosen).expect("a choice was checked when it was read")
+    }
+
+    fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
+        let written = self.items.iter().find(|item| item.param.key == key).and_then(|item| item.place.as_ref());
+        written.unwrap_or(&self.place).error(format!("{}.{key}", self.path), fault)
+    }
+    fn value(&self, key: &str) -> &Value {
+        let value = self.items[self.index(key)].value.as_ref();
+        value.unwrap_or_else(|| panic!("{}.{key} is required and was not given", self.path))
+    }
+    fn index(&self, key: &str) -> usize {
+        let found = self.items.iter().position(|item| item.param.key == key);
+        found.unwrap_or_else(|| panic!("{}.{key} is not a declared key", self.path))
+    }
+}
+
+/// The declared default of `param`, unless the key is required.
+fn default(param: &Param) -> Option<Value> {
+    let read = |text| quantity::read_text(param, text);
+    let checked = |result: Result<Value, Fault>| {
+        result.unwrap_or_else(|fault| panic!("default of {}: {}", param.key, fault.message))
+    };
+    (!param.default.is_empty()).then(|| checked(read(param.default)))
+}
+
+fn mistyped(key: &str, wanted: &str, value: &Value) -> ! {
+    panic!("{key} is not {wanted}; it holds {value:?}")
+}
+
+/// Fails for the first key of `source` that `declared` lacks, saying which of the `others` has it if one does.
+pub(super) fn check_keys(
+    source: &Source<'_>,
+    declared: &[&'static [Param]],
+    others: &[Variant],
+) -> Result<(), SpecError> {
+    let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
+    let written = source.table.iter().flat_map(|table| &table.0);
+    let Some((key, _)) = written.into_iter().find(|(key, _)| !keys.contains(&key.as_str())) else { return Ok(()) };
+    let owner = others.iter().find(|row| row.params.iter().any(|param| param.key == key));
+    Err(source.error(
+        key,
+        match owner {
+            Some(row) => format!("is a key of {:?} only", row.key).into(),
+            None => Fault::unknown_name("unknown key", key, &keys),
+        },
+    ))
+}
+
+/// The table in `content`, if it is one.
+pub(super) fn as_table(content: &Content) -> Result<&Table, Fault> {
+    match content {
+        Content::Table(table) => Ok(table),
+        other => Err(format!("must be a table, not {}", other.noun()).into()),
+    }
+}

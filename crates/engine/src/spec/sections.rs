@@ -1,0 +1,441 @@
+//! The keys that every scenario has, whatever scheme, topology, queue or traffic it names.
+
+use super::params::{Kind, Param};
+use crate::{queue, schemes, topology, traffic};
+
+/// Which topology `[network]` describes.
+pub const TOPOLOGY: &[Param] = &[Param::new(
+    "topology",
+    Kind::Choice(&TOPOLOGY_KEYS),
+    "",
+    "Which topology connects the hosts; it brings keys of its own into this table.",
+    "required",
+)];
+
+/// `[network]`: what all topologies share.
+pub const NETWORK: &[Param] = &[
+    Param::new(
+        "rate",
+        Kind::Rate,
+        "1Gbps",
+        "Rate of every link that the topology does not set apart.",
+        "1 Gbps at the hosts in PFDCT, DT-CWA, RCC, SDTCP and RCCE alike",
+    )
+    .at_least(1.0),
+    Param::new(
+        "delay",
+        Kind::Time,
+        "25us",
+        "Propagation delay of every link, one way.",
+        "our choice: 100us of round trip through one switch, as in DT-CWA's setup",
+    ),
+    Param::new(
+        "buffer",
+        Kind::Size,
+        "100pkt",
+        "Buffer of every switch port under static admission.",
+        "PFDCT, section 5.1; SDTCP, section 5.1",
+    )
+    .at_least(1.0),
+    Param::new(
+        "admission",
+        Kind::Choice(&["static", "dynamic-threshold"]),
+        "static",
+        "How a switch divides its memory: a fixed buffer for each port, or one shared memory with a threshold \
+         that falls as it fills.",
+        "our choice: what ns-2 and the incast papers assume",
+    ),
+    Param::new(
+        "shared-buffer",
+        Kind::Size,
+        "1MB",
+        "Memory of a switch that its ports share under dynamic-threshold.",
+        "our choice: a shallow top-of-rack switch",
+    )
+    .at_least(1.0),
+    Param::new(
+        "dt-alpha",
+        Kind::Number,
+        "1",
+        "Factor of the dynamic threshold: a port may hold this many times the free shared memory.",
+        "Choudhury and Hahne 1998: a power of two, here 1",
+    ),
+    Param::new(
+        "host-jitter",
+        Kind::Time,
+        "0s",
+        "Each packet that a host sends is held for a seeded uniform time below this, order kept. A little of it \
+         breaks the phase effects of flows in lockstep.",
+        "our choice: off, as in the papers",
+    ),
+    Param::new(
+        "frame-overhead",
+        Kind::Bytes,
+        "0B",
+        "Link-layer bytes that a packet takes on the wire beyond its IP length; 38B for Ethernet with preamble \
+         and gap.",
+        "our choice: none, as in ns-2",
+    )
+    .at_most(1000.0),
+    Param::new(
+        "path-selector",
+        Kind::Choice(&["auto", "ecmp"]),
+        "auto",
+        "Who chooses among paths of equal cost: the scheme if it has a way of its own, or a hash of the flow.",
+        "the scheme's paper",
+    ),
+];
+
+/// Which discipline `[queue]` gives the switch ports.
+pub const QUEUE: &[Param] = &[Param::new(
+    "kind",
+    Kind::Choice(&QUEUE_KEYS),
+    "auto",
+    "Queue discipline of the switch ports; auto takes what the scheme needs, else drop-tail.",
+    "the scheme's paper",
+)];
+
+/// Which scheme `[transport]` runs.
+pub const SCHEME: &[Param] = &[Param::new(
+    "scheme",
+    Kind::Choice(&SCHEME_KEYS),
+    "newreno",
+    "Scheme of the network and of every traffic group that names none.",
+    "the baseline of every incast paper",
+)];
+
+/// `[transport]`: TCP below every scheme.
+pub const TRANSPORT: &[Param] = &[
+    Param::new(
+        "mss",
+        Kind::Bytes,
+        "1460B",
+        "Most payload bytes in a segment.",
+        "Ethernet MTU less 40 bytes of headers",
+    )
+    .at_least(1.0)
+    .at_most(9000.0),
+    Param::new("header", Kind::Bytes, "40B", "Bytes of header in every segment.", "IPv4 and TCP without options")
+        .at_least(40.0)
+        .at_most(1000.0),
+    Param::new("initial-window", Kind::Window, "10mss", "Congestion window of a new connection.", "RFC 6928")
+        .at_least(1.0),
+    Param::new(
+        "initial-ssthresh",
+        Kind::Window,
+        "1000000mss",
+        "Slow-start threshold of a new connection.",
+        "RFC 5681, section 3.1: arbitrarily high",
+    )
+    .at_least(1.0),
+    Param::new(
+        "receive-buffer",
+        Kind::Bytes,
+        "1MiB",
+        "Buffer of a receiving connection: the most that it advertises.",
+        "our choice: far above the bandwidth-delay product, so that only receiver-driven schemes are bound by it",
+    )
+    .at_least(1.0),
+    Param::new(
+        "window-scale",
+        Kind::Choice(&["auto", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"]),
+        "auto",
+        "Shift of the advertised window, whose field has 16 bits; auto is the least that holds receive-buffer.",
+        "RFC 7323, section 2",
+    ),
+    Param::new(
+        "ack-every",
+        Kind::Integer,
+        "1",
+        "Full segments that one acknowledgement covers; 2 is the usual delayed acknowledgement.",
+        "our choice: 1, as ns-2's sinks and most incast papers have it",
+    )
+    .at_least(1.0)
+    .at_most(255.0),
+    Param::new(
+        "ack-delay",
+        Kind::Time,
+        "40ms",
+        "Longest that an acknowledgement waits for a further segment when ack-every is above 1.",
+        "Linux's TCP_DELACK_MIN",
+    ),
+    Param::new(
+        "duplicate-ack-threshold",
+        Kind::Integer,
+        "3",
+        "Duplicate acknowledgements that start fast retransmit.",
+        "RFC 5681, section 3.2",
+    )
+    .at_least(1.0),
+    Param::new(
+        "sack",
+        Kind::Bool,
+        "false",
+        "Whether receivers report what they hold out of order and senders recover by it.",
+        "our choice: off, as NewReno is the baseline of the incast papers",
+    ),
+    Param::new(
+        "limited-transmit",
+        Kind::Bool,
+        "false",
+        "Whether the first duplicate acknowledgements let new segments out.",
+        "RFC 3042; off in the incast papers' baseline",
+    ),
+    Param::new(
+        "partial-ack-timer",
+        Kind::Choice(&["impatient", "slow-but-steady"]),
+        "impatient",
+        "Whether only the first partial acknowledgement restarts the retransmission timer, or every one.",
+        "RFC 6582, section 3.2; both are weighed in RFC 3782, section 4",
+    ),
+    Param::new(
+        "rto-min",
+        Kind::Time,
+        "200ms",
+        "Least retransmission timeout.",
+        "Linux's TCP_RTO_MIN; RFC 6298, section 2.4 says 1s",
+    ),
+    Param::new(
+        "rto-initial",
+        Kind::Time,
+        "1s",
+        "Retransmission timeout before the first round-trip sample.",
+        "RFC 6298, section 2.1",
+    )
+    .at_least(1.0),
+    Param::new("rto-max", Kind::Time, "60s", "Most retransmission timeout.", "RFC 6298, section 2.5").at_least(1.0),
+    Param::new(
+        "rto-backoff-limit",
+        Kind::Integer,
+        "6",
+        "Doublings of the retransmission timeout at most, so 6 means a factor of 64.",
+        "the factor of 64 in BSD and ns-2",
+    )
+    .at_most(30.0),
+    Param::new(
+        "rto-granularity",
+        Kind::Time,
+        "0s",
+        "Clock granularity G of the timeout computation.",
+        "RFC 6298, section 2.3; our clock is exact",
+    ),
+    Param::new(
+        "rto-after-syn-timeout",
+        Kind::Time,
+        "3s",
+        "Retransmission timeout before the first sample when the SYN had to be sent again; never below rto-initial.",
+        "RFC 6298, section 5.7",
+    ),
+    Param::new(
+        "syn-timeout",
+        Kind::Time,
+        "1s",
+        "Time after which an unanswered SYN is sent again, doubling each time.",
+        "RFC 6298, section 2.1",
+    )
+    .at_least(1.0),
+    Param::new("syn-retries", Kind::Integer, "6", "SYNs sent again before giving up.", "Linux's tcp_syn_retries")
+        .at_most(30.0),
+    Param::new(
+        "idle-restart",
+        Kind::Bool,
+        "true",
+        "Whether a connection idle for a retransmission timeout falls back to the initial window.",
+        "RFC 5681, section 4.1",
+    ),
+    Param::new(
+        "ecn",
+        Kind::Choice(&["auto", "off", "on"]),
+        "auto",
+        "Explicit congestion notification: auto is what the scheme wants; on gives RFC 3168 to schemes without \
+         one of their own.",
+        "the scheme's paper",
+    ),
+    Param::new(
+        "ecn-syn",
+        Kind::Bool,
+        "false",
+        "Whether SYN and SYN-ACK may be marked instead of dropped.",
+        "RFC 3168, section 6.1.1: not on SYN packets",
+    ),
+    Param::new(
+        "ecn-retransmit",
+        Kind::Bool,
+        "false",
+        "Whether retransmitted segments may be marked instead of dropped.",
+        "RFC 3168, section 6.1.5: not on retransmissions",
+    ),
+];
+
+/// Which pattern a `[[traffic]]` group follows.
+pub const TRAFFIC: &[Param] = &[Param::new(
+    "kind",
+    Kind::Choice(&TRAFFIC_KEYS),
+    "",
+    "Which pattern the group's transfers follow; it brings keys of its own into this table.",
+    "required",
+)];
+
+/// `[[traffic]]`: keys of every group that stand for something else when absent.
+pub const TRAFFIC_OPTIONAL: &[Param] = &[
+    Param::new(
+        "name",
+        Kind::Text,
+        "",
+        "Name by which results and overrides call the group: lower-case letters, digits and hyphens.",
+        "the group's kind",
+    ),
+    Param::new("scheme", Kind::Choice(&SCHEME_KEYS), "", "Scheme of the group's end points.", "transport.scheme"),
+];
+
+/// `[control]`: the channel between switches and a scheme's controller, which serves one message at a time.
+pub const CONTROL: &[Param] = &[
+    Param::new(
+        "delay",
+        Kind::Time,
+        "66us",
+        "Time of a message between a switch and the controller, one way.",
+        "SDTCP, Fig. 16: 66us of a control delay of 70us to 95us is transmission",
+    ),
+    Param::new("jitter", Kind::Time, "0s", "Each message takes a seeded uniform time below this longer.", "our choice"),
+    Param::new("loss", Kind::Fraction, "0", "Share of messages lost.", "our choice: the channel is reliable"),
+    Param::new(
+        "service-time",
+        Kind::Time,
+        "5us",
+        "Time for which one message occupies the controller; later ones wait in order.",
+        "our choice: about what SDTCP, Fig. 16 leaves beyond transmission at low load",
+    ),
+];
+
+/// `[measure]`: what is recorded besides flows and requests.
+pub const MEASURE: &[Param] = &[
+    Param::new(
+        "queues",
+        Kind::Choice(&["bottleneck", "all", "none"]),
+        "bottleneck",
+        "Which ports have queue statistics.",
+        "our choice",
+    ),
+    Param::new(
+        "queue-trace",
+        Kind::Choice(&["off", "on-change", "sampled"]),
+        "off",
+        "Whether the backlog of those ports is recorded over time, at every change or at fixed times.",
+        "our choice",
+    ),
+    Param::new("queue-sample", Kind::Time, "100us", "Interval of a sampled queue trace.", "our choice").at_least(1.0),
+    Param::new(
+        "probes",
+        Kind::Text,
+        "off",
+        "Values of a flow recorded over time, comma-separated: cwnd, ssthresh, srtt, rto, in-flight and what the \
+         scheme adds; or off.",
+        "our choice",
+    ),
+    Param::new("probe-flows", Kind::Integer, "16", "Flows that are probed, from the first.", "our choice"),
+    Param::new("bin", Kind::Time, "0s", "Width of the time bins of link and group totals; 0s for none.", "our choice"),
+    Param::new(
+        "capture",
+        Kind::Choice(&["off", "bottleneck", "senders", "receiver", "all"]),
+        "off",
+        "Whose packets are captured.",
+        "our choice",
+    ),
+    Param::new("capture-limit", Kind::Integer, "1000000", "Packets captured at most.", "our choice"),
+    Param::new("warmup", Kind::Time, "0s", "Time at which queue statistics start.", "our choice"),
+];
+
+/// `[run]`: how long, and with which random numbers.
+pub const RUN: &[Param] = &[
+    Param::new("duration", Kind::Time, "30s", "Simulated time after which the run ends.", "our choice").at_least(1.0),
+    Param::new("seed", Kind::Integer, "1", "Seed of every random stream.", "our choice"),
+];
+
+/// A table whose keys depend on the word that one of them holds.
+#[derive(Debug)]
+pub(super) struct Variants {
+    /// The key that holds the word: the only element.
+    pub(super) selector: &'static [Param],
+    /// Keys that may be absent and have no fixed default.
+    pub(super) optional: &'static [Param],
+    /// Keys of every variant.
+    pub(super) common: &'static [Param],
+    /// The words, with what each adds.
+    pub(super) rows: Vec<Variant>,
+}
+
+/// What one word of a selector stands for.
+#[derive(Debug)]
+pub(super) struct Variant {
+    /// The word.
+    pub(super) key: &'static str,
+    /// One line for listings.
+    pub(super) summary: &'static str,
+    /// The keys that it adds.
+    pub(super) params: &'static [Param],
+}
+
+impl Variants {
+    /// `[network]`.
+    pub(super) fn network() -> Self {
+        let row = |row: &topology::TopologyRow| Variant { key: row.key, summary: row.summary, params: row.params };
+        Self { selector: TOPOLOGY, optional: &[], common: NETWORK, rows: topology::REGISTRY.iter().map(row).collect() }
+    }
+    /// `[queue]`.
+    pub(super) fn queue() -> Self {
+        let auto = Variant { key: AUTO, summary: "What the scheme needs, else drop-tail.", params: &[] };
+        let row = |row: &queue::QueueRow| Variant { key: row.key, summary: row.summary, params: row.params };
+        let rows = std::iter::once(auto).chain(queue::REGISTRY.iter().map(row)).collect();
+        Self { selector: QUEUE, optional: &[], common: &[], rows }
+    }
+    /// One `[[traffic]]` group.
+    pub(super) fn traffic() -> Self {
+        let row = |row: &traffic::TrafficRow| Variant { key: row.key, summary: row.summary, params: row.params };
+        let rows = traffic::REGISTRY.iter().map(row).collect();
+        Self { selector: TRAFFIC, optional: TRAFFIC_OPTIONAL, common: &[], rows }
+    }
+}
+
+/// The queue kind that leaves the choice to the scheme.
+pub const AUTO: &str = "auto";
+
+const SCHEME_KEYS: [&str; schemes::REGISTRY.len()] = {
+    let mut keys = [""; schemes::REGISTRY.len()];
+    let mut i = 0;
+    while i < keys.len() {
+        keys[i] = schemes::REGISTRY[i].key;
+        i += 1;
+    }
+    keys
+};
+
+const TOPOLOGY_KEYS: [&str; topology::REGISTRY.len()] = {
+    let mut keys = [""; topology::REGISTRY.len()];
+    let mut i = 0;
+    while i < keys.len() {
+        keys[i] = topology::REGISTRY[i].key;
+        i += 1;
+    }
+    keys
+};
+
+const QUEUE_KEYS: [&str; queue::REGISTRY.len() + 1] = {
+    let mut keys = [AUTO; queue::REGISTRY.len() + 1];
+    let mut i = 1;
+    while i < keys.len() {
+        keys[i] = queue::REGISTRY[i - 1].key;
+        i += 1;
+    }
+    keys
+};
+
+const TRAFFIC_KEYS: [&str; traffic::REGISTRY.len()] = {
+    let mut keys = [""; traffic::REGISTRY.len()];
+    let mut i = 0;
+    while i < keys.len() {
+        keys[i] = traffic::REGISTRY[i].key;
+        i += 1;
+    }
+    keys
+};

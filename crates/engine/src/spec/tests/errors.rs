@@ -1,0 +1,192 @@
+//! Every kind of mistake, with the exact message.
+
+use super::{WHOLE, error_of, override_error, parse, parse_with};
+use crate::spec::Scenario;
+
+#[test]
+fn unknown_keys_name_the_nearest() {
+    assert_eq!(error_of("buffer =", "bufer ="), "s.toml:7: network.bufer: unknown key (did you mean \"buffer\"?)");
+    assert_eq!(error_of("rto-min", "rto_min"), "s.toml:14: transport.rto_min: unknown key (did you mean \"rto-min\"?)");
+    assert_eq!(
+        error_of("mark-threshold", "mark-treshold"),
+        "s.toml:18: scheme.dctcp.mark-treshold: unknown key (did you mean \"mark-threshold\"?)"
+    );
+    assert_eq!(
+        error_of("senders", "sender"),
+        "s.toml:23: traffic.bursts.sender: unknown key (did you mean \"senders\"?)"
+    );
+    assert_eq!(error_of("seed = 7", "zzz = 7"), "s.toml:38: run.zzz: unknown key; valid: duration, seed");
+    assert_eq!(error_of("[control]", "[contrl]"), "s.toml:30: contrl: unknown key (did you mean \"control\"?)");
+    assert_eq!(
+        error_of("[scheme.dctcp]", "[scheme.dctpc]"),
+        "s.toml:17: scheme.dctpc: unknown scheme (did you mean \"dctcp\"?)"
+    );
+}
+
+#[test]
+fn the_first_mistake_of_a_table_is_the_one_reported() {
+    assert_eq!(error_of("seed = 7", "zzz = 7\naaa = 8"), "s.toml:38: run.zzz: unknown key; valid: duration, seed");
+}
+
+#[test]
+fn keys_of_another_kind_name_it() {
+    use crate::spec::section::{Source, check_keys};
+    use crate::spec::sections::Variant;
+    use crate::spec::{Kind, Param};
+    const OURS: &[Param] = &[Param::new("kind", Kind::Text, "auto", "", "")];
+    const RED: &[Param] = &[Param::new("max-threshold", Kind::Size, "1pkt", "", "")];
+    let row = |key, params| Variant { key, summary: "", params };
+    let place = crate::spec::error::Place::file("s.toml");
+    let table = crate::spec::document::parse("max-threshold = 3", &place).unwrap();
+    let source = Source { path: "queue".into(), table: Some(&table), place };
+    let error = check_keys(&source, &[OURS], &[row("auto", &[]), row("red", RED)]).unwrap_err();
+    assert_eq!(error.to_string(), "s.toml:1: queue.max-threshold: is a key of \"red\" only");
+}
+
+#[test]
+fn unknown_words_name_the_nearest() {
+    assert!(error_of("\"star\"", "\"stra\"").ends_with(", not \"stra\" (did you mean \"star\"?)"));
+    assert!(error_of("\"star\"", "\"stra\"").starts_with("s.toml:5: network.topology: must be one of "));
+    assert!(error_of("\"drop-tail\"", "\"droptail\"").ends_with("(did you mean \"drop-tail\"?)"));
+    assert!(error_of("\"dctcp\"", "\"dtcp\"").ends_with("(did you mean \"dctcp\"?)"));
+    assert!(error_of("\"newreno\"", "\"reno\"").starts_with("s.toml:28: traffic.incast.scheme: must be one of "));
+    assert_eq!(
+        error_of("queues = \"all\"", "queues = \"most\""),
+        "s.toml:34: measure.queues: must be one of bottleneck, all, none, not \"most\""
+    );
+}
+
+#[test]
+fn bad_values_carry_their_place() {
+    assert_eq!(error_of("\"10ms\"", "10"), "s.toml:14: transport.rto-min: a time needs a unit: write \"10ms\"");
+    assert_eq!(
+        error_of("\"10Gbps\"", "\"10gbps\""),
+        "s.toml:6: network.rate: unknown unit \"gbps\" (did you mean \"10Gbps\"?)"
+    );
+    assert_eq!(
+        error_of("\"150KB\"", "[1]"),
+        "s.toml:7: network.buffer: must be a number of packets or bytes, not a list"
+    );
+    assert_eq!(error_of("seed = 7", "seed = {}"), "s.toml:38: run.seed: must be a whole number, not a table");
+    assert_eq!(error_of("\"1.5s\"", "\"0s\""), "s.toml:37: run.duration: must be at least 1ps, not 0s");
+    assert_eq!(error_of("\"1%\"", "\"200%\""), "s.toml:31: control.loss: must be at most 1, not 2");
+    assert!(error_of("sack = true", "window-scale = 15").ends_with(", 13, 14, not \"15\""));
+}
+
+#[test]
+fn missing_things_are_placed_at_what_lacks_them() {
+    assert_eq!(error_of("senders = 49\n", ""), "s.toml:20: traffic.bursts.senders: is required: a whole number");
+    assert!(error_of("topology = \"star\"\n", "").starts_with("s.toml:4: network.topology: is required: one of "));
+    assert!(parse("").unwrap_err().starts_with("s.toml: network.topology: is required: one of "));
+    assert!(error_of("kind = \"incast\"\n", "").starts_with("s.toml:20: traffic.bursts.kind: is required: one of "));
+    let none = "[network]\ntopology = \"star\"\n";
+    assert_eq!(parse(none).unwrap_err(), "s.toml: traffic: at least one [[traffic]] is required");
+    let empty = format!("traffic = []\n{none}");
+    assert_eq!(parse(&empty).unwrap_err(), "s.toml:1: traffic: at least one [[traffic]] is required");
+}
+
+#[test]
+fn tables_must_be_tables() {
+    let network = "[network]\ntopology = \"star\"\n";
+    let with = |line: &str| parse(&format!("{line}\n{network}")).unwrap_err();
+    assert_eq!(error_of("[run]", "[[run]]"), "s.toml:36: run: must be a table, not a list");
+    assert_eq!(with("queue = [1]"), "s.toml:1: queue: must be a table, not a list");
+    assert_eq!(with("traffic = 3"), "s.toml:1: traffic: must be [[traffic]], not the number 3");
+    assert_eq!(with("traffic = [3]"), "s.toml:1: traffic: must be a table, not the number 3");
+    assert_eq!(
+        parse(&format!("{network}[traffic]\nkind = \"incast\"")).unwrap_err(),
+        "s.toml:3: traffic: is a list: write [[traffic]]"
+    );
+    assert_eq!(
+        error_of("[scheme.dctcp]\nmark-threshold = \"65pkt\"", "[scheme]\ndctcp = 3"),
+        "s.toml:18: scheme.dctcp: must be a table, not the number 3"
+    );
+}
+
+#[test]
+fn group_names_are_words_and_unique() {
+    assert_eq!(
+        error_of("name = \"bursts\"", "name = \"incast\""),
+        "s.toml:25: traffic.incast.name: two groups are called \"incast\"; give each a name of its own"
+    );
+    for name in ["", "Bursts", "a.b", "1st", "-x", "a b"] {
+        assert_eq!(
+            error_of("\"bursts\"", &format!("{name:?}")),
+            format!(
+                "s.toml:21: traffic.name: must be of lower-case letters, digits and hyphens, a letter first, not {name:?}"
+            )
+        );
+    }
+}
+
+#[test]
+fn relations_between_keys() {
+    assert_eq!(
+        error_of("\"10ms\"", "\"2s\"\nrto-max = \"1s\""),
+        "s.toml:15: transport.rto-max: must be at least rto-min, which is 2s"
+    );
+    assert_eq!(
+        error_of("queues = \"all\"", "warmup = \"2s\""),
+        "s.toml:34: measure.warmup: must be below run.duration, which is 1500ms"
+    );
+}
+
+#[test]
+fn text_that_is_not_toml() {
+    assert_eq!(
+        error_of("seed = 7", "seed = "),
+        "s.toml:38: not valid TOML: string values must be quoted, expected literal string"
+    );
+    assert!(error_of("seed = 7", "seed = 7\nseed = 8").starts_with("s.toml:39: not valid TOML: duplicate key"));
+    assert!(parse("a = \"\"\"\n\n").unwrap_err().starts_with("s.toml:"));
+}
+
+#[test]
+fn structured_errors_for_the_binding() {
+    let text = WHOLE.replace("buffer", "bufer");
+    let error = Scenario::parse(&text, "a/b.toml", &[]).unwrap_err();
+    assert_eq!((error.file.as_str(), error.line, error.key.as_str()), ("a/b.toml", Some(7), "network.bufer"));
+    assert_eq!((error.message.as_str(), error.suggestion.as_deref()), ("unknown key", Some("buffer")));
+}
+
+#[test]
+fn errors_of_later_checks_stand_where_the_key_does() {
+    let scenario = parse_with(WHOLE, &[("transport.mss", "1000B")]).unwrap();
+    let fail = |params: &crate::spec::Params, key| params.fail(key, "will not do").to_string();
+    assert_eq!(fail(&scenario.network.params, "buffer"), "s.toml:7: network.buffer: will not do");
+    assert_eq!(fail(&scenario.network.params, "delay"), "s.toml:4: network.delay: will not do");
+    assert_eq!(fail(&scenario.transport, "mss"), "--set: transport.mss: will not do");
+    assert_eq!(fail(&scenario.traffic[0].params, "senders"), "s.toml:23: traffic.bursts.senders: will not do");
+    assert_eq!(fail(scenario.scheme("newreno"), "x"), "s.toml:17: scheme.newreno.x: will not do");
+    let error = scenario.run.fail_with_suggestion("seed", "is unlucky", "8");
+    assert_eq!(error.to_string(), "s.toml:38: run.seed: is unlucky (did you mean \"8\"?)");
+}
+
+#[test]
+fn wrong_overrides() {
+    assert_eq!(override_error("run.sed", "3"), "--set: run.sed: unknown key (did you mean \"seed\"?)");
+    assert_eq!(override_error("run.seed", "x"), "--set: run.seed: must be a whole number, not the text \"x\"");
+    assert_eq!(override_error("rnu.seed", "3"), "--set: rnu: unknown key (did you mean \"run\"?)");
+    assert_eq!(override_error("scheme.dctpc.g", "3"), "--set: scheme.dctpc: unknown scheme (did you mean \"dctcp\"?)");
+    assert_eq!(
+        override_error("traffic.burst.senders", "3"),
+        "--set: traffic.burst: no such traffic group (did you mean \"bursts\"?)"
+    );
+    assert_eq!(
+        override_error("traffic.zzz.senders", "3"),
+        "--set: traffic.zzz: no such traffic group; valid: bursts, incast"
+    );
+    assert_eq!(override_error("run.seed.x", "3"), "--set: run.seed: is the number 7, so it has no key \"x\"");
+    assert_eq!(override_error("traffic.bursts", "3"), "--set: traffic: is a list, so it has no key \"bursts\"");
+    assert_eq!(
+        override_error("traffic.bursts.a.b", "3"),
+        "--set: traffic.bursts.a.b: a traffic group has no tables inside"
+    );
+    for path in ["", ".", "run.", "run..seed"] {
+        assert_eq!(
+            parse_with(WHOLE, &[(path, "1")]).unwrap_err().rsplit_once(": ").unwrap().1,
+            "not the path of a key, such as \"run.seed\""
+        );
+    }
+    assert_eq!(override_error("run", "3"), "--set: run: must be a table, not the number 3");
+}

@@ -1,0 +1,199 @@
+//! Reading whole scenarios, overrides, and the canonical form.
+
+use super::{WHOLE, parse, parse_with};
+use crate::spec::{Kind, Param, Params, Window};
+use crate::units::{Bytes, Rate, Size, Time};
+use serde_json::{Value, json};
+
+const SMALL: &str = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 3\n";
+
+#[test]
+fn written_values_and_defaults() {
+    let scenario = parse(WHOLE).unwrap();
+    assert_eq!((scenario.network.kind, scenario.queue.kind, scenario.scheme_key()), ("star", "drop-tail", "dctcp"));
+    let network = &scenario.network.params;
+    assert_eq!(network.rate("rate"), Rate::from_bps(10_000_000_000));
+    assert_eq!(network.size("buffer"), Size::Bytes(150_000));
+    assert_eq!((network.time("delay"), network.is_default("delay")), (Time::from_us(25), true));
+    assert!(!network.is_default("rate"));
+    assert_eq!(network.number("dt-alpha").to_string(), "1");
+    assert_eq!(scenario.transport.bytes("mss"), Bytes::new(1460));
+    assert_eq!(scenario.transport.window("initial-window"), Window::Segments(10));
+    assert!(scenario.transport.flag("sack") && scenario.transport.flag("idle-restart"));
+    assert_eq!(scenario.transport.text("window-scale"), "auto");
+    assert_eq!(scenario.scheme("dctcp").size("mark-threshold"), Size::Packets(65));
+    assert_eq!(scenario.run.integer("seed"), 7);
+    assert_eq!(scenario.control.number("loss").to_string(), "0.01");
+    let [bursts, second] = scenario.traffic.as_slice() else { panic!("two groups") };
+    assert_eq!((bursts.name.as_str(), bursts.kind, bursts.scheme), ("bursts", "incast", None));
+    assert_eq!((second.name.as_str(), second.scheme), ("incast", Some("newreno")));
+    assert_eq!(bursts.params.integer("senders"), 49);
+}
+
+#[test]
+fn a_small_file_is_enough() {
+    let scenario = parse(SMALL).unwrap();
+    assert_eq!((scenario.queue.kind, scenario.scheme_key()), ("auto", "newreno"));
+    assert_eq!(scenario.run.time("duration"), Time::from_secs(30));
+    assert!(scenario.queue.params.is_default("kind"));
+    assert_eq!(parse(&SMALL.replace('\n', "\r\n")).unwrap().resolved(), scenario.resolved());
+}
+
+#[test]
+fn overrides_apply_before_the_checks() {
+    let no_senders = SMALL.replace("senders = 3\n", "");
+    let scenario = parse_with(&no_senders, &[("traffic.incast.senders", "10")]).unwrap();
+    assert_eq!(scenario.traffic[0].params.integer("senders"), 10);
+    assert!(!scenario.traffic[0].params.is_default("senders"));
+    let scenario = parse_with("[[traffic]]\nkind = \"incast\"\nsenders = 1", &[("network.topology", "star")]).unwrap();
+    assert_eq!(scenario.network.kind, "star");
+}
+
+#[test]
+fn overrides_of_every_form() {
+    let overrides = [
+        ("transport.scheme", "newreno"),
+        ("transport.rto-min", "1ms"),
+        ("transport.ack-delay", "\"2ms\""),
+        ("transport.sack", "false"),
+        ("scheme.dctcp.mark-threshold", "5pkt"),
+        ("queue.kind", "auto"),
+        ("measure.probes", "cwnd,srtt"),
+        ("transport.window-scale", "7"),
+        ("control.loss", "0.25"),
+        ("network.delay", "5us"),
+        ("network.delay", "6us"),
+        ("traffic.bursts.name", "renamed"),
+        ("traffic.renamed.scheme", "dctcp"),
+        ("run", "{seed = 1_000}"),
+        ("title", "ignored"),
+    ];
+    let scenario = parse_with(WHOLE, &overrides).unwrap();
+    assert_eq!((scenario.scheme_key(), scenario.queue.kind), ("newreno", "auto"));
+    assert_eq!(scenario.transport.time("rto-min"), Time::from_ms(1));
+    assert_eq!(scenario.transport.time("ack-delay"), Time::from_ms(2));
+    assert!(!scenario.transport.flag("sack"));
+    assert_eq!(scenario.scheme("dctcp").size("mark-threshold"), Size::Packets(5));
+    assert_eq!(scenario.measure.text("probes"), "cwnd,srtt");
+    assert_eq!(scenario.transport.text("window-scale"), "7");
+    assert_eq!(scenario.network.params.time("delay"), Time::from_us(6));
+    assert_eq!((scenario.traffic[0].name.as_str(), scenario.traffic[0].scheme), ("renamed", Some("dctcp")));
+    assert_eq!((scenario.run.integer("seed"), scenario.run.time("duration")), (1000, Time::from_secs(30)));
+}
+
+#[test]
+fn a_group_named_by_its_kind_keeps_the_name_when_the_kind_changes() {
+    let scenario = parse_with(SMALL, &[("traffic.incast.kind", "incast"), ("traffic.incast.senders", "4")]).unwrap();
+    assert_eq!((scenario.traffic[0].name.as_str(), scenario.traffic[0].params.integer("senders")), ("incast", 4));
+}
+
+#[test]
+fn resolved_is_the_same_however_the_file_is_written() {
+    let rewritten = r#"
+        run = { seed = 7, duration = "1500ms" }
+        [measure]
+        queues = "all"
+        [[traffic]]
+        senders = 0x31
+        kind = "incast"
+        name = "bursts"
+        scheme = "dctcp"
+        [[traffic]]
+        scheme = "newreno"
+        kind = "incast"
+        senders = 2
+        [transport]
+        rto-max = "60s"
+        sack = true
+        rto-min = "0.01s"
+        scheme = "dctcp"
+        [scheme]
+        dctcp.mark-threshold = "65 pkt"
+        [control]
+        loss = 0.01
+        [network]
+        buffer = "0.15MB"
+        rate = "1.25GB/s"
+        topology = "star"
+        [queue]
+        kind = "drop-tail"
+    "#;
+    let (one, two) = (parse(WHOLE).unwrap().resolved(), parse(rewritten).unwrap().resolved());
+    assert_eq!(serde_json::to_string(&one).unwrap(), serde_json::to_string(&two).unwrap());
+    assert_eq!(one["network"]["rate"], json!("10Gbps"));
+    assert_eq!(one["run"], json!({"duration": "1500ms", "seed": 7}));
+    assert_eq!(one["traffic"][1]["scheme"], json!("newreno"));
+    assert_eq!(one["scheme"].as_object().unwrap().keys().collect::<Vec<_>>(), ["newreno", "dctcp"]);
+}
+
+#[test]
+fn resolved_leaves_out_schemes_that_nobody_uses() {
+    let unused = format!("{SMALL}[scheme.dctcp]\nmark-threshold = \"9pkt\"\n");
+    assert_eq!(parse(&unused).unwrap().resolved(), parse(SMALL).unwrap().resolved());
+}
+
+#[test]
+fn resolved_is_itself_a_scenario() {
+    for text in [WHOLE, SMALL] {
+        let resolved = parse(text).unwrap().resolved();
+        let again = parse(&toml::to_string(&resolved).unwrap()).unwrap();
+        assert_eq!(again.resolved(), resolved);
+    }
+}
+
+#[test]
+fn the_table_lists_what_resolved_does() {
+    let scenario = parse(WHOLE).unwrap();
+    let rows = scenario.resolved_table();
+    let row = |path: &str| rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));
+    let short = |path| (row(path).value.as_str(), row(path).is_default);
+    assert_eq!(short("network.rate"), ("10Gbps", false));
+    assert_eq!(short("network.delay"), ("25us", true));
+    assert_eq!(short("traffic.bursts.scheme"), ("dctcp", true));
+    assert_eq!(short("traffic.incast.scheme"), ("newreno", false));
+    assert_eq!(short("scheme.dctcp.mark-threshold"), ("65pkt", false));
+    assert_eq!(row("transport.rto-initial").source, "RFC 6298, section 2.1");
+    assert!(row("transport.mss").doc.starts_with("Most payload"));
+    // The names of the groups are in the paths, so only they have no row.
+    assert_eq!(rows.len(), leaves(&scenario.resolved()) - scenario.traffic.len());
+}
+
+fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Object(map) => map.values().map(leaves).sum(),
+        Value::Array(items) => items.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}
+
+const DECLARED: &[Param] = &[
+    Param::new("interval", Kind::Time, "1ms", "", ""),
+    Param::new("gain", Kind::Fraction, "1/16", "", ""),
+    Param::new("count", Kind::Integer, "", "", ""),
+];
+
+#[test]
+fn params_for_tests() {
+    let params = Params::defaults(&[DECLARED]).with("count", "5").with("gain", "50%");
+    assert_eq!((params.integer("count"), params.number("gain").to_string()), (5, "0.5".into()));
+    assert_eq!((params.time("interval"), params.is_default("interval")), (Time::from_ms(1), true));
+    assert!(!params.is_default("count"));
+}
+
+#[test]
+#[should_panic(expected = "params.count is required and was not given")]
+fn required_keys_have_no_default() {
+    Params::defaults(&[DECLARED]).integer("count");
+}
+
+#[test]
+#[should_panic(expected = "params.nothing is not a declared key")]
+fn undeclared_keys_are_a_programmers_error() {
+    Params::defaults(&[DECLARED]).time("nothing");
+}
+
+#[test]
+#[should_panic(expected = "gain is not a time; it holds Number(0.0625)")]
+fn mistyped_keys_are_a_programmers_error() {
+    Params::defaults(&[DECLARED]).time("gain");
+}

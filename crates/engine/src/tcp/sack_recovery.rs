@@ -1,0 +1,83 @@
+//! Loss recovery with selective acknowledgements: RFC 6675 section 5.
+//!
+//! The scoreboard (`sack.rs`) knows what is missing; here is what the sender does about it. The congestion window
+//! stays at the threshold during recovery, and the estimate of what is in flight ("pipe") decides about sending.
+
+use super::sack::{NextSeg, Outstanding, Rule, SackConfig};
+use super::sender::{Recovery, Sender, SenderConfig, SenderIo};
+use crate::units::Time;
+
+impl Sender {
+    /// RFC 6675 section 5 step 4. The threshold is set and `recover` holds the recovery point.
+    pub(super) fn enter_sack_recovery<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        self.recovery = Recovery::Sack;
+        self.window.cwnd = self.window.ssthresh;
+        self.rescue_rxt = None;
+        // (4.3) the first segment that is missing goes at once, whatever the window.
+        let end = (self.una + cfg.mss).min(self.max_sent);
+        self.retransmit(self.una, end - self.una, now, cfg, io);
+        self.high_rxt = end;
+        // RFC 6675 s6: a timer that times the segment just sent again starts anew.
+        self.restart_timer(now, cfg, io);
+        self.sack_transmit(now, cfg, io);
+    }
+
+    /// An acknowledgement of new data in recovery: steps A to C. Returns whether the timer restarts.
+    pub(super) fn on_sack_recovery_ack<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> bool {
+        if self.una >= self.recover {
+            // (A) everything sent before the recovery is acknowledged.
+            self.leave_recovery();
+            return true;
+        }
+        self.high_rxt = self.high_rxt.max(self.una);
+        self.sack_transmit(now, cfg, io);
+        true
+    }
+
+    /// Step C: sends while the window has room for a full segment beyond what is in flight.
+    pub(super) fn sack_transmit<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let sack = SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold };
+        loop {
+            let Some(board) = &self.scoreboard else { return };
+            let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack);
+            if self.window.cwnd < (pipe + cfg.mss) as f64 {
+                return;
+            }
+            let outstanding = Outstanding {
+                una: self.una,
+                high_data: self.max_sent,
+                high_rxt: self.high_rxt,
+                rescue_rxt: self.rescue_rxt,
+                new_end: self.new_end(cfg),
+                fin: self.closing().then_some(self.data_end),
+            };
+            let Some(next) = board.next_seg(&outstanding, &sack) else { return };
+            self.send_recovery_segment(&next, now, cfg, io);
+        }
+    }
+
+    /// One past the last number of new data that the peer's window lets go: whole segments, or the last one.
+    fn new_end(&self, cfg: &SenderConfig) -> u64 {
+        let end = self.stream_end();
+        if self.peer_edge >= end {
+            return end;
+        }
+        let room = self.peer_edge.saturating_sub(self.max_sent);
+        self.max_sent + room / cfg.mss * cfg.mss
+    }
+
+    fn send_recovery_segment<I: SenderIo>(&mut self, next: &NextSeg, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let end = next.seq + next.len;
+        match next.rule {
+            Rule::New => {
+                self.nxt = next.seq;
+                let len = next.len.min(self.data_end.saturating_sub(next.seq));
+                self.transmit_next(len, now, cfg, io);
+                return;
+            }
+            Rule::Lost | Rule::Hole => self.high_rxt = end,
+            Rule::Rescue => self.rescue_rxt = Some(self.recover),
+        }
+        self.retransmit(next.seq, next.len, now, cfg, io);
+    }
+}

@@ -1,0 +1,799 @@
+//! The sending half of one flow: handshake, sliding window, NewReno loss recovery, retransmission timer.
+//!
+//! A sans-I/O state machine after RFC 9293 (connection, window), 5681 (congestion control), 6582 (NewReno),
+//! 3042 (limited transmit), 6298 (timer) and 3168 (ECN); the SACK-based recovery of RFC 6675 is in
+//! `sack_recovery.rs`. How the window moves is the business of a [`CongestionControl`].
+//!
+//! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
+//! number after the last byte. Left out, on purpose: URG, Nagle's algorithm (an application that writes whole
+//! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::hosts`).
+
+use crate::packet::Flags;
+use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
+use crate::tcp::rto::{RtoConfig, RtoEstimator};
+use crate::tcp::sack::{SackBlocks, SackConfig, Scoreboard};
+use crate::tcp::{EcnMode, FIRST_DATA};
+use crate::units::Time;
+
+/// What all senders of one traffic group have in common.
+#[derive(Clone, Debug)]
+pub struct SenderConfig {
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Initial window in bytes (RFC 6928).
+    pub initial_window: u64,
+    /// Initial slow-start threshold in bytes (RFC 5681 section 3.1).
+    pub initial_ssthresh: u64,
+    /// Duplicate acknowledgements that signal a loss (RFC 5681 section 3.2).
+    pub duplicate_ack_threshold: u32,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    pub sack: bool,
+    /// New segments on the first two duplicate acknowledgements (RFC 3042).
+    pub limited_transmit: bool,
+    /// Only the first partial acknowledgement of a recovery restarts the timer (RFC 6582 section 4, "impatient").
+    pub impatient: bool,
+    /// Retransmission timer.
+    pub rto: RtoConfig,
+    /// Timer value after a handshake in which the SYN timed out (RFC 6298 section 5.7).
+    pub rto_after_syn_timeout: Time,
+    /// First SYN timeout; doubles with each try.
+    pub syn_timeout: Time,
+    /// SYN retransmissions before the sender gives up.
+    pub syn_retries: u32,
+    /// A window unused for longer than the timer value falls back to the initial one (RFC 5681 section 4.1).
+    pub idle_restart: bool,
+    /// SYN and SYN-ACK are sent ECN-capable (RFC 5562, and what DCTCP deployments do).
+    pub ecn_syn: bool,
+    /// Retransmissions are sent ECN-capable.
+    pub ecn_retransmit: bool,
+}
+
+/// A segment that leaves the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutSegment {
+    /// First sequence number.
+    pub seq: u64,
+    /// Payload in bytes.
+    pub len: u64,
+    /// SYN, FIN, CWR, ECT and the retransmission mark.
+    pub flags: Flags,
+}
+
+/// What a sender needs from the world around it.
+pub trait SenderIo {
+    /// Put a segment into the host's network interface; `facts` go into the packet.
+    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts);
+    /// Call [`Sender::on_timer`] at `at`.
+    fn retransmission_timer(&mut self, at: Time);
+    /// Call [`Sender::on_pace`] at `at`.
+    fn pacing_timer(&mut self, at: Time);
+    /// Call [`Sender::on_wake`] at `at`.
+    fn wake_timer(&mut self, at: Time);
+}
+
+/// An acknowledgement as it comes from the wire, unwrapped and unscaled.
+#[derive(Clone, Copy, Debug)]
+pub struct InAck<'a> {
+    /// Acknowledgement number.
+    pub ack: u64,
+    /// Advertised window in bytes.
+    pub window: u64,
+    /// SYN (of the SYN-ACK), ECE and PSH.
+    pub flags: Flags,
+    /// Round-trip time of the segment that caused it, unless that was a retransmission.
+    pub rtt: Option<Time>,
+    /// SACK blocks, if any.
+    pub sack: Option<&'a SackBlocks>,
+    /// Echoed in-band field.
+    pub field: u64,
+}
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing sent yet.
+    Closed,
+    /// SYN sent.
+    SynSent,
+    /// Open.
+    Established,
+    /// The FIN was acknowledged.
+    Finished,
+    /// The SYN was repeated too often.
+    Failed,
+}
+
+/// What an expired timer meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerOutcome {
+    /// It had been moved or stopped; nothing happened.
+    Idle,
+    /// The SYN was sent again.
+    SynTimeout,
+    /// The handshake was given up.
+    Failed,
+    /// A retransmission timeout.
+    Timeout,
+    /// The peer's window was closed; a probe was sent (RFC 9293 section 3.8.6.1).
+    WindowProbe,
+}
+
+/// Loss recovery in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// None.
+    Open,
+    /// RFC 6582 step 3; `partial` once a partial acknowledgement was seen.
+    NewReno { partial: bool },
+    /// RFC 6675 section 5.
+    Sack,
+}
+
+/// The sending half of one flow.
+pub struct Sender {
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
+    /// One past the highest sequence number ever sent.
+    pub(crate) max_sent: u64,
+    /// One past the last byte that the application has given; `u64::MAX / 2` for endless data.
+    pub(crate) data_end: u64,
+    pub(crate) window: CongestionWindow,
+    /// One past the last byte that the peer's window allows.
+    pub(crate) peer_edge: u64,
+    pub(crate) packet: PacketFacts,
+    pub(crate) cc: Box<dyn CongestionControl>,
+    pub(crate) estimator: RtoEstimator,
+    /// When the timer expires; never, if stopped.
+    pub(crate) deadline: Time,
+    /// The earliest timer event that is pending: deadlines move without touching the event queue.
+    timer_at: Time,
+    /// RFC 6582 `recover`: one past the highest sequence number sent when loss was last detected.
+    pub(crate) recover: u64,
+    pub(crate) dup_acks: u32,
+    pub(crate) recovery: Recovery,
+    pub(crate) state: State,
+    /// The stream ends with a FIN after `data_end`.
+    fin: bool,
+    ecn: EcnMode,
+    /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
+    cwr_pending: bool,
+    /// The window was reduced for data below this; one reduction per round trip (RFC 3168 section 6.1.2).
+    cwr_end: u64,
+    /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
+    pub(crate) limited_bytes: u64,
+    last_sent: Time,
+    pace_next: Time,
+    pace_armed: bool,
+    wake_at: Time,
+    wake_armed: Time,
+    syn_timeouts: u32,
+    pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    pub(crate) high_rxt: u64,
+    pub(crate) rescue_rxt: Option<u64>,
+    /// Segments sent that had been sent before.
+    pub retransmissions: u64,
+    /// Segments and SYNs sent.
+    pub segments_sent: u64,
+}
+
+/// The end of an endless stream.
+const ENDLESS: u64 = u64::MAX / 2;
+
+impl Sender {
+    /// A closed sender without data.
+    pub fn new(cfg: &SenderConfig, cc: Box<dyn CongestionControl>, ecn: EcnMode) -> Self {
+        Self {
+            una: 0,
+            nxt: 0,
+            max_sent: 0,
+            data_end: FIRST_DATA,
+            window: CongestionWindow { cwnd: cfg.initial_window as f64, ssthresh: cfg.initial_ssthresh as f64 },
+            peer_edge: FIRST_DATA,
+            packet: PacketFacts { ect: ecn != EcnMode::Off, ..PacketFacts::default() },
+            cc,
+            estimator: RtoEstimator::new(),
+            deadline: Time::NEVER,
+            timer_at: Time::NEVER,
+            recover: 0,
+            dup_acks: 0,
+            recovery: Recovery::Open,
+            state: State::Closed,
+            fin: false,
+            ecn,
+            cwr_pending: false,
+            cwr_end: 0,
+            limited_bytes: 0,
+            last_sent: Time::ZERO,
+            pace_next: Time::ZERO,
+            pace_armed: false,
+            wake_at: Time::NEVER,
+            wake_armed: Time::NEVER,
+            syn_timeouts: 0,
+            scoreboard: cfg.sack.then(Box::default),
+            high_rxt: 0,
+            rescue_rxt: None,
+            retransmissions: 0,
+            segments_sent: 0,
+        }
+    }
+
+    /// The application gives `bytes` more (none: endless data), and closes the stream after them if `fin`.
+    pub fn push_data(&mut self, bytes: Option<u64>, fin: bool) {
+        self.data_end = bytes.map_or(ENDLESS, |bytes| self.data_end + bytes);
+        self.fin = fin;
+    }
+
+    /// One past the last sequence number of the stream so far, its FIN included.
+    #[inline(always)]
+    pub fn stream_end(&self) -> u64 {
+        self.data_end + u64::from(self.fin)
+    }
+    /// One past the last byte that the application has given.
+    pub fn data_end(&self) -> u64 {
+        self.data_end
+    }
+    /// Whether a FIN follows the data.
+    pub(super) fn closing(&self) -> bool {
+        self.fin
+    }
+    /// First unacknowledged sequence number.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+    /// Next sequence number to send.
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+    /// One past the highest sequence number ever sent.
+    pub fn max_sent(&self) -> u64 {
+        self.max_sent
+    }
+    /// Bytes sent and not acknowledged.
+    #[inline(always)]
+    pub fn in_flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+    /// The congestion window.
+    pub fn window(&self) -> CongestionWindow {
+        self.window
+    }
+    /// Where the connection stands.
+    pub fn state(&self) -> State {
+        self.state
+    }
+    /// Whether loss recovery is in progress.
+    pub fn in_recovery(&self) -> bool {
+        self.recovery != Recovery::Open
+    }
+    /// Duplicate acknowledgements since the last new one.
+    pub fn duplicate_acks(&self) -> u32 {
+        self.dup_acks
+    }
+    /// The congestion control algorithm.
+    pub fn congestion_control(&self) -> &dyn CongestionControl {
+        &*self.cc
+    }
+    /// Smoothed round-trip time, once measured.
+    pub fn srtt(&self) -> Option<Time> {
+        self.estimator.srtt()
+    }
+    /// The timer value in force.
+    pub fn rto(&self, cfg: &SenderConfig) -> Time {
+        if self.syn_timeouts > 0 && self.estimator.srtt().is_none() {
+            // RFC 6298 s5.7: after a timeout of the SYN, data starts with a longer timer.
+            let initial = cfg.rto.initial.max(cfg.rto_after_syn_timeout);
+            return self.estimator.rto(&RtoConfig { initial, ..cfg.rto });
+        }
+        self.estimator.rto(&cfg.rto)
+    }
+
+    /// Starts the three-way handshake.
+    pub fn connect<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        debug_assert_eq!(self.state, State::Closed);
+        self.state = State::SynSent;
+        self.send_syn(now, cfg, io);
+    }
+
+    /// Takes up a connection that is already open, with the peer's window in bytes.
+    pub fn adopt<I: SenderIo>(&mut self, peer_window: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
+        self.nxt = FIRST_DATA;
+        self.max_sent = FIRST_DATA;
+        self.establish(peer_window, now, cfg, io);
+        self.send(now, cfg, io);
+    }
+
+    /// New data may be there, on an open connection.
+    pub fn on_data_ready<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        if self.state != State::Established {
+            return;
+        }
+        // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
+        if cfg.idle_restart && self.in_flight() == 0 && self.max_sent > FIRST_DATA {
+            let idle = now.saturating_sub(self.last_sent);
+            if idle > self.rto(cfg) {
+                self.window.cwnd = self.window.cwnd.min(cfg.initial_window as f64);
+            }
+        }
+        self.send(now, cfg, io);
+    }
+
+    fn send_syn<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        // RFC 3168 s6.1.1: an ECN-setup SYN carries ECE and CWR; ECT on it only by RFC 5562 or the like.
+        let negotiates = self.ecn != EcnMode::Off;
+        let flags = Flags::SYN
+            .with_if(Flags::ECE.with(Flags::CWR), negotiates)
+            .with_if(Flags::ECT, negotiates && cfg.ecn_syn)
+            .with_if(Flags::RETRANSMITTED, self.syn_timeouts > 0);
+        self.nxt = FIRST_DATA;
+        self.max_sent = FIRST_DATA;
+        self.segments_sent += 1;
+        io.transmit(OutSegment { seq: 0, len: 0, flags }, &self.packet);
+        let wait = cfg.syn_timeout * (1 << self.syn_timeouts.min(30));
+        self.arm(now.saturating_add(wait), io);
+    }
+
+    fn establish<I: SenderIo>(&mut self, peer_window: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
+        self.una = FIRST_DATA;
+        self.cwr_end = FIRST_DATA;
+        self.peer_edge = FIRST_DATA + peer_window;
+        self.state = State::Established;
+        self.deadline = Time::NEVER;
+        self.last_sent = now;
+        self.with_cc(now, cfg, |cc, cx| cc.on_start(cx));
+        self.arm_wake(io);
+    }
+
+    /// An acknowledgement arrived.
+    #[inline]
+    pub fn on_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
+        if self.state == State::Established {
+            // RFC 9293 s3.10.7.4: numbers never sent are ignored, and so are old ones.
+            if ack.ack > self.max_sent || ack.ack < self.una || ack.flags.has(Flags::SYN) {
+                return;
+            }
+            if ack.ack > self.una {
+                self.on_new_ack(ack, now, cfg, io);
+            } else {
+                self.on_old_ack(ack, now, cfg, io);
+            }
+            if self.state == State::Established {
+                self.send(now, cfg, io);
+            }
+        } else if self.state == State::SynSent && ack.flags.has(Flags::SYN) && ack.ack == FIRST_DATA {
+            self.on_syn_ack(ack, now, cfg, io);
+        }
+    }
+
+    fn on_syn_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
+        if let Some(rtt) = ack.rtt.filter(|_| self.syn_timeouts == 0) {
+            self.estimator.on_sample(rtt);
+        }
+        if self.ecn != EcnMode::Off && !ack.flags.has(Flags::ECE) {
+            // RFC 3168 s6.1.1: the peer did not agree to ECN.
+            self.ecn = EcnMode::Off;
+        }
+        if self.syn_timeouts > 0 {
+            // RFC 5681 s3.1: a lost SYN or SYN-ACK limits the initial window to one segment.
+            self.window.cwnd = cfg.mss as f64;
+        }
+        // The last packet of the handshake is a segment of its own, as in deployed stacks.
+        self.segments_sent += 1;
+        io.transmit(OutSegment { seq: FIRST_DATA, len: 0, flags: Flags::NONE }, &self.packet);
+        self.establish(ack.window, now, cfg, io);
+        self.send(now, cfg, io);
+    }
+
+    #[inline]
+    fn on_new_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let acked = ack.ack - self.una;
+        self.una = ack.ack;
+        // After going back, the acknowledgement may cover what was sent before the timeout.
+        self.nxt = self.nxt.max(self.una);
+        self.peer_edge = ack.ack + ack.window;
+        if let Some(rtt) = ack.rtt {
+            self.estimator.on_sample(rtt);
+        }
+        if let Some(board) = &mut self.scoreboard {
+            board.update(ack.sack, self.una);
+        }
+        let was_in_recovery = self.in_recovery();
+        self.tell_ack(acked, ack, was_in_recovery, now, cfg, io);
+        let restart = match self.recovery {
+            Recovery::Open => {
+                self.dup_acks = 0;
+                self.limited_bytes = 0;
+                true
+            }
+            Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, now, cfg, io),
+            Recovery::Sack => self.on_sack_recovery_ack(now, cfg, io),
+        };
+        self.react_to_echo(ack, now, cfg);
+        if self.una == self.max_sent {
+            // RFC 6298 s5.2: all outstanding data acknowledged, timer off.
+            self.deadline = Time::NEVER;
+            if self.fin && self.una == self.stream_end() {
+                self.finish(io);
+            }
+        } else if restart {
+            // RFC 6298 s5.3: restart when an acknowledgement brings news.
+            self.restart_timer(now, cfg, io);
+        }
+    }
+
+    /// The FIN is acknowledged; the last packet of the connection acknowledges the receiver's own FIN.
+    fn finish<I: SenderIo>(&mut self, io: &mut I) {
+        self.state = State::Finished;
+        self.segments_sent += 1;
+        io.transmit(OutSegment { seq: self.nxt, len: 0, flags: Flags::NONE }, &self.packet);
+    }
+
+    pub(super) fn restart_timer<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let at = now.saturating_add(self.rto(cfg));
+        self.arm(at, io);
+    }
+
+    /// RFC 6582 section 3.2 step 3. Returns whether the timer restarts.
+    fn on_recovery_ack<I: SenderIo>(
+        &mut self,
+        acked: u64,
+        partial: bool,
+        now: Time,
+        cfg: &SenderConfig,
+        io: &mut I,
+    ) -> bool {
+        let mss = cfg.mss as f64;
+        if self.una >= self.recover {
+            // Full acknowledgement, option 1: no burst beyond what is outstanding.
+            let flight = self.in_flight() as f64;
+            self.window.cwnd = self.window.ssthresh.min(flight.max(mss) + mss);
+            self.leave_recovery();
+            return true;
+        }
+        // Partial acknowledgement: the next segment was lost as well.
+        self.retransmit_first(now, cfg, io);
+        // Deflate by what was acknowledged, and add one segment back if that was at least one.
+        self.window.cwnd -= acked as f64;
+        if acked >= cfg.mss {
+            self.window.cwnd += mss;
+        }
+        self.window.cwnd = self.window.cwnd.max(mss);
+        self.recovery = Recovery::NewReno { partial: true };
+        !(cfg.impatient && partial)
+    }
+
+    pub(crate) fn leave_recovery(&mut self) {
+        self.recovery = Recovery::Open;
+        self.dup_acks = 0;
+        self.limited_bytes = 0;
+    }
+
+    /// An acknowledgement of nothing new: a duplicate (RFC 5681 section 2), a window update, or RCC's request.
+    fn on_old_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let edge = ack.ack + ack.window;
+        let news = match (&mut self.scoreboard, ack.sack) {
+            (Some(board), Some(blocks)) => board.update(Some(blocks), self.una) > 0,
+            _ => false,
+        };
+        let window_update = edge != self.peer_edge && !news;
+        self.peer_edge = edge;
+        if self.nxt == self.una {
+            return;
+        }
+        if ack.flags.has(Flags::PSH) {
+            self.on_push(now, cfg, io);
+            return;
+        }
+        // RFC 5681 s2: a duplicate has the window of the last one; with SACK, blocks tell (RFC 6675 s2).
+        if window_update {
+            return;
+        }
+        self.tell_ack(0, ack, self.in_recovery(), now, cfg, io);
+        self.react_to_echo(ack, now, cfg);
+        match self.recovery {
+            Recovery::Open => self.on_duplicate(now, cfg, io),
+            // RFC 5681 s3.2 step 4: one more segment has left the network.
+            Recovery::NewReno { .. } => self.window.cwnd += cfg.mss as f64,
+            Recovery::Sack => self.sack_transmit(now, cfg, io),
+        }
+    }
+
+    /// RCC section 1.3 with its correction: as three duplicates at once, or one more in recovery.
+    fn on_push<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        if self.in_recovery() {
+            self.window.cwnd += cfg.mss as f64;
+        } else {
+            self.enter_recovery(now, cfg, io);
+        }
+    }
+
+    fn on_duplicate<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        self.dup_acks += 1;
+        let (fresh, lost) = match &self.scoreboard {
+            // RFC 6675 s5.1: no new recovery before everything sent at the last timeout is acknowledged.
+            Some(board) => {
+                let sack = SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold };
+                (self.una >= self.recover, board.is_lost(self.una, &sack))
+            }
+            // RFC 6582 s3.2 step 2: the acknowledgement must cover more than `recover`.
+            None => (self.una > self.recover, false),
+        };
+        if fresh && (self.dup_acks >= cfg.duplicate_ack_threshold || lost) {
+            self.enter_recovery(now, cfg, io);
+        } else if cfg.limited_transmit && self.dup_acks <= 2 {
+            self.limited_transmit(now, cfg, io);
+        }
+    }
+
+    /// RFC 3042: one new segment if the peer's window allows it and no more than two beyond the own window.
+    fn limited_transmit<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let len = cfg.mss.min(self.data_end.saturating_sub(self.nxt));
+        let room = self.window.cwnd as u64 + 2 * cfg.mss;
+        if self.nxt == self.max_sent && len > 0 && self.nxt + len <= self.peer_edge && self.in_flight() + len <= room {
+            self.transmit_next(len, now, cfg, io);
+            self.limited_bytes += len;
+        }
+    }
+
+    fn enter_recovery<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        // RFC 5681 s3.2 step 2: what limited transmit sent does not count as outstanding.
+        let excess = std::mem::take(&mut self.limited_bytes);
+        let flight = self.in_flight() - excess;
+        self.window.ssthresh = self.with_cc_flight(flight, now, cfg, |cc, cx| cc.on_loss(cx));
+        self.recover = self.max_sent;
+        // A window reduced for a loss is not reduced again for marks of the same round trip (RFC 3168 s6.1.2).
+        self.cwr_end = self.max_sent;
+        self.cwr_pending = self.ecn != EcnMode::Off;
+        if self.scoreboard.is_some() {
+            self.enter_sack_recovery(now, cfg, io);
+        } else {
+            self.retransmit_first(now, cfg, io);
+            self.window.cwnd = self.window.ssthresh + f64::from(cfg.duplicate_ack_threshold) * cfg.mss as f64;
+            self.recovery = Recovery::NewReno { partial: false };
+        }
+    }
+
+    fn tell_ack<I: SenderIo>(
+        &mut self,
+        acked: u64,
+        ack: &InAck<'_>,
+        in_recovery: bool,
+        now: Time,
+        cfg: &SenderConfig,
+        io: &mut I,
+    ) {
+        let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
+        let event = AckEvent { acked, ece, in_recovery, rtt: ack.rtt, field: ack.field };
+        self.with_cc(now, cfg, |cc, cx| cc.on_ack(cx, &event));
+        self.arm_wake(io);
+    }
+
+    /// RFC 3168 section 6.1.2: at most one reduction per round trip.
+    fn react_to_echo(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig) {
+        if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.in_recovery() || self.una < self.cwr_end {
+            return;
+        }
+        self.with_cc(now, cfg, |cc, cx| cc.on_ecn_echo(cx));
+        self.cwr_end = self.max_sent;
+        self.cwr_pending = true;
+    }
+
+    /// Sends what the windows allow.
+    pub(crate) fn send<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        if self.recovery == Recovery::Sack {
+            return;
+        }
+        let edge = self.peer_edge.min(self.una + self.window.cwnd as u64);
+        let end = self.stream_end();
+        let before = self.nxt;
+        while self.nxt < end {
+            let len = cfg.mss.min(self.data_end.saturating_sub(self.nxt));
+            // Only full segments, or the last one (RFC 9293 s3.8.6.2.1). A FIN needs no window of its own.
+            if self.nxt + len > edge {
+                break;
+            }
+            if self.packet.gap > Time::ZERO && !self.may_pace(now, io) {
+                break;
+            }
+            self.transmit_next(len, now, cfg, io);
+        }
+        let blocked = self.nxt < end && self.una == self.max_sent && !self.pace_armed;
+        if (self.nxt > before || blocked) && self.deadline.is_never() {
+            // RFC 6298 s5.1; with nothing outstanding and a closed window this is the persist timer of RFC 9293 s3.8.6.1.
+            self.restart_timer(now, cfg, io);
+        }
+    }
+
+    fn may_pace<I: SenderIo>(&mut self, now: Time, io: &mut I) -> bool {
+        if now >= self.pace_next {
+            self.pace_next = now + self.packet.gap;
+            return true;
+        }
+        if !self.pace_armed {
+            self.pace_armed = true;
+            io.pacing_timer(self.pace_next);
+        }
+        false
+    }
+
+    /// Sends the segment at `nxt`, new or again after a timeout.
+    pub(crate) fn transmit_next<I: SenderIo>(&mut self, len: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let seq = self.nxt;
+        let fin = self.fin && seq + len == self.data_end;
+        self.nxt = seq + len + u64::from(fin);
+        self.emit(seq, len, fin, now, cfg, io);
+    }
+
+    /// Sends the first unacknowledged segment again.
+    pub(crate) fn retransmit_first<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        self.retransmit(self.una, cfg.mss, now, cfg, io);
+    }
+
+    /// Sends up to `len` bytes at `seq` again.
+    pub(crate) fn retransmit<I: SenderIo>(&mut self, seq: u64, len: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let len = len.min(self.data_end.saturating_sub(seq)).min(self.max_sent - seq);
+        let fin = self.fin && seq + len == self.data_end && self.max_sent > self.data_end;
+        self.emit(seq, len, fin, now, cfg, io);
+    }
+
+    #[inline]
+    fn emit<I: SenderIo>(&mut self, seq: u64, len: u64, fin: bool, now: Time, cfg: &SenderConfig, io: &mut I) {
+        let again = seq < self.max_sent;
+        // RFC 3168 s6.1.5: no ECT on retransmissions, unless the scheme wants it.
+        let ect = self.packet.ect && self.ecn != EcnMode::Off && (!again || cfg.ecn_retransmit);
+        let cwr = self.cwr_pending && !again;
+        if cwr {
+            self.cwr_pending = false;
+        }
+        let flags = Flags::NONE
+            .with_if(Flags::FIN, fin)
+            .with_if(Flags::ECT, ect)
+            .with_if(Flags::CWR, cwr)
+            .with_if(Flags::RETRANSMITTED, again);
+        self.retransmissions += u64::from(again);
+        self.segments_sent += 1;
+        self.max_sent = self.max_sent.max(seq + len + u64::from(fin));
+        self.last_sent = now;
+        io.transmit(OutSegment { seq, len, flags }, &self.packet);
+    }
+
+    /// A timer event came. Deadlines move lazily, so most events find theirs moved.
+    pub fn on_timer<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
+        if self.timer_at != now {
+            return TimerOutcome::Idle;
+        }
+        self.timer_at = Time::NEVER;
+        if self.deadline > now {
+            if !self.deadline.is_never() {
+                let at = self.deadline;
+                self.arm(at, io);
+            }
+            return TimerOutcome::Idle;
+        }
+        self.deadline = Time::NEVER;
+        match self.state {
+            State::SynSent => self.on_syn_timeout(now, cfg, io),
+            State::Established if self.una == self.max_sent => self.on_persist(now, cfg, io),
+            State::Established => self.on_retransmission_timeout(now, cfg, io),
+            State::Closed | State::Finished | State::Failed => TimerOutcome::Idle,
+        }
+    }
+
+    fn on_syn_timeout<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
+        if self.syn_timeouts == cfg.syn_retries {
+            self.state = State::Failed;
+            return TimerOutcome::Failed;
+        }
+        self.syn_timeouts += 1;
+        self.retransmissions += 1;
+        self.send_syn(now, cfg, io);
+        TimerOutcome::SynTimeout
+    }
+
+    /// RFC 9293 section 3.8.6.1: a closed window is probed, with what fits or else one byte.
+    fn on_persist<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
+        let room = self.peer_edge.saturating_sub(self.nxt).max(1);
+        let len = cfg.mss.min(self.data_end.saturating_sub(self.nxt)).min(room);
+        if self.nxt >= self.stream_end() {
+            return TimerOutcome::Idle;
+        }
+        self.transmit_next(len, now, cfg, io);
+        self.estimator.on_timeout(&cfg.rto);
+        self.restart_timer(now, cfg, io);
+        TimerOutcome::WindowProbe
+    }
+
+    fn on_retransmission_timeout<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
+        // RFC 5681 s3.1: the threshold is held when the same segment times out again.
+        if self.estimator.backoff() == 0 {
+            self.window.ssthresh = self.with_cc(now, cfg, |cc, cx| cc.on_timeout(cx));
+        }
+        self.window.cwnd = cfg.mss as f64;
+        // RFC 6582 s4.3: duplicates of what was sent before the timeout must not start a fast retransmit.
+        self.recover = self.max_sent;
+        self.cwr_end = self.max_sent;
+        self.leave_recovery();
+        if let Some(board) = &mut self.scoreboard {
+            // RFC 2018 s8: the receiver may have discarded what it reported.
+            board.clear();
+        }
+        // RFC 6298 s5.4-5.6: back off, send the earliest segment again, restart; go back to it for the rest.
+        self.estimator.on_timeout(&cfg.rto);
+        self.nxt = self.una;
+        self.restart_timer(now, cfg, io);
+        let len = cfg.mss.min(self.data_end.saturating_sub(self.nxt));
+        self.transmit_next(len, now, cfg, io);
+        TimerOutcome::Timeout
+    }
+
+    /// The pacing timer expired.
+    pub fn on_pace<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        self.pace_armed = false;
+        if self.state == State::Established {
+            self.send(now, cfg, io);
+        }
+    }
+
+    /// The congestion control's own timer expired.
+    pub fn on_wake<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        if self.wake_at != now || self.state != State::Established {
+            return;
+        }
+        self.wake_at = Time::NEVER;
+        self.with_cc(now, cfg, |cc, cx| cc.on_wake(cx));
+        self.arm_wake(io);
+        self.send(now, cfg, io);
+    }
+
+    /// Passes a changed wake-up time on to the event queue; events of earlier wishes are ignored when they come.
+    fn arm_wake<I: SenderIo>(&mut self, io: &mut I) {
+        if self.wake_at != self.wake_armed {
+            self.wake_armed = self.wake_at;
+            if !self.wake_at.is_never() {
+                io.wake_timer(self.wake_at);
+            }
+        }
+    }
+
+    /// Sets the deadline; the event queue hears of it only if no earlier event is pending.
+    fn arm<I: SenderIo>(&mut self, at: Time, io: &mut I) {
+        self.deadline = at;
+        if at < self.timer_at {
+            self.timer_at = at;
+            io.retransmission_timer(at);
+        }
+    }
+
+    #[inline(always)]
+    fn with_cc<R>(
+        &mut self,
+        now: Time,
+        cfg: &SenderConfig,
+        call: impl FnOnce(&mut dyn CongestionControl, &mut SenderCx<'_>) -> R,
+    ) -> R {
+        let in_flight = self.in_flight();
+        self.with_cc_flight(in_flight, now, cfg, call)
+    }
+
+    #[inline(always)]
+    fn with_cc_flight<R>(
+        &mut self,
+        in_flight: u64,
+        now: Time,
+        cfg: &SenderConfig,
+        call: impl FnOnce(&mut dyn CongestionControl, &mut SenderCx<'_>) -> R,
+    ) -> R {
+        let mut cx = SenderCx {
+            now,
+            mss: cfg.mss as f64,
+            in_flight,
+            una: self.una,
+            nxt: self.nxt,
+            max_sent: self.max_sent,
+            srtt: self.estimator.srtt(),
+            window: &mut self.window,
+            packet: &mut self.packet,
+            wake: &mut self.wake_at,
+        };
+        call(&mut *self.cc, &mut cx)
+    }
+}

@@ -1,0 +1,37 @@
+//! Senders on one switch, receivers on another, one cable between them (SDTCP Fig. 8).
+
+use super::{Demand, NodeKind, SENDER_HOSTS, Topology, TopologyRow, sender_hosts};
+use crate::ids::LinkId;
+use crate::spec::{Kind, Param, Params, SpecError};
+
+pub(super) const ROW: TopologyRow = TopologyRow {
+    key: "two-switch",
+    summary: "Senders on one switch, receivers on another; the cable between them is the bottleneck.",
+    params: &[
+        SENDER_HOSTS,
+        Param::new("receiver-hosts", Kind::Integer, "2", "Number of receiving hosts, at least.", "SDTCP Fig. 8: two").at_least(1.0),
+        Param::new("trunk-rate", Kind::Rate, "1Gbps", "Rate of the cable between the switches.", "SDTCP section 5.1: 1 Gbps"),
+    ],
+    build,
+};
+
+fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
+    let (rate, delay) = (params.rate("rate"), params.time("delay"));
+    let senders = sender_hosts(params, demand)?;
+    // The trunk is the first cable, and its first direction leads to the receivers.
+    let mut topology = Topology::new(LinkId::new(0));
+    let near = topology.add_node(NodeKind::Switch);
+    let far = topology.add_node(NodeKind::Switch);
+    topology.add_cable(near, far, params.rate("trunk-rate"), delay);
+    for _ in 0..demand.receivers.max(params.integer("receiver-hosts") as usize) {
+        let host = topology.add_node(NodeKind::Host);
+        topology.add_cable(host, far, rate, delay);
+        topology.receivers.push(host);
+    }
+    for _ in 0..senders {
+        let host = topology.add_node(NodeKind::Host);
+        topology.add_cable(host, near, rate, delay);
+        topology.senders.push(host);
+    }
+    Ok(topology)
+}

@@ -1,0 +1,63 @@
+//! Background: long flows, endless or of a given size, that begin one after the other.
+
+use super::{Connection, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host};
+use crate::spec::{Kind, Param, Params, SpecError};
+use crate::topology::Demand;
+use crate::units::Time;
+
+pub(super) const ROW: TrafficRow = TrafficRow {
+    key: "background",
+    summary: "Long flows, endless or of a given size.",
+    params: &[
+        Param::new("flows", Kind::Integer, "1", "Number of flows.", "one").at_least(1.0).at_most(10_000_000.0),
+        Param::new("bytes-each", Kind::Bytes, "0B", "Bytes of each flow; 0 for endless data.", "endless"),
+        Param::new("start", Kind::Time, "0s", "When the first flow begins.", "at once"),
+        Param::new("interval", Kind::Time, "0s", "Time between the starts of consecutive flows.", "all at once"),
+        Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "none"),
+        Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the data, from 0.", "the first").at_most(65_534.0),
+        Param::new("placement", Kind::Choice(&["own-host", "round-robin"]), "own-host", "Whether each flow has a sending host of its own, or they share the hosts in turn.", "as in the papers"),
+    ],
+    demand: |params| {
+        let flows = params.integer("flows") as usize;
+        let own = params.text("placement") == "own-host";
+        Demand { senders: if own { flows } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
+    },
+    build,
+};
+
+#[allow(clippy::unnecessary_wraps, reason = "the signature of every row")]
+fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
+    Ok(Box::new(Background {
+        flows: params.integer("flows") as usize,
+        bytes: Some(params.bytes("bytes-each").get()).filter(|bytes| *bytes > 0),
+        start: params.time("start"),
+        interval: params.time("interval"),
+        jitter: params.time("jitter"),
+        receiver: params.integer("receiver") as usize,
+    }))
+}
+
+struct Background {
+    flows: usize,
+    bytes: Option<u64>,
+    start: Time,
+    interval: Time,
+    jitter: Time,
+    receiver: usize,
+}
+
+impl Traffic for Background {
+    fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
+        for i in 0..self.flows {
+            cx.actions.push(TrafficAction::Transfer(TransferSpec {
+                start: self.start + self.interval * i as u64 + cx.stream.uniform_time(self.jitter),
+                from: host(cx.senders, i),
+                to: cx.receivers[self.receiver],
+                bytes: self.bytes,
+                connection: Connection::Fresh,
+                request: None,
+                in_query: false,
+            }));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Incast: many servers answer one client at once, once or in barrier-synchronised rounds.
+
+use super::{Connection, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host};
+use crate::ids::TransferId;
+use crate::spec::{Kind, Param, Params, SpecError};
+use crate::topology::Demand;
+use crate::units::Time;
+
+pub(super) const ROW: TrafficRow = TrafficRow {
+    key: "incast",
+    summary: "Many servers answer one client at once, once or in barrier-synchronised rounds.",
+    params: PARAMS,
+    demand: |params| {
+        let senders = params.integer("senders") as usize;
+        let own = params.text("placement") == "own-host";
+        Demand { senders: if own { senders } else { senders.min(1) }, receivers: params.integer("receiver") as usize + 1 }
+    },
+    build,
+};
+
+const PARAMS: &[Param] = &[
+    Param::new("senders", Kind::Integer, "", "Number of servers that answer; 0 for none.", "required").at_most(10_000_000.0),
+    Param::new("bytes-each", Kind::Bytes, "0B", "Bytes of each answer; 0 if bytes-total says it.", "give this or bytes-total"),
+    Param::new("bytes-total", Kind::Bytes, "0B", "Bytes of all answers together, split evenly (the first answers take the remainder).", "give this or bytes-each"),
+    Param::new("start", Kind::Time, "0s", "When the first round begins.", "at once"),
+    Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "synchronised, as the papers say"),
+    Param::new("exponential", Kind::Time, "0s", "Each start is delayed by a seeded exponential time with this mean.", "off; RCC Fig. 2 uses 15 ms").reading("R3"),
+    Param::new("rounds", Kind::Integer, "1", "Rounds; each begins when all answers of the one before have come (Phanishayee et al. 2008).", "one").at_least(1.0),
+    Param::new("gap", Kind::Time, "0s", "Pause between rounds.", "at once"),
+    Param::new("connections", Kind::Choice(&["fresh", "persistent"]), "fresh", "A connection per answer with its handshake, or open connections that stay.", "spec of the papers: set-up is part of the experiment"),
+    Param::new("request", Kind::Bytes, "0B", "Bytes of the request that the client sends to each server first; 0: servers begin by themselves.", "the papers' servers begin by themselves"),
+    Param::new("think", Kind::Time, "0s", "Time that a server needs between request and answer.", "none"),
+    Param::new("think-jitter", Kind::Time, "0s", "Seeded uniform addition to the think time, below this.", "none"),
+    Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the answers, from 0.", "the first").at_most(65_534.0),
+    Param::new("placement", Kind::Choice(&["own-host", "round-robin"]), "own-host", "Whether each server has a host of its own, or they share the hosts in turn.", "as in the papers"),
+];
+
+fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
+    let senders = params.integer("senders") as usize;
+    let (each, total) = (params.bytes("bytes-each").get(), params.bytes("bytes-total").get());
+    let sizes = match (each, total) {
+        (0, 0) => return Err(params.fail("bytes-each", "give bytes-each or bytes-total")),
+        (each, 0) => Sizes::Each(each),
+        (0, total) if total < senders as u64 => {
+            return Err(params.fail("bytes-total", format!("{total} bytes cannot be split over {senders} senders")));
+        }
+        (0, total) => Sizes::Total(total),
+        _ => return Err(params.fail("bytes-total", "give bytes-each or bytes-total, not both")),
+    };
+    Ok(Box::new(Incast {
+        senders,
+        sizes,
+        start: params.time("start"),
+        jitter: params.time("jitter"),
+        exponential: params.time("exponential"),
+        rounds: params.integer("rounds"),
+        gap: params.time("gap"),
+        persistent: params.text("connections") == "persistent",
+        request: params.bytes("request").get(),
+        think: params.time("think"),
+        think_jitter: params.time("think-jitter"),
+        receiver: params.integer("receiver") as usize,
+        started: 0,
+        open: 0,
+    }))
+}
+
+enum Sizes {
+    Each(u64),
+    Total(u64),
+}
+
+struct Incast {
+    senders: usize,
+    sizes: Sizes,
+    start: Time,
+    jitter: Time,
+    exponential: Time,
+    rounds: u64,
+    gap: Time,
+    persistent: bool,
+    request: u64,
+    think: Time,
+    think_jitter: Time,
+    receiver: usize,
+    /// Rounds begun.
+    started: u64,
+    /// Answers of the present round that have not come.
+    open: usize,
+}
+
+impl Incast {
+    fn begin_round(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
+        self.started += 1;
+        self.open = self.senders;
+        if self.senders > 0 {
+            cx.actions.push(TrafficAction::Query);
+        }
+        for i in 0..self.senders {
+            let delay = cx.stream.uniform_time(self.jitter)
+                + if self.exponential > Time::ZERO { cx.stream.exponential_time(self.exponential) } else { Time::ZERO };
+            let think = self.think + cx.stream.uniform_time(self.think_jitter);
+            cx.actions.push(TrafficAction::Transfer(TransferSpec {
+                start: at + delay,
+                from: host(cx.senders, i),
+                to: cx.receivers[self.receiver],
+                bytes: Some(self.bytes(i)),
+                connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
+                request: (self.request > 0).then_some(Request { bytes: self.request, think }),
+                in_query: true,
+            }));
+        }
+    }
+
+    fn bytes(&self, i: usize) -> u64 {
+        match self.sizes {
+            Sizes::Each(bytes) => bytes,
+            Sizes::Total(total) => {
+                let senders = self.senders as u64;
+                total / senders + u64::from((i as u64) < total % senders)
+            }
+        }
+    }
+}
+
+impl Traffic for Incast {
+    fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
+        if self.senders == 0 {
+            self.rounds = 0;
+            return;
+        }
+        self.begin_round(self.start, cx);
+    }
+    fn on_complete(&mut self, cx: &mut TrafficCx<'_>, _transfer: TransferId) {
+        self.open -= 1;
+        if self.open == 0 && self.started < self.rounds {
+            self.begin_round(cx.now + self.gap, cx);
+        }
+    }
+    fn has_more(&self) -> bool {
+        self.started < self.rounds
+    }
+}

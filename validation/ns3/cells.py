@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The cells of the comparison: what ns-3 and fanin both run, and the measures taken from a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DRIVER = HERE / "incast"
+REFERENCE = HERE / "reference.csv"
+SEEDS = range(1, 21)
+
+MEASURES = {
+    "goodput_mbps": "answered bytes x 8 / (last byte received - t0)",
+    "fct_mean_ms": "mean over flows of last byte received - the flow's own start",
+    "fct_p99_ms": "its 99th percentile over the flows of a run, nearest rank",
+    "queue_mean_packets": "time average of the packets at the receiver's port, from t0 to the last byte",
+    "drops": "packets the receiver's port refused",
+    "marks": "packets the receiver's port marked",
+    "timeouts": "retransmission timers that fired",
+}
+# Kept as well, for reading and for the lone flow, but not compared as distributions.
+OTHERS = (
+    "last_byte_ns",
+    "first_fct_ns",
+    "retransmissions",
+    "queue_max_packets",
+    "data_packets_received",
+    "packet_hops",
+)
+COUNTS = ("drops", "marks", "timeouts", *OTHERS)
+
+
+@dataclass(frozen=True)
+class Family:
+    """One transport in one setting, at several fan-ins."""
+
+    name: str
+    senders: tuple[int, ...]
+    driver: tuple[str, ...]  # options of ./incast
+    scenario: str  # fanin's scenario file
+    overrides: tuple[str, ...] = ()  # its --set options
+    title: str = field(default="", compare=False)
+
+
+FAMILIES = (
+    Family(
+        "lone",
+        (1,),
+        ("--tcp=newreno", "--jitter=0"),
+        "newreno.toml",
+        ("traffic.bursts.jitter=0s",),
+        "one flow alone",
+    ),
+    Family("newreno", (10, 40, 100), ("--tcp=newreno",), "newreno.toml", (), "NewReno, drop-tail"),
+    Family(
+        "newreno-sack",
+        (10, 40, 100),
+        ("--tcp=newreno", "--sack=true"),
+        "newreno.toml",
+        ("transport.sack=true",),
+        "NewReno with SACK, drop-tail",
+    ),
+    Family(
+        "dctcp-lossfree",
+        (10, 20, 40),
+        ("--tcp=dctcp-rfc", "--sack=true", "--initial-window=1"),
+        "dctcp.toml",
+        ("transport.sack=true", "transport.initial-window=1mss"),
+        "DCTCP with losses handled as RFC 8257 says, initial window 1: nothing is dropped",
+    ),
+    Family(
+        "dctcp-rfc",
+        (10, 40, 100),
+        ("--tcp=dctcp-rfc", "--sack=true"),
+        "dctcp.toml",
+        ("transport.sack=true",),
+        "DCTCP with losses handled as RFC 8257 says, SACK",
+    ),
+    Family("dctcp", (10, 40, 100), ("--tcp=dctcp",), "dctcp.toml", (), "DCTCP as ns-3 ships it"),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A family at one fan-in."""
+
+    family: Family
+    senders: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.family.name}/{self.senders}"
+
+    @property
+    def seeds(self) -> range:
+        return range(1, 2) if self.family.name == "lone" else SEEDS
+
+
+CELLS = tuple(Cell(family, n) for family in FAMILIES for n in family.senders)

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs every cell of the comparison in ns-3 and stores the results in reference.csv.
+
+    ./build.sh && ./run_reference.py            # about five minutes of one core
+    ./run_reference.py --rerun                  # replaces what is stored
+    ./run_reference.py --check 3                # reruns every cell's first 3 seeds and compares with what is stored
+    ./run_reference.py --shift 20 --output more.csv      # seeds 21 to 40, to see what chance alone does
+
+The file holds no time or host, so the same ns-3 gives the same bytes. It needs the standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib.metadata
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cells import CELLS, COUNTS, DRIVER, HERE, MEASURES, OTHERS, REFERENCE, Cell
+
+COLUMNS = ("ns3", "family", "senders", "seed", *MEASURES, *OTHERS)
+
+
+def ns3_version() -> str:
+    """Of the wheel in this folder's virtual environment."""
+    for site in (HERE / ".venv" / "lib").glob("python*/site-packages"):
+        for found in importlib.metadata.distributions(name="ns3", path=[str(site)]):
+            return found.version
+    sys.exit("ns-3 is not installed here: run ./build.sh first")
+
+
+def run(cell: Cell, seed: int, *extra: str) -> dict[str, float]:
+    """One run of ns-3."""
+    command = [str(DRIVER), *cell.family.driver, f"--senders={cell.senders}", f"--seed={seed}", *extra]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def row(version: str, cell: Cell, seed: int) -> dict[str, str]:
+    """One line of the file."""
+    result = run(cell, seed)
+    head = {"ns3": version, "family": cell.family.name, "senders": str(cell.senders), "seed": str(seed)}
+    return head | {m: str(result[m]) if m in COUNTS else f"{result[m]:.6f}" for m in (*MEASURES, *OTHERS)}
+
+
+def stored(path: Path = REFERENCE) -> list[dict[str, str]]:
+    """The lines of the file."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def check(seeds: int) -> None:
+    """Reruns the first seeds of every cell; exits with 1 where a line differs from the stored one."""
+    version = ns3_version()
+    old = {(r["family"], r["senders"], r["seed"]): r for r in stored()}
+    wrong = 0
+    for cell in CELLS:
+        for seed in cell.seeds[:seeds]:
+            new = row(version, cell, seed)
+            same = new == old.get((cell.family.name, str(cell.senders), str(seed)))
+            wrong += not same
+            print(f"{cell.name:20} seed {seed:2}  {'same' if same else 'DIFFERENT'}", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+def main() -> None:
+    """Command line."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rerun", action="store_true", help="replace the stored results")
+    options.add_argument("--check", type=int, metavar="SEEDS", help="compare a few reruns with the stored results")
+    options.add_argument("--shift", type=int, default=0, metavar="N", help="add to every seed")
+    options.add_argument("--output", type=Path, default=REFERENCE, help="where to store")
+    chosen = options.parse_args()
+    if chosen.check:
+        check(chosen.check)
+    if chosen.output.exists() and not chosen.rerun:
+        sys.exit(f"{chosen.output.name} exists; --rerun replaces it")
+    version = ns3_version()
+    rows = []
+    for cell in CELLS:
+        begin = time.monotonic()
+        rows += [row(version, cell, seed + chosen.shift) for seed in cell.seeds]
+        print(f"{cell.name:20} {len(cell.seeds):2} runs  {time.monotonic() - begin:6.1f} s", flush=True)
+    partial = chosen.output.with_suffix(".part")
+    with partial.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    partial.replace(chosen.output)
+
+
+if __name__ == "__main__":
+    main()
