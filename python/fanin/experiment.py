@@ -115,10 +115,10 @@ class Experiment:
             ScenarioError: naming file, line, key and the nearest valid name.
 
         """
-        self.resolved(overrides)
-        for path, values in self.variables.items():
-            for value in values:
-                self.resolved([*(overrides or []), (path, override(value))])
+        settings = list(overrides or [])
+        changes = [[], *([(path, override(value))] for path, values in self.variables.items() for value in values)]
+        for change in changes:
+            _engine.check(self._runs_text, str(self._runs_path), settings + change)
         known = {*self.variables, "seed"}
         for index, plot in enumerate(self.document.plot):
             if plot.by is not None and plot.by not in known:

@@ -1,7 +1,7 @@
 """Finding scenario and experiment files.
 
 An experiment is named ``<paper>/<figure>``. A folder ``experiments`` in the current directory comes first, so that a
-checkout's files are the ones that run; then come those that the package ships.
+checkout's files are the ones that run; then the folder beside an editable install; then what the wheel ships.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from pathlib import Path
 
 from fanin.errors import NotFoundError
 
-SHIPPED = Path(__file__).parent / "experiments"
+_ROOTS = (
+    Path(__file__).parent / "experiments",
+    Path(__file__).parents[2] / "experiments",
+    Path("experiments"),
+)
 
 
 def experiments() -> dict[str, Path]:
     """Every experiment by its name, in order of name."""
     found: dict[str, Path] = {}
-    for root in (SHIPPED, Path("experiments")):
+    for root in _ROOTS:
         for path in root.glob("**/*.toml"):
             found[path.relative_to(root).with_suffix("").as_posix()] = path
     return dict(sorted(found.items()))

@@ -23,45 +23,52 @@ class Column:
         return f"{self.label} ({self.shown_as})" if self.shown_as else self.label
 
 
-def _rate(label: str) -> Column:
-    return Column(label, "bit/s", "Mbit/s", 1e-6)
+_SUFFIXES = {
+    "_bps": ("bit/s", "Mbit/s", 1e-6),
+    "_s": ("s", "ms", 1e3),
+    "_packets": ("packets", "packets", 1.0),
+    "_ratio": ("1", "%", 100.0),
+}
+"""End of a column's name -> its unit, the unit that people read, and the factor between them."""
 
-
-def _time(label: str) -> Column:
-    return Column(label, "s", "ms", 1e3)
-
-
-def _packets(label: str) -> Column:
-    return Column(label, "packets", "packets")
-
-
-COLUMNS: dict[str, Column] = {
-    "goodput_bps": _rate("Goodput, every flow, first burst start to last burst completion"),
-    "goodput_finite_bps": _rate("Goodput of the finite flows alone, same interval"),
-    "goodput_all_bps": _rate("Goodput of every flow"),
-    "fct_mean_s": _time("Flow completion time, mean"),
-    "fct_p99_s": _time("Flow completion time, 99th percentile"),
-    "timeouts": Column("Retransmission timeouts"),
-    "timeout_ratio": Column("Share of flows with a timeout", "1", "%", 100.0),
-    "drops": _packets("Dropped"),
-    "marks": _packets("Marked"),
-    "would_mark": _packets("Above the marking threshold but not ECN-capable"),
-    "queue_mean_packets": _packets("Bottleneck queue, mean"),
-    "queue_max_packets": _packets("Bottleneck queue, largest"),
-    "jain": Column("Jain's fairness index"),
-    "flows": Column("Flows"),
-    "completed": Column("Flows completed"),
-    "incomplete": Column("Flows not completed"),
-    "packet_hops": Column("Packet hops simulated"),
-    "events": Column("Events simulated"),
-    "wall_s": Column("Wall-clock time", "s", "s"),
-    "result_hash": Column("Result hash"),
+_LABELS = {
+    "result_hash": "Result hash",
+    "goodput_bps": "Goodput, every flow, first burst start to last burst completion",
+    "goodput_finite_bps": "Goodput of the finite flows alone, same time",
+    "fct_mean_s": "Flow completion time, mean",
+    "fct_p50_s": "Flow completion time, median",
+    "fct_p95_s": "Flow completion time, 95th percentile",
+    "fct_p99_s": "Flow completion time, 99th percentile",
+    "fct_max_s": "Flow completion time, largest",
+    "query_mean_s": "Query completion time, mean",
+    "query_p99_s": "Query completion time, 99th percentile",
+    "jain": "Jain's fairness index",
+    "flows": "Flows",
+    "completed": "Flows completed",
+    "incomplete": "Finite flows not completed",
+    "failed": "Flows that gave up their handshake",
+    "retransmissions": "Retransmissions",
+    "timeouts": "Retransmission timeouts",
+    "timeout_ratio": "Share of flows with a timeout",
+    "drops": "Packets dropped",
+    "marks": "Packets marked",
+    "would_mark": "Packets above the marking threshold, ECN-capable or not",
+    "queue_mean_packets": "Bottleneck queue, mean",
+    "queue_max_packets": "Bottleneck queue, largest",
+    "packet_hops": "Packet hops simulated",
+    "events": "Events simulated",
+    "simulated_s": "Simulated time",
+    "wall_s": "Wall-clock time",
 }
 
 
 def column(name: str) -> Column:
-    """How to show the column; an unknown one is shown under its own name."""
-    return COLUMNS.get(name, Column(name))
+    """How to show a column; one that this module does not know is shown under its own name."""
+    label = _LABELS.get(name, name)
+    for suffix, units in _SUFFIXES.items():
+        if name.endswith(suffix):
+            return Column(label, *units)
+    return Column(label)
 
 
 def format_value(name: str, value: object) -> str:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, TextIO
 
+import polars as pl
+
 from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.store import MANIFEST, damaged, read_run, read_table
@@ -68,11 +70,14 @@ def write_csv(path: Path, out: TextIO) -> None:
     out.write(f"{header}\n# {units}\n{body}")
 
 
-_FCT_COLUMNS = ("source", "destination", "source_port", "destination_port", "bytes", "start", "fct", "ideal")
+_FCT_COLUMNS = ("flow", "src", "dst", "bytes", "start_s", "fct_s", "ideal_s")
 
 
 def write_fct(path: Path, out: TextIO) -> None:
-    """A flows table as HPCC's ``fct.txt``.
+    """A flows table as HPCC's ``fct.txt``; flows that did not complete are left out.
+
+    Addresses are those that HPCC's simulator gives its nodes. The ports are made up, as flows here have none: the
+    source port is 10000 and the flow's number, modulo the ports there are; the destination port is HPCC's 100.
 
     Raises:
         ResultsError: the file is damaged, or it is not a flows table.
@@ -82,3 +87,13 @@ def write_fct(path: Path, out: TextIO) -> None:
     missing = [name for name in _FCT_COLUMNS if name not in frame.columns]
     if missing:
         raise ResultsError(f"{path}: not a flows table: it has no {', '.join(missing)}")
+    completed = frame.select(_FCT_COLUMNS).filter(pl.col("fct_s").is_not_null())
+    for flow, source, destination, size, *seconds in completed.iter_rows():
+        addresses = " ".join(f"{_address(node):08x}" for node in (source, destination))
+        times = " ".join(str(round(value * 1e9)) for value in seconds)
+        out.write(f"{addresses} {10000 + flow % 55536} 100 {size} {times}\n")
+
+
+def _address(node: int) -> int:
+    """11.x.y.1 for node 256 x + y."""
+    return 0x0B000001 + (node // 256) * 0x10000 + (node % 256) * 0x100

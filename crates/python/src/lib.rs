@@ -3,18 +3,17 @@
 //! Nothing is decided here. Text goes to the engine's parser, a run goes to the engine with the interpreter
 //! released, and each result table is handed over as Arrow or written as Parquet.
 
-mod stub;
 mod tables;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
-use fanin_engine::measure::Table;
+use fanin_engine::sim::{self, Failure, Outcome, RunError};
 use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections};
-use fanin_engine::{Outcome, RunError, queue, schemes, topology, traffic};
+use fanin_engine::{queue, schemes, topology, traffic};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use serde_json::{Value, json};
-use stub as fanin_engine;
 
 type Overrides = Vec<(String, String)>;
 
@@ -26,6 +25,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(resolved_table, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
@@ -106,6 +106,14 @@ fn kind(kind: Kind) -> String {
     }
 }
 
+/// Checks the scenario, its layout included, and simulates nothing.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<()> {
+    let scenario = parse(py, text, file, &overrides)?;
+    sim::check(&scenario).map_err(|error| scenario_error(py, &error))
+}
+
 /// The scenario with every default filled in, as JSON.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
@@ -150,6 +158,7 @@ fn run(
 ) -> PyResult<RunOutput> {
     let scenario = parse(py, text, file, &overrides)?;
     let mut raised = None;
+    let started = Instant::now();
     let outcome = py.detach(|| {
         let mut watch = |fraction: f64| {
             Python::attach(|py| match go_on(py, progress.as_ref(), fraction) {
@@ -160,12 +169,16 @@ fn run(
                 }
             })
         };
-        fanin_engine::run(&scenario, Some(&mut watch))
+        sim::run(&scenario, Some(&mut watch))
     });
     match (raised, outcome) {
         (Some(error), _) => Err(error),
-        (None, Ok(outcome)) => Ok(RunOutput { outcome }),
-        (None, Err(error)) => Err(run_error(py, &error)),
+        (None, Ok(mut outcome)) => {
+            outcome.summary.insert("wall_s".to_string(), json!(started.elapsed().as_secs_f64()));
+            Ok(RunOutput { outcome })
+        }
+        (None, Err(Failure::Scenario(error))) => Err(scenario_error(py, &error)),
+        (None, Err(Failure::Run(error))) => Err(run_error(py, &error)),
     }
 }
 
@@ -248,7 +261,7 @@ impl TableView {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let table: &Table = &self.output.get().outcome.tables[self.index];
+        let table = &self.output.get().outcome.tables[self.index];
         PyCapsule::new_with_value(py, tables::stream(table)?, c"arrow_array_stream")
     }
 }

@@ -13,13 +13,12 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema};
+use fanin_engine::measure::table::{Column, Data, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
-
-use crate::fanin_engine::measure::{Column, Data, Table};
 
 const UNIT: &str = "unit";
 const DESCRIPTION: &str = "description";
