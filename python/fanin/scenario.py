@@ -210,8 +210,11 @@ def parse(text: str, file: str) -> Document:
 
 
 def _scenario_error(text: str, file: str, error: ValidationError) -> ScenarioError:
-    """The first of pydantic's complaints, in the words and with the place that the engine would use."""
-    first = error.errors()[0]
+    """One of pydantic's complaints, in the words and with the place that the engine would use.
+
+    An unknown key comes first: it is often why another one is missing.
+    """
+    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
     path = tuple(part for part in first["loc"] if part != "variables")
     suggestion = None
     if first["type"] == "extra_forbidden":

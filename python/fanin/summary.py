@@ -78,6 +78,6 @@ def format_value(name: str, value: object) -> str:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return str(value)
     how = column(name)
-    shown = value * how.scale
-    number = f"{shown:,}" if isinstance(shown, int) else f"{shown:,.4g}"
+    shown = value if how.scale == 1.0 else value * how.scale
+    number = f"{shown:,}" if isinstance(shown, int) else f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.4g}"
     return f"{number} {how.shown_as}".rstrip()

@@ -10,22 +10,10 @@ import fanin
 
 VERBS = ["run", "reproduce", "list", "explain", "check", "describe", "export"]
 
-PROMISED = [
-    "result_hash",
-    "goodput_bps",
-    "fct_mean_s",
-    "fct_p99_s",
-    "timeouts",
-    "drops",
-    "marks",
-    "queue_mean_packets",
-    "queue_max_packets",
-    "packet_hops",
-    "events",
-    "wall_s",
-    "run_id",
-    "paths",
-]
+PROMISED = """
+result_hash goodput_bps fct_mean_s fct_p99_s timeouts drops marks queue_mean_packets queue_max_packets packet_hops
+events wall_s run_id paths
+""".split()
 
 
 def test_version_and_help_name_everything(cli):
