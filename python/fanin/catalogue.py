@@ -37,7 +37,7 @@ def explain(key: str) -> dict[str, Any]:
     Returns:
         ``{kind, key, summary, manual, params}`` for a scheme, topology, queue or traffic pattern, ``{kind, key,
         params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one parameter.
-        Each parameter has ``key kind default doc source reading``.
+        Each parameter has ``key takes default doc source reading``.
 
     Raises:
         NotFoundError: naming the nearest name.

@@ -50,7 +50,8 @@ def expand(value: object) -> list[Scalar]:
         expanded.extend(range(first, last + 1, step))
     if not expanded:
         raise ValueError("needs at least one value")
-    return list(dict.fromkeys(expanded))
+    # True and 1 are equal to Python, but not to a scenario.
+    return list({(type(item), item): item for item in expanded}.values())
 
 
 def expand_seeds(value: object) -> list[int]:
@@ -202,7 +203,7 @@ def parse(text: str, file: str) -> Document:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(file, syntax_error_line(error), "", f"not TOML: {error}") from None
+        raise ScenarioError(file, syntax_error_line(text, error), "", f"not TOML: {error}") from None
     try:
         return Document.model_validate({key: value for key, value in tables.items() if key in OWNED})
     except ValidationError as error:

@@ -29,10 +29,10 @@ def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
     return None if best is None else best[1]
 
 
-def syntax_error_line(error: tomllib.TOMLDecodeError) -> int | None:
-    """Line that a TOML syntax error names, if it names one."""
+def syntax_error_line(text: str, error: tomllib.TOMLDecodeError) -> int:
+    """Line that a TOML syntax error names; the last one if it is about the end of the document."""
     match = re.search(r"at line (\d+)", str(error))
-    return int(match.group(1)) if match else None
+    return int(match.group(1)) if match else len(text.splitlines())
 
 
 def _positions(text: str) -> list[tuple[tuple[str | int, ...], int]]:

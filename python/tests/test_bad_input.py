@@ -99,7 +99,7 @@ def test_a_damaged_file_is_named_with_what_to_do(cli, work):
     for arguments in (["describe", str(folder)], ["describe", str(flows)], ["export", str(folder), "--to", "csv"]):
         complaint(cli(*arguments), "flows.parquet", "damaged", "delete")
 
-    flows.write_bytes(good[:100] + b"\0" + good[101:])
+    flows.write_bytes(good[:100] + bytes([good[100] ^ 0xFF]) + good[101:])
     complaint(cli("export", str(flows), "--to", "csv"), "flows.parquet", "damaged")
 
     flows.unlink()

@@ -94,13 +94,13 @@ def test_explain_everything_there_is(cli):
             assert entry["summary"] in page.out
             found = json.loads(cli("explain", entry["key"], "--json").out)
             for param in found["params"]:
-                assert {"key", "kind", "default", "doc", "source", "reading"} == set(param)
+                assert {"key", "takes", "default", "doc", "source", "reading"} == set(param)
 
 
 def test_explain_a_parameter(cli):
     page = cli("explain", "transport.rto-min")
     assert "200ms" in page.out
-    assert json.loads(cli("explain", "scheme.dctcp.mark-threshold", "--json").out)["kind"]
+    assert json.loads(cli("explain", "scheme.dctcp.mark-threshold", "--json").out)["takes"]
 
 
 def test_explain_offers_the_nearest_name(cli):

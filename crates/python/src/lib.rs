@@ -5,12 +5,13 @@
 
 mod tables;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
 use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections};
 use fanin_engine::{queue, schemes, topology, traffic};
+use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use serde_json::{Value, json};
@@ -81,7 +82,7 @@ fn parameters(declared: &[&[Param]]) -> Vec<Value> {
 fn parameter(param: &Param) -> Value {
     json!({
         "key": param.key,
-        "kind": kind(param.kind),
+        "takes": takes(param.kind),
         "default": param.default,
         "doc": param.doc,
         "source": param.source,
@@ -90,7 +91,7 @@ fn parameter(param: &Param) -> Value {
 }
 
 /// What a kind of value looks like in a scenario file.
-fn kind(kind: Kind) -> String {
+fn takes(kind: Kind) -> String {
     match kind {
         Kind::Time => "time such as \"33us\"".to_string(),
         Kind::Bytes => "bytes such as \"512KB\" or \"64KiB\"".to_string(),
@@ -194,7 +195,7 @@ fn go_on(py: Python<'_>, progress: Option<&Py<PyAny>>, fraction: f64) -> PyResul
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
 fn describe_parquet(path: PathBuf) -> PyResult<String> {
-    Ok(tables::describe(&path)?.to_string())
+    Ok(tables::describe(&path).map_err(|error| os_error(&error, &path))?.to_string())
 }
 
 /// What a run leaves behind.
@@ -227,8 +228,7 @@ impl RunOutput {
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
     fn write_parquet(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
         let table = &self.outcome.tables[self.index_of(name)?];
-        py.detach(|| tables::write(table, &path))?;
-        Ok(())
+        py.detach(|| tables::write(table, &path)).map_err(|error| os_error(&error, &path))
     }
 
     /// The packet capture in pcapng form, if the scenario asked for one.
@@ -240,7 +240,7 @@ impl RunOutput {
 impl RunOutput {
     fn index_of(&self, name: &str) -> PyResult<usize> {
         let position = self.outcome.tables.iter().position(|table| table.name == name);
-        position.ok_or_else(|| pyo3::exceptions::PyKeyError::new_err(name.to_string()))
+        position.ok_or_else(|| PyKeyError::new_err(name.to_string()))
     }
 }
 
@@ -282,6 +282,14 @@ fn scenario_error(py: Python<'_>, error: &SpecError) -> PyErr {
         py.import("fanin.errors")?.getattr("ScenarioError")?.call((), Some(&fields))
     })();
     raised.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// `OSError`, with the number that says whether the disk is full.
+fn os_error(error: &std::io::Error, path: &Path) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, error.to_string(), path.to_owned())),
+        None => PyOSError::new_err(error.to_string()),
+    }
 }
 
 /// `fanin.errors.RunError`.

@@ -19,8 +19,8 @@ def explain(
 ) -> None:
     """Explain a scheme, topology, queue, traffic pattern, section or parameter.
 
-    Shows what it is and, for each parameter, its kind, default, meaning, the default's source and the reading of
-    the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, kind, default,
+    Shows what it is and, for each parameter, what it takes, its default, meaning, the default's source and the reading of
+    the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes, default,
     doc, source, reading}]}, or the parameter alone.
 
     Examples:
@@ -42,7 +42,7 @@ def explain(
 
 def _print_parameter(param: dict[str, Any]) -> None:
     say(f"{param['key']}: {param['doc']}")
-    say(f"  takes    {param['kind']}")
+    say(f"  takes    {param['takes']}")
     say(f"  default  {param['default'] or '(required)'}")
     say(f"  source   {param['source']}")
     if param["reading"]:
@@ -62,5 +62,5 @@ def _print_entry(entry: dict[str, Any]) -> None:
     if entry["params"]:
         say()
         header = ["parameter", "takes", "default", "meaning", "source", "reading"]
-        keys = ("key", "kind", "default", "doc", "source", "reading")
+        keys = ("key", "takes", "default", "doc", "source", "reading")
         print_table("Parameters", header, ([param[key] for key in keys] for param in entry["params"]))
