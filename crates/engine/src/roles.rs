@@ -241,7 +241,8 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in the order of its code.
-    pub const ALL: [Self; 5] = [Self::BufferFull, Self::SharedBufferFull, Self::Discipline, Self::PushedOut, Self::Agent];
+    pub const ALL: [Self; 5] =
+        [Self::BufferFull, Self::SharedBufferFull, Self::Discipline, Self::PushedOut, Self::Agent];
     /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {

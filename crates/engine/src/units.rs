@@ -46,10 +46,12 @@ impl Time {
         self.0 as f64 * 1e-12
     }
     /// `self - earlier`, or zero where `earlier` is later.
+    #[must_use]
     pub const fn saturating_sub(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
     /// `self + span`, capped at [`Time::NEVER`].
+    #[must_use]
     pub const fn saturating_add(self, span: Self) -> Self {
         Self(self.0.saturating_add(span.0))
     }

@@ -14,10 +14,34 @@ pub(super) const ROW: QueueRow = QueueRow {
     key: "ecn-threshold",
     summary: "FIFO that marks ECN-capable packets at or above a threshold.",
     params: &[
-        Param::new("threshold", Kind::Size, "20pkt", "Queue from which on packets are marked.", "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps"),
-        Param::new("mark-at", Kind::Choice(&["enqueue", "dequeue"]), "enqueue", "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.", "RFC 8257 section 3.1: on arrival"),
-        Param::new("compare", Kind::Choice(&["at-least", "above"]), "at-least", "Whether a queue equal to the threshold marks.", "the queue before the packet is added reaches the threshold"),
-        Param::new("requires-ect", Kind::Bool, "true", "Mark only packets of ECN-capable transports; others pass unmarked.", "RFC 3168 section 5"),
+        Param::new(
+            "threshold",
+            Kind::Size,
+            "20pkt",
+            "Queue from which on packets are marked.",
+            "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
+        ),
+        Param::new(
+            "mark-at",
+            Kind::Choice(&["enqueue", "dequeue"]),
+            "enqueue",
+            "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
+            "RFC 8257 section 3.1: on arrival",
+        ),
+        Param::new(
+            "compare",
+            Kind::Choice(&["at-least", "above"]),
+            "at-least",
+            "Whether a queue equal to the threshold marks.",
+            "the queue before the packet is added reaches the threshold",
+        ),
+        Param::new(
+            "requires-ect",
+            Kind::Bool,
+            "true",
+            "Mark only packets of ECN-capable transports; others pass unmarked.",
+            "RFC 3168 section 5",
+        ),
     ],
     build: |params| {
         let at = MarkAt::named(params.text("mark-at"));

@@ -13,10 +13,24 @@ pub(super) const ROW: QueueRow = QueueRow {
     key: "strict-priority",
     summary: "Strict priority bands by the packet's priority, with an optional marking threshold.",
     params: &[
-        Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three").at_least(1.0).at_most(8.0),
+        Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three")
+            .at_least(1.0)
+            .at_most(8.0),
         Param::new("threshold", Kind::Size, "0pkt", "Queue from which on packets are marked; 0 marks none.", "off"),
-        Param::new("mark-at", Kind::Choice(&["enqueue", "dequeue"]), "enqueue", "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.", "RFC 8257 section 3.1: on arrival"),
-        Param::new("scope", Kind::Choice(&["port", "band"]), "port", "Whose queue the threshold looks at.", "one egress queue, as drop-tail"),
+        Param::new(
+            "mark-at",
+            Kind::Choice(&["enqueue", "dequeue"]),
+            "enqueue",
+            "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
+            "RFC 8257 section 3.1: on arrival",
+        ),
+        Param::new(
+            "scope",
+            Kind::Choice(&["port", "band"]),
+            "port",
+            "Whose queue the threshold looks at.",
+            "one egress queue, as drop-tail",
+        ),
     ],
     build: |params| {
         let at = MarkAt::named(params.text("mark-at"));

@@ -15,11 +15,38 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "dctcp",
     summary: "DCTCP: window cut in proportion to the share of marked bytes (RFC 8257).",
     params: &[
-        Param::new("mark-threshold", Kind::Size, "20pkt", "Queue from which on a switch port marks arriving packets.", "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps"),
-        Param::new("mark-at", Kind::Choice(&["enqueue", "dequeue"]), "enqueue", "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.", "RFC 8257 section 3.1: on arrival"),
-        Param::new("g", Kind::Fraction, "1/16", "Weight of the newest window in the estimate of the marked share.", "RFC 8257 section 4.2").at_most(1.0),
-        Param::new("alpha0", Kind::Fraction, "1", "Initial estimate of the marked share.", "RFC 8257 section 4.2: 1").at_most(1.0),
-        Param::new("min-window", Kind::Window, "2mss", "Smallest window after a reduction.", "Linux tcp_dctcp: two segments").at_least(1.0),
+        Param::new(
+            "mark-threshold",
+            Kind::Size,
+            "20pkt",
+            "Queue from which on a switch port marks arriving packets.",
+            "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
+        ),
+        Param::new(
+            "mark-at",
+            Kind::Choice(&["enqueue", "dequeue"]),
+            "enqueue",
+            "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
+            "RFC 8257 section 3.1: on arrival",
+        ),
+        Param::new(
+            "g",
+            Kind::Fraction,
+            "1/16",
+            "Weight of the newest window in the estimate of the marked share.",
+            "RFC 8257 section 4.2",
+        )
+        .at_most(1.0),
+        Param::new("alpha0", Kind::Fraction, "1", "Initial estimate of the marked share.", "RFC 8257 section 4.2: 1")
+            .at_most(1.0),
+        Param::new(
+            "min-window",
+            Kind::Window,
+            "2mss",
+            "Smallest window after a reduction.",
+            "Linux tcp_dctcp: two segments",
+        )
+        .at_least(1.0),
     ],
     manual: "# DCTCP\n\nRFC 8257; Alizadeh et al., \"Data Center TCP\", SIGCOMM 2010.\n\n* **Switch**: marks arriving packets while \
              the instantaneous queue is at or above `mark-threshold`; packets of senders without ECN are dropped only when the \
@@ -147,9 +174,13 @@ mod tests {
 
     impl Bench {
         fn new(cc: Dctcp, segments: f64) -> Self {
-            let mut bench =
-                Self { cc, window: CongestionWindow { cwnd: segments * MSS, ssthresh: segments * MSS }, una: 1, nxt: 1 };
-            bench.call(|cc, cx| cc.on_start(cx));
+            let mut bench = Self {
+                cc,
+                window: CongestionWindow { cwnd: segments * MSS, ssthresh: segments * MSS },
+                una: 1,
+                nxt: 1,
+            };
+            bench.call(CongestionControl::on_start);
             bench
         }
         fn call<R>(&mut self, f: impl FnOnce(&mut Dctcp, &mut SenderCx<'_>) -> R) -> R {
@@ -202,11 +233,11 @@ mod tests {
     #[test]
     fn an_echo_cuts_in_proportion_to_alpha_and_not_below_the_floor() {
         let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.5, 2.0 * MSS), 20.0);
-        bench.call(|cc, cx| cc.on_ecn_echo(cx));
+        bench.call(CongestionControl::on_ecn_echo);
         assert!((bench.window.cwnd - 15.0 * MSS).abs() < 1e-9);
         assert!((bench.window.ssthresh - 15.0 * MSS).abs() < 1e-9);
         for _ in 0..50 {
-            bench.call(|cc, cx| cc.on_ecn_echo(cx));
+            bench.call(CongestionControl::on_ecn_echo);
         }
         assert!((bench.window.cwnd - 2.0 * MSS).abs() < 1e-9);
     }
@@ -224,7 +255,7 @@ mod tests {
     fn a_loss_halves_and_ignores_alpha() {
         let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.1, 2.0 * MSS), 10.0);
         bench.nxt = bench.una + 10_000;
-        let threshold = bench.call(|cc, cx| cc.on_loss(cx));
+        let threshold = bench.call(CongestionControl::on_loss);
         assert!((threshold - 5.0 * MSS).abs() < 1e-9);
     }
 }

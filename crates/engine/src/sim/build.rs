@@ -176,7 +176,7 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
     }
     let scale = match transport.text("window-scale") {
         // RFC 7323 s2.2: the smallest shift that lets 16 bits hold the buffer, 14 at most.
-        "auto" => (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14),
+        "auto" => (0..14).find(|shift| u16::try_from(buffer >> shift).is_ok()).unwrap_or(14),
         word => word.parse().map_err(|_| transport.fail("window-scale", "give \"auto\" or 0 to 14"))?,
     };
     let ecn = ecn(transport, scheme, mss, &scenario.network.params);
@@ -323,11 +323,8 @@ fn groups(scenario: &Scenario, topology: &Topology, demands: &[Demand], seed: u6
     for (i, (group, demand)) in scenario.traffic.iter().zip(demands).enumerate() {
         let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
         let shared = group.params.text("placement") == "round-robin";
-        let senders = if shared {
-            topology.senders.clone()
-        } else {
-            topology.senders[next..next + demand.senders].to_vec()
-        };
+        let senders =
+            if shared { topology.senders.clone() } else { topology.senders[next..next + demand.senders].to_vec() };
         next += demand.senders;
         groups.push(Group {
             name: group.name.clone(),

@@ -29,7 +29,14 @@ impl Capture {
         Self { file: PcapNg::new(&names), interfaces, left: limit, mss, sack }
     }
 
-    pub(crate) fn record<C: EventCore>(&mut self, link: LinkId, packet: &Packet, now: Time, flows: &[Flow], core: &mut C) {
+    pub(crate) fn record<C: EventCore>(
+        &mut self,
+        link: LinkId,
+        packet: &Packet,
+        now: Time,
+        flows: &[Flow],
+        core: &mut C,
+    ) {
         let Some(interface) = self.interfaces[link.index()] else { return };
         if self.left == 0 {
             return;

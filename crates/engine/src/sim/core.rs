@@ -261,10 +261,7 @@ impl Core {
         }
         self.follow(link, now);
         let port = &self.ports[link.index()];
-        Backlog {
-            packets: port.tail.wrapping_sub(port.dep),
-            bytes: port.bytes_in - self.slow[link.index()].bytes_out,
-        }
+        Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - self.slow[link.index()].bytes_out }
     }
 
     /// Books every departure up to `now` from a FIFO port that is followed exactly.

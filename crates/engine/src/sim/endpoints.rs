@@ -48,11 +48,8 @@ impl World {
     pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
         let flow = &mut self.flows[packet.flow.index()];
         flow.acks_arrived += 1;
-        let blocks = if packet.flags.has(Flags::SACK) {
-            core.ledger().sack.take(packet.stamp.bits() as usize)
-        } else {
-            None
-        };
+        let blocks =
+            if packet.flags.has(Flags::SACK) { core.ledger().sack.take(packet.stamp.bits() as usize) } else { None };
         let syn = packet.flags.has(Flags::SYN);
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
         let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
@@ -115,8 +112,7 @@ impl World {
             bins.add_delivered(group, now, Bytes::new(delivery.new_in_order));
         }
         if self.hosts[to.index()].as_ref().is_some_and(|host| host.window.is_some()) {
-            let arrival =
-                Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
+            let arrival = Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
             self.ask_host(to, now, core, |window, cx| window.on_data(cx, packet.flow, &arrival));
         }
         for ack in acks.as_slice() {
@@ -296,7 +292,14 @@ impl World {
         self.run_host_actions(node, now, core);
     }
 
-    fn ack_verdict<C: EventCore>(&mut self, node: NodeId, id: FlowId, kind: AckKind, now: Time, _core: &mut C) -> AckVerdict {
+    fn ack_verdict<C: EventCore>(
+        &mut self,
+        node: NodeId,
+        id: FlowId,
+        kind: AckKind,
+        now: Time,
+        _core: &mut C,
+    ) -> AckVerdict {
         self.call_host(node, now, |window, cx| window.on_ack(cx, id, kind)).unwrap_or(AckVerdict::Send)
     }
 

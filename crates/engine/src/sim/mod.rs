@@ -38,11 +38,19 @@ pub enum Failure {
 /// Runs a scenario. The same scenario gives the same outcome on every machine, but for the wall time.
 ///
 /// `progress` is told the share of simulated time that has passed and says whether to go on.
+///
+/// # Errors
+///
+/// The scenario does not make sense, the caller stopped the run, or a law of the simulation was broken.
 pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcome, Failure> {
     run_with(scenario, build::Substitutes::new(), progress)
 }
 
 /// Checks what can only be checked by laying the scenario out; simulates nothing.
+///
+/// # Errors
+///
+/// What does not make sense.
 pub fn check(scenario: &Scenario) -> Result<(), SpecError> {
     build::build(scenario, build::Substitutes::new()).map(drop)
 }
@@ -59,6 +67,10 @@ fn run_with(
 }
 
 /// Runs a scenario on the naive event core.
+///
+/// # Errors
+///
+/// As [`run`].
 #[cfg(any(test, feature = "oracle"))]
 pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, build::Substitutes::new())?;

@@ -62,7 +62,12 @@ impl Probes {
             name: "probes",
             description: "State of probed senders, one row per change. Windows in bytes, times in seconds.",
             columns: vec![
-                column("time_s", "s", "When the value was reached.", Data::F64(self.rows.iter().map(|row| row.0.secs()).collect())),
+                column(
+                    "time_s",
+                    "s",
+                    "When the value was reached.",
+                    Data::F64(self.rows.iter().map(|row| row.0.secs()).collect()),
+                ),
                 column("flow", "", "Flow handle.", Data::U64(self.rows.iter().map(|row| u64::from(row.1)).collect())),
                 column(
                     "name",
@@ -70,7 +75,12 @@ impl Probes {
                     "What was probed.",
                     Data::Label { codes: self.rows.iter().map(|row| row.2).collect(), names: self.names },
                 ),
-                column("value", "", "Its value: bytes, seconds or a number.", Data::F64(self.rows.iter().map(|row| row.3).collect())),
+                column(
+                    "value",
+                    "",
+                    "Its value: bytes, seconds or a number.",
+                    Data::F64(self.rows.iter().map(|row| row.3).collect()),
+                ),
             ],
         }
     }

@@ -82,7 +82,8 @@ impl World {
         if self.finished || self.open == 0 || !core.is_idle() {
             return Ok(());
         }
-        let stuck = |transfer: &&Transfer| transfer.bytes.is_some() && transfer.completion.is_none() && !transfer.failed;
+        let stuck =
+            |transfer: &&Transfer| transfer.bytes.is_some() && transfer.completion.is_none() && !transfer.failed;
         let Some(transfer) = self.transfers.iter().find(stuck) else { return Ok(()) };
         let why = transfer.flow.map_or_else(
             || "its request was not answered".to_owned(),
@@ -131,8 +132,9 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
         table.digest(&mut hasher);
     }
     hasher.update(serde_json::to_vec(&summary).unwrap_or_default());
-    let hash: String = hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    summary.shift_insert(0, "result_hash".to_owned(), json!(hash));
+    let digest: [u8; 32] = hasher.finalize().into();
+    let (high, _) = digest.split_first_chunk::<16>().expect("a digest is longer");
+    summary.shift_insert(0, "result_hash".to_owned(), json!(format!("{:032x}", u128::from_be_bytes(*high))));
     Outcome { summary, tables, capture: world.capture.map(super::capture::Capture::into_bytes) }
 }
 
@@ -174,21 +176,66 @@ impl Rows {
         let node = |f: &dyn Fn(&Transfer) -> NodeId| Data::U64(transfers.iter().map(|t| f(t).index() as u64).collect());
         let column = Column::new;
         let mut columns = vec![
-            column("flow", "", "Number of the transfer, in the order of planning.", Data::U64((0..self.0.len() as u64).collect())),
+            column(
+                "flow",
+                "",
+                "Number of the transfer, in the order of planning.",
+                Data::U64((0..self.0.len() as u64).collect()),
+            ),
             column("group", "", "Traffic group.", label(transfers.iter().map(|t| t.group.index()), groups)),
             column("src", "", "Sending host.", node(&|t| t.from)),
             column("dst", "", "Receiving host.", node(&|t| t.to)),
-            column("query", "", "Query that it belongs to, if any.", Data::OptU64(transfers.iter().map(|t| t.query.map(|q| q as u64)).collect())),
-            column("bytes", "B", "Size; none for endless data.", Data::OptU64(transfers.iter().map(|t| t.bytes).collect())),
-            column("delivered_bytes", "B", "Payload that arrived in order by the end of the run.", per(&|row| row.delivered)),
-            column("start_s", "s", "When its SYN, request or first byte left.", Data::F64(transfers.iter().map(|t| t.start.secs()).collect())),
-            column("completion_s", "s", "When its last byte arrived in order.", Data::OptF64(transfers.iter().map(|t| t.completion.map(Time::secs)).collect())),
+            column(
+                "query",
+                "",
+                "Query that it belongs to, if any.",
+                Data::OptU64(transfers.iter().map(|t| t.query.map(|q| q as u64)).collect()),
+            ),
+            column(
+                "bytes",
+                "B",
+                "Size; none for endless data.",
+                Data::OptU64(transfers.iter().map(|t| t.bytes).collect()),
+            ),
+            column(
+                "delivered_bytes",
+                "B",
+                "Payload that arrived in order by the end of the run.",
+                per(&|row| row.delivered),
+            ),
+            column(
+                "start_s",
+                "s",
+                "When its SYN, request or first byte left.",
+                Data::F64(transfers.iter().map(|t| t.start.secs()).collect()),
+            ),
+            column(
+                "completion_s",
+                "s",
+                "When its last byte arrived in order.",
+                Data::OptF64(transfers.iter().map(|t| t.completion.map(Time::secs)).collect()),
+            ),
             column("fct_s", "s", "Flow completion time: completion minus start.", opt(&|row| row.fct)),
-            column("ideal_s", "s", "Completion time alone in the network and with an unlimited window.", opt(&|row| row.ideal)),
+            column(
+                "ideal_s",
+                "s",
+                "Completion time alone in the network and with an unlimited window.",
+                opt(&|row| row.ideal),
+            ),
             column("slowdown", "1", "fct_s over ideal_s.", opt(&|row| Some(row.fct? / row.ideal?))),
-            column("goodput_bps", "bit/s", "Payload over completion time.", opt(&|row| Some(row.delivered as f64 * 8.0 / row.fct?))),
+            column(
+                "goodput_bps",
+                "bit/s",
+                "Payload over completion time.",
+                opt(&|row| Some(row.delivered as f64 * 8.0 / row.fct?)),
+            ),
             column("retransmissions", "1", "Segments and SYNs sent again.", per(&|row| row.counters.retransmissions)),
-            column("timeouts", "1", "Expired retransmission timers, those of SYNs included.", per(&|row| row.counters.timeout_count())),
+            column(
+                "timeouts",
+                "1",
+                "Expired retransmission timers, those of SYNs included.",
+                per(&|row| row.counters.timeout_count()),
+            ),
         ];
         for cause in TimeoutCause::ALL {
             let data = per(&|row| u64::from(row.counters.timeouts[cause as usize]));
@@ -197,7 +244,12 @@ impl Rows {
         columns.extend([
             column("marks", "1", "Its segments that were marked.", per(&|row| row.counters.marks)),
             column("drops", "1", "Its segments that were dropped.", per(&|row| row.counters.drops)),
-            column("failed", "", "The handshake was given up.", Data::Bool(transfers.iter().map(|t| t.failed).collect())),
+            column(
+                "failed",
+                "",
+                "The handshake was given up.",
+                Data::Bool(transfers.iter().map(|t| t.failed).collect()),
+            ),
         ]);
         Table { name: "flows", description: "One row per transfer.", columns }
     }
@@ -287,7 +339,8 @@ fn totals<C: EventCore>(
     let window = (world.now.saturating_sub(start)).secs();
     let rate = |bytes: u64| if window > 0.0 { json!(bytes as f64 * 8.0 / window) } else { Value::Null };
     let all: u64 = world.groups.iter().map(|group| group.delivered - group.delivered_before).sum();
-    let finite: u64 = world.transfers.iter().zip(&rows.0).filter(|(t, _)| t.bytes.is_some()).map(|(_, row)| row.delivered).sum();
+    let finite: u64 =
+        world.transfers.iter().zip(&rows.0).filter(|(t, _)| t.bytes.is_some()).map(|(_, row)| row.delivered).sum();
     put("goodput_bps", rate(all));
     put("goodput_finite_bps", rate(finite));
     let mut fcts: Vec<f64> = rows.0.iter().filter_map(|row| row.fct).collect();
@@ -366,19 +419,44 @@ fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(LinkId, Que
         columns: vec![
             column("port", "", "Switch and next node.", Data::Text(names)),
             column("bottleneck", "", "The port where incast is expected.", Data::Bool(bottleneck)),
-            column("mean_packets", "pkt", "Time-weighted mean over the whole window.", real(&|q| q.packets.mean_time_weighted)),
-            column("mean_busy_packets", "pkt", "Time-weighted mean while not empty.", opt(&|q| q.packets.mean_while_busy)),
-            column("mean_changes_packets", "pkt", "Unweighted mean of the values after every enqueue and dequeue.", opt(&|q| q.packets.mean_of_changes)),
+            column(
+                "mean_packets",
+                "pkt",
+                "Time-weighted mean over the whole window.",
+                real(&|q| q.packets.mean_time_weighted),
+            ),
+            column(
+                "mean_busy_packets",
+                "pkt",
+                "Time-weighted mean while not empty.",
+                opt(&|q| q.packets.mean_while_busy),
+            ),
+            column(
+                "mean_changes_packets",
+                "pkt",
+                "Unweighted mean of the values after every enqueue and dequeue.",
+                opt(&|q| q.packets.mean_of_changes),
+            ),
             column("p5_packets", "pkt", "5th percentile over time, nearest rank.", int(&|q| q.p5)),
             column("p50_packets", "pkt", "Median over time.", int(&|q| q.p50)),
             column("p95_packets", "pkt", "95th percentile over time.", int(&|q| q.p95)),
             column("p99_packets", "pkt", "99th percentile over time.", int(&|q| q.p99)),
             column("max_packets", "pkt", "Maximum.", int(&|q| q.packets.max)),
-            column("mean_bytes", "B", "Time-weighted mean over the whole window.", real(&|q| q.bytes.mean_time_weighted)),
+            column(
+                "mean_bytes",
+                "B",
+                "Time-weighted mean over the whole window.",
+                real(&|q| q.bytes.mean_time_weighted),
+            ),
             column("max_bytes", "B", "Maximum.", int(&|q| q.bytes.max)),
             column("drops", "1", "Packets dropped, over the whole run.", book(&|b| b.drops, core)),
             column("marks", "1", "Packets marked, over the whole run.", book(&|b| b.marks, core)),
-            column("would_mark", "1", "Packets that met the marking threshold, ECN-capable or not.", book(&|b| b.would_mark, core)),
+            column(
+                "would_mark",
+                "1",
+                "Packets that met the marking threshold, ECN-capable or not.",
+                book(&|b| b.would_mark, core),
+            ),
         ],
     }
 }
@@ -394,10 +472,25 @@ fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         name: "links",
         description: "Load of every link over the whole run.",
         columns: vec![
-            column("link", "", "From and to.", Data::Text(links.clone().map(|i| link_name(world, LinkId::new(i))).collect())),
+            column(
+                "link",
+                "",
+                "From and to.",
+                Data::Text(links.clone().map(|i| link_name(world, LinkId::new(i))).collect()),
+            ),
             column("rate_bps", "bit/s", "Rate.", Data::U64(links.clone().map(rate).collect())),
-            column("utilisation", "1", "Share of the rate over the whole run, packets that wait at its end included.", Data::F64(links.clone().map(used).collect())),
-            column("drops", "1", "Packets dropped at its port.", Data::U64(links.map(|i| core.ledger().ports[i].drops).collect())),
+            column(
+                "utilisation",
+                "1",
+                "Share of the rate over the whole run, packets that wait at its end included.",
+                Data::F64(links.clone().map(used).collect()),
+            ),
+            column(
+                "drops",
+                "1",
+                "Packets dropped at its port.",
+                Data::U64(links.map(|i| core.ledger().ports[i].drops).collect()),
+            ),
             column("bytes", "B", "Bytes let into its port, headers included.", Data::U64(bytes)),
         ],
     }
@@ -415,10 +508,30 @@ fn request_table(world: &World, groups: &[String]) -> Table {
             column("group", "", "Traffic group.", label(queries.iter().map(|q| q.group.index()), groups)),
             column("fan_in", "1", "Transfers in it.", int(&|q| q.fan_in)),
             column("bytes", "B", "Their bytes together.", int(&|q| q.bytes)),
-            column("start_s", "s", "Start of the first transfer.", Data::F64(queries.iter().map(|q| q.start.secs()).collect())),
-            column("completion_s", "s", "Completion of the last transfer.", Data::OptF64(queries.iter().map(|q| q.completion.map(Time::secs)).collect())),
-            column("qct_s", "s", "Query completion time.", Data::OptF64(queries.iter().map(|q| Some((q.completion? - q.start).secs())).collect())),
-            column("slowest_flow", "", "The transfer that completed last.", Data::OptU64(queries.iter().map(|q| q.slowest.map(|t| t.index() as u64)).collect())),
+            column(
+                "start_s",
+                "s",
+                "Start of the first transfer.",
+                Data::F64(queries.iter().map(|q| q.start.secs()).collect()),
+            ),
+            column(
+                "completion_s",
+                "s",
+                "Completion of the last transfer.",
+                Data::OptF64(queries.iter().map(|q| q.completion.map(Time::secs)).collect()),
+            ),
+            column(
+                "qct_s",
+                "s",
+                "Query completion time.",
+                Data::OptF64(queries.iter().map(|q| Some((q.completion? - q.start).secs())).collect()),
+            ),
+            column(
+                "slowest_flow",
+                "",
+                "The transfer that completed last.",
+                Data::OptU64(queries.iter().map(|q| q.slowest.map(|t| t.index() as u64)).collect()),
+            ),
         ],
     }
 }
@@ -426,20 +539,31 @@ fn request_table(world: &World, groups: &[String]) -> Table {
 fn delay_table(world: &World, groups: &[String]) -> Table {
     let rows: Vec<_> = world.delays.iter().enumerate().filter_map(|(i, delay)| Some((i, delay.summary()?))).collect();
     let column = Column::new;
-    let real = |f: &dyn Fn(&crate::measure::delay::DelaySummary) -> f64| Data::F64(rows.iter().map(|(_, d)| f(d)).collect());
+    let real =
+        |f: &dyn Fn(&crate::measure::delay::DelaySummary) -> f64| Data::F64(rows.iter().map(|(_, d)| f(d)).collect());
     Table {
         name: "delays",
         description: "One-way delay of data packets, from the sender's interface to the receiver, by traffic group.",
         columns: vec![
             column("group", "", "Traffic group.", label(rows.iter().map(|(i, _)| *i), groups)),
-            column("packets", "1", "Data packets that arrived.", Data::U64(rows.iter().map(|(_, d)| d.packets).collect())),
+            column(
+                "packets",
+                "1",
+                "Data packets that arrived.",
+                Data::U64(rows.iter().map(|(_, d)| d.packets).collect()),
+            ),
             column("mean_s", "s", "Mean.", real(&|d| d.mean_s)),
             column("p50_s", "s", "Median, within 1/64.", real(&|d| d.p50.secs())),
             column("p95_s", "s", "95th percentile, within 1/64.", real(&|d| d.p95.secs())),
             column("p99_s", "s", "99th percentile, within 1/64.", real(&|d| d.p99.secs())),
             column("max_s", "s", "Maximum.", real(&|d| d.max.secs())),
             column("std_s", "s", "Standard deviation.", real(&|d| d.standard_deviation_s)),
-            column("jitter_s", "s", "Mean absolute difference between consecutive packets of a flow.", Data::OptF64(rows.iter().map(|(_, d)| d.mean_absolute_difference_s).collect())),
+            column(
+                "jitter_s",
+                "s",
+                "Mean absolute difference between consecutive packets of a flow.",
+                Data::OptF64(rows.iter().map(|(_, d)| d.mean_absolute_difference_s).collect()),
+            ),
         ],
     }
 }
@@ -454,11 +578,26 @@ fn drop_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         columns: vec![
             column("time_s", "s", "When.", Data::F64(log.iter().map(|row| row.at.secs()).collect())),
             column("port", "", "Where.", Data::Text(log.iter().map(|row| link_name(world, row.link)).collect())),
-            column("connection", "", "Flow handle of the packet's connection.", Data::U64(log.iter().map(|row| row.flow.index() as u64).collect())),
+            column(
+                "connection",
+                "",
+                "Flow handle of the packet's connection.",
+                Data::U64(log.iter().map(|row| row.flow.index() as u64).collect()),
+            ),
             column("reason", "", "Why.", label(log.iter().map(|row| row.reason as usize), &reasons)),
-            column("seq", "B", "Sequence or acknowledgement number, modulo 2^32.", Data::U64(log.iter().map(|row| u64::from(row.seq)).collect())),
+            column(
+                "seq",
+                "B",
+                "Sequence or acknowledgement number, modulo 2^32.",
+                Data::U64(log.iter().map(|row| u64::from(row.seq)).collect()),
+            ),
             column("ack", "", "It was an acknowledgement.", Data::Bool(log.iter().map(|row| row.ack).collect())),
-            column("retransmitted", "", "It had been sent before.", Data::Bool(log.iter().map(|row| row.retransmitted).collect())),
+            column(
+                "retransmitted",
+                "",
+                "It had been sent before.",
+                Data::Bool(log.iter().map(|row| row.retransmitted).collect()),
+            ),
         ],
     }
 }

@@ -165,7 +165,15 @@ impl World {
 
     fn begin_query(&mut self, group: GroupId) {
         self.groups[group.index()].query = Some(self.queries.len());
-        self.queries.push(Query { group, start: Time::NEVER, fan_in: 0, bytes: 0, open: 0, completion: None, slowest: None });
+        self.queries.push(Query {
+            group,
+            start: Time::NEVER,
+            fan_in: 0,
+            bytes: 0,
+            open: 0,
+            completion: None,
+            slowest: None,
+        });
     }
 
     fn plan_transfer<C: EventCore>(&mut self, group: GroupId, spec: &TransferSpec, now: Time, core: &mut C) {
@@ -257,7 +265,15 @@ impl World {
     }
 
     /// Gives data to a flow's sender, which opens the connection if it is not `open` yet.
-    fn push_data<C: EventCore>(&mut self, id: FlowId, bytes: Option<u64>, open: bool, fin: bool, now: Time, core: &mut C) {
+    fn push_data<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        bytes: Option<u64>,
+        open: bool,
+        fin: bool,
+        now: Time,
+        core: &mut C,
+    ) {
         let flow = &self.flows[id.index()];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let peer_window = (endpoint.buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
@@ -265,12 +281,10 @@ impl World {
         sender.push_data(bytes, fin);
         let boundary = if bytes.is_some() { sender.data_end() } else { u64::MAX };
         self.flows[id.index()].receiver.boundary = boundary;
-        self.with_sender(id, now, core, |sender, cfg, io| {
-            match sender.state() {
-                State::Closed if open => sender.adopt(peer_window, now, cfg, io),
-                State::Closed => sender.connect(now, cfg, io),
-                _ => sender.on_data_ready(now, cfg, io),
-            }
+        self.with_sender(id, now, core, |sender, cfg, io| match sender.state() {
+            State::Closed if open => sender.adopt(peer_window, now, cfg, io),
+            State::Closed => sender.connect(now, cfg, io),
+            _ => sender.on_data_ready(now, cfg, io),
         });
     }
 

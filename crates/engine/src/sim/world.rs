@@ -124,7 +124,11 @@ const PROGRESS_EVERY: u64 = 1 << 17;
 
 impl World {
     /// Runs to the end: all finite transfers complete, or the duration over.
-    pub(crate) fn run<C: EventCore>(&mut self, core: &mut C, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
+    pub(crate) fn run<C: EventCore>(
+        &mut self,
+        core: &mut C,
+        mut progress: Option<Progress<'_>>,
+    ) -> Result<(), RunError> {
         self.start(core);
         while !(self.finished || self.stopped) {
             let Some((now, event)) = core.next() else { break };
@@ -198,8 +202,12 @@ impl World {
                 self.see_whether_finished();
             }
             Class::Retransmission => self.on_retransmission_timer(FlowId::new(index), now, core),
-            Class::Pacing => self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_pace(now, cfg, io)),
-            Class::Wake => self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_wake(now, cfg, io)),
+            Class::Pacing => {
+                self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_pace(now, cfg, io));
+            }
+            Class::Wake => {
+                self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_wake(now, cfg, io));
+            }
             Class::DelayedAck => self.on_delayed_ack(FlowId::new(index), now, core),
             Class::Host => self.on_host_timer(index, now, core),
             Class::Switch => self.on_switch_timer(index, now, core),

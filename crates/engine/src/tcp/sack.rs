@@ -142,7 +142,8 @@ impl Scoreboard {
         self.sacked.range_at_or_above(seq).is_some_and(|range| range.start <= seq)
     }
 
-    /// RFC 6675 section 4, `IsLost()`: whether enough is reported above `seq` to deem it lost. A SACKED number is not.
+    /// RFC 6675 section 4, `IsLost()`: whether enough is reported above `seq` to deem it
+    /// lost. A reported number is not.
     pub fn is_lost(&self, seq: u64, cfg: &SackConfig) -> bool {
         seq < self.lost_end(cfg) && !self.is_sacked(seq)
     }
@@ -303,6 +304,7 @@ mod tests {
         assert!(!board.is_sacked(150) && !board.is_sacked(350) && board.is_sacked(401));
         assert_eq!(board.update(Some(&blocks(&[(301, 501)])), 401), 0, "a block that lags behind is no news");
         board.update(None, 501);
+        assert_eq!(board.update(Some(&blocks(&[(301, 401)])), 501), 0, "nor is one that was overtaken");
         assert!(board.is_empty());
     }
 
@@ -314,7 +316,8 @@ mod tests {
         let three = scoreboard(1, &[(200, 201), (400, 401), (600, 601)]);
         assert!(three.is_lost(1, &CFG) && three.is_lost(199, &CFG));
         assert!(!three.is_lost(201, &CFG), "only two above");
-        assert!(!three.is_lost(200, &CFG), "reported");
+        let four = scoreboard(1, &[(200, 201), (400, 401), (600, 601), (800, 801)]);
+        assert!(four.is_lost(201, &CFG) && !four.is_lost(200, &CFG), "a reported number is not lost");
     }
 
     #[test]

@@ -77,7 +77,14 @@ pub const MAX_PORTS: usize = 65_535;
 
 impl Topology {
     fn new(bottleneck: LinkId) -> Self {
-        Self { nodes: Vec::new(), links: Vec::new(), senders: Vec::new(), receivers: Vec::new(), bottleneck, egress: Vec::new() }
+        Self {
+            nodes: Vec::new(),
+            links: Vec::new(),
+            senders: Vec::new(),
+            receivers: Vec::new(),
+            bottleneck,
+            egress: Vec::new(),
+        }
     }
 
     fn add_node(&mut self, kind: NodeKind) -> NodeId {

@@ -9,8 +9,15 @@ pub(super) const ROW: TopologyRow = TopologyRow {
     summary: "Senders on one switch, receivers on another; the cable between them is the bottleneck.",
     params: &[
         SENDER_HOSTS,
-        Param::new("receiver-hosts", Kind::Integer, "2", "Number of receiving hosts, at least.", "SDTCP Fig. 8: two").at_least(1.0),
-        Param::new("trunk-rate", Kind::Rate, "1Gbps", "Rate of the cable between the switches.", "SDTCP section 5.1: 1 Gbps"),
+        Param::new("receiver-hosts", Kind::Integer, "2", "Number of receiving hosts, at least.", "SDTCP Fig. 8: two")
+            .at_least(1.0),
+        Param::new(
+            "trunk-rate",
+            Kind::Rate,
+            "1Gbps",
+            "Rate of the cable between the switches.",
+            "SDTCP section 5.1: 1 Gbps",
+        ),
     ],
     build,
 };

@@ -14,8 +14,15 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         Param::new("start", Kind::Time, "0s", "When the first flow begins.", "at once"),
         Param::new("interval", Kind::Time, "0s", "Time between the starts of consecutive flows.", "all at once"),
         Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "none"),
-        Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the data, from 0.", "the first").at_most(65_534.0),
-        Param::new("placement", Kind::Choice(&["own-host", "round-robin"]), "own-host", "Whether each flow has a sending host of its own, or they share the hosts in turn.", "as in the papers"),
+        Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the data, from 0.", "the first")
+            .at_most(65_534.0),
+        Param::new(
+            "placement",
+            Kind::Choice(&["own-host", "round-robin"]),
+            "own-host",
+            "Whether each flow has a sending host of its own, or they share the hosts in turn.",
+            "as in the papers",
+        ),
     ],
     demand: |params| {
         let flows = params.integer("flows") as usize;

@@ -13,26 +13,81 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     demand: |params| {
         let senders = params.integer("senders") as usize;
         let own = params.text("placement") == "own-host";
-        Demand { senders: if own { senders } else { senders.min(1) }, receivers: params.integer("receiver") as usize + 1 }
+        Demand {
+            senders: if own { senders } else { senders.min(1) },
+            receivers: params.integer("receiver") as usize + 1,
+        }
     },
     build,
 };
 
 const PARAMS: &[Param] = &[
-    Param::new("senders", Kind::Integer, "", "Number of servers that answer; 0 for none.", "required").at_most(10_000_000.0),
-    Param::new("bytes-each", Kind::Bytes, "0B", "Bytes of each answer; 0 if bytes-total says it.", "give this or bytes-total"),
-    Param::new("bytes-total", Kind::Bytes, "0B", "Bytes of all answers together, split evenly (the first answers take the remainder).", "give this or bytes-each"),
+    Param::new("senders", Kind::Integer, "", "Number of servers that answer; 0 for none.", "required")
+        .at_most(10_000_000.0),
+    Param::new(
+        "bytes-each",
+        Kind::Bytes,
+        "0B",
+        "Bytes of each answer; 0 if bytes-total says it.",
+        "give this or bytes-total",
+    ),
+    Param::new(
+        "bytes-total",
+        Kind::Bytes,
+        "0B",
+        "Bytes of all answers together, split evenly (the first answers take the remainder).",
+        "give this or bytes-each",
+    ),
     Param::new("start", Kind::Time, "0s", "When the first round begins.", "at once"),
-    Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "synchronised, as the papers say"),
-    Param::new("exponential", Kind::Time, "0s", "Each start is delayed by a seeded exponential time with this mean.", "off; RCC Fig. 2 uses 15 ms").reading("R3"),
-    Param::new("rounds", Kind::Integer, "1", "Rounds; each begins when all answers of the one before have come (Phanishayee et al. 2008).", "one").at_least(1.0),
+    Param::new(
+        "jitter",
+        Kind::Time,
+        "0s",
+        "Each start is delayed by a seeded uniform time below this.",
+        "synchronised, as the papers say",
+    ),
+    Param::new(
+        "exponential",
+        Kind::Time,
+        "0s",
+        "Each start is delayed by a seeded exponential time with this mean.",
+        "off; RCC Fig. 2 uses 15 ms",
+    )
+    .reading("R3"),
+    Param::new(
+        "rounds",
+        Kind::Integer,
+        "1",
+        "Rounds; each begins when all answers of the one before have come (Phanishayee et al. 2008).",
+        "one",
+    )
+    .at_least(1.0),
     Param::new("gap", Kind::Time, "0s", "Pause between rounds.", "at once"),
-    Param::new("connections", Kind::Choice(&["fresh", "persistent"]), "fresh", "A connection per answer with its handshake, or open connections that stay.", "spec of the papers: set-up is part of the experiment"),
-    Param::new("request", Kind::Bytes, "0B", "Bytes of the request that the client sends to each server first; 0: servers begin by themselves.", "the papers' servers begin by themselves"),
+    Param::new(
+        "connections",
+        Kind::Choice(&["fresh", "persistent"]),
+        "fresh",
+        "A connection per answer with its handshake, or open connections that stay.",
+        "spec of the papers: set-up is part of the experiment",
+    ),
+    Param::new(
+        "request",
+        Kind::Bytes,
+        "0B",
+        "Bytes of the request that the client sends to each server first; 0: servers begin by themselves.",
+        "the papers' servers begin by themselves",
+    ),
     Param::new("think", Kind::Time, "0s", "Time that a server needs between request and answer.", "none"),
     Param::new("think-jitter", Kind::Time, "0s", "Seeded uniform addition to the think time, below this.", "none"),
-    Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the answers, from 0.", "the first").at_most(65_534.0),
-    Param::new("placement", Kind::Choice(&["own-host", "round-robin"]), "own-host", "Whether each server has a host of its own, or they share the hosts in turn.", "as in the papers"),
+    Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the answers, from 0.", "the first")
+        .at_most(65_534.0),
+    Param::new(
+        "placement",
+        Kind::Choice(&["own-host", "round-robin"]),
+        "own-host",
+        "Whether each server has a host of its own, or they share the hosts in turn.",
+        "as in the papers",
+    ),
 ];
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {

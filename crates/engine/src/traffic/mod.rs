@@ -8,7 +8,7 @@ mod incast;
 
 use crate::ids::{NodeId, TransferId};
 use crate::rng::Stream;
-use crate::spec::{Params, Param, SpecError};
+use crate::spec::{Param, Params, SpecError};
 use crate::topology::Demand;
 use crate::units::Time;
 

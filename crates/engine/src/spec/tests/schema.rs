@@ -65,7 +65,7 @@ fn refuses_what_the_parser_refuses() {
         ("topology = \"star\"\n", ""),
         ("\"10ms\"", "10"),
         ("senders = 49\n", ""),
-        ("senders = 49", "senders = 0"),
+        ("senders = 49", "senders = 49\nrounds = 0"),
         ("seed = 7", "seed = 7.5"),
         ("[control]", "[controls]"),
         ("[scheme.dctcp]", "[scheme.dctpc]"),
