@@ -255,6 +255,7 @@ struct TableView {
 impl TableView {
     /// The Arrow C stream of the table; `requested_schema` is ignored, as the interface allows.
     #[pyo3(signature = (requested_schema=None))]
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned references")]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,

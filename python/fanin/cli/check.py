@@ -26,13 +26,11 @@ def check(
     {file, experiment, runs, values}, where values, with --resolved, is an array of {path, value, is_default, source,
     doc}.
 
-    Examples:
-        fanin check scenario.toml
+    **Examples**
 
-        fanin check sdtcp/fig9 --resolved
-
-        fanin check scenario.toml --set transport.rto-min=1ms --json
-
+    - `fanin check scenario.toml`
+    - `fanin check sdtcp/fig9 --resolved`
+    - `fanin check scenario.toml --set transport.rto-min=1ms --json`
     """
     experiment = fanin.load(scenario)
     settings = overrides(set_)

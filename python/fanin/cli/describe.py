@@ -22,11 +22,10 @@ def describe(
 
     --json prints one object: {files: [{file, rows, columns: [{name, type, unit, description}]}], manifest}.
 
-    Examples:
-        fanin describe results/sdtcp/fig9/runs.parquet
+    **Examples**
 
-        fanin describe results/scenario/0123456789abcdef
-
+    - `fanin describe results/sdtcp/fig9/runs.parquet`
+    - `fanin describe results/scenario/0123456789abcdef`
     """
     files = [tables.describe(file) for file in tables.locate(path)]
     manifest = read_run(path).manifest if path.is_dir() else None

@@ -19,17 +19,16 @@ def explain(
 ) -> None:
     """Explain a scheme, topology, queue, traffic pattern, section or parameter.
 
-    Shows what it is and, for each parameter, what it takes, its default, meaning, the default's source and the reading of
+    Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
+    reading of
     the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes, default,
     doc, source, reading}]}, or the parameter alone.
 
-    Examples:
-        fanin explain dctcp
+    **Examples**
 
-        fanin explain transport.rto-min
-
-        fanin explain incast --json
-
+    - `fanin explain dctcp`
+    - `fanin explain transport.rto-min`
+    - `fanin explain incast --json`
     """
     found = catalogue.explain(key)
     if json:

@@ -37,13 +37,11 @@ def export(
     completion time in nanoseconds; flows that did not complete are left out. With --out, --json prints one object:
     {file, rows}.
 
-    Examples:
-        fanin export results/scenario/0123456789abcdef --to csv > flows.csv
+    **Examples**
 
-        fanin export results/scenario/0123456789abcdef --to csv --table queues --out queues.csv
-
-        fanin export results/scenario/0123456789abcdef/flows.parquet --to fct --out fct.txt
-
+    - `fanin export results/scenario/0123456789abcdef --to csv > flows.csv`
+    - `fanin export results/scenario/0123456789abcdef --to csv --table queues --out queues.csv`
+    - `fanin export results/scenario/0123456789abcdef/flows.parquet --to fct --out fct.txt`
     """
     if json and out is None:
         raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")

@@ -32,13 +32,11 @@ def list_(
     --json prints an array of {key, summary}, with a field kind in each when everything is listed. --schema prints
     the JSON Schema of scenario files, which editors use to complete and check them.
 
-    Examples:
-        fanin list schemes
+    **Examples**
 
-        fanin list experiments --json
-
-        fanin list --schema > scenario.schema.json
-
+    - `fanin list schemes`
+    - `fanin list experiments --json`
+    - `fanin list --schema > scenario.schema.json`
     """
     if schema:
         print_json(catalogue.json_schema())

@@ -37,13 +37,11 @@ def reproduce(
     reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure,
     published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], paths}]}.
 
-    Examples:
-        fanin reproduce sdtcp/fig9 sdtcp/fig10
+    **Examples**
 
-        fanin reproduce sdtcp/fig9 --quick --jobs 2
-
-        fanin reproduce my-sweep.toml --seeds 1..20 --out /tmp/results
-
+    - `fanin reproduce sdtcp/fig9 sdtcp/fig10`
+    - `fanin reproduce sdtcp/fig9 --quick --jobs 2`
+    - `fanin reproduce my-sweep.toml --seeds 1..20 --out /tmp/results`
     """
     loaded = [fanin.load(name) for name in experiments]
     chosen = seeds(seeds_)

@@ -29,13 +29,11 @@ def run(
     --json prints one object: the summary (result_hash, goodput_bps, fct_mean_s, fct_p99_s, timeouts, drops, marks,
     queue_mean_packets, queue_max_packets, packet_hops, events, wall_s and more), run_id and paths.
 
-    Examples:
-        fanin run scenario.toml
+    **Examples**
 
-        fanin run scenario.toml --set transport.scheme=dctcp --set traffic.bursts.senders=40 --seed 7
-
-        fanin run sdtcp/fig9 --json --no-store
-
+    - `fanin run scenario.toml`
+    - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.bursts.senders=40 --seed 7`
+    - `fanin run sdtcp/fig9 --json --no-store`
     """
     experiment = fanin.load(scenario)
     settings = overrides(set_)
