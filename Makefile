@@ -44,7 +44,7 @@ $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fanin needs Python 3.11 or newer: make PYTHON=python3.12")'
 	@command -v cargo >/dev/null || { echo 'fanin needs Rust (cargo): install it with rustup'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 	touch $@
 
 $(VENV)/installed: $(VENV)/created $(RUST)

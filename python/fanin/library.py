@@ -1,7 +1,7 @@
 """Finding scenario and experiment files.
 
-An experiment is named ``<paper>/<figure>``. A folder ``experiments`` in the current directory comes first, so that a
-checkout's files are the ones that run; then the folder beside an editable install; then what the wheel ships.
+An experiment is named ``<paper>/<figure>``. A folder ``experiments`` in the current directory comes first, so that
+one's own files are the ones that run; then those that the package ships.
 """
 
 from __future__ import annotations
@@ -12,11 +12,7 @@ from pathlib import Path
 
 from fanin.errors import NotFoundError
 
-_ROOTS = (
-    Path(__file__).parent / "experiments",
-    Path(__file__).parents[2] / "experiments",
-    Path("experiments"),
-)
+_ROOTS = (Path(__file__).parent / "experiments", Path("experiments"))
 
 
 def experiments() -> dict[str, Path]:

@@ -20,9 +20,8 @@ def explain(
     """Explain a scheme, topology, queue, traffic pattern, section or parameter.
 
     Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
-    reading of
-    the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes, default,
-    doc, source, reading}]}, or the parameter alone.
+    reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,
+    default, doc, source, reading}]}, or the parameter alone.
 
     **Examples**
 
