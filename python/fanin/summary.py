@@ -79,5 +79,11 @@ def format_value(name: str, value: object) -> str:
         return str(value)
     how = column(name)
     shown = value if how.scale == 1.0 else value * how.scale
-    number = f"{shown:,}" if isinstance(shown, int) else f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.4g}"
-    return f"{number} {how.shown_as}".rstrip()
+    return f"{format_number(shown)} {how.shown_as}".rstrip()
+
+
+def format_number(value: float, digits: int = 4) -> str:
+    """The number with that many significant digits, or more where its whole part has more."""
+    if isinstance(value, int) or abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"

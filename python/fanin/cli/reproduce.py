@@ -16,7 +16,7 @@ from fanin.experiment import Experiment
 from fanin.report import Report, report
 from fanin.scenario import Plot
 from fanin.store import Store
-from fanin.summary import column
+from fanin.summary import column, format_number
 from fanin.sweep import Runs, points, sweep
 
 
@@ -53,6 +53,8 @@ def reproduce(
     except KeyboardInterrupt:
         note(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
         raise typer.Exit(130) from None
+    if quick:
+        note("a quick look: two seeds and fewer points, so the verdicts below are provisional")
     reports = [report(experiment, swept[experiment.runs_name], out) for experiment in loaded]
     if json:
         print_json({"experiments": [each.as_dict() for each in reports]})
@@ -97,7 +99,7 @@ def _print_plot(title: str, plot: Plot, data: pl.DataFrame) -> None:
     how = column(plot.y)
     lines = list(dict.fromkeys(data["by"]))
     cells = {
-        (x, by): f"{mean * how.scale:.4g}" + ("" if half is None else f" ± {half * how.scale:.2g}")
+        (x, by): format_number(mean * how.scale) + ("" if half is None else f" ± {format_number(half * how.scale, 2)}")
         for by, x, mean, half in data.select("by", "x", "mean", "half").iter_rows()
     }
     heading = f"{title}: {plot.title or how.axis}" + (f" [{how.shown_as}]" if how.shown_as else "")

@@ -50,7 +50,8 @@ def print_table(title: str, header: list[str], rows: Iterable[list[str]]) -> Non
         for row in rows:
             say("\t".join(row))
         return
-    table = Table(title=title, title_justify="left", header_style="bold")
+    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    table = Table(header_style="bold")
     for name in header:
         table.add_column(name, overflow="fold")
     for row in rows:
