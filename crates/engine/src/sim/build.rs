@@ -17,7 +17,7 @@ use crate::sim::transfers::Group;
 use crate::sim::world::{Endpoint, Host, World, stream};
 use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
 use crate::tcp::EcnMode;
-use crate::tcp::receiver::ReceiverConfig;
+use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::rto::RtoConfig;
 use crate::tcp::sender::SenderConfig;
 use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
@@ -75,12 +75,13 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
             uplink: egress(&topology, NodeId::new(node)),
         }),
     });
-    let hosts = hosts.collect();
+    let hosts: Vec<Option<Host>> = hosts.collect();
     let ledger = ledger(scenario, &topology, endpoints.len());
     let groups = groups(scenario, &topology, &demands, seed)?;
     let world = World {
         seed,
         duration: scenario.run.time("duration"),
+        has_schedulers: hosts.iter().flatten().any(|host| host.window.is_some()),
         has_agents: switches.iter().any(Option::is_some),
         controller: bundle.controller(),
         channel: channel(&scenario.control, seed),
@@ -112,8 +113,10 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
         now: Time::ZERO,
         finished: false,
         stopped: false,
+        over: false,
         hops: 0,
         events: 0,
+        acks: AckList::new(),
         receiver_actions: Vec::new(),
         switch_actions: Vec::new(),
     };

@@ -302,8 +302,10 @@ impl Core {
 
     #[inline(always)]
     fn deliver(&mut self, link: LinkId, now: Time) -> Packet {
-        if self.ports[link.index()].exact {
-            self.look(link, now);
+        let port = &self.ports[link.index()];
+        // A packet's departure is booked before the packet leaves the ring.
+        if port.exact && port.dep == port.head && !port.scheduled {
+            self.follow(link, now);
         }
         let port = &mut self.ports[link.index()];
         let packet = *port.at(port.head);
@@ -314,7 +316,7 @@ impl Core {
         }
         let port = &self.ports[link.index()];
         let next = if port.head == port.tail { Time::NEVER } else { Time::from_ps(port.at(port.head).arrival) };
-        self.links.set(link, next);
+        self.links.replace_top(link, next);
         packet
     }
 }
@@ -350,7 +352,7 @@ fn hot_part(spec: &PortSpec) -> Port {
         || matches!(spec.limit, Limit::Bytes(_) | Limit::Dynamic { .. });
     let always = scheduled || exact || spec.jitter.is_some();
     Port {
-        ring: vec![Packet::default(); 8].into_boxed_slice(),
+        ring: vec![Packet::default(); 4].into_boxed_slice(),
         head: 0,
         dep: 0,
         tail: 0,
@@ -398,15 +400,18 @@ impl EventCore for Core {
     #[inline(always)]
     fn next(&mut self) -> Option<(Time, Event)> {
         match self.links.top() {
-            Some((now, link)) if now.ps() <= self.misc_min => {
-                Some((now, Event::Arrival { link, packet: self.deliver(link, now) }))
-            }
+            Some((now, link)) if now.ps() <= self.misc_min => Some((now, Event::Arrival(link))),
             _ => {
                 let Reverse((now, key)) = self.misc.pop()?;
                 self.misc_min = self.misc.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
                 Some((Time::from_ps(now), key.event()))
             }
         }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, link: LinkId, now: Time) -> Packet {
+        self.deliver(link, now)
     }
 
     fn backlog(&mut self, link: LinkId, now: Time) -> Backlog {

@@ -12,7 +12,7 @@ use crate::sim::flow::{HeldAck, Io};
 use crate::sim::transfers::TimeoutCause;
 use crate::sim::world::World;
 use crate::tcp::FIRST_DATA;
-use crate::tcp::receiver::{AckList, AckOut, Segment};
+use crate::tcp::receiver::{AckOut, Segment};
 use crate::tcp::sack::SackBlocks;
 use crate::tcp::sender::{InAck, Sender, SenderConfig, TimerOutcome};
 use crate::units::{Bytes, Time};
@@ -92,8 +92,7 @@ impl World {
             retransmitted: packet.flags.has(Flags::RETRANSMITTED),
         };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
-        let mut acks = AckList::new();
-        let delivery = side.state.on_segment(&segment, now, cfg, &mut acks);
+        let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         let next = side.state.next();
         side.segments += 1;
         let delay = packet.stamp.until(now);
@@ -111,12 +110,13 @@ impl World {
             bins.add_delay(group, now, delay, previous);
             bins.add_delivered(group, now, Bytes::new(delivery.new_in_order));
         }
-        if self.hosts[to.index()].as_ref().is_some_and(|host| host.window.is_some()) {
+        if self.has_schedulers {
             let arrival = Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
             self.ask_host(to, now, core, |window, cx| window.on_data(cx, packet.flow, &arrival));
         }
-        for ack in acks.as_slice() {
-            self.acknowledge(packet.flow, ack, now, core);
+        for i in 0..self.acks.as_slice().len() {
+            let ack = self.acks.as_slice()[i];
+            self.acknowledge(packet.flow, &ack, now, core);
         }
         if arrived {
             self.on_transfer_arrived(packet.flow, now, core);
@@ -138,8 +138,8 @@ impl World {
     /// Sends an acknowledgement, or leaves it to the host's scheduler.
     #[inline]
     fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: &AckOut, now: Time, core: &mut C) {
-        let to = self.flows[id.index()].wire.to;
-        if self.hosts[to.index()].as_ref().is_some_and(|host| host.window.is_some()) {
+        if self.has_schedulers {
+            let to = self.flows[id.index()].wire.to;
             let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
             let verdict = self.ack_verdict(to, id, kind, now, core);
             if verdict == AckVerdict::Hold {

@@ -42,8 +42,8 @@ pub(crate) enum Class {
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A packet reached the far end of a link.
-    Arrival { link: LinkId, packet: Packet },
+    /// A packet reached the far end of a link; [`EventCore::take`] hands it over.
+    Arrival(LinkId),
     /// Something rare.
     Misc { class: Class, index: u32 },
 }
@@ -131,6 +131,8 @@ pub(crate) trait EventCore {
     fn schedule(&mut self, at: Time, class: Class, index: usize);
     /// The next event in time and structural order.
     fn next(&mut self) -> Option<(Time, Event)>;
+    /// Takes the packet whose arrival was the last event.
+    fn take(&mut self, link: LinkId, now: Time) -> Packet;
     /// What is in the port of `link` now.
     fn backlog(&mut self, link: LinkId, now: Time) -> crate::roles::Backlog;
     /// The books that both cores keep in the same way.

@@ -53,6 +53,22 @@ impl LinkQueue {
         }
     }
 
+    /// Sets the time of the link that is at the top. Its key is the smallest all the way up, so the walk always
+    /// reaches the root and need not look for an early end.
+    #[inline(always)]
+    pub(crate) fn replace_top(&mut self, link: LinkId, at: Time) {
+        debug_assert_eq!(self.top().map(|(_, top)| top), Some(link));
+        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps()) };
+        let mut i = self.leaves + link.index();
+        let nodes = &mut self.nodes[..];
+        nodes[i] = key;
+        while i > 1 {
+            key = key.min(nodes[i ^ 1]);
+            i >>= 1;
+            nodes[i] = key;
+        }
+    }
+
     #[inline(always)]
     fn key(&mut self, link: LinkId, at: u64) -> u64 {
         if at - self.base >= self.horizon() {

@@ -69,6 +69,8 @@ pub(crate) struct Oracle {
     ports: Vec<Port>,
     nodes: Vec<Box<dyn Any + Send>>,
     ledger: Ledger,
+    /// The packet of the last arrival.
+    arrived: Packet,
 }
 
 impl Oracle {
@@ -83,7 +85,7 @@ impl Oracle {
                 bytes_in: 0,
             }
         });
-        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, ledger }
+        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, ledger, arrived: Packet::default() }
     }
 
     fn push(&mut self, at: Time, rank: (u8, u64), link: usize, kind: Kind) {
@@ -199,11 +201,16 @@ impl EventCore for Oracle {
             match entry.kind {
                 Kind::Departure(packet) => self.depart(entry.link, packet, entry.at),
                 Kind::Arrival(packet) => {
-                    return Some((entry.at, Event::Arrival { link: LinkId::new(entry.link), packet }));
+                    self.arrived = packet;
+                    return Some((entry.at, Event::Arrival(LinkId::new(entry.link))));
                 }
                 Kind::Misc(key) => return Some((entry.at, key.event())),
             }
         }
+    }
+
+    fn take(&mut self, _link: LinkId, _now: Time) -> Packet {
+        self.arrived
     }
 
     fn backlog(&mut self, link: LinkId, _now: Time) -> Backlog {

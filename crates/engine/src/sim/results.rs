@@ -14,6 +14,7 @@ use crate::traffic::Connection;
 use crate::units::Time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -151,9 +152,14 @@ struct Rows(Vec<Row>);
 impl Rows {
     fn of<C: EventCore>(world: &mut World, core: &mut C) -> Self {
         let mut rows = Vec::with_capacity(world.transfers.len());
+        let mut known = BTreeMap::new();
         for i in 0..world.transfers.len() {
             let transfer = world.transfers[i].clone();
-            let ideal = transfer.bytes.map(|bytes| ideal(world, &transfer, bytes).secs());
+            let ideal = transfer.bytes.map(|bytes| {
+                let key =
+                    (transfer.from, transfer.to, bytes, transfer.connection == Connection::Fresh, transfer.request);
+                known.entry(key).or_insert_with(|| ideal(world, &transfer, bytes)).secs()
+            });
             let counters = transfer.flow.map_or_else(Counters::default, |flow| {
                 let after = transfer.after.unwrap_or_else(|| world.counters(flow, core));
                 after.since(&transfer.before)
@@ -272,52 +278,46 @@ fn delivered(world: &World, flow: FlowId, transfer: &Transfer) -> u64 {
 fn ideal(world: &mut World, transfer: &Transfer, bytes: u64) -> Time {
     let mss = world.endpoints[world.groups[transfer.group.index()].endpoint].sender.mss;
     let header = u64::from(world.header);
-    let one = |world: &mut World, from: NodeId, to: NodeId, size: u64| last_arrival(world, from, to, &[size]);
+    let one =
+        |world: &mut World, from: NodeId, to: NodeId, size: u64| last_arrival(world, from, to, std::iter::once(size));
     let fresh = transfer.connection == Connection::Fresh;
     let (from, to) = (transfer.from, transfer.to);
     let mut before = Time::ZERO;
     if fresh {
         before += one(world, from, to, header) + one(world, to, from, header);
     }
-    let mut sizes = Vec::new();
-    match transfer.request {
-        Some(request) => {
-            let mut ask = segments(request.bytes, mss, header);
-            if fresh {
-                ask.insert(0, header); // the last packet of the handshake goes first
-            }
-            before += last_arrival(world, to, from, &ask) + request.think;
-        }
-        None if fresh => sizes.push(header),
-        None => {}
+    // The last packet of a handshake goes ahead of the first segment.
+    let opening = |first: bool| first.then_some(header).into_iter();
+    if let Some(request) = transfer.request {
+        let ask = opening(fresh).chain(segments(request.bytes, mss, header));
+        before += last_arrival(world, to, from, ask) + request.think;
     }
-    sizes.extend(segments(bytes, mss, header));
-    before + last_arrival(world, from, to, &sizes)
+    let data = opening(fresh && transfer.request.is_none()).chain(segments(bytes, mss, header));
+    before + last_arrival(world, from, to, data)
 }
 
-fn segments(bytes: u64, mss: u64, header: u64) -> Vec<u64> {
+/// Sizes on the wire of the segments of `bytes`.
+fn segments(bytes: u64, mss: u64, header: u64) -> impl Iterator<Item = u64> {
     let (full, rest) = (bytes / mss, bytes % mss);
-    let mut sizes = vec![mss + header; full as usize];
-    if rest > 0 {
-        sizes.push(rest + header);
-    }
-    sizes
+    let full = std::iter::repeat_n(mss + header, full as usize);
+    full.chain((rest > 0).then_some(rest + header))
 }
 
 /// When the last of these packets arrives if all are ready at time zero and nobody else sends.
-fn last_arrival(world: &mut World, from: NodeId, to: NodeId, sizes: &[u64]) -> Time {
+fn last_arrival(world: &mut World, from: NodeId, to: NodeId, sizes: impl Iterator<Item = u64>) -> Time {
     let offset = world.paths.between(from, to, &world.topology)[0];
-    let mut ready: Vec<Time> = vec![Time::ZERO; sizes.len()];
-    for link in world.paths.links(offset) {
-        let link = &world.topology.links[link.index()];
-        let ps_per_byte = u64::from(link.rate.ps_per_byte().unwrap_or(0));
-        let mut free = Time::ZERO;
-        for (at, size) in ready.iter_mut().zip(sizes) {
-            free = free.max(*at) + Time::from_ps(size * ps_per_byte);
-            *at = free + link.delay;
+    let links = world.paths.links(offset).map(|link| &world.topology.links[link.index()]);
+    // Per link: picoseconds per byte, delay, and when it is free.
+    let mut path: Vec<_> = links.map(|link| (link.rate.ps_per_byte().unwrap_or(0), link.delay, Time::ZERO)).collect();
+    let mut arrival = Time::ZERO;
+    for size in sizes {
+        arrival = Time::ZERO;
+        for (ps_per_byte, delay, free) in &mut path {
+            *free = arrival.max(*free) + Time::from_ps(size * u64::from(*ps_per_byte));
+            arrival = *free + *delay;
         }
     }
-    ready.last().copied().unwrap_or(Time::ZERO)
+    arrival
 }
 
 /// The queue statistics of every observed port.

@@ -383,7 +383,7 @@ impl Sender {
         self.send(now, cfg, io);
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         let acked = ack.ack - self.una;
         self.una = ack.ack;
@@ -552,6 +552,7 @@ impl Sender {
         }
     }
 
+    #[inline(always)]
     fn tell_ack<I: SenderIo>(
         &mut self,
         acked: u64,
@@ -578,6 +579,7 @@ impl Sender {
     }
 
     /// Sends what the windows allow.
+    #[inline(always)]
     pub(crate) fn send<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
         if self.recovery == Recovery::Sack {
             return;
@@ -616,6 +618,7 @@ impl Sender {
     }
 
     /// Sends the segment at `nxt`, new or again after a timeout.
+    #[inline(always)]
     pub(crate) fn transmit_next<I: SenderIo>(&mut self, len: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
         let seq = self.nxt;
         let fin = self.fin && seq + len == self.data_end;
@@ -635,7 +638,7 @@ impl Sender {
         self.emit(seq, len, fin, now, cfg, io);
     }
 
-    #[inline]
+    #[inline(always)]
     fn emit<I: SenderIo>(&mut self, seq: u64, len: u64, fin: bool, now: Time, cfg: &SenderConfig, io: &mut I) {
         let again = seq < self.max_sent;
         // RFC 3168 s6.1.5: no ECT on retransmissions, unless the scheme wants it.

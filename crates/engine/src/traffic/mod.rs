@@ -39,7 +39,7 @@ pub enum Connection {
 }
 
 /// What makes a server answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Request {
     /// Bytes of the request.
     pub bytes: u64,
