@@ -24,6 +24,7 @@ lint: $(VENV)/installed-dev ## Check formats, lints and types
 	$(BIN)/ruff format --check python
 	$(BIN)/ruff check python
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest fanin._engine
 
 bench: ## Measure the engine: time per packet-hop and memory
 	cargo bench --package fanin-engine

@@ -4,6 +4,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
+__all__ = [
+    "RunOutput",
+    "TableView",
+    "check",
+    "describe_parquet",
+    "registry",
+    "resolve",
+    "resolved_table",
+    "run",
+    "schema",
+    "version",
+]
+
 _Overrides = Sequence[tuple[str, str]]
 
 def version() -> str: ...
