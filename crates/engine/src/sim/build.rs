@@ -7,7 +7,7 @@ use crate::queue;
 use crate::roles::QueueDiscipline;
 use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
-use crate::sim::event::Slots;
+use crate::sim::event::{Slots, TieBreak};
 use crate::sim::flow::Paths;
 use crate::sim::ledger::Ledger;
 use crate::sim::port::{Jitter, Limit, PortSpec};
@@ -31,6 +31,7 @@ pub(crate) struct CoreParts {
     pub(crate) ports: Vec<PortSpec>,
     pub(crate) nodes: Vec<Box<dyn Any + Send>>,
     pub(crate) ledger: Ledger,
+    pub(crate) ties: TieBreak,
 }
 
 /// Largest IPv4 packet (RFC 791 section 3.1).
@@ -78,6 +79,7 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
     let hosts: Vec<Option<Host>> = hosts.collect();
     let ledger = ledger(scenario, &topology, endpoints.len());
     let groups = groups(scenario, &topology, &demands, seed)?;
+    let ties = TieBreak::new(topology.links.len(), seed);
     let world = World {
         seed,
         duration: scenario.run.time("duration"),
@@ -120,7 +122,7 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
         receiver_actions: Vec::new(),
         switch_actions: Vec::new(),
     };
-    Ok((world, CoreParts { ports, nodes, ledger }))
+    Ok((world, CoreParts { ports, nodes, ledger, ties }))
 }
 
 /// The schemes that a scenario uses, each built once.

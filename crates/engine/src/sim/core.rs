@@ -13,7 +13,7 @@
 use crate::ids::{LinkId, NodeId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
-use crate::sim::event::{Class, Event, EventCore, MiscKey};
+use crate::sim::event::{Class, Event, EventCore, MiscKey, TieBreak};
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
 use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
@@ -135,7 +135,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger) -> Self {
+    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger, ties: TieBreak) -> Self {
         let mut pools: Vec<Vec<LinkId>> = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
             if let Limit::Dynamic { pool, .. } = spec.limit {
@@ -144,7 +144,7 @@ impl Core {
             }
         }
         Self {
-            links: LinkQueue::new(specs.len()),
+            links: LinkQueue::new(ties),
             ports: specs.iter().map(hot_part).collect(),
             slow: specs.into_iter().map(slow_part).collect(),
             misc: BinaryHeap::new(),

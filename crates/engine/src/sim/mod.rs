@@ -61,7 +61,7 @@ fn run_with(
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, substitutes)?;
-    let mut core = core::Core::new(parts.ports, parts.nodes, parts.ledger);
+    let mut core = core::Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
     world.run(&mut core, progress)?;
     Ok(results::collect(world, core))
 }
@@ -74,7 +74,7 @@ fn run_with(
 #[cfg(any(test, feature = "oracle"))]
 pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, build::Substitutes::new())?;
-    let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger);
+    let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
     world.run(&mut core, None)?;
     Ok(results::collect(world, core))
 }
