@@ -157,7 +157,7 @@ pub struct Sender {
     ecn: EcnMode,
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
     cwr_pending: bool,
-    /// The window was reduced for data below this; one reduction per round trip (RFC 3168 section 6.1.2).
+    /// The window was reduced for data up to this; one reduction per round trip (RFC 3168 section 6.1.2).
     cwr_end: u64,
     /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
     pub(crate) limited_bytes: u64,
@@ -569,7 +569,8 @@ impl Sender {
 
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.
     fn react_to_echo(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig) {
-        if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.in_recovery() || self.una < self.cwr_end {
+        // The last segment sent before a reduction was in the same queue as those whose marks caused it.
+        if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.in_recovery() || self.una <= self.cwr_end {
             return;
         }
         self.with_cc(now, cfg, |cc, cx| cc.on_ecn_echo(cx));
