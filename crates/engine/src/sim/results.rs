@@ -330,8 +330,7 @@ fn last_arrival(world: &mut World, from: NodeId, to: NodeId, trains: &[Train]) -
     heaviest[0] = Some(0);
     for &(size, count) in trains.iter().filter(|(_, count)| *count > 0) {
         let mut through = vec![None; links.len()];
-        for first in 0..links.len() {
-            let Some(reached) = heaviest[first] else { continue };
+        for (first, reached) in heaviest.iter().enumerate().filter_map(|(i, reached)| Some((i, (*reached)?))) {
             let (mut sum, mut slowest) = (0, 0);
             for last in first..links.len() {
                 sum += ps[last];

@@ -49,7 +49,7 @@ impl Path {
 /// The sizes of the segments of a transfer on the wire.
 fn segments(bytes: u64) -> Vec<u64> {
     let full = std::iter::repeat_n(MSS + HEADER, (bytes / MSS) as usize);
-    full.chain((bytes % MSS > 0).then_some(bytes % MSS + HEADER)).collect()
+    full.chain((!bytes.is_multiple_of(MSS)).then_some(bytes % MSS + HEADER)).collect()
 }
 
 const SIZES: [u64; 7] = [1, 100, 1459, 1460, 1461, 14_600, 100_000];

@@ -26,7 +26,7 @@ impl CongestionControl for Numbering {
         self.next += 1;
         cx.packet.field = 1000 + self.next;
         cx.packet.priority = (self.next % 4) as u8;
-        cx.packet.ect = self.next % 2 == 0;
+        cx.packet.ect = self.next.is_multiple_of(2);
         // One segment at a time: each packet has the values of the acknowledgement before it.
         cx.window.cwnd = cx.mss;
     }
