@@ -300,11 +300,12 @@ fn ideal(world: &mut World, transfer: &Transfer, bytes: u64) -> Time {
     let handshake = (header, u64::from(fresh));
     let [full, rest] = segments(bytes, mss, header);
     let Some(request) = transfer.request else {
-        return before + last_arrival(world, from, to, &[handshake, full, rest]);
+        return before.saturating_add(last_arrival(world, from, to, &[handshake, full, rest]));
     };
     let [ask, ask_rest] = segments(request.bytes, mss, header);
     let asked = last_arrival(world, to, from, &[handshake, ask, ask_rest]);
-    before + asked + request.think + last_arrival(world, from, to, &[full, rest])
+    let answered = last_arrival(world, from, to, &[full, rest]);
+    (before + asked + request.think).saturating_add(answered)
 }
 
 /// Packets of equal size, one after the other: bytes on the wire, and how many.
@@ -329,18 +330,19 @@ fn last_arrival(world: &mut World, from: NodeId, to: NodeId, trains: &[Train]) -
     heaviest[0] = Some(0);
     for &(size, count) in trains.iter().filter(|(_, count)| *count > 0) {
         let mut through = vec![None; links.len()];
-        for (first, reached) in heaviest.iter().enumerate() {
-            let Some(reached) = reached else { continue };
+        for (first, reached) in heaviest.iter().enumerate().filter_map(|(i, reached)| Some((i, (*reached)?))) {
             let (mut sum, mut slowest) = (0, 0);
             for last in first..links.len() {
                 sum += ps[last];
                 slowest = slowest.max(ps[last]);
-                through[last] = through[last].max(Some(reached + size * (sum + (count - 1) * slowest)));
+                // Saturates where a time has no room for it, after 213 days.
+                let rest = (count - 1).saturating_mul(slowest).saturating_add(sum);
+                through[last] = through[last].max(Some(size.saturating_mul(rest).saturating_add(reached)));
             }
         }
         heaviest = through;
     }
-    Time::from_ps(heaviest[links.len() - 1].unwrap_or(0)) + links.iter().map(|link| link.delay).sum()
+    Time::from_ps(heaviest[links.len() - 1].unwrap_or(0)).saturating_add(links.iter().map(|link| link.delay).sum())
 }
 
 /// The queue statistics of every observed port.

@@ -159,7 +159,7 @@ pub struct Sender {
     ecn: EcnMode,
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
     cwr_pending: bool,
-    /// The window was reduced for data below this; one reduction per round trip (RFC 3168 section 6.1.2).
+    /// The window was reduced for data up to this; one reduction per round trip (RFC 3168 section 6.1.2).
     cwr_end: u64,
     /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
     pub(crate) limited_bytes: u64,

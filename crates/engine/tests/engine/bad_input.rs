@@ -1,1 +1,122 @@
-//! To come.
+//! What makes no sense once it is laid out: an error with file, line and key, never a panic.
+
+use fanin_engine::sim;
+use fanin_engine::spec::Scenario;
+
+/// Eleven lines that each test changes; the network begins in line 1.
+const PLAIN: &str = "[network]
+topology = \"star\"
+buffer = \"100pkt\"
+[transport]
+mss = \"1460B\"
+[[traffic]]
+kind = \"incast\"
+senders = 3
+bytes-each = \"10KB\"
+[measure]
+bin = \"0s\"
+[run]
+duration = \"1s\"
+";
+
+/// The message that a changed scenario ends with, be it when it is read or when it is laid out.
+#[track_caller]
+fn error(changes: &[(&str, &str)]) -> String {
+    let mut text = PLAIN.to_owned();
+    for (old, new) in changes {
+        assert!(text.contains(old), "no line {old}");
+        text = text.replacen(old, new, 1);
+    }
+    let scenario = match Scenario::parse(&text, "s.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(error) => return error.to_string(),
+    };
+    match (sim::check(&scenario), sim::run(&scenario, None)) {
+        (Err(check), Err(run)) => {
+            assert_eq!(check.to_string(), run.to_string());
+            check.to_string()
+        }
+        (check, run) => {
+            panic!("check: {:?}, run: {:?} for\n{text}", check.is_ok(), run.map(|_| "ran").map_err(|e| e.to_string()))
+        }
+    }
+}
+
+#[track_caller]
+fn refused(changes: &[(&str, &str)], place: &str, says: &str) {
+    let message = error(changes);
+    assert!(message.starts_with(&format!("s.toml:{place}: ")), "{message:?} does not begin with {place}");
+    assert!(message.contains(says), "{message:?} does not say {says:?}");
+}
+
+#[test]
+fn too_many_hosts() {
+    refused(&[("senders = 3", "senders = 1000000")], "1: network.sender-hosts", "do not fit on one switch");
+    let few = [("topology = \"star\"", "topology = \"star\"\nsender-hosts = 2"), ("senders = 3", "senders = 1000000")];
+    refused(&few, "3: network.sender-hosts", "needs 1000000 sending hosts");
+    refused(&[("senders = 3", "senders = 3\nreceiver = 65534")], "1: network.sender-hosts", "do not fit");
+    refused(&[("senders = 3", "senders = 99999999999")], "8: traffic.incast.senders", "at most");
+}
+
+#[test]
+fn buffers_that_hold_nothing() {
+    refused(&[("100pkt", "1499B")], "3: network.buffer", "less than one packet of 1500 bytes");
+    refused(&[("100pkt", "0pkt")], "3: network.buffer", "at least");
+    let shared = "buffer = \"1pkt\"\nadmission = \"dynamic-threshold\"\nshared-buffer = \"1000B\"";
+    refused(&[("buffer = \"100pkt\"", shared)], "5: network.shared-buffer", "less than one packet");
+    let alpha = "admission = \"dynamic-threshold\"\ndt-alpha = 0.0";
+    refused(&[("buffer = \"100pkt\"", alpha)], "4: network.dt-alpha", "positive");
+    refused(&[("buffer = \"100pkt\"", &alpha.replace("0.0", "-1.0"))], "4: network.dt-alpha", "");
+    refused(&[("buffer = \"100pkt\"", &alpha.replace("0.0", "nan"))], "4: network.dt-alpha", "");
+}
+
+#[test]
+fn sizes_that_contradict() {
+    refused(&[("10KB", "0B")], "9: traffic.incast.bytes-each", "give bytes-each or bytes-total");
+    let both = "bytes-each = \"10KB\"\nbytes-total = \"10KB\"";
+    refused(&[("bytes-each = \"10KB\"", both)], "10: traffic.incast.bytes-total", "not both");
+    let little = "bytes-total = \"2B\"";
+    refused(&[("bytes-each = \"10KB\"", little)], "9: traffic.incast.bytes-total", "2 bytes cannot be split over 3");
+    refused(&[("mss = \"1460B\"", "mss = \"0B\"")], "5: transport.mss", "at least");
+    refused(
+        &[("mss = \"1460B\"", "receive-buffer = \"1459B\"")],
+        "5: transport.receive-buffer",
+        "less than one segment",
+    );
+}
+
+#[test]
+fn numbers_beyond_all_measure() {
+    refused(&[("10KB", "99999999999999999999B")], "9: traffic.incast.bytes-each", "");
+    refused(&[("10KB", "1e30B")], "9: traffic.incast.bytes-each", "");
+    refused(&[("\"1s\"", "\"1000000000000s\"")], "13: run.duration", "");
+    refused(&[("bin = \"0s\"", "bin = \"1ps\"")], "11: measure.bin", "rows");
+    let sampled = "queue-trace = \"sampled\"\nqueue-sample = \"1ps\"";
+    refused(&[("bin = \"0s\"", sampled)], "12: measure.queue-sample", "rows");
+    let long = "kind = \"background\"\nflows = 1000000\ninterval = \"1000000s\"\nplacement = \"round-robin\"";
+    let interval = [("kind = \"incast\"\nsenders = 3\nbytes-each = \"10KB\"", long)];
+    refused(&interval, "9: traffic.background.interval", "after the first");
+    refused(&[("buffer = \"100pkt\"", "rate = \"0bps\"")], "3: network.rate", "");
+    refused(&[("buffer = \"100pkt\"", "rate = \"3bps\"")], "3: network.rate", "");
+}
+
+#[test]
+fn large_numbers_that_make_sense_are_taken() {
+    let runs = [
+        [("100pkt", "500000000000pkt")],
+        [("100pkt", "9000TB")],
+        [("bytes-each = \"10KB\"", "bytes-each = \"8000TB\"")],
+        [("buffer = \"100pkt\"", "buffer = \"100pkt\"\ndelay = \"10s\"")],
+        [(
+            "buffer = \"100pkt\"",
+            "admission = \"dynamic-threshold\"\nshared-buffer = \"500000000000pkt\"\ndt-alpha = 1e300",
+        )],
+        [("mss = \"1460B\"", "initial-window = \"500000000000mss\"\nreceive-buffer = \"9000TB\"")],
+    ];
+    for changes in runs {
+        let text = changes.iter().fold(PLAIN.to_owned(), |text, (old, new)| text.replacen(old, new, 1));
+        let text = text.replace("\"1s\"", "\"1ms\"");
+        let scenario = Scenario::parse(&text, "s.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        sim::run(&scenario, None).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}

@@ -1,1 +1,224 @@
-//! To come.
+//! Every table of a run small enough to follow by hand.
+//!
+//! Two servers on open connections send two full segments each at once, at 1 Gbps (12 us a segment) over cables of
+//! 25 us. Both first segments reach the switch at 37 us, both second ones at 49 us, where the port to the receiver
+//! has just passed on the first: one segment leaves every 12 us, at 49, 61, 73 and 85 us, and arrives 25 us later.
+//! So the port holds 2, 3, 2 and 1 packets for 12 us each, and the run ends at 110 us.
+
+use crate::outcome::{numbers, ps, run, words};
+use fanin_engine::sim::Outcome;
+
+const US: u64 = 1_000_000;
+
+fn two_by_two(network: &str, measure: &str) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"star\"\ndelay = \"25us\"\n{network}\n[[traffic]]\nkind = \"incast\"\nsenders = 2\n\
+         bytes-each = \"2920B\"\nconnections = \"persistent\"\n[measure]\n{measure}\n"
+    ))
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{found}, not {expected}");
+}
+
+fn all_ps(outcome: &Outcome, table: &str, column: &str) -> Vec<u64> {
+    numbers(outcome, table, column).into_iter().map(ps).collect()
+}
+
+#[test]
+fn flows() {
+    let outcome = two_by_two("", "");
+    assert_eq!(all_ps(&outcome, "flows", "fct_s"), [98 * US, 110 * US]);
+    assert_eq!(all_ps(&outcome, "flows", "completion_s"), [98 * US, 110 * US]);
+    assert_eq!(all_ps(&outcome, "flows", "ideal_s"), [86 * US; 2]);
+    assert_eq!(numbers(&outcome, "flows", "delivered_bytes"), [2920.0; 2]);
+    near(numbers(&outcome, "flows", "slowdown")[0], 98.0 / 86.0);
+    near(numbers(&outcome, "flows", "goodput_bps")[1], 2920.0 * 8.0 / 110e-6);
+    near(outcome.number("goodput_bps"), 5840.0 * 8.0 / 110e-6);
+    near(outcome.number("goodput_finite_bps"), 5840.0 * 8.0 / 110e-6);
+    let (x, y) = (1.0 / 98.0, 1.0 / 110.0);
+    near(outcome.number("jain"), (x + y) * (x + y) / (2.0 * (x * x + y * y)));
+    near(outcome.number("fct_mean_s"), 104e-6);
+    near(outcome.number("fct_p50_s"), 98e-6);
+    near(outcome.number("fct_p99_s"), 110e-6);
+    assert_eq!(outcome.number("timeout_ratio"), 0.0);
+    // Two segments of each flow over two links, and three acknowledgements: the first has crossed the switch at
+    // 99.32 us, the second has reached it at 111.32 us, after the end.
+    assert_eq!(outcome.number("packet_hops"), 8.0 + 1.0);
+}
+
+#[test]
+fn queues_with_three_means() {
+    let outcome = two_by_two("", "");
+    let only = |column: &str| numbers(&outcome, "queues", column)[0];
+    near(only("mean_packets"), 96.0 / 110.0);
+    near(only("mean_busy_packets"), 2.0);
+    // After each change: 1 2, 1, 2 3, 2, 1, 0.
+    near(only("mean_changes_packets"), 12.0 / 8.0);
+    near(only("mean_bytes"), 96.0 * 1500.0 / 110.0);
+    assert_eq!((only("max_packets"), only("max_bytes")), (3.0, 4500.0));
+    // 62 us empty, then 12, 24 and 12 us at one, two and three packets.
+    assert_eq!(["p5_packets", "p50_packets", "p95_packets", "p99_packets"].map(only), [0.0, 0.0, 3.0, 3.0]);
+    near(outcome.number("queue_mean_busy_packets"), 2.0);
+    assert_eq!(words(&outcome, "queues", "port"), ["n0->n1"]);
+}
+
+#[test]
+fn queue_traces() {
+    let changes = two_by_two("", "queue-trace = \"on-change\"");
+    let at = all_ps(&changes, "queue-trace", "time_s");
+    let found: Vec<(u64, f64)> = at.iter().map(|at| at / US).zip(numbers(&changes, "queue-trace", "packets")).collect();
+    let expected = [(37, 1.0), (37, 2.0), (49, 1.0), (49, 2.0), (49, 3.0), (61, 2.0), (73, 1.0), (85, 0.0)];
+    assert_eq!(found, expected);
+    let samples = two_by_two("", "queue-trace = \"sampled\"\nqueue-sample = \"12us\"");
+    let at = all_ps(&samples, "queue-trace", "time_s");
+    assert_eq!(at, (1..=9).map(|i| 12 * i * US).collect::<Vec<_>>());
+    assert_eq!(numbers(&samples, "queue-trace", "packets"), [0.0, 0.0, 0.0, 2.0, 3.0, 2.0, 1.0, 0.0, 0.0]);
+    assert_eq!(numbers(&samples, "queue-trace", "bytes")[4], 4500.0);
+}
+
+#[test]
+fn links() {
+    let outcome = two_by_two("", "");
+    let names = words(&outcome, "links", "link");
+    let of = |name: &str, column: &str| {
+        let row = names.iter().position(|link| link == name).expect(name);
+        numbers(&outcome, "links", column)[row]
+    };
+    assert_eq!(of("n0->n1", "bytes"), 6000.0);
+    near(of("n0->n1", "utilisation"), 6000.0 * 8e-9 / 110e-6);
+    assert_eq!((of("n2->n0", "bytes"), of("n3->n0", "bytes")), (3000.0, 3000.0));
+    // Of four acknowledgements the receiver has sent three by the end; the fourth is about to leave.
+    assert_eq!(of("n1->n0", "bytes"), 120.0);
+}
+
+#[test]
+fn requests_and_delays() {
+    let outcome = two_by_two("", "");
+    assert_eq!(numbers(&outcome, "requests", "fan_in"), [2.0]);
+    assert_eq!(numbers(&outcome, "requests", "bytes"), [5840.0]);
+    assert_eq!(all_ps(&outcome, "requests", "qct_s"), [110 * US]);
+    assert_eq!(numbers(&outcome, "requests", "slowest_flow"), [1.0]);
+    // Sent at once, received at 74, 98 and at 86, 110 us. A packet's stamp counts in 1.024 ns.
+    let us = |column: &str| numbers(&outcome, "delays", column)[0] * 1e6;
+    let close = |found: f64, expected: f64| assert!((found - expected).abs() < 0.0021, "{found} us, not {expected}");
+    assert_eq!(numbers(&outcome, "delays", "packets"), [4.0]);
+    close(us("mean_s"), 92.0);
+    close(us("max_s"), 110.0);
+    close(us("std_s"), 180_f64.sqrt());
+    close(us("jitter_s"), 24.0);
+    assert!((86.0 - 0.01..86.0 * 65.0 / 64.0 + 0.01).contains(&us("p50_s")));
+}
+
+#[test]
+fn bins() {
+    let outcome = two_by_two("", "bin = \"50us\"");
+    let column = |name: &str| numbers(&outcome, "bins", name);
+    assert_eq!(column("delivered_bytes"), [0.0, 4380.0, 1460.0]);
+    assert_eq!(column("completions"), [0.0, 1.0, 1.0]);
+    for (found, expected) in column("queue_mean_packets").into_iter().zip([27.0 / 50.0, 69.0 / 50.0, 0.0]) {
+        near(found, expected);
+    }
+    near(column("goodput_bps")[2], 1460.0 * 8.0 / 10e-6);
+    near(column("fct_mean_s")[1], 98e-6);
+}
+
+#[test]
+fn a_queue_that_stays_counts_to_the_end_in_the_bins() {
+    let text = "[network]\ntopology = \"star\"\nbuffer = \"1000pkt\"\n[transport]\ninitial-window = \"500mss\"\n[[traffic]]\n\
+                kind = \"incast\"\nsenders = 2\nbytes-each = \"730KB\"\nconnections = \"persistent\"\n[measure]\nbin = \"1ms\"\n\
+                [run]\nduration = \"1ms\"\n";
+    let outcome = run(text);
+    let (bins, table) = (numbers(&outcome, "bins", "queue_mean_packets"), numbers(&outcome, "queues", "mean_packets"));
+    near(bins[0], table[0]);
+}
+
+#[test]
+fn drops_and_the_timeout_that_follows() {
+    let outcome = two_by_two("buffer = \"2pkt\"", "");
+    // At 49 us one packet has left, the first sender's second segment takes its place, the other's is lost.
+    assert_eq!(all_ps(&outcome, "drops", "time_s"), [49 * US]);
+    assert_eq!(words(&outcome, "drops", "port"), ["n0->n1"]);
+    assert_eq!(words(&outcome, "drops", "reason"), ["buffer-full"]);
+    assert_eq!(numbers(&outcome, "drops", "connection"), [1.0]);
+    assert_eq!(numbers(&outcome, "drops", "seq"), [1461.0]);
+    assert_eq!(
+        (numbers(&outcome, "drops", "ack"), numbers(&outcome, "drops", "retransmitted")),
+        (vec![0.0], vec![0.0])
+    );
+    assert_eq!((outcome.number("drops"), outcome.number("drops_buffer_full")), (1.0, 1.0));
+    // The first segment arrives at 86 us, its acknowledgement 50.64 us later; the timer then runs 200 ms.
+    assert_eq!(all_ps(&outcome, "flows", "fct_s")[1], 86 * US + 50_640_000 + 200_000 * US + 74 * US);
+    assert_eq!(numbers(&outcome, "flows", "timeouts"), [0.0, 1.0]);
+    assert_eq!(outcome.number("timeouts_full_window"), 1.0, "all that was outstanding was lost");
+    assert_eq!(outcome.number("timeout_ratio"), 0.5);
+    assert_eq!(numbers(&outcome, "flows", "retransmissions"), [0.0, 1.0]);
+}
+
+#[test]
+fn probes() {
+    let outcome = run(
+        "[network]\ntopology = \"star\"\ndelay = \"25us\"\n[transport]\ninitial-window = \"2mss\"\n[[traffic]]\n\
+         kind = \"incast\"\nsenders = 1\nbytes-each = \"5840B\"\nconnections = \"persistent\"\n[measure]\nprobes = \"cwnd, in-flight\"\n",
+    );
+    let rows: Vec<(u64, String, f64)> = all_ps(&outcome, "probes", "time_s")
+        .into_iter()
+        .zip(words(&outcome, "probes", "name"))
+        .zip(numbers(&outcome, "probes", "value"))
+        .map(|((at, name), value)| (at / 10_000, name, value))
+        .collect();
+    let cwnd: Vec<(u64, f64)> = rows.iter().filter(|row| row.1 == "cwnd").map(|row| (row.0, row.2)).collect();
+    // The first acknowledgement is back at 74 + 50.64 us, the second 12 us later.
+    assert_eq!(cwnd, [(0, 2920.0), (12_464, 4380.0), (13_664, 5840.0)]);
+    let flight: Vec<(u64, f64)> = rows.iter().filter(|row| row.1 == "in-flight").map(|row| (row.0, row.2)).collect();
+    // Each acknowledgement takes one off and, in slow start, lets two out; the last finds nothing left to send.
+    assert_eq!(flight, [(0, 2920.0), (12_464, 4380.0), (13_664, 2920.0)]);
+}
+
+#[test]
+fn the_window_of_goodput() {
+    let text = |more: &str| {
+        format!(
+            "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"background\"\n[[traffic]]\nkind = \"incast\"\nsenders = 2\n\
+             bytes-each = \"200KB\"\nstart = \"10ms\"\n{more}"
+        )
+    };
+    let outcome = run(&text(""));
+    assert_eq!(ps(outcome.number("window_start_s")), 10_000 * US);
+    let last = numbers(&outcome, "flows", "completion_s")[1..].iter().copied().fold(0.0, f64::max);
+    assert_eq!(ps(outcome.number("simulated_s")), ps(last));
+    let window = ps(last) - 10_000 * US;
+    near(outcome.number("goodput_finite_bps"), 400_000.0 * 8.0 / (window as f64 * 1e-12));
+    assert!(outcome.number("goodput_bps") > outcome.number("goodput_finite_bps"), "the long flow counts as well");
+    assert!(outcome.number("goodput_bps") <= 1e9 * 1460.0 / 1500.0 * 1.001);
+}
+
+#[test]
+fn a_warm_up_takes_off_what_came_before() {
+    let outcome = run(
+        "[network]\ntopology = \"star\"\nbuffer = \"2000pkt\"\n[[traffic]]\nkind = \"incast\"\nsenders = 2\nbytes-each = \"20MB\"\n\
+         [measure]\nwarmup = \"10ms\"\n[run]\nduration = \"50ms\"\n",
+    );
+    // The receiver's link is busy throughout: 40 ms are 3333.3 segments.
+    let segments = outcome.number("goodput_finite_bps") * 40e-3 / (8.0 * 1460.0);
+    assert!((segments - 3333.3).abs() <= 1.0, "{segments}");
+    near(outcome.number("goodput_bps"), outcome.number("goodput_finite_bps"));
+    assert!(numbers(&outcome, "queues", "p5_packets")[0] > 0.0, "the empty queue of the start is forgotten");
+}
+
+#[test]
+fn timeouts_of_requests_count() {
+    // The client's SYNs come faster than the trunk passes them on, and one packet fits.
+    let outcome = run(
+        "[network]\ntopology = \"two-switch\"\ntrunk-rate = \"100Mbps\"\nbuffer = \"1pkt\"\n[transport]\nsyn-timeout = \"1ms\"\nrto-min = \"1ms\"\nrto-initial = \"1ms\"\n\
+         rto-after-syn-timeout = \"1ms\"\n[[traffic]]\nkind = \"incast\"\nsenders = 20\nbytes-each = \"1000B\"\nrequest = \"100B\"\n",
+    );
+    let syn = numbers(&outcome, "flows", "timeouts_syn").iter().sum::<f64>();
+    assert!(syn > 0.0, "the requests' SYNs collide");
+    assert_eq!(syn, outcome.number("timeouts_syn"));
+    // In step as they are, some give up; none is left open.
+    let completed = outcome.number("completed");
+    assert_eq!(completed + outcome.number("failed"), 20.0);
+    assert_eq!(numbers(&outcome, "delays", "packets")[0], completed, "requests are not data");
+}

@@ -1,1 +1,87 @@
-//! To come.
+//! A capture as Wireshark's dissector reads it.
+//!
+//! Without tshark these tests say so and pass.
+#![allow(clippy::print_stderr, reason = "a skipped test says why")]
+
+use crate::outcome::{numbers, run};
+use fanin_engine::sim::Outcome;
+use std::process::Command;
+
+/// Rows of fields of every packet of a capture, or nothing without tshark.
+fn dissect(outcome: &Outcome, name: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+    let file = std::env::temp_dir().join(format!("fanin-{name}-{}.pcapng", std::process::id()));
+    std::fs::write(&file, outcome.capture.as_ref().expect("the scenario asks for a capture")).expect("a writable file");
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(&file).args(["-T", "fields", "-E", "separator=;"]);
+    for field in fields {
+        tshark.args(["-e", field]);
+    }
+    let output = tshark.output();
+    let removed = std::fs::remove_file(&file);
+    let Ok(output) = output else {
+        eprintln!("skipped: there is no tshark on this machine");
+        return None;
+    };
+    assert!(output.status.success() && removed.is_ok(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    Some(text.lines().map(|line| line.split(';').map(str::to_owned).collect()).collect())
+}
+
+fn lossy(transport: &str) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"star\"\nbuffer = \"20pkt\"\n[transport]\nrto-min = \"10ms\"\n{transport}\n[[traffic]]\n\
+         kind = \"incast\"\nsenders = 12\nbytes-each = \"100KB\"\njitter = \"200us\"\n[measure]\ncapture = \"senders\"\nbin = \"10ms\"\n"
+    ))
+}
+
+const FIELDS: [&str; 9] = [
+    "tcp.analysis.retransmission",
+    "tcp.analysis.out_of_order",
+    "tcp.dstport",
+    "_ws.malformed",
+    "_ws.expert.severity",
+    "tcp.flags.syn",
+    "tcp.options.wscale.shift",
+    "tcp.options.sack_perm",
+    "tcp.options.sack.count",
+];
+
+/// Severity of Wireshark's errors; warnings are one less.
+const ERROR: u64 = 8_388_608;
+
+/// Retransmissions are one of several names in Wireshark: a fast or spurious one is also a retransmission, and one
+/// that comes soon after the segments that it follows is out of order instead. So these together are compared with
+/// ours: exactly, for every data segment passes the captured links, but for those still on the way at the end.
+#[test]
+fn a_lossy_run_dissects_and_its_retransmissions_are_found() {
+    let variants = ["", "sack = true", "scheme = \"dctcp\"", "sack = true\nlimited-transmit = true\nack-every = 2"];
+    for (i, transport) in variants.into_iter().enumerate() {
+        let outcome = lossy(transport);
+        let Some(rows) = dissect(&outcome, &format!("lossy{i}"), &FIELDS) else { return };
+        let data = |row: &&Vec<String>| row[2] == "5001";
+        let again = rows.iter().filter(data).filter(|row| !row[0].is_empty() || !row[1].is_empty()).count() as f64;
+        // The totals count up to each transfer's completion, the bins to the end of the run.
+        let ours = numbers(&outcome, "bins", "retransmissions").iter().sum::<f64>();
+        assert!(outcome.number("retransmissions") > 100.0 && ours >= outcome.number("retransmissions"));
+        assert!(again <= ours && again >= ours - 3.0, "{again} of our {ours}, {transport}");
+        for row in &rows {
+            assert!(row[3].is_empty(), "malformed, {transport}: {row:?}");
+            let severities = row[4].split(',').filter_map(|severity| severity.parse::<u64>().ok());
+            assert!(severities.into_iter().all(|severity| severity < ERROR), "{transport}: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn handshakes_and_options_dissect() {
+    let outcome = lossy("sack = true\nreceive-buffer = \"1MiB\"");
+    let Some(rows) = dissect(&outcome, "options", &FIELDS) else { return };
+    let syns: Vec<_> = rows.iter().filter(|row| row[5] == "1" || row[5] == "True").collect();
+    assert_eq!(syns.len(), 24, "a SYN and an answer for each of twelve flows");
+    for syn in syns {
+        assert_eq!(syn[6], "5", "the least shift that lets 16 bits hold a mebibyte");
+        assert!(!syn[7].is_empty(), "SACK permitted");
+    }
+    let blocks: Vec<u32> = rows.iter().filter_map(|row| row[8].parse().ok()).collect();
+    assert!(blocks.contains(&1) && blocks.contains(&2) && blocks.iter().all(|count| (1..=3).contains(count)));
+}

@@ -116,7 +116,7 @@ fn messages_are_lost_at_the_given_rate() {
 #[derive(Default)]
 struct Asking {
     allowed: bool,
-    waiting: bool,
+    asked: bool,
     kept: Vec<SwitchAction>,
 }
 
@@ -132,8 +132,8 @@ impl SwitchAgent for Asking {
         if packet.is_ack() || self.allowed {
             return Pass::Forward;
         }
-        if !self.waiting {
-            self.waiting = true;
+        if !self.asked {
+            self.asked = true;
             Self::ask(cx);
         }
         self.kept.push(SwitchAction::Inject { packet: *packet, to: passage.to });

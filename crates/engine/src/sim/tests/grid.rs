@@ -245,7 +245,7 @@ impl CongestionControl for Prioritised {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         NewReno.on_ack(cx, ack);
         // Now and then a flow moves up.
-        cx.packet.priority = if cx.una % 7 == 0 { 0 } else { self.0 };
+        cx.packet.priority = if cx.una.is_multiple_of(7) { 0 } else { self.0 };
     }
 }
 
@@ -312,7 +312,7 @@ struct Shared {
 
 struct Counting;
 
-fn shared<'a>(node: &'a mut dyn Any) -> &'a mut Shared {
+fn shared(node: &mut dyn Any) -> &mut Shared {
     node.downcast_mut().expect("the scheme's own state")
 }
 
@@ -375,7 +375,7 @@ impl SwitchAgent for Reading {
     fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
         packet.field = passage.backlog.bytes;
         assert!(passage.backlog.packets == 0 || passage.backlog.bytes >= 40);
-        if passage.backlog.bytes > 15_000 && packet.field % 11 == 0 { Pass::Drop } else { Pass::Forward }
+        if passage.backlog.bytes > 15_000 && packet.field.is_multiple_of(11) { Pass::Drop } else { Pass::Forward }
     }
 }
 

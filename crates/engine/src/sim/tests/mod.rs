@@ -1,4 +1,5 @@
 //! Tests of the whole simulator that bring parts of their own: schemes, disciplines, a network with two paths.
+#![allow(clippy::float_cmp, reason = "the values compared are exact")]
 
 mod architecture;
 mod bench;

@@ -62,7 +62,8 @@ fn travel(flows: usize, cell: Option<u64>, detour: Time, more: &str) -> Journey 
     };
     let scenario = scenario(&star(flows as u32, "100KB", more));
     let oracle = run_oracle_with(&scenario, substitutes()).expect("runs");
-    (log.take(), late.take());
+    log.take();
+    late.take();
     let outcome = run_with(&scenario, substitutes(), None).expect("runs");
     assert_eq!(outcome.hash(), oracle.hash());
     let seen = log.take();
@@ -105,17 +106,19 @@ fn cells_overtake_each_other_and_the_receiver_copes() {
     assert_eq!(patient.outcome.number("retransmissions"), 0.0, "a patient one does not");
 }
 
+/// A choice that must not be asked for.
+struct Forbidden;
+impl PathSelector for Forbidden {
+    fn choose(&mut self, _request: &PathRequest) -> usize {
+        panic!("the scenario asks for a hash of the flow")
+    }
+}
+
 #[test]
 fn the_scenario_can_insist_on_ecmp() {
     let text = star(16, "20KB", "").replace("[[traffic]]", "path-selector = \"ecmp\"\n[[traffic]]");
     let log = Log::new();
     let tap = log.clone();
-    struct Forbidden;
-    impl PathSelector for Forbidden {
-        fn choose(&mut self, _request: &PathRequest) -> usize {
-            panic!("the scenario asks for a hash of the flow")
-        }
-    }
     let (topology, middle) = two_paths(16, Rate::from_bps(1_000_000_000), [Time::from_us(10); 2]);
     let scheme: Box<dyn Scheme> = Box::new(Parts {
         selector: Some(Box::new(|_| Box::new(Forbidden))),

@@ -32,6 +32,23 @@ fn it_sees_syn_data_fin_and_acknowledgements_in_both_directions() {
     assert!(outcome.number("packet_hops") > 2.0 * log.len() as f64 - 20.0);
 }
 
+#[test]
+fn no_link_carries_more_than_its_rate() {
+    let (scheme, log) = tapped();
+    let text = star(20, "60KB", "jitter = \"100us\"").replace("\"star\"", "\"two-switch\"\nrate = \"10Gbps\"");
+    let outcome = run_instead(&text.replace("[run]", "[transport]\nrto-min = \"1ms\"\n[run]"), scheme);
+    assert!(outcome.number("drops") > 0.0);
+    // A packet is seen when its last bit arrives: at least its own transmission after the one before it.
+    let rates = reals(&outcome, "links", "rate_bps");
+    let mut last = vec![Time::ZERO; rates.len()];
+    for seen in log.take() {
+        let link = seen.passage.from.index();
+        let transmission = Time::from_ps(u64::from(seen.packet.size) * 8_000_000_000_000 / rates[link] as u64);
+        assert!(seen.at >= last[link] + transmission, "{seen:?}");
+        last[link] = seen.at;
+    }
+}
+
 /// Writes a window into every acknowledgement.
 struct Rewriting(u64);
 

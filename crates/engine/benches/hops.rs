@@ -1,0 +1,132 @@
+//! What a packet costs on one link: time, against the naive event core, and memory.
+//!
+//! `cargo bench -p fanin-engine --bench hops` prints; with `-- --check` it also fails where a FIFO port is less than
+//! [`LEAST_RATIO`] times faster than the naive core. The ratio is taken in one process, runs of both cores
+//! alternating, so that a busy machine slows both. Times are those of the thread on its processor. Memory is the
+//! peak of a child process that does a single run.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
+
+use fanin_engine::sim::{self, Outcome};
+use fanin_engine::spec::Scenario;
+use std::fmt::Write as _;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// Interleaved repetitions, of which the median counts.
+const REPETITIONS: usize = 7;
+
+/// The bar that holds on a noisy machine (DESIGN section 5).
+const LEAST_RATIO: f64 = 5.0;
+
+struct Case {
+    senders: u32,
+    bytes: &'static str,
+    scheme: &'static str,
+    queue: &'static str,
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (senders, bytes) in [(10, "4MB"), (100, "512KB"), (1000, "64KB")] {
+        for scheme in ["newreno", "dctcp"] {
+            for queue in ["auto", "strict-priority"] {
+                cases.push(Case { senders, bytes, scheme, queue });
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    fn name(&self) -> String {
+        let queue = if self.queue == "auto" { "fifo" } else { "bands" };
+        format!("incast {:>4}  {:<7}  {queue}", self.senders, self.scheme)
+    }
+
+    fn scenario(&self) -> Scenario {
+        let Self { senders, bytes, scheme, queue } = self;
+        let marking = if *queue != "auto" && *scheme == "dctcp" { "threshold = \"20pkt\"\n" } else { "" };
+        let text = format!(
+            "[network]\ntopology = \"star\"\nbuffer = \"100pkt\"\nhost-jitter = \"0s\"\n[queue]\nkind = \"{queue}\"\n{marking}\
+             [transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\n[[traffic]]\nkind = \"incast\"\nsenders = {senders}\n\
+             bytes-each = \"{bytes}\"\njitter = \"1ms\"\n[measure]\nqueues = \"none\"\n"
+        );
+        Scenario::parse(&text, "bench.toml", &[]).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Time of this thread on a processor, in nanoseconds; wall time where the kernel does not tell.
+fn clock(start: Instant) -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ran = stat.and_then(|stat| stat.split_whitespace().next()?.parse().ok());
+    ran.unwrap_or_else(|| start.elapsed().as_nanos() as u64)
+}
+
+/// Nanoseconds per packet-hop of one run.
+fn time(run: impl FnOnce() -> Outcome) -> f64 {
+    let start = Instant::now();
+    let before = clock(start);
+    let outcome = run();
+    (clock(start) - before) as f64 / outcome.number("packet_hops")
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Peak resident memory of this process in KiB.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Peak memory of a child that does one run of a case, or none at all.
+fn memory_of(case: Option<usize>) -> Option<u64> {
+    let case = case.map_or_else(|| "none".to_owned(), |case| case.to_string());
+    let output = Command::new(std::env::current_exe().ok()?).args(["--memory", &case]).output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+}
+
+fn child(case: &str) -> ExitCode {
+    if let Some(case) = case.parse().ok().and_then(|case: usize| cases().into_iter().nth(case)) {
+        sim::run(&case.scenario(), None).unwrap_or_else(|error| panic!("{error}"));
+    }
+    println!("{}", peak().unwrap_or(0));
+    ExitCode::SUCCESS
+}
+
+/// Prints one row; returns whether the case keeps to the bar.
+fn measure(index: usize, case: &Case, idle: u64) -> bool {
+    let scenario = case.scenario();
+    let (mut fast, mut naive) = (Vec::new(), Vec::new());
+    for _ in 0..REPETITIONS {
+        fast.push(time(|| sim::run(&scenario, None).unwrap_or_else(|error| panic!("{error}"))));
+        naive.push(time(|| sim::run_oracle(&scenario).unwrap_or_else(|error| panic!("{error}"))));
+    }
+    let (fast, naive) = (median(&mut fast), median(&mut naive));
+    let ratio = naive / fast;
+    let mut row = format!("{:<28} {fast:>8.1} {naive:>8.1} {ratio:>7.2}", case.name());
+    if let Some(peak) = memory_of(Some(index)) {
+        let per_flow = peak.saturating_sub(idle) as f64 / f64::from(case.senders);
+        let _ = write!(row, " {:>9.1} {per_flow:>10.2}", peak as f64 / 1024.0);
+    }
+    println!("{row}");
+    ratio >= LEAST_RATIO || case.queue != "auto"
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(i) = args.iter().position(|arg| arg == "--memory") {
+        return child(args.get(i + 1).map_or("", String::as_str));
+    }
+    let idle = memory_of(None).unwrap_or(0);
+    println!("{:<28} {:>8} {:>8} {:>7} {:>9} {:>10}", "", "ns/hop", "naive", "ratio", "peak MiB", "KiB/flow");
+    let within =
+        cases().iter().enumerate().map(|(i, case)| measure(i, case, idle)).filter(|within| !within).count() == 0;
+    if args.iter().any(|arg| arg == "--check") && !within {
+        eprintln!("a FIFO port is less than {LEAST_RATIO} times faster than the naive core");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
