@@ -6,7 +6,7 @@
 //!
 //! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
 //! number after the last byte. Left out, on purpose: URG, Nagle's algorithm (an application that writes whole
-//! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::hosts`).
+//! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::endpoints`).
 
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
