@@ -199,6 +199,8 @@ fn rfc6675_s4_next_seg_4_the_next_recovery_has_its_own_rescue() {
     bench.sack(&[(1101, 1401)]);
     bench.expect("1001:1101R");
     bench.expect_ssthresh(250.0);
+    bench.sack(&[(1101, 1451)]);
+    bench.expect("1451:1501R");
 }
 
 #[test]
@@ -239,6 +241,8 @@ fn rfc2018_s8_a_timeout_clears_the_scoreboard() {
     bench.sack(&[(101, 301)]);
     bench.expire_timer();
     bench.expect("1:101R");
+    bench.sack(&[(101, 301)]);
+    assert_eq!(bench.sender.duplicate_acks(), 1, "the same report is news again");
     bench.ack(101);
     bench.expect("101:201R 201:301R");
 }
