@@ -215,6 +215,15 @@ fn the_fin_is_part_of_the_last_segment_in_recovery() {
 }
 
 #[test]
+fn a_rescue_of_the_fin_brings_its_data() {
+    let mut bench = Bench::closed(SACK, Some(1000), true);
+    bench.adopt();
+    bench.sent();
+    bench.sack(&[(101, 801)]);
+    bench.expect("1:101R 901:1001FR");
+}
+
+#[test]
 fn a_fin_may_leave_in_recovery_where_the_window_ends_with_the_data() {
     let mut bench = Bench::closed(SenderConfig { initial_window: 1000, ..SACK }, Some(1030), true);
     bench.window = 1030;
