@@ -42,6 +42,7 @@ FANIN = {
     "marks": ("marks", 1),
     "timeouts": ("timeouts", 1),
     "packet_hops": ("packet_hops", 1),
+    "data_packets_received": ("segments_received", 1),
 }
 
 
@@ -204,10 +205,11 @@ def from_file(rows: Sequence[dict[str, str]]) -> dict[str, list[dict[str, float]
 def lone_flow(theirs: dict[str, float], ours: dict[str, float]) -> tuple[str, bool]:
     """The flow that meets no other must agree exactly: packets, and time to the nanosecond."""
     ns = round(ours["fct_mean_ms"] * 1e6)
-    same = ns == int(theirs["first_fct_ns"]) and ours["packet_hops"] == theirs["packet_hops"]
+    packets = "data_packets_received"
+    same = ns == int(theirs["first_fct_ns"]) and ours[packets] == theirs[packets]
     text = (
-        f"Lone flow: ns-3 {int(theirs['first_fct_ns'])} ns and {int(theirs['packet_hops'])} packet-hops, "
-        f"fanin {ns} ns and {int(ours['packet_hops'])}: {'equal' if same else 'DIFFERENT'}."
+        f"Lone flow: ns-3 {int(theirs['first_fct_ns'])} ns and {int(theirs[packets])} data packets, "
+        f"fanin {ns} ns and {int(ours[packets])}: {'equal' if same else 'DIFFERENT'}."
     )
     return text, same
 

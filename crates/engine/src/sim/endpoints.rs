@@ -178,9 +178,9 @@ impl World {
         let flow = &mut self.flows[id.index()];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let side = &mut flow.receiver;
-        let window = side.granted.min(endpoint.buffer) >> flow.wire.scale;
-        // A granted window below the scale's granularity would read as closed.
-        let window = if side.granted > 0 { window.max(1) } else { 0 };
+        // A grant is rounded up to the scale's granularity: cut by a few bytes, a window of whole segments would let
+        // one segment less through, or none.
+        let window = side.granted.div_ceil(1 << flow.wire.scale).min(endpoint.buffer >> flow.wire.scale);
         let mut flags = Flags::ACK
             .with_if(Flags::ECE, ack.ece)
             .with_if(Flags::PSH, push)

@@ -390,6 +390,7 @@ fn totals<C: EventCore>(
     for cause in TimeoutCause::ALL {
         put(cause.column(), json!(count(&|c| u64::from(c.timeouts[cause as usize]))));
     }
+    put("segments_received", json!(world.flows.iter().map(|flow| flow.receiver.segments).sum::<u64>()));
     let hit = rows.0.iter().filter(|row| row.counters.timeout_count() > 0).count();
     put("timeout_ratio", if rows.0.is_empty() { Value::Null } else { json!(hit as f64 / rows.0.len() as f64) });
     let ledger = core.ledger();

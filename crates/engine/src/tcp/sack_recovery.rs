@@ -19,13 +19,12 @@ impl Sender {
         self.restart_timer(now, cfg, io);
     }
 
-    /// An acknowledgement of new data in recovery: steps A and B. Returns whether the timer restarts.
+    /// An acknowledgement of new data in recovery: step A; `send` goes on. Returns whether the timer restarts.
     pub(super) fn on_sack_recovery_ack(&mut self) -> bool {
         if self.una >= self.recover {
             // (A) everything sent before the recovery is acknowledged.
             self.leave_recovery();
         }
-        self.high_rxt = self.high_rxt.max(self.una);
         true
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
 //! number after the last byte. Left out, on purpose: URG, Nagle's algorithm (an application that writes whole
-//! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::hosts`).
+//! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::endpoints`).
 
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
@@ -583,9 +583,9 @@ impl Sender {
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.
     ///
     /// The acknowledgement that ends the round trip is still part of it: the receiver sent it before it can have
-    /// seen the CWR, which comes with the next segment.
+    /// seen the CWR, which comes with the next segment. A loss sets this end as well, so recovery has no echoes.
     fn react_to_echo<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
-        if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.in_recovery() || self.una <= self.cwr_end {
+        if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.una <= self.cwr_end {
             return;
         }
         self.with_cc(now, cfg, |cc, cx| cc.on_ecn_echo(cx));

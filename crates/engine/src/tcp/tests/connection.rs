@@ -218,6 +218,20 @@ fn rfc9293_s3_8_6_1_accepted_probes_do_not_end_the_backoff_either() {
 }
 
 #[test]
+fn rfc9293_s3_8_6_1_a_window_that_closes_again_is_probed_as_often_as_at_first() {
+    let mut bench = Bench::closed(CFG, Some(300), false);
+    bench.window = 100;
+    bench.adopt();
+    for ack in [101, 201] {
+        bench.window = 0;
+        bench.ack(ack);
+        assert_eq!(bench.timer_runs(), ms(1000));
+        bench.window = 100;
+        bench.ack(ack);
+    }
+}
+
+#[test]
 fn rfc9293_s3_8_6_1_a_probe_sends_what_fits() {
     let mut bench = Bench::open(CFG);
     bench.window = 60;

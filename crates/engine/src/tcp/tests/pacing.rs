@@ -105,6 +105,32 @@ fn a_sender_that_waits_for_its_pace_is_not_blocked_by_its_peer() {
 }
 
 #[test]
+fn a_sender_that_waits_for_its_pace_after_going_back_probes_nothing() {
+    let mut bench = started(Script { gap: ms(10), ..Script::default() });
+    bench.pace();
+    bench.pace();
+    bench.expire_timer();
+    bench.expect("1:101E 101:201E 201:301E 1:101R");
+    bench.ack(101);
+    bench.ack(201); // the third is due in 10 ms, and nothing is in flight
+    bench.expect("101:201R");
+    assert_eq!(bench.expire_timer(), TimerOutcome::Idle);
+    bench.expect_nothing();
+    bench.pace();
+    bench.expect("201:301R");
+}
+
+#[test]
+fn rfc3042_s2_only_two_duplicates_let_new_data_out_even_if_pacing_leaves_room_for_more() {
+    let mut bench = started(Script { gap: ms(10), ..Script::default() });
+    bench.pace();
+    bench.cfg.limited_transmit = true;
+    bench.cfg.duplicate_ack_threshold = 9;
+    bench.dup_acks(4);
+    bench.expect("1:101E 101:201E 201:301E 301:401E");
+}
+
+#[test]
 fn facts_go_into_the_packets_sent_from_then_on() {
     let mut bench = started(Script::default());
     assert_eq!(bench.wire.facts.field, 0);

@@ -164,15 +164,6 @@ fn rfc3042_s2_is_a_parameter() {
 }
 
 #[test]
-fn rfc3042_s2_not_beyond_the_second_duplicate() {
-    let mut bench = Bench::flying(4, &SenderConfig { duplicate_ack_threshold: 9, ..LIMITED });
-    bench.cfg.mss = 50; // so that two segments more than the window are not the limit
-    bench.sender.push_data(None, false);
-    bench.dup_acks(4);
-    bench.expect("401:451 451:501");
-}
-
-#[test]
 fn rfc3042_s2_no_more_than_two_segments_beyond_the_window() {
     let mut bench = Bench::flying(4, &LIMITED);
     bench.dup_acks(2);

@@ -199,6 +199,8 @@ fn rfc6675_s4_next_seg_4_the_next_recovery_has_its_own_rescue() {
     bench.sack(&[(1101, 1401)]);
     bench.expect("1001:1101R");
     bench.expect_ssthresh(250.0);
+    bench.sack(&[(1101, 1451)]);
+    bench.expect("1451:1501R");
 }
 
 #[test]
@@ -210,6 +212,15 @@ fn the_fin_is_part_of_the_last_segment_in_recovery() {
     bench.wait(ms(1));
     bench.receive(401, Flags::PSH, &[]);
     bench.expect("401:501FR");
+}
+
+#[test]
+fn a_rescue_of_the_fin_brings_its_data() {
+    let mut bench = Bench::closed(SACK, Some(1000), true);
+    bench.adopt();
+    bench.sent();
+    bench.sack(&[(101, 801)]);
+    bench.expect("1:101R 901:1001FR");
 }
 
 #[test]
@@ -239,6 +250,8 @@ fn rfc2018_s8_a_timeout_clears_the_scoreboard() {
     bench.sack(&[(101, 301)]);
     bench.expire_timer();
     bench.expect("1:101R");
+    bench.sack(&[(101, 301)]);
+    assert_eq!(bench.sender.duplicate_acks(), 1, "the same report is news again");
     bench.ack(101);
     bench.expect("101:201R 201:301R");
 }

@@ -179,8 +179,10 @@ fn a_deadline_that_comes_nearer_has_an_event_of_its_own_and_the_old_one_is_ignor
     assert_eq!(bench.wire.timers, [ms(1000), ms(700)], "200 ms doubled");
     assert_eq!(bench.sender.on_timer(ms(700), &bench.cfg, &mut bench.wire), TimerOutcome::Timeout);
     bench.sent();
+    let pending = bench.wire.timers.len();
     assert_eq!(bench.sender.on_timer(ms(1000), &bench.cfg, &mut bench.wire), TimerOutcome::Idle);
     bench.expect_nothing();
+    assert_eq!(bench.wire.timers.len(), pending, "and asks for no other");
 }
 
 #[test]

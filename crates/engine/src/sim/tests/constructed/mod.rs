@@ -6,7 +6,10 @@ mod timeouts;
 use crate::ids::{FlowId, LinkId};
 use crate::measure::table::Data;
 use crate::packet::{Flags, Packet};
-use crate::roles::{Pass, Passage, SwitchAction, SwitchAgent, SwitchCx};
+use crate::roles::{
+    AckKind, AckVerdict, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent, SwitchCx,
+    WindowControl,
+};
 use crate::schemes::{NodeFacts, Scheme};
 use crate::sim::{Outcome, TimeoutCause, build, run_with};
 use crate::spec::Scenario;
@@ -46,6 +49,11 @@ struct Trial {
 impl Trial {
     /// One flow of `bytes` on a star; round trips take 0.1 ms, the timer 10 ms at least and the SYN's 20 ms.
     fn new(plan: Plan, bytes: u64, window: u64, more: &[(&str, &str)]) -> Self {
+        Self::granting(None, plan, bytes, window, more)
+    }
+
+    /// As `new`, with receivers that grant each flow a window of so many bytes.
+    fn granting(grant: Option<u64>, plan: Plan, bytes: u64, window: u64, more: &[(&str, &str)]) -> Self {
         let text = format!(
             "[network]\ntopology = \"star\"\n[transport]\nscheme = \"newreno\"\ninitial-window = \"{window}mss\"\n\
              receive-buffer = \"64000B\"\nrto-min = \"10ms\"\nrto-initial = \"10ms\"\nsyn-timeout = \"20ms\"\n\
@@ -55,7 +63,7 @@ impl Trial {
         let overrides: Vec<_> = more.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
         let scenario = Scenario::parse(&text, "constructed.toml", &overrides).expect("a good scenario");
         let trace = Arc::default();
-        let meddling = Meddling { plan, trace: Arc::clone(&trace) };
+        let meddling = Meddling { plan, trace: Arc::clone(&trace), grant };
         let substitutes =
             build::Substitutes { schemes: [("newreno", Box::new(meddling) as Box<dyn Scheme>)].into(), topology: None };
         let outcome = run_with(&scenario, substitutes, None).expect("a run without defect");
@@ -87,12 +95,29 @@ impl Trial {
 struct Meddling {
     plan: Plan,
     trace: Arc<Mutex<Vec<String>>>,
+    grant: Option<u64>,
 }
 
 impl Scheme for Meddling {
     fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
         let (plan, trace) = (self.plan.clone(), Arc::clone(&self.trace));
         Some(Box::new(Meddler { plan, trace, segments: 0, acks: 0, kept: Vec::new() }))
+    }
+    fn window_control(&self, _host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        self.grant.map(|bytes| Box::new(Grant(bytes)) as Box<dyn WindowControl>)
+    }
+}
+
+/// The same window for every flow, in bytes.
+struct Grant(u64);
+
+impl WindowControl for Grant {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _bytes: Option<u64>) {
+        cx.actions.push(ReceiverAction::Window { flow, bytes: self.0 });
+    }
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+        AckVerdict::Send
     }
 }
 

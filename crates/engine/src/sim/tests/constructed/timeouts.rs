@@ -76,6 +76,9 @@ fn a_late_segment() {
 fn a_lost_acknowledgement() {
     let trial = Trial::new(Plan::from([(Nth::Ack(1), Fate::Lost)]), 3 * MSS, 1, &[]);
     assert_eq!(trial.causes(), [0, 0, 0, 0, 1]);
+    let plan = [(Nth::Ack(1), Fate::Lost), (Nth::Segment(3), Fate::Lost)].into();
+    let trial = Trial::new(plan, 3 * MSS, 1, &[]);
+    assert_eq!(trial.causes(), [0, 0, 0, 0, 2], "what is lost of the retransmission had arrived before");
 }
 
 #[test]
