@@ -99,7 +99,8 @@ pub trait CongestionControl: Send {
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         let halved = half_flight(cx);
         cx.window.ssthresh = halved;
-        cx.window.cwnd = halved;
+        // The floor of the threshold must not open a window of one segment.
+        cx.window.cwnd = cx.window.cwnd.min(halved);
     }
     /// A loss was detected by duplicate acknowledgements. Returns the new slow-start threshold in bytes.
     fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {

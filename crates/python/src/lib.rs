@@ -1,1 +1,300 @@
-//! Python bindings of the fanin engine.
+//! Python bindings of the fanin engine: scenarios in as text, results out as JSON and Arrow.
+//!
+//! Nothing is decided here. Text goes to the engine's parser, a run goes to the engine with the interpreter
+//! released, and each result table is handed over as Arrow or written as Parquet.
+
+mod tables;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use fanin_engine::sim::{self, Failure, Outcome, RunError};
+use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections};
+use fanin_engine::{queue, schemes, topology, traffic};
+use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
+use serde_json::{Value, json};
+
+type Overrides = Vec<(String, String)>;
+
+/// The module `fanin._engine`.
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RunOutput>()?;
+    module.add_class::<TableView>()?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(resolved_table, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(describe_parquet, module)?)?;
+    Ok(())
+}
+
+/// The engine's version and a hash of its source.
+#[pyfunction]
+fn version() -> &'static str {
+    concat!(env!("CARGO_PKG_VERSION"), "+", env!("FANIN_ENGINE_SOURCE"))
+}
+
+/// JSON Schema of what the engine reads of a scenario file.
+#[pyfunction]
+fn schema() -> String {
+    json_schema().to_string()
+}
+
+/// Everything that a scenario can name, with its parameters, as JSON.
+#[pyfunction]
+fn registry() -> String {
+    let schemes = schemes::REGISTRY.iter().map(|row| entry(row.key, row.summary, row.manual, row.params));
+    let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    let traffic = traffic::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    json!({
+        "schemes": schemes.collect::<Vec<_>>(),
+        "topologies": topologies.collect::<Vec<_>>(),
+        "queues": queues.collect::<Vec<_>>(),
+        "traffic": traffic.collect::<Vec<_>>(),
+        "sections": {
+            "network": parameters(&[sections::TOPOLOGY, sections::NETWORK]),
+            "queue": parameters(&[sections::QUEUE]),
+            "transport": parameters(&[sections::SCHEME, sections::TRANSPORT]),
+            "traffic": parameters(&[sections::TRAFFIC, sections::TRAFFIC_OPTIONAL]),
+            "control": parameters(&[sections::CONTROL]),
+            "measure": parameters(&[sections::MEASURE]),
+            "run": parameters(&[sections::RUN]),
+        },
+    })
+    .to_string()
+}
+
+fn entry(key: &str, summary: &str, manual: &str, params: &[Param]) -> Value {
+    json!({ "key": key, "summary": summary, "manual": manual, "params": parameters(&[params]) })
+}
+
+fn parameters(declared: &[&[Param]]) -> Vec<Value> {
+    declared.iter().flat_map(|params| params.iter()).map(parameter).collect()
+}
+
+fn parameter(param: &Param) -> Value {
+    json!({
+        "key": param.key,
+        "takes": takes(param.kind),
+        "default": param.default,
+        "doc": param.doc,
+        "source": param.source,
+        "reading": param.reading,
+    })
+}
+
+/// What a kind of value looks like in a scenario file.
+fn takes(kind: Kind) -> String {
+    match kind {
+        Kind::Time => "time such as \"33us\"".to_string(),
+        Kind::Bytes => "bytes such as \"512KB\" or \"64KiB\"".to_string(),
+        Kind::Size => "bytes or packets such as \"150KB\" or \"100pkt\"".to_string(),
+        Kind::Rate => "rate such as \"1Gbps\"".to_string(),
+        Kind::Fraction => "share such as 0.3, \"30%\" or \"1/16\"".to_string(),
+        Kind::Number => "number".to_string(),
+        Kind::Integer => "whole number".to_string(),
+        Kind::Bool => "true or false".to_string(),
+        Kind::Text => "text".to_string(),
+        Kind::Choice(words) => words.join(" | "),
+        Kind::Window => "segments or bytes such as \"2mss\" or \"2920B\"".to_string(),
+    }
+}
+
+/// Checks the scenario, its layout included, and simulates nothing.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<()> {
+    let scenario = parse(py, text, file, &overrides)?;
+    sim::check(&scenario).map_err(|error| scenario_error(py, &error))
+}
+
+/// The scenario with every default filled in, as JSON.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn resolve(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
+    let scenario = parse(py, text, file, &overrides)?;
+    Ok(scenario.resolved().to_string())
+}
+
+/// Every value of the scenario with where it comes from, as a JSON array.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn resolved_table(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
+    let scenario = parse(py, text, file, &overrides)?;
+    let rows: Vec<Value> = scenario
+        .resolved_table()
+        .into_iter()
+        .map(|row| {
+            json!({
+                "path": row.path,
+                "value": row.value,
+                "is_default": row.is_default,
+                "source": row.source,
+                "doc": row.doc,
+            })
+        })
+        .collect();
+    Ok(Value::Array(rows).to_string())
+}
+
+/// Simulates the scenario with the interpreter released.
+///
+/// `progress` is called with the share of the duration simulated so far; the run stops when it returns `False`.
+#[pyfunction]
+#[pyo3(signature = (text, file, overrides, progress=None))]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn run(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: Overrides,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RunOutput> {
+    let scenario = parse(py, text, file, &overrides)?;
+    let mut raised = None;
+    let started = Instant::now();
+    let outcome = py.detach(|| {
+        let mut watch = |fraction: f64| {
+            Python::attach(|py| match go_on(py, progress.as_ref(), fraction) {
+                Ok(answer) => answer,
+                Err(error) => {
+                    raised = Some(error);
+                    false
+                }
+            })
+        };
+        sim::run(&scenario, Some(&mut watch))
+    });
+    match (raised, outcome) {
+        (Some(error), _) => Err(error),
+        (None, Ok(mut outcome)) => {
+            outcome.summary.insert("wall_s".to_string(), json!(started.elapsed().as_secs_f64()));
+            Ok(RunOutput { outcome })
+        }
+        (None, Err(Failure::Scenario(error))) => Err(scenario_error(py, &error)),
+        (None, Err(Failure::Run(error))) => Err(run_error(py, &error)),
+    }
+}
+
+fn go_on(py: Python<'_>, progress: Option<&Py<PyAny>>, fraction: f64) -> PyResult<bool> {
+    py.check_signals()?;
+    match progress {
+        Some(progress) => progress.call1(py, (fraction,))?.is_truthy(py),
+        None => Ok(true),
+    }
+}
+
+/// Columns, units, descriptions and row count of a Parquet file, as JSON.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
+fn describe_parquet(path: PathBuf) -> PyResult<String> {
+    Ok(tables::describe(&path).map_err(|error| os_error(&error, &path))?.to_string())
+}
+
+/// What a run leaves behind.
+#[pyclass(frozen)]
+struct RunOutput {
+    outcome: Outcome,
+}
+
+#[pymethods]
+impl RunOutput {
+    /// The run's totals as a JSON object.
+    #[getter]
+    fn summary(&self) -> String {
+        Value::Object(self.outcome.summary.clone()).to_string()
+    }
+
+    /// Names of the tables.
+    #[getter]
+    fn table_names(&self) -> Vec<String> {
+        self.outcome.tables.iter().map(|table| table.name.to_string()).collect()
+    }
+
+    /// A table as an object that Arrow consumers read.
+    fn table(slf: PyRef<'_, Self>, name: &str) -> PyResult<TableView> {
+        let index = slf.index_of(name)?;
+        Ok(TableView { output: slf.into(), index })
+    }
+
+    /// Writes a table as Parquet, with unit and description in each column's metadata.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
+    fn write_parquet(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
+        let table = &self.outcome.tables[self.index_of(name)?];
+        py.detach(|| tables::write(table, &path)).map_err(|error| os_error(&error, &path))
+    }
+
+    /// The packet capture in pcapng form, if the scenario asked for one.
+    fn capture<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.outcome.capture.as_ref().map(|bytes| PyBytes::new(py, bytes))
+    }
+}
+
+impl RunOutput {
+    fn index_of(&self, name: &str) -> PyResult<usize> {
+        let position = self.outcome.tables.iter().position(|table| table.name == name);
+        position.ok_or_else(|| PyKeyError::new_err(name.to_string()))
+    }
+}
+
+/// One table of a run, readable by every library that speaks the Arrow C stream interface.
+#[pyclass(frozen)]
+struct TableView {
+    output: Py<RunOutput>,
+    index: usize,
+}
+
+#[pymethods]
+impl TableView {
+    /// The Arrow C stream of the table; `requested_schema` is ignored, as the interface allows.
+    #[pyo3(signature = (requested_schema=None))]
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned references")]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let table = &self.output.get().outcome.tables[self.index];
+        PyCapsule::new_with_value(py, tables::stream(table)?, c"arrow_array_stream")
+    }
+}
+
+fn parse(py: Python<'_>, text: &str, file: &str, overrides: &Overrides) -> PyResult<Scenario> {
+    Scenario::parse(text, file, overrides).map_err(|error| scenario_error(py, &error))
+}
+
+/// `fanin.errors.ScenarioError`, which Python's own checks raise too.
+fn scenario_error(py: Python<'_>, error: &SpecError) -> PyErr {
+    let fields = PyDict::new(py);
+    let raised = (|| {
+        fields.set_item("file", &error.file)?;
+        fields.set_item("line", error.line)?;
+        fields.set_item("key", &error.key)?;
+        fields.set_item("message", &error.message)?;
+        fields.set_item("suggestion", error.suggestion.as_deref())?;
+        py.import("fanin.errors")?.getattr("ScenarioError")?.call((), Some(&fields))
+    })();
+    raised.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// `OSError`, with the number that says whether the disk is full.
+fn os_error(error: &std::io::Error, path: &Path) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, error.to_string(), path.to_owned())),
+        None => PyOSError::new_err(error.to_string()),
+    }
+}
+
+/// `fanin.errors.RunError`.
+fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
+    let raised = (|| py.import("fanin.errors")?.getattr("RunError")?.call1((error.to_string(),)))();
+    raised.map_or_else(|error| error, PyErr::from_value)
+}

@@ -149,7 +149,8 @@ impl CongestionControl for Dctcp {
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         // RFC 8257 s3.3 step 6 and s3.4.
         let window = (cx.window.cwnd * (1.0 - self.alpha / 2.0)).max(self.min_window);
-        cx.window.cwnd = window;
+        // The floor must not open the single segment after a timeout.
+        cx.window.cwnd = cx.window.cwnd.min(window);
         cx.window.ssthresh = window;
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {

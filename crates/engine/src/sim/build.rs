@@ -7,7 +7,7 @@ use crate::queue;
 use crate::roles::{Ecmp, PathSelector, QueueDiscipline, WindowControl};
 use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
-use crate::sim::event::Slots;
+use crate::sim::event::{Slots, TieBreak};
 use crate::sim::flow::Paths;
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
@@ -18,7 +18,7 @@ use crate::sim::transfers::Group;
 use crate::sim::world::{Endpoint, Host, World, stream};
 use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
 use crate::tcp::EcnMode;
-use crate::tcp::receiver::ReceiverConfig;
+use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::rto::RtoConfig;
 use crate::tcp::sender::SenderConfig;
 use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
@@ -32,6 +32,7 @@ pub(crate) struct CoreParts {
     pub(crate) ports: Vec<PortSpec>,
     pub(crate) nodes: Vec<Box<dyn Any + Send>>,
     pub(crate) ledger: Ledger,
+    pub(crate) ties: TieBreak,
 }
 
 /// Largest IPv4 packet (RFC 791 section 3.1).
@@ -88,12 +89,14 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
             uplink: topology.uplink(NodeId::new(node)),
         }),
     });
-    let hosts = hosts.collect();
+    let hosts: Vec<Option<Host>> = hosts.collect();
     let ledger = ledger(scenario, &topology, endpoints.len(), header);
     let groups = groups(scenario, &topology, &demands, seed)?;
+    let ties = TieBreak::new(topology.links.len(), seed);
     let world = World {
         seed,
         duration: scenario.run.time("duration"),
+        has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
         has_agents: switches.iter().any(Option::is_some),
         controller: bundle.controller(),
         channel: channel(&scenario.control, seed),
@@ -127,12 +130,14 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
         now: Time::ZERO,
         finished: false,
         stopped: false,
+        over: false,
         hops: 0,
         events: 0,
+        acks: AckList::new(),
         receiver_actions: Vec::new(),
         switch_actions: Vec::new(),
     };
-    Ok((world, CoreParts { ports, nodes, ledger }))
+    Ok((world, CoreParts { ports, nodes, ledger, ties }))
 }
 
 /// The schemes that a scenario uses, each built once.
@@ -210,6 +215,7 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
             granularity: transport.time("rto-granularity"),
             backoff_limit: transport.integer("rto-backoff-limit") as u32,
         },
+        backoff_ends_on_new_ack: transport.text("rto-backoff-reset") == "new-ack",
         rto_after_syn_timeout: transport.time("rto-after-syn-timeout"),
         syn_timeout: transport.time("syn-timeout"),
         syn_retries: transport.integer("syn-retries") as u32,

@@ -13,7 +13,7 @@
 use crate::ids::{LinkId, NodeId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
-use crate::sim::event::{Class, Event, EventCore, MiscKey};
+use crate::sim::event::{Class, Event, EventCore, MiscKey, TieBreak};
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
 use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
@@ -137,7 +137,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger) -> Self {
+    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger, ties: TieBreak) -> Self {
         let mut pools: Vec<Vec<LinkId>> = Vec::new();
         let mut siblings = vec![Vec::new(); nodes.len()];
         for (i, spec) in specs.iter().enumerate() {
@@ -150,7 +150,7 @@ impl Core {
             }
         }
         Self {
-            links: LinkQueue::new(specs.len()),
+            links: LinkQueue::new(ties),
             ports: specs.iter().map(hot_part).collect(),
             slow: specs.into_iter().map(slow_part).collect(),
             misc: BinaryHeap::new(),
@@ -339,8 +339,10 @@ impl Core {
 
     #[inline(always)]
     fn deliver(&mut self, link: LinkId, now: Time) -> Packet {
-        if self.ports[link.index()].exact {
-            self.look(link, now);
+        let port = &self.ports[link.index()];
+        // A packet's departure is booked before the packet leaves the ring.
+        if port.exact && port.dep == port.head && !port.scheduled {
+            self.follow(link, now);
         }
         let port = &mut self.ports[link.index()];
         let packet = *port.at(port.head);
@@ -351,7 +353,7 @@ impl Core {
         }
         let port = &self.ports[link.index()];
         let next = if port.head == port.tail { Time::NEVER } else { Time::from_ps(port.at(port.head).arrival) };
-        self.links.set(link, next, now);
+        self.links.replace_top(link, next, now);
         packet
     }
 }
@@ -376,7 +378,7 @@ fn hot_part(spec: &PortSpec) -> Port {
         || matches!(spec.limit, Limit::Bytes(_) | Limit::Dynamic { .. });
     let always = scheduled || exact || spec.jitter.is_some();
     Port {
-        ring: vec![Packet::default(); 8].into_boxed_slice(),
+        ring: vec![Packet::default(); 4].into_boxed_slice(),
         head: 0,
         dep: 0,
         tail: 0,
@@ -424,15 +426,18 @@ impl EventCore for Core {
     #[inline(always)]
     fn next(&mut self) -> Option<(Time, Event)> {
         match self.links.top() {
-            Some((now, link)) if now.ps() <= self.misc_min => {
-                Some((now, Event::Arrival { link, packet: self.deliver(link, now) }))
-            }
+            Some((now, link)) if now.ps() <= self.misc_min => Some((now, Event::Arrival(link))),
             _ => {
                 let Reverse((now, key)) = self.misc.pop()?;
                 self.misc_min = self.misc.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
                 Some((Time::from_ps(now), key.event()))
             }
         }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, link: LinkId, now: Time) -> Packet {
+        self.deliver(link, now)
     }
 
     fn backlog(&mut self, link: LinkId, now: Time) -> Backlog {

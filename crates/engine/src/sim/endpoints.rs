@@ -12,7 +12,7 @@ use crate::sim::flow::{HeldAck, Io, Purpose};
 use crate::sim::transfers::TimeoutCause;
 use crate::sim::world::World;
 use crate::tcp::FIRST_DATA;
-use crate::tcp::receiver::{AckList, AckOut, Segment};
+use crate::tcp::receiver::{AckOut, Segment};
 use crate::tcp::sack::SackBlocks;
 use crate::tcp::sender::{InAck, Sender, SenderConfig, TimerOutcome};
 use crate::units::{Bytes, Time};
@@ -92,8 +92,7 @@ impl World {
             retransmitted: packet.flags.has(Flags::RETRANSMITTED),
         };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
-        let mut acks = AckList::new();
-        let delivery = side.state.on_segment(&segment, now, cfg, &mut acks);
+        let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         let next = side.state.next();
         side.segments += 1;
         let delay = packet.stamp.until(now);
@@ -122,8 +121,9 @@ impl World {
             let arrival = Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
             self.ask_host(to, packet.flow, now, core, |window, cx| window.on_data(cx, packet.flow, &arrival));
         }
-        for ack in acks.as_slice() {
-            self.acknowledge(packet.flow, ack, now, core);
+        for i in 0..self.acks.as_slice().len() {
+            let ack = self.acks.as_slice()[i];
+            self.acknowledge(packet.flow, &ack, now, core);
         }
         if arrived {
             self.on_transfer_arrived(packet.flow, now, core);
@@ -133,7 +133,7 @@ impl World {
     /// Whether schedulers act on the flows that end at a host.
     #[inline(always)]
     fn has_scheduler(&self, host: NodeId) -> bool {
-        self.hosts[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
+        self.has_schedulers && self.hosts[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
     }
 
     /// The size of what a flow carries now, as its sender would announce it.
@@ -294,7 +294,9 @@ impl World {
             return TimeoutCause::LostRetransmission;
         }
         let mss = self.endpoints[flow.wire.endpoint as usize].sender.mss;
-        let outstanding = (nxt - una).div_ceil(mss);
+        // The FIN takes a number, but rides on the last data.
+        let data_end = nxt.min(flow.sender.data_end());
+        let outstanding = data_end.saturating_sub(una).div_ceil(mss).max(1);
         let gone = lost.iter().filter(|segment| (una..nxt).contains(&unwrap_seq(segment.seq, una))).count() as u64;
         if gone >= outstanding { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
     }

@@ -7,7 +7,7 @@ use crate::units::Time;
 /// The kinds of rare events, in the order in which they happen at one instant.
 ///
 /// The order at one instant is structural, never that of insertion: first departures from ports, then arrivals
-/// by link, then these by class and index. That is what makes event cores, refactorings and machines agree.
+/// by [`TieBreak`], then these by class and index. That is what makes event cores, refactorings and machines agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Class {
@@ -39,11 +39,50 @@ pub(crate) enum Class {
     Stop,
 }
 
+/// The order of links whose packets arrive at one instant: a seeded hash of the instant permutes them.
+///
+/// ACK-clocked flows over equal paths meet at exactly the same picosecond again and again. An order that favours one
+/// link every time, such as the lower number, would let one flow take every free place of a full port and lose all
+/// packets of another (decision 5); in a network such a tie is decided by noise. The hash depends on nothing but the
+/// seed and the time, so every event core and every machine decides alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TieBreak {
+    salt: u64,
+    bits: u32,
+}
+
+impl TieBreak {
+    pub(crate) fn new(links: usize, seed: u64) -> Self {
+        // SplitMix64's increment keeps neighbouring seeds apart.
+        let salt = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+        Self { salt, bits: links.next_power_of_two().max(2).trailing_zeros() }
+    }
+    /// Number of ranks: a power of two, and at least the number of links.
+    pub(crate) const fn ranks(self) -> usize {
+        1 << self.bits
+    }
+    /// Flipping the bits of the link number by a hash of the time makes either of two links come first equally often.
+    #[inline(always)]
+    const fn mask(self, at: Time) -> u64 {
+        (at.ps() ^ self.salt).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> (64 - self.bits)
+    }
+    /// Place of a link among those with an arrival at `at`.
+    #[inline(always)]
+    pub(crate) const fn rank(self, link: LinkId, at: Time) -> u64 {
+        link.index() as u64 ^ self.mask(at)
+    }
+    /// The link at that place.
+    #[inline(always)]
+    pub(crate) const fn link(self, rank: u64, at: Time) -> LinkId {
+        LinkId::new((rank ^ self.mask(at)) as usize)
+    }
+}
+
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A packet reached the far end of a link.
-    Arrival { link: LinkId, packet: Packet },
+    /// A packet reached the far end of a link; [`EventCore::take`] hands it over.
+    Arrival(LinkId),
     /// Something rare.
     Misc { class: Class, index: u32 },
 }
@@ -131,6 +170,8 @@ pub(crate) trait EventCore {
     fn schedule(&mut self, at: Time, class: Class, index: usize);
     /// The next event in time and structural order.
     fn next(&mut self) -> Option<(Time, Event)>;
+    /// Takes the packet whose arrival was the last event.
+    fn take(&mut self, link: LinkId, now: Time) -> Packet;
     /// What is in the port of `link` now.
     fn backlog(&mut self, link: LinkId, now: Time) -> crate::roles::Backlog;
     /// The books that both cores keep in the same way.

@@ -1,15 +1,16 @@
 //! The queue of links: a branchless winner tree.
 
 use crate::ids::LinkId;
+use crate::sim::event::TieBreak;
 use crate::units::Time;
 
 /// Absent.
 const NONE: u64 = u64::MAX;
 
-/// Earliest arrival over all links, ties by link id.
+/// Earliest arrival over all links, ties by [`TieBreak`].
 ///
 /// A binary tree in an array: leaf `i` holds the key of link `i`, an inner node the smaller of its children.
-/// A key packs (arrival - base) above the link id, so one `u64` comparison orders by time and then by link.
+/// A key packs (arrival - base) above the link's rank, so one `u64` comparison orders by time and then by rank.
 /// Insert, remove, later and earlier are the same walk from a leaf to the root.
 #[derive(Debug)]
 pub(crate) struct LinkQueue {
@@ -17,12 +18,13 @@ pub(crate) struct LinkQueue {
     leaves: usize,
     link_bits: u32,
     base: u64,
+    ties: TieBreak,
 }
 
 impl LinkQueue {
-    pub(crate) fn new(links: usize) -> Self {
-        let leaves = links.next_power_of_two().max(2);
-        Self { nodes: vec![NONE; 2 * leaves], leaves, link_bits: leaves.trailing_zeros(), base: 0 }
+    pub(crate) fn new(ties: TieBreak) -> Self {
+        let leaves = ties.ranks();
+        Self { nodes: vec![NONE; 2 * leaves], leaves, link_bits: leaves.trailing_zeros(), base: 0, ties }
     }
 
     /// The earliest arrival and its link.
@@ -32,8 +34,8 @@ impl LinkQueue {
         if key == NONE {
             return None;
         }
-        let link = key & (self.leaves as u64 - 1);
-        Some((Time::from_ps((key >> self.link_bits) + self.base), LinkId::new(link as usize)))
+        let at = Time::from_ps((key >> self.link_bits) + self.base);
+        Some((at, self.ties.link(key & (self.leaves as u64 - 1), at)))
     }
 
     /// Sets the time of a link, whatever it was; [`Time::NEVER`] removes it. No time ever set lies before `now`.
@@ -53,12 +55,28 @@ impl LinkQueue {
         }
     }
 
+    /// Sets the time of the link that is at the top. Its key is the smallest all the way up, so the walk always
+    /// reaches the root and need not look for an early end.
+    #[inline(always)]
+    pub(crate) fn replace_top(&mut self, link: LinkId, at: Time, now: Time) {
+        debug_assert_eq!(self.top().map(|(_, top)| top), Some(link));
+        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps(), now.ps()) };
+        let mut i = self.leaves + link.index();
+        let nodes = &mut self.nodes[..];
+        nodes[i] = key;
+        while i > 1 {
+            key = key.min(nodes[i ^ 1]);
+            i >>= 1;
+            nodes[i] = key;
+        }
+    }
+
     #[inline(always)]
     fn key(&mut self, link: LinkId, at: u64, now: u64) -> u64 {
         if at - self.base >= self.horizon() {
             self.rebase(at, now);
         }
-        (at - self.base) << self.link_bits | link.index() as u64
+        (at - self.base) << self.link_bits | self.ties.rank(link, Time::from_ps(at))
     }
 
     /// Times at or beyond `base + horizon` do not fit a key.
@@ -93,20 +111,23 @@ mod tests {
     fn agrees_with_a_sorted_list_across_rebases() {
         let mut stream = Stream::named(3, "links");
         let (links, mut now) = (37, 0_u64);
-        let mut queue = LinkQueue::new(links);
+        let ties = TieBreak::new(links, 5);
+        let mut queue = LinkQueue::new(ties);
         // A short horizon makes the base move often.
         queue.link_bits = 44;
-        let wide = |queue: &LinkQueue| queue.leaves == 64;
-        assert!(wide(&queue));
         let mut model = vec![None::<u64>; links];
         for _ in 0..20_000 {
             let link = stream.below(links as u64) as usize;
             let at = (stream.below(5) > 0).then(|| now + stream.below(1 << 17));
             queue.set(LinkId::new(link), at.map_or(Time::NEVER, Time::from_ps), Time::from_ps(now));
             model[link] = at;
-            let expected = model.iter().enumerate().filter_map(|(i, at)| at.map(|at| (at, i))).min();
-            assert_eq!(queue.top().map(|(at, link)| (at.ps(), link.index())), expected);
-            if let Some((at, _)) = expected {
+            let ranked = model
+                .iter()
+                .enumerate()
+                .filter_map(|(i, at)| at.map(|at| (at, ties.rank(LinkId::new(i), Time::from_ps(at)), i)));
+            let expected = ranked.min();
+            assert_eq!(queue.top().map(|(at, link)| (at.ps(), link.index())), expected.map(|(at, _, i)| (at, i)));
+            if let Some((at, _, _)) = expected {
                 now = at;
             }
         }
@@ -114,21 +135,26 @@ mod tests {
     }
 
     #[test]
+    fn ties_favour_no_link() {
+        let ties = TieBreak::new(200, 1);
+        let mut wins = 0;
+        for i in 0..1000 {
+            let mut queue = LinkQueue::new(ties);
+            let at = Time::from_ns(12_016 * i);
+            queue.set(LinkId::new(3), at, Time::ZERO);
+            queue.set(LinkId::new(5), at, Time::ZERO);
+            wins += u32::from(queue.top() == Some((at, LinkId::new(3))));
+        }
+        assert!((400..600).contains(&wins), "{wins} of 1000");
+    }
+
+    #[test]
     fn a_later_packet_may_arrive_before_those_that_moved_the_base() {
-        let mut queue = LinkQueue::new(8);
+        let mut queue = LinkQueue::new(TieBreak::new(8, 1));
         let late = Time::from_ps(queue.horizon());
         let now = Time::from_ps(queue.horizon() - 10);
         queue.set(LinkId::new(0), late, now);
         queue.set(LinkId::new(1), late.saturating_sub(Time::from_ps(5)), now);
         assert_eq!(queue.top(), Some((late.saturating_sub(Time::from_ps(5)), LinkId::new(1))));
-    }
-
-    #[test]
-    fn ties_go_to_the_lower_link() {
-        let mut queue = LinkQueue::new(8);
-        for link in [5, 3, 6] {
-            queue.set(LinkId::new(link), Time::from_us(1), Time::ZERO);
-        }
-        assert_eq!(queue.top(), Some((Time::from_us(1), LinkId::new(3))));
     }
 }

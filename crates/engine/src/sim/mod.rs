@@ -63,7 +63,7 @@ fn run_with(
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, substitutes)?;
-    let mut core = core::Core::new(parts.ports, parts.nodes, parts.ledger);
+    let mut core = core::Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
     world.run(&mut core, progress)?;
     Ok(results::collect(world, core))
 }
@@ -81,7 +81,7 @@ pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
 #[cfg(any(test, feature = "oracle"))]
 fn run_oracle_with(scenario: &Scenario, substitutes: build::Substitutes) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, substitutes)?;
-    let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger);
+    let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
     world.run(&mut core, None)?;
     Ok(results::collect(world, core))
 }

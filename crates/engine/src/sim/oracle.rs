@@ -6,7 +6,7 @@
 use crate::ids::{LinkId, NodeId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
-use crate::sim::event::{Class, Event, EventCore, MiscKey};
+use crate::sim::event::{Class, Event, EventCore, MiscKey, TieBreak};
 use crate::sim::ledger::Ledger;
 use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
 use crate::units::Time;
@@ -20,7 +20,7 @@ enum Kind {
     Misc(MiscKey),
 }
 
-/// Order at one instant: departures, arrivals by link, then the rest by class and index.
+/// Order at one instant: departures, arrivals by tie-break, then the rest by class and index.
 struct Entry {
     at: Time,
     rank: (u8, u64),
@@ -69,10 +69,13 @@ pub(crate) struct Oracle {
     ports: Vec<Port>,
     nodes: Vec<Box<dyn Any + Send>>,
     ledger: Ledger,
+    /// The packet of the last arrival.
+    arrived: Packet,
+    ties: TieBreak,
 }
 
 impl Oracle {
-    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger) -> Self {
+    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger, ties: TieBreak) -> Self {
         let ports = specs.into_iter().map(|spec| {
             let bands = usize::from(spec.discipline.bands());
             Port {
@@ -83,7 +86,7 @@ impl Oracle {
                 bytes_in: 0,
             }
         });
-        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, ledger }
+        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, ledger, arrived: Packet::default(), ties }
     }
 
     fn push(&mut self, at: Time, rank: (u8, u64), link: usize, kind: Kind) {
@@ -116,7 +119,8 @@ impl Oracle {
         let backlog = port.backlog();
         let arrival = now + port.spec.delay;
         self.ledger.on_queue(LinkId::new(link), now, backlog);
-        self.push(arrival, (1, link as u64), link, Kind::Arrival(packet));
+        let rank = self.ties.rank(LinkId::new(link), arrival);
+        self.push(arrival, (1, rank), link, Kind::Arrival(packet));
         self.serve(link, now);
     }
 
@@ -194,11 +198,16 @@ impl EventCore for Oracle {
             match entry.kind {
                 Kind::Departure(packet) => self.depart(entry.link, packet, entry.at),
                 Kind::Arrival(packet) => {
-                    return Some((entry.at, Event::Arrival { link: LinkId::new(entry.link), packet }));
+                    self.arrived = packet;
+                    return Some((entry.at, Event::Arrival(LinkId::new(entry.link))));
                 }
                 Kind::Misc(key) => return Some((entry.at, key.event())),
             }
         }
+    }
+
+    fn take(&mut self, _link: LinkId, _now: Time) -> Packet {
+        self.arrived
     }
 
     fn backlog(&mut self, link: LinkId, _now: Time) -> Backlog {

@@ -2,7 +2,7 @@
 
 use crate::ids::{FlowId, LinkId, NodeId, TransferId};
 use crate::measure::delay::DelayStats;
-use crate::packet::{Flags, Packet};
+use crate::packet::Flags;
 use crate::rng::Stream;
 use crate::roles::{Backlog, Controller, PathSelector, ReceiverAction, SwitchAction, SwitchAgent, WindowControl};
 use crate::schemes::Scheme;
@@ -12,7 +12,7 @@ use crate::sim::flow::Flow;
 use crate::sim::probes::Probes;
 use crate::sim::switching::{ControlChannel, Message};
 use crate::sim::transfers::{Group, Query, Transfer};
-use crate::tcp::receiver::ReceiverConfig;
+use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::sender::SenderConfig;
 use crate::topology::Topology;
 use crate::units::Time;
@@ -87,6 +87,8 @@ pub(crate) struct World {
     pub(crate) hosts: Vec<Option<Host>>,
     pub(crate) switches: Vec<Option<Box<dyn SwitchAgent>>>,
     pub(crate) has_agents: bool,
+    /// Some receiving host has a scheduler.
+    pub(crate) has_schedulers: bool,
     pub(crate) controller: Option<Box<dyn Controller>>,
     pub(crate) channel: ControlChannel,
     pub(crate) flows: Vec<Flow>,
@@ -116,16 +118,20 @@ pub(crate) struct World {
     pub(crate) finished: bool,
     /// The duration is over.
     pub(crate) stopped: bool,
+    /// Either of the two.
+    pub(crate) over: bool,
     pub(crate) hops: u64,
     pub(crate) events: u64,
+    /// Scratch space: what one segment causes. Making it anew for each costs more than the segment itself.
+    pub(crate) acks: AckList,
     pub(crate) receiver_actions: Vec<ReceiverAction>,
     pub(crate) switch_actions: Vec<SwitchAction>,
 }
 
-/// Asked every so many events whether to go on, with the share of simulated time that has passed.
+/// Asked every so many rare events whether to go on, with the share of simulated time that has passed.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
 
-const PROGRESS_EVERY: u64 = 1 << 17;
+const PROGRESS_EVERY: u64 = 1 << 10;
 
 impl World {
     /// Runs to the end: all finite transfers complete, or the duration over.
@@ -135,22 +141,26 @@ impl World {
         mut progress: Option<Progress<'_>>,
     ) -> Result<(), RunError> {
         self.start(core);
-        while !(self.finished || self.stopped) {
+        while !self.over {
             let Some((now, event)) = core.next() else { break };
             debug_assert!(now >= self.now, "an event lies in the past");
             self.now = now;
-            self.events += 1;
             match event {
-                Event::Arrival { link, packet } => self.on_arrival(link, packet, now, core),
-                Event::Misc { class, index } => self.on_misc(class, index as usize, now, core),
-            }
-            if self.events.is_multiple_of(PROGRESS_EVERY)
-                && let Some(progress) = &mut progress
-                && !progress(now.secs() / self.duration.secs())
-            {
-                return Err(RunError::Stopped { at: now });
+                Event::Arrival(link) => self.on_arrival(link, now, core),
+                Event::Misc { class, index } => {
+                    self.events += 1;
+                    self.on_misc(class, index as usize, now, core);
+                    // Rare events are frequent enough to stop soon: every flow with data has its timer.
+                    if self.events.is_multiple_of(PROGRESS_EVERY)
+                        && let Some(progress) = &mut progress
+                        && !progress(now.secs() / self.duration.secs())
+                    {
+                        return Err(RunError::Stopped { at: now });
+                    }
+                }
             }
         }
+        self.events += self.hops;
         core.settle(self.now);
         self.check(core)
     }
@@ -175,10 +185,12 @@ impl World {
         let any_finite = self.transfers.iter().any(|transfer| transfer.bytes.is_some());
         let more = self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0);
         self.finished = any_finite && self.open == 0 && !more;
+        self.over |= self.finished;
     }
 
     #[inline(always)]
-    fn on_arrival<C: EventCore>(&mut self, link: LinkId, mut packet: Packet, now: Time, core: &mut C) {
+    fn on_arrival<C: EventCore>(&mut self, link: LinkId, now: Time, core: &mut C) {
+        let mut packet = core.take(link, now);
         self.hops += 1;
         if let Some(capture) = &mut self.capture {
             capture.record(link, &packet, now, &self.flows, core);
@@ -223,7 +235,10 @@ impl World {
                 core.schedule(now + self.sample, Class::Sample, 0);
             }
             Class::WarmupEnd => self.open_window(now, core),
-            Class::Stop => self.stopped = true,
+            Class::Stop => {
+                self.stopped = true;
+                self.over = true;
+            }
         }
     }
 

@@ -213,6 +213,14 @@ pub const TRANSPORT: &[Param] = &[
     )
     .at_most(30.0),
     Param::new(
+        "rto-backoff-reset",
+        Kind::Choice(&["sample", "new-ack"]),
+        "sample",
+        "What ends the doubling: a round-trip sample, which retransmissions do not give, or any acknowledgement of \
+         new data.",
+        "RFC 6298, section 5, note after 5.7; new-ack is what ns-3 does",
+    ),
+    Param::new(
         "rto-granularity",
         Kind::Time,
         "0s",

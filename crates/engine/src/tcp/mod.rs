@@ -12,6 +12,8 @@ pub mod sender;
 
 #[cfg(test)]
 mod models;
+#[cfg(test)]
+mod tests;
 
 /// Number of the first data byte; the SYN occupies the one before.
 pub const FIRST_DATA: u64 = 1;

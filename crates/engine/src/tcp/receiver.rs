@@ -180,7 +180,7 @@ impl Receiver {
     }
 
     /// Takes a segment; leaves the ACKs to send now in `out`, whose old content is dropped.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment(&mut self, seg: &Segment, now: Time, cfg: &ReceiverConfig, out: &mut AckList) -> Delivery {
         out.clear();
         let end = seg.seq + seg.len + u64::from(seg.fin);

@@ -156,8 +156,9 @@ impl Scoreboard {
         first + again
     }
 
-    /// RFC 6675 section 4, `NextSeg()`: what to send next in loss recovery, if anything. Segments end at the
-    /// multiples of the segment size, at reported data, and at what has been sent.
+    /// RFC 6675 section 4, `NextSeg()`: what to send next in loss recovery, if anything. Full segments are
+    /// counted from where a hole begins, which is where a segment began: streams of several writes have short
+    /// segments anywhere.
     pub fn next_seg(&self, out: &Outstanding, cfg: &SackConfig) -> Option<NextSeg> {
         let hole = self.first_hole(out.high_rxt.max(out.una));
         // (1.c) The lowest hole has the most reported above it: if it is not lost, none is.
@@ -228,13 +229,13 @@ fn piece(start: u64, end: u64, rule: Rule, out: &Outstanding, cfg: &SackConfig) 
     NextSeg { seq: start, len: end - start, rule }
 }
 
-/// After the last number of the segment that holds `seq`. The FIN belongs to the segment of the last data byte.
+/// After the last number of a full segment from `seq` on. The FIN belongs to the segment of the last data byte.
 fn segment_end(seq: u64, fin: Option<u64>, mss: u64) -> u64 {
-    let end = FIRST_DATA + ((seq - FIRST_DATA) / mss + 1) * mss;
+    let end = seq + mss;
     fin.filter(|&fin| end >= fin).map_or(end, |fin| fin + 1)
 }
 
-/// The first number of the segment that holds `seq`.
+/// The first number of the segment that holds `seq`, in a stream of full segments.
 fn segment_start(seq: u64, fin: Option<u64>, mss: u64) -> u64 {
     let byte = if fin == Some(seq) { (seq - 1).max(FIRST_DATA) } else { seq };
     FIRST_DATA + (byte - FIRST_DATA) / mss * mss
@@ -407,12 +408,12 @@ mod tests {
     }
 
     #[test]
-    fn segments_end_at_multiples_of_the_segment_size_and_at_sacked_data() {
+    fn segments_are_full_from_where_a_hole_begins_and_end_at_sacked_data() {
         let board = scoreboard(1, &[(161, 171), (401, 701)]);
         let at = |high_rxt| board.next_seg(&Outstanding { high_rxt, ..OUT }, &CFG);
-        assert_eq!(at(51), next(51, 50, Rule::Lost));
+        assert_eq!(at(51), next(51, 100, Rule::Lost));
         assert_eq!(at(101), next(101, 60, Rule::Lost));
-        assert_eq!(at(161), next(171, 30, Rule::Lost));
+        assert_eq!(at(161), next(171, 100, Rule::Lost));
     }
 
     #[test]

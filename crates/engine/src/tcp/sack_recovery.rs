@@ -13,24 +13,19 @@ impl Sender {
         self.recovery = Recovery::Sack;
         self.window.cwnd = self.window.ssthresh;
         self.rescue_rxt = None;
-        // (4.3) the first segment that is missing goes at once, whatever the window.
-        let end = (self.una + cfg.mss).min(self.max_sent);
-        self.retransmit(self.una, end - self.una, now, cfg, io);
-        self.high_rxt = end;
-        // RFC 6675 s6: a timer that times the segment just sent again starts anew.
+        // (4.3) the first segment that is missing goes at once, whatever the window; what else may go, `send` says.
+        self.high_rxt = self.retransmit(self.una, cfg.mss, now, cfg, io);
+        // RFC 6675 s6: the variant that lets the segment just sent again have the timer's full time.
         self.restart_timer(now, cfg, io);
-        self.sack_transmit(now, cfg, io);
     }
 
-    /// An acknowledgement of new data in recovery: steps A to C. Returns whether the timer restarts.
-    pub(super) fn on_sack_recovery_ack<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> bool {
+    /// An acknowledgement of new data in recovery: steps A and B. Returns whether the timer restarts.
+    pub(super) fn on_sack_recovery_ack(&mut self) -> bool {
         if self.una >= self.recover {
             // (A) everything sent before the recovery is acknowledged.
             self.leave_recovery();
-            return true;
         }
         self.high_rxt = self.high_rxt.max(self.una);
-        self.sack_transmit(now, cfg, io);
         true
     }
 
@@ -52,6 +47,10 @@ impl Sender {
                 fin: self.closing().then_some(self.data_end),
             };
             let Some(next) = board.next_seg(&outstanding, &sack) else { return };
+            // RFC 6675 s4 (4) is a "should" for the sake of a lost tail, not to send the only hole twice at once.
+            if next.rule == Rule::Rescue && next.seq < self.high_rxt {
+                return;
+            }
             self.send_recovery_segment(&next, now, cfg, io);
         }
     }
@@ -59,8 +58,8 @@ impl Sender {
     /// One past the last number of new data that the peer's window lets go: whole segments, or the last one.
     fn new_end(&self, cfg: &SenderConfig) -> u64 {
         let end = self.stream_end();
-        if self.peer_edge >= end {
-            return end;
+        if self.peer_edge >= self.data_end() {
+            return end; // A FIN needs no window of its own.
         }
         let room = self.peer_edge.saturating_sub(self.max_sent);
         self.max_sent + room / cfg.mss * cfg.mss

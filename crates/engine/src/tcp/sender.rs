@@ -34,6 +34,8 @@ pub struct SenderConfig {
     pub impatient: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
+    /// Any acknowledgement of new data ends the timer's backoff, not only one that gives a round-trip sample.
+    pub backoff_ends_on_new_ack: bool,
     /// Timer value after a handshake in which the SYN timed out (RFC 6298 section 5.7).
     pub rto_after_syn_timeout: Time,
     /// First SYN timeout; doubles with each try.
@@ -167,6 +169,10 @@ pub struct Sender {
     wake_at: Time,
     wake_armed: Time,
     syn_timeouts: u32,
+    /// `una` at the last timeout, 0 before: which segment it was that timed out.
+    timed_out: u64,
+    /// Probes of a closed window since it last let something through.
+    probes: u32,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
     pub(crate) high_rxt: u64,
     pub(crate) rescue_rxt: Option<u64>,
@@ -209,6 +215,8 @@ impl Sender {
             wake_at: Time::NEVER,
             wake_armed: Time::NEVER,
             syn_timeouts: 0,
+            timed_out: 0,
+            probes: 0,
             scoreboard: cfg.sack.then(Box::default),
             high_rxt: 0,
             rescue_rxt: None,
@@ -328,13 +336,12 @@ impl Sender {
         self.max_sent = FIRST_DATA;
         self.segments_sent += 1;
         io.transmit(OutSegment { seq: 0, len: 0, flags }, &self.packet);
-        let wait = cfg.syn_timeout * (1 << self.syn_timeouts.min(30));
+        let wait = Time::from_ps(cfg.syn_timeout.ps().saturating_mul(1 << self.syn_timeouts.min(63)));
         self.arm(now.saturating_add(wait), io);
     }
 
     fn establish<I: SenderIo>(&mut self, peer_window: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
         self.una = FIRST_DATA;
-        self.cwr_end = FIRST_DATA;
         self.peer_edge = FIRST_DATA + peer_window;
         self.state = State::Established;
         self.deadline = Time::NEVER;
@@ -355,6 +362,9 @@ impl Sender {
                 self.on_new_ack(ack, now, cfg, io);
             } else {
                 self.on_old_ack(ack, now, cfg, io);
+            }
+            if ack.flags.has(Flags::PSH) && self.nxt > self.una {
+                self.on_push(now, cfg, io);
             }
             if self.state == State::Established {
                 self.send(now, cfg, io);
@@ -383,31 +393,35 @@ impl Sender {
         self.send(now, cfg, io);
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         let acked = ack.ack - self.una;
         self.una = ack.ack;
         // After going back, the acknowledgement may cover what was sent before the timeout.
         self.nxt = self.nxt.max(self.una);
         self.peer_edge = ack.ack + ack.window;
-        if let Some(rtt) = ack.rtt {
-            self.estimator.on_sample(rtt);
+        match ack.rtt {
+            Some(rtt) => self.estimator.on_sample(rtt),
+            None if cfg.backoff_ends_on_new_ack => self.estimator.reset_backoff(),
+            None => self.estimator.on_new_ack_without_sample(),
         }
-        if let Some(board) = &mut self.scoreboard {
-            board.update(ack.sack, self.una);
-        }
+        let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
         let was_in_recovery = self.in_recovery();
         self.tell_ack(acked, ack, was_in_recovery, now, cfg, io);
         let restart = match self.recovery {
             Recovery::Open => {
                 self.dup_acks = 0;
                 self.limited_bytes = 0;
+                // RFC 6675 s2: blocks with news make a duplicate, even of an acknowledgement that moves on.
+                if news {
+                    self.on_duplicate(now, cfg, io);
+                }
                 true
             }
             Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, now, cfg, io),
-            Recovery::Sack => self.on_sack_recovery_ack(now, cfg, io),
+            Recovery::Sack => self.on_sack_recovery_ack(),
         };
-        self.react_to_echo(ack, now, cfg);
+        self.react_to_echo(ack, now, cfg, io);
         if self.una == self.max_sent {
             // RFC 6298 s5.2: all outstanding data acknowledged, timer off.
             self.deadline = Time::NEVER;
@@ -467,42 +481,39 @@ impl Sender {
         self.limited_bytes = 0;
     }
 
-    /// An acknowledgement of nothing new: a duplicate (RFC 5681 section 2), a window update, or RCC's request.
+    /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request.
     fn on_old_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         let edge = ack.ack + ack.window;
-        let news = match (&mut self.scoreboard, ack.sack) {
-            (Some(board), Some(blocks)) => board.update(Some(blocks), self.una) > 0,
-            _ => false,
+        // RFC 6675 s2: with SACK a duplicate is what reports news; RFC 5681 s2: else what repeats the window too.
+        let duplicate = match &mut self.scoreboard {
+            Some(board) => board.update(ack.sack, self.una) > 0,
+            None => edge == self.peer_edge,
         };
-        let window_update = edge != self.peer_edge && !news;
         self.peer_edge = edge;
-        if self.nxt == self.una {
+        // RFC 5681 s2 (a): without data outstanding there are no duplicates. A request is dealt with elsewhere.
+        if self.nxt == self.una || ack.flags.has(Flags::PSH) {
             return;
         }
-        if ack.flags.has(Flags::PSH) {
-            self.on_push(now, cfg, io);
-            return;
+        if duplicate {
+            self.tell_ack(0, ack, self.in_recovery(), now, cfg, io);
         }
-        // RFC 5681 s2: a duplicate has the window of the last one; with SACK, blocks tell (RFC 6675 s2).
-        if window_update {
-            return;
-        }
-        self.tell_ack(0, ack, self.in_recovery(), now, cfg, io);
-        self.react_to_echo(ack, now, cfg);
+        self.react_to_echo(ack, now, cfg, io);
         match self.recovery {
+            _ if !duplicate => {}
             Recovery::Open => self.on_duplicate(now, cfg, io),
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.window.cwnd += cfg.mss as f64,
-            Recovery::Sack => self.sack_transmit(now, cfg, io),
+            // The pipe has shrunk: `send` looks at it.
+            Recovery::Sack => {}
         }
     }
 
     /// RCC section 1.3 with its correction: as three duplicates at once, or one more in recovery.
     fn on_push<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
-        if self.in_recovery() {
-            self.window.cwnd += cfg.mss as f64;
-        } else {
-            self.enter_recovery(now, cfg, io);
+        match self.recovery {
+            Recovery::Open => self.enter_recovery(now, cfg, io),
+            Recovery::NewReno { .. } => self.window.cwnd += cfg.mss as f64,
+            Recovery::Sack => {}
         }
     }
 
@@ -550,8 +561,10 @@ impl Sender {
             self.window.cwnd = self.window.ssthresh + f64::from(cfg.duplicate_ack_threshold) * cfg.mss as f64;
             self.recovery = Recovery::NewReno { partial: false };
         }
+        self.arm_wake(io);
     }
 
+    #[inline(always)]
     fn tell_ack<I: SenderIo>(
         &mut self,
         acked: u64,
@@ -568,22 +581,27 @@ impl Sender {
     }
 
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.
-    fn react_to_echo(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig) {
-        // The last segment sent before a reduction was in the same queue as those whose marks caused it.
+    ///
+    /// The acknowledgement that ends the round trip is still part of it: the receiver sent it before it can have
+    /// seen the CWR, which comes with the next segment.
+    fn react_to_echo<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.in_recovery() || self.una <= self.cwr_end {
             return;
         }
         self.with_cc(now, cfg, |cc, cx| cc.on_ecn_echo(cx));
+        self.arm_wake(io);
         self.cwr_end = self.max_sent;
         self.cwr_pending = true;
     }
 
     /// Sends what the windows allow.
+    #[inline(always)]
     pub(crate) fn send<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
         if self.recovery == Recovery::Sack {
-            return;
+            return self.sack_transmit(now, cfg, io);
         }
-        let edge = self.peer_edge.min(self.una + self.window.cwnd as u64);
+        // A congestion window below one segment would never let anything through: pacing is for that.
+        let edge = self.peer_edge.min(self.una + (self.window.cwnd as u64).max(cfg.mss));
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
@@ -597,11 +615,23 @@ impl Sender {
             }
             self.transmit_next(len, now, cfg, io);
         }
-        let blocked = self.nxt < end && self.una == self.max_sent && !self.pace_armed;
-        if (self.nxt > before || blocked) && self.deadline.is_never() {
-            // RFC 6298 s5.1; with nothing outstanding and a closed window this is the persist timer of RFC 9293 s3.8.6.1.
-            self.restart_timer(now, cfg, io);
+        if self.nxt > before {
+            self.probes = 0;
+            // RFC 6298 s5.1. A deadline with nothing in flight was that of window probes.
+            if self.deadline.is_never() || before == self.una {
+                self.restart_timer(now, cfg, io);
+            }
+        } else if self.nxt < end && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
+            self.start_persist_timer(now, cfg, io);
         }
+    }
+
+    /// The peer's window is closed, and the update that opens it may get lost (RFC 9293 section 3.8.6.1).
+    fn start_persist_timer<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        // Its own backoff: answers to probes, round-trip samples as they are, do not end it.
+        let mut estimator = self.estimator;
+        (0..self.probes).for_each(|_| estimator.on_timeout(&cfg.rto));
+        self.arm(now.saturating_add(estimator.rto(&cfg.rto)), io);
     }
 
     fn may_pace<I: SenderIo>(&mut self, now: Time, io: &mut I) -> bool {
@@ -617,6 +647,7 @@ impl Sender {
     }
 
     /// Sends the segment at `nxt`, new or again after a timeout.
+    #[inline(always)]
     pub(crate) fn transmit_next<I: SenderIo>(&mut self, len: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
         let seq = self.nxt;
         let fin = self.fin && seq + len == self.data_end;
@@ -629,14 +660,22 @@ impl Sender {
         self.retransmit(self.una, cfg.mss, now, cfg, io);
     }
 
-    /// Sends up to `len` bytes at `seq` again.
-    pub(crate) fn retransmit<I: SenderIo>(&mut self, seq: u64, len: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
+    /// Sends up to `len` bytes at `seq` again; returns the number after them.
+    pub(crate) fn retransmit<I: SenderIo>(
+        &mut self,
+        seq: u64,
+        len: u64,
+        now: Time,
+        cfg: &SenderConfig,
+        io: &mut I,
+    ) -> u64 {
         let len = len.min(self.data_end.saturating_sub(seq)).min(self.max_sent - seq);
         let fin = self.fin && seq + len == self.data_end && self.max_sent > self.data_end;
         self.emit(seq, len, fin, now, cfg, io);
+        seq + len + u64::from(fin)
     }
 
-    #[inline]
+    #[inline(always)]
     fn emit<I: SenderIo>(&mut self, seq: u64, len: u64, fin: bool, now: Time, cfg: &SenderConfig, io: &mut I) {
         let again = seq < self.max_sent;
         // RFC 3168 s6.1.5: no ECT on retransmissions, unless the scheme wants it.
@@ -673,7 +712,7 @@ impl Sender {
         self.deadline = Time::NEVER;
         match self.state {
             State::SynSent => self.on_syn_timeout(now, cfg, io),
-            State::Established if self.una == self.max_sent => self.on_persist(now, cfg, io),
+            State::Established if self.nxt == self.una && !self.in_recovery() => self.on_persist(now, cfg, io),
             State::Established => self.on_retransmission_timeout(now, cfg, io),
             State::Closed | State::Finished | State::Failed => TimerOutcome::Idle,
         }
@@ -691,27 +730,36 @@ impl Sender {
     }
 
     /// RFC 9293 section 3.8.6.1: a closed window is probed, with what fits or else one byte.
+    ///
+    /// `nxt` stays where it is: the receiver may refuse the probe, which says nothing about congestion.
     fn on_persist<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
-        let room = self.peer_edge.saturating_sub(self.nxt).max(1);
-        let len = cfg.mss.min(self.data_end.saturating_sub(self.nxt)).min(room);
-        if self.nxt >= self.stream_end() {
+        if self.nxt >= self.stream_end() || self.pace_armed {
             return TimerOutcome::Idle;
         }
-        self.transmit_next(len, now, cfg, io);
-        self.estimator.on_timeout(&cfg.rto);
-        self.restart_timer(now, cfg, io);
+        let room = self.peer_edge.saturating_sub(self.nxt).max(1);
+        let len = cfg.mss.min(self.data_end.saturating_sub(self.nxt)).min(room);
+        // RFC 3168 s6.1.6: no ECT and no CWR on window probes.
+        let (ect, cwr) = (std::mem::take(&mut self.packet.ect), std::mem::take(&mut self.cwr_pending));
+        self.emit(self.nxt, len, self.fin && self.nxt + len == self.data_end, now, cfg, io);
+        (self.packet.ect, self.cwr_pending) = (ect, cwr);
+        self.probes += 1;
+        self.start_persist_timer(now, cfg, io);
         TimerOutcome::WindowProbe
     }
 
     fn on_retransmission_timeout<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
         // RFC 5681 s3.1: the threshold is held when the same segment times out again.
-        if self.estimator.backoff() == 0 {
+        if self.timed_out != self.una {
+            self.timed_out = self.una;
             self.window.ssthresh = self.with_cc(now, cfg, |cc, cx| cc.on_timeout(cx));
+            self.arm_wake(io);
         }
         self.window.cwnd = cfg.mss as f64;
         // RFC 6582 s4.3: duplicates of what was sent before the timeout must not start a fast retransmit.
         self.recover = self.max_sent;
+        // RFC 3168 s6.1.2: one reduction a round trip, and CWR after any reduction.
         self.cwr_end = self.max_sent;
+        self.cwr_pending = self.ecn != EcnMode::Off;
         self.leave_recovery();
         if let Some(board) = &mut self.scoreboard {
             // RFC 2018 s8: the receiver may have discarded what it reported.

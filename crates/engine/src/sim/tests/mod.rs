@@ -4,6 +4,7 @@
 mod architecture;
 mod bench;
 mod congestion_control;
+mod constructed;
 mod controller;
 mod grid;
 mod path_selector;

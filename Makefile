@@ -1,0 +1,57 @@
+# What a newcomer types; `make` or `make help` lists it. Everything is installed into .venv, and only when it changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help demo test lint bench validate picture clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/installed ## Reproduce SDTCP's Figures 9 and 10: table, verdicts and plots in results/
+	$(BIN)/fanin reproduce sdtcp/fig9 sdtcp/fig10
+
+test: $(VENV)/installed-dev ## Run all tests, Rust and Python
+	cargo test --package fanin-engine
+	$(BIN)/pytest
+
+lint: $(VENV)/installed-dev ## Check formats, lints and types
+	cargo fmt --check
+	cargo clippy --workspace --all-targets -- --deny warnings
+	$(BIN)/ruff format --check python
+	$(BIN)/ruff check python
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest fanin._engine
+
+bench: ## Measure the engine: time per packet-hop and memory
+	cargo bench --package fanin-engine
+
+validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)
+	validation/ns3/build.sh
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python validation/ns3/compare.py --rerun
+
+picture: $(VENV)/installed ## Draw the README's picture anew
+	$(BIN)/fanin reproduce sdtcp/fig9
+	mkdir -p docs/pictures
+	cp results/sdtcp/fig9/goodput.svg docs/pictures/goodput-collapse.svg
+
+clean: ## Remove what was built and installed, and the results
+	rm -rf $(VENV) target results validation/ns3/.venv validation/ns3/incast
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fanin needs Python 3.11 or newer: make PYTHON=python3.12")'
+	@command -v cargo >/dev/null || { echo 'fanin needs Rust (cargo): install it with rustup'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	touch $@
+
+$(VENV)/installed: $(VENV)/created $(RUST)
+	$(BIN)/maturin develop --release
+	touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/maturin develop --release --extras dev
+	touch $@

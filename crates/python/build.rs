@@ -1,0 +1,34 @@
+//! Names the engine by its source, so that results computed by two different engines never share a name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+fn main() {
+    let source = Path::new("../engine/src");
+    let mut hash = Sha256::new();
+    for file in files(source) {
+        hash.update(file.to_string_lossy().as_bytes());
+        hash.update(fs::read(file).expect("a source file that was just listed can be read"));
+    }
+    let digest = hash.finalize();
+    let digest = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
+    println!("cargo::rerun-if-changed={}", source.display());
+    println!("cargo::rustc-env=FANIN_ENGINE_SOURCE={digest:08x}");
+}
+
+/// Every file below a folder, in order of path.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder stands in the checkout") {
+        let path = entry.expect("a folder entry can be read").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}

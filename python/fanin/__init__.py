@@ -1,0 +1,32 @@
+"""Fanin: a laboratory for TCP incast.
+
+>>> import fanin
+>>> experiment = fanin.load("sdtcp/fig9")
+>>> run = experiment.run(seed=1)
+>>> run.summary["goodput_bps"], run.flows()
+>>> runs = fanin.sweep(experiment, jobs=2)
+>>> runs.frame()
+"""
+
+from fanin._engine import version as engine_version
+from fanin.errors import FaninError, NotFoundError, ResultsError, RunError, ScenarioError
+from fanin.experiment import Experiment, Run, load
+from fanin.sweep import Point, Runs, sweep
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Experiment",
+    "FaninError",
+    "NotFoundError",
+    "Point",
+    "ResultsError",
+    "Run",
+    "RunError",
+    "Runs",
+    "ScenarioError",
+    "__version__",
+    "engine_version",
+    "load",
+    "sweep",
+]

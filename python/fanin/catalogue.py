@@ -1,0 +1,87 @@
+"""Everything that a scenario can name, and what each of its values means."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from functools import cache
+from typing import Any
+
+from fanin import _engine, library
+from fanin.errors import NotFoundError
+from fanin.scenario import Document
+
+KINDS = {"schemes": "scheme", "topologies": "topology", "queues": "queue", "traffic": "traffic"}
+"""Plural (a registry) -> singular (one of its rows)."""
+
+_SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic"}
+
+
+@cache
+def registry() -> dict[str, Any]:
+    """The engine's registries, and its sections with their parameters."""
+    found: dict[str, Any] = json.loads(_engine.registry())
+    return found
+
+
+def entries(kind: str) -> list[dict[str, str]]:
+    """Key and summary of everything of a kind: one of ``KINDS`` or ``experiments``."""
+    if kind == "experiments":
+        return [{"key": key, "summary": library.title(path)} for key, path in library.experiments().items()]
+    return [{"key": row["key"], "summary": row["summary"]} for row in registry()[kind]]
+
+
+def explain(key: str) -> dict[str, Any]:
+    """What a name or a parameter path means.
+
+    Returns:
+        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue or traffic pattern, ``{kind, key,
+        params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one parameter.
+        Each parameter has ``key takes default doc source reading``.
+
+    Raises:
+        NotFoundError: naming the nearest name.
+
+    """
+    for plural, singular in KINDS.items():
+        for row in registry()[plural]:
+            if row["key"] == key:
+                return {"kind": singular, **row}
+    for section, params in registry()["sections"].items():
+        if section == key:
+            return {"kind": "section", "key": section, "params": params}
+    parameters = _parameters()
+    if key in parameters:
+        return {"kind": "parameter", **parameters[key], "key": key}
+    names = [row["key"] for plural in KINDS for row in registry()[plural]]
+    close = difflib.get_close_matches(key, [*names, *registry()["sections"], *parameters], n=1)
+    hint = f' (did you mean "{close[0]}"?)' if close else ""
+    raise NotFoundError(f"{key}: no scheme, topology, queue, traffic pattern or parameter of that name{hint}")
+
+
+def _parameters() -> dict[str, dict[str, Any]]:
+    """Every parameter by its path in a scenario file; traffic groups stand under their kind."""
+    sections = registry()["sections"]
+    found = {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
+    for plural, section in _SECTION_OF.items():
+        for row in registry()[plural]:
+            prefix = f"traffic.{row['key']}" if plural == "traffic" else section
+            found |= {f"{prefix}.{param['key']}": param for param in row["params"]}
+    for row in registry()["schemes"]:
+        found |= {f"scheme.{row['key']}.{param['key']}": param for param in row["params"]}
+    return found
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a whole scenario file: the engine's sections and those that Python owns."""
+    schema: dict[str, Any] = json.loads(_engine.schema())
+    owned = Document.model_json_schema(by_alias=True)
+    sweep = {
+        "type": "object",
+        "description": "Dotted path of a scenario value -> the values it takes; seeds -> the seeds of every point.",
+        "additionalProperties": {"type": ["array", "string", "number", "boolean", "object"]},
+    }
+    schema["properties"] = {**schema.get("properties", {}), **owned["properties"], "sweep": sweep}
+    definitions = {name: value for name, value in owned["$defs"].items() if name != "Sweep"}
+    schema["$defs"] = {**schema.get("$defs", {}), **definitions}
+    return schema

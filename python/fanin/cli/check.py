@@ -1,0 +1,51 @@
+"""``fanin check``: is a scenario valid, and what does it say."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import fanin
+from fanin.cli.options import JsonOption, SetOption, overrides
+from fanin.cli.terminal import note, print_json, print_table
+from fanin.sweep import points
+
+
+def check(
+    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    set_: SetOption = None,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="List every value in effect and where it comes from.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Check a scenario without running it.
+
+    Checks what is simulated, each value of each sweep variable, and the plots and claims. --json prints one object:
+    {file, experiment, runs, values}, where values, with --resolved, is an array of {path, value, is_default, source,
+    doc}.
+
+    **Examples**
+
+    - `fanin check scenario.toml`
+    - `fanin check sdtcp/fig9 --resolved`
+    - `fanin check scenario.toml --set transport.rto-min=1ms --json`
+    """
+    experiment = fanin.load(scenario)
+    settings = overrides(set_)
+    experiment.check(settings)
+    rows = experiment.resolved_table(settings) if resolved else []
+    runs = len(points(experiment))
+    if json:
+        values = {"values": rows} if resolved else {}
+        print_json({"file": str(experiment.path), "experiment": experiment.name, "runs": runs, **values})
+        return
+    if resolved:
+        origin = {True: "default: {}", False: "{}"}
+        print_table(
+            f"{experiment.path}: every value in effect",
+            ["path", "value", "from"],
+            ([row["path"], str(row["value"]), origin[row["is_default"]].format(row["source"])] for row in rows),
+        )
+    note(f"{experiment.path}: valid; its sweep has {runs} run{'s' if runs > 1 else ''}")

@@ -1,0 +1,64 @@
+"""``fanin explain``: what a name or a parameter means."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+
+from fanin import catalogue
+from fanin.cli.options import JsonOption
+from fanin.cli.terminal import print_json, print_table, say
+
+
+def explain(
+    key: Annotated[str, typer.Argument(help="A scheme, topology, queue, traffic pattern, section or parameter.")],
+    json: JsonOption = False,
+) -> None:
+    """Explain a scheme, topology, queue, traffic pattern, section or parameter.
+
+    Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
+    reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,
+    default, doc, source, reading}]}, or the parameter alone.
+
+    **Examples**
+
+    - `fanin explain dctcp`
+    - `fanin explain transport.rto-min`
+    - `fanin explain incast --json`
+    """
+    found = catalogue.explain(key)
+    if json:
+        print_json(found)
+    elif found["kind"] == "parameter":
+        _print_parameter(found)
+    else:
+        _print_entry(found)
+
+
+def _print_parameter(param: dict[str, Any]) -> None:
+    say(f"{param['key']}: {param['doc']}")
+    say(f"  takes    {param['takes']}")
+    say(f"  default  {param['default'] or '(required)'}")
+    say(f"  source   {param['source']}")
+    if param["reading"]:
+        say(f"  reading  {param['reading']}")
+
+
+def _print_entry(entry: dict[str, Any]) -> None:
+    summary = entry.get("summary", "")
+    say(f"{entry['key']} ({entry['kind']}){': ' if summary else ''}{summary}")
+    if manual := entry.get("manual"):
+        console = Console()
+        say()
+        if console.is_terminal:
+            console.print(Markdown(manual))
+        else:
+            say(manual)
+    if entry["params"]:
+        say()
+        header = ["parameter", "takes", "default", "meaning", "source", "reading"]
+        keys = ("key", "takes", "default", "doc", "source", "reading")
+        print_table("Parameters", header, ([param[key] for key in keys] for param in entry["params"]))

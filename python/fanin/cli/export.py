@@ -1,0 +1,73 @@
+"""``fanin export``: results for other tools."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from fanin import tables
+from fanin.cli.options import JsonOption
+from fanin.cli.terminal import note, print_json
+from fanin.errors import ResultsError
+from fanin.store import writing
+
+
+class Format(StrEnum):
+    """Formats that results can be exported to."""
+
+    CSV = "csv"
+    FCT = "fct"
+
+
+def export(
+    path: Annotated[Path, typer.Argument(help="A Parquet file, or a run folder of the results.")],
+    to: Annotated[Format, typer.Option("--to", help="csv, or fct: one line per flow as HPCC's scripts read it.")],
+    table: Annotated[str, typer.Option("--table", help="Table of a run folder.")] = "flows",
+    out: Annotated[Path | None, typer.Option("--out", help="File to write; stdout if left out.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Export a result table to CSV or to HPCC's fct.txt.
+
+    CSV has the names in its first row and the units in its second, which starts with '#'. fct has eight columns and
+    no header: source and destination address (hexadecimal), ports, bytes, start, completion time and ideal
+    completion time in nanoseconds; flows that did not complete are left out. With --out, --json prints one object:
+    {file, rows}.
+
+    **Examples**
+
+    - `fanin export results/scenario/0123456789abcdef --to csv > flows.csv`
+    - `fanin export results/scenario/0123456789abcdef --to csv --table queues --out queues.csv`
+    - `fanin export results/scenario/0123456789abcdef/flows.parquet --to fct --out fct.txt`
+    """
+    if json and out is None:
+        raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")
+    file = _choose(path, table)
+    if out is None:
+        _write(file, to, sys.stdout)
+        return
+    with writing(out), out.open("w", encoding="utf-8", newline="") as stream:
+        _write(file, to, stream)
+    if json:
+        print_json({"file": str(out), "rows": tables.describe(file)["rows"]})
+    else:
+        note(str(out))
+
+
+def _choose(path: Path, table: str) -> Path:
+    files = {file.stem: file for file in tables.locate(path)}
+    if path.is_file():
+        return path
+    if table not in files:
+        raise ResultsError(f"{path}: no table {table}; this run has {', '.join(files)}")
+    return files[table]
+
+
+def _write(file: Path, to: Format, stream: TextIO) -> None:
+    if to is Format.CSV:
+        tables.write_csv(file, stream)
+    else:
+        tables.write_fct(file, stream)

@@ -1,0 +1,67 @@
+"""``fanin run``: one run of a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import fanin
+from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
+from fanin.cli.terminal import note, print_json, print_table
+from fanin.store import CAPTURE, MANIFEST, Store
+from fanin.summary import column, format_value
+
+
+def run(
+    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    set_: SetOption = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed; the scenario's own if left out.")] = None,
+    out: OutOption = Path("results"),
+    store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Also capture the bottleneck's packets.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Run a scenario once and show its summary.
+
+    Results go to OUT/NAME/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
+    --json prints one object: the summary (result_hash, goodput_bps, fct_mean_s, fct_p99_s, timeouts, drops, marks,
+    queue_mean_packets, queue_max_packets, packet_hops, events, wall_s and more), run_id and paths.
+
+    **Examples**
+
+    - `fanin run scenario.toml`
+    - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.bursts.senders=40 --seed 7`
+    - `fanin run sdtcp/fig9 --json --no-store`
+    """
+    experiment = fanin.load(scenario)
+    settings = overrides(set_)
+    if pcap:
+        settings.append(("measure.capture", "bottleneck"))
+    place = Store(out, experiment.runs_name) if store else None
+    if place is not None:
+        place.prepare()
+    try:
+        finished = experiment.run(seed, settings, store=place)
+    except KeyboardInterrupt:
+        note("interrupted: nothing was written")
+        raise typer.Exit(130) from None
+    paths = _paths(finished)
+    if json:
+        print_json({**finished.summary, "run_id": finished.run_id, "paths": paths})
+        return
+    rows = [[column(name).label, format_value(name, value)] for name, value in finished.summary.items()]
+    print_table(f"{experiment.document.title or experiment.name} (run {finished.run_id})", ["", "value"], rows)
+    for path in paths.values():
+        note(path)
+
+
+def _paths(finished: fanin.Run) -> dict[str, Any]:
+    if finished.stored is None:
+        return {}
+    folder = finished.stored.folder
+    files = {name.removesuffix(".parquet"): str(folder / name) for name in finished.stored.manifest["files"]}
+    if CAPTURE in files:
+        files["capture"] = files.pop(CAPTURE)
+    return {"folder": str(folder), "manifest": str(folder / MANIFEST), **files}

@@ -1,0 +1,101 @@
+"""What the verbs print: data on stdout, everything else on stderr.
+
+On a terminal tables are drawn; elsewhere they are plain lines of tab-separated cells. ``NO_COLOR`` is respected.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+_PLAIN_INTERVAL_S = 5.0
+
+
+def note(message: str) -> None:
+    """Tells the user something that is not data."""
+    Console(stderr=True, soft_wrap=True).print(message, markup=False, highlight=False)
+
+
+def say(line: str = "") -> None:
+    """Prints a line of data."""
+    sys.stdout.write(f"{line}\n")
+
+
+def print_json(value: object) -> None:
+    """Prints one JSON value."""
+    say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def print_table(title: str, header: list[str], rows: Iterable[list[str]]) -> None:
+    """Prints a table."""
+    console = Console()
+    if not console.is_terminal:
+        say(f"# {title}")
+        say("\t".join(header))
+        for row in rows:
+            say("\t".join(row))
+        return
+    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    table = Table(header_style="bold")
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table, markup=False)
+
+
+class Counter:
+    """Counts finished things, on a bar or in lines."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what = what
+        self._total = total
+        self._done = 0
+        self._started = self._said = time.monotonic()
+        self._bar: tuple[Progress, Any] | None = None
+
+    def attach(self, bar: Progress) -> None:
+        """Shows the count on a bar from now on."""
+        self._bar = (bar, bar.add_task(self._what, total=self._total))
+
+    def advance(self) -> None:
+        """One more is finished."""
+        self._done += 1
+        if self._bar is not None:
+            bar, task = self._bar
+            bar.advance(task)
+            return
+        now = time.monotonic()
+        if now - self._said >= _PLAIN_INTERVAL_S or self._done == self._total:
+            self._said = now
+            left = (now - self._started) / self._done * (self._total - self._done)
+            note(f"{self._what}: {self._done} of {self._total}, about {left:.0f} s left")
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Counter]:
+    """A counter with the time that is left, on stderr."""
+    counter = Counter(what, total)
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield counter
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
+        counter.attach(bar)
+        yield counter

@@ -1,0 +1,47 @@
+"""What can go wrong, each with a message that a user can act on.
+
+The command line prints these as one line and never as a traceback.
+"""
+
+from __future__ import annotations
+
+
+class FaninError(Exception):
+    """Base of every error that fanin raises on purpose."""
+
+
+class ScenarioError(FaninError):
+    """A scenario or experiment file says something that cannot be.
+
+    Raised both by the engine, for what is simulated, and by Python, for what is done with the runs.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        line: int | None,
+        key: str,
+        message: str,
+        suggestion: str | None = None,
+    ) -> None:
+        self.file = file
+        self.line = line
+        self.key = key
+        self.message = message
+        self.suggestion = suggestion
+        where = file if line is None else f"{file}:{line}"
+        subject = f"{key}: " if key else ""
+        hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
+        super().__init__(f"{where}: {subject}{message}{hint}")
+
+
+class RunError(FaninError):
+    """A run broke an invariant, or was told to stop."""
+
+
+class ResultsError(FaninError):
+    """A results folder cannot be written, or a stored file cannot be read."""
+
+
+class NotFoundError(FaninError):
+    """A name or file that the user gave does not exist."""

@@ -1,0 +1,66 @@
+"""What an experiment shows: its table of runs, its plots and its verdicts, as objects and as files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fanin import plots
+from fanin.claims import Judgement, judge
+from fanin.experiment import Experiment
+from fanin.store import writing
+from fanin.sweep import Runs
+
+
+@dataclass(frozen=True)
+class Report:
+    """An experiment's finished runs, judged and drawn."""
+
+    experiment: Experiment
+    runs: pl.DataFrame
+    judgements: list[Judgement]
+    series: dict[str, pl.DataFrame]
+    """What each plot shows, by the plot's name."""
+    paths: list[Path]
+    """The files written."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report for ``--json``."""
+        document = self.experiment.document
+        return {
+            "experiment": self.experiment.name,
+            "title": document.title,
+            "runs": len(self.runs),
+            "claims": [judgement.as_dict() for judgement in self.judgements],
+            "plots": [
+                {"name": plot.name, "x": plot.x, "y": plot.y, "series": self.series[plot.name].to_dicts()}
+                for plot in document.plot
+            ],
+            "paths": [str(path) for path in self.paths],
+        }
+
+
+def report(experiment: Experiment, runs: Runs, out: Path | str) -> Report:
+    """Judges the claims and writes ``runs.parquet``, ``claims.json`` and the plots to ``out/<experiment>``.
+
+    Raises:
+        FaninError: a plot or a claim names a column that the runs do not have.
+        ResultsError: the folder cannot be written.
+
+    """
+    folder = Path(out) / experiment.name
+    frame = runs.frame()
+    document = experiment.document
+    judgements = [judge(claim, frame) for claim in document.claim]
+    series = {plot.name: plots.series(plot, frame) for plot in document.plot}
+    table, verdicts = folder / "runs.parquet", folder / "claims.json"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        frame.write_parquet(table)
+        verdicts.write_text(json.dumps([judgement.as_dict() for judgement in judgements], indent=2) + "\n")
+    drawn = [path for plot in document.plot for path in plots.draw(plot, frame, folder)]
+    return Report(experiment, frame, judgements, series, [*drawn, table, verdicts])

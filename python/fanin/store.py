@@ -1,0 +1,274 @@
+"""The results store: one folder per run, named by what was simulated.
+
+``results/<experiment>/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, if asked for, ``trace.pcapng``.
+A run is written into a temporary folder beside its place and renamed, so a killed run leaves a whole result or none.
+The id is a hash of the resolved scenario (seed included) and of the engine, so a finished run is found again and a
+changed scenario or engine never is.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import time
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fanin import _engine
+from fanin.errors import ResultsError
+from fanin.scenario import OWNED
+
+MANIFEST = "manifest.json"
+CAPTURE = "trace.pcapng"
+
+_TEMPORARY = ".tmp-"
+_STALE_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A finished run in the store."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def run_id(self) -> str:
+        """The run's name: 16 hexadecimal digits."""
+        return self.folder.name
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The run's totals."""
+        summary: dict[str, Any] = self.manifest["summary"]
+        return summary
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the stored tables."""
+        return [name.removesuffix(".parquet") for name in self.manifest["files"] if name.endswith(".parquet")]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A stored table.
+
+        Raises:
+            ResultsError: the table is not stored, or its file is damaged.
+
+        """
+        if name not in self.tables:
+            stored = ", ".join(self.tables) or "none"
+            raise ResultsError(f"{self.folder}: table {name} is not stored (stored: {stored})")
+        path = self.folder / f"{name}.parquet"
+        self.check(path.name)
+        return read_table(path)
+
+    def check(self, name: str) -> None:
+        """Compares a file's bytes with the manifest's record of them.
+
+        Raises:
+            ResultsError: the file is missing or differs.
+
+        """
+        path = self.folder / name
+        recorded = self.manifest["files"].get(name)
+        try:
+            found = path.read_bytes()
+        except OSError as error:
+            raise ResultsError(damaged(path, error.strerror or str(error))) from None
+        if recorded is not None and hashlib.sha256(found).hexdigest() != recorded["sha256"]:
+            raise ResultsError(damaged(path, "its content differs from what the manifest records"))
+
+
+def damaged(path: Path, why: str) -> str:
+    """Message about a stored file that cannot be used, and what to do about it."""
+    return f"{path}: damaged ({why}); delete {path.parent} and run the experiment again"
+
+
+def run_id(resolved: dict[str, Any]) -> str:
+    """Name of a run: a hash of what is simulated and of the engine that simulates it."""
+    simulated = {key: value for key, value in resolved.items() if key not in OWNED}
+    text = json.dumps([simulated, _engine.version()], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """A Parquet file as a frame.
+
+    Raises:
+        ResultsError: it is missing, unreadable or damaged.
+
+    """
+    try:
+        return pl.read_parquet(path, use_pyarrow=False)
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: no such file") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ResultsError(damaged(path, str(error).splitlines()[0])) from None
+
+
+def read_run(folder: Path) -> StoredRun:
+    """The run in a folder of the store.
+
+    Raises:
+        ResultsError: the manifest is missing or unreadable, or a file is missing or has the wrong size.
+
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        sizes = {name: record["bytes"] for name, record in manifest["files"].items()}
+        _ = manifest["summary"]["result_hash"]
+    except OSError as error:
+        raise ResultsError(damaged(path, error.strerror or str(error))) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ResultsError(damaged(path, "not a manifest")) from None
+    for name, size in sizes.items():
+        file = folder / name
+        if not file.is_file():
+            raise ResultsError(damaged(file, "missing"))
+        if file.stat().st_size != size:
+            raise ResultsError(damaged(file, f"{file.stat().st_size} bytes instead of {size}"))
+    return StoredRun(folder, manifest)
+
+
+class Store:
+    """The folder of one experiment's runs."""
+
+    def __init__(self, root: Path | str, experiment: str) -> None:
+        self.experiment = experiment
+        self.folder = Path(root) / experiment
+
+    def prepare(self) -> None:
+        """Makes the folder and clears what killed runs left behind.
+
+        Raises:
+            ResultsError: the folder cannot be written.
+
+        """
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe = self.folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
+            probe.mkdir()
+            probe.rmdir()
+            for leftover in self.folder.glob(f"{_TEMPORARY}*"):
+                # A young one may belong to a run of another process that is still being written.
+                if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                    shutil.rmtree(leftover, ignore_errors=True)
+
+    def find(self, name: str) -> StoredRun | None:
+        """The finished run of that id; a damaged one is reported as a warning and treated as absent."""
+        folder = self.folder / name
+        if not folder.is_dir():
+            return None
+        try:
+            return read_run(folder)
+        except ResultsError as error:
+            warnings.warn(f"{error}; it is computed anew", stacklevel=2)
+            return None
+
+    def save(self, name: str, output: _engine.RunOutput, tables: list[str], resolved: dict[str, Any]) -> StoredRun:
+        """Writes a finished run, in place of any earlier one of the same id.
+
+        Raises:
+            ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
+
+        """
+        temporary = self.folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
+        final = self.folder / name
+        try:
+            with writing(self.folder):
+                temporary.mkdir(parents=True)
+                manifest = _write(temporary, output, tables, resolved)
+                manifest = {"run_id": name, "experiment": self.experiment} | manifest
+                _write_synced(temporary / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+                _replace(temporary, final)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return StoredRun(final, manifest)
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turns a failure to write into an error that names the place and the way out."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or place
+        if error.errno == errno.ENOSPC:
+            hint = "free some space, or choose another folder with --out"
+        else:
+            hint = "choose another folder with --out"
+        raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
+
+
+def _write(folder: Path, output: _engine.RunOutput, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
+    for table in tables:
+        output.write_parquet(table, folder / f"{table}.parquet")
+    if (capture := output.capture()) is not None:
+        _write_synced(folder / CAPTURE, capture)
+    files = {path.name: _record(path) for path in sorted(folder.iterdir())}
+    return {
+        "summary": json.loads(output.summary),
+        "scenario": resolved,
+        "files": files,
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        **provenance(),
+    }
+
+
+def _record(path: Path) -> dict[str, Any]:
+    content = path.read_bytes()
+    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+@cache
+def provenance() -> dict[str, Any]:
+    """Versions and machine that computed a result."""
+    return {
+        "engine_version": _engine.version(),
+        "python_version": platform.python_version(),
+        "git_commit": _git_commit(),
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "cpus": os.cpu_count(),
+    }
+
+
+def _git_commit() -> str | None:
+    """Commit of the checkout that this package runs from, if it does."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _replace(temporary: Path, final: Path) -> None:
+    """Renames a folder onto another: the old one, if any, steps aside first."""
+    if final.exists():
+        aside = temporary.with_name(f"{temporary.name}-old")
+        final.rename(aside)
+        temporary.rename(final)
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        temporary.rename(final)

@@ -1,0 +1,96 @@
+"""A small scenario and a way to call the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from fanin.cli import main
+
+SCENARIO = """\
+title = "A small incast"
+
+[network]
+topology = "two-switch"
+rate = "1Gbps"
+delay = "33us"
+buffer = "20pkt"
+
+[transport]
+rto-min = "10ms"
+initial-window = "2mss"
+
+[[traffic]]
+name = "background"
+kind = "background"
+flows = 1
+
+[[traffic]]
+name = "bursts"
+kind = "incast"
+senders = 3
+bytes-each = "64KB"
+start = "5ms"
+jitter = "100us"
+
+[run]
+duration = "2s"
+
+[sweep]
+"transport.scheme" = ["newreno", "dctcp"]
+"traffic.bursts.senders" = [2, 8, 24]
+seeds = "1..3"
+
+[[plot]]
+x = "flows"
+y = "goodput_bps"
+by = "transport.scheme"
+published = [{ x = 10, label = "a paper" }, { x = 10, y = 5e8, label = "a point" }, { y = 9e8, label = "a level" }]
+
+[[claim]]
+id = "some-goodput"
+says = "Something arrives."
+measure = "max"
+x = "flows"
+y = "goodput_bps"
+where = { "transport.scheme" = "dctcp" }
+published = 9e8
+accept = [1.0, 1e9]
+why = "more than nothing, and no more than the link carries"
+"""
+
+
+class Result(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current directory with the small scenario in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    return tmp_path
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Calls ``fanin`` with these arguments."""
+
+    def call(*arguments: str) -> Result:
+        capsys.readouterr()
+        try:
+            main(list(arguments))
+            code = 0
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call

@@ -1,0 +1,131 @@
+"""Every mistake gives one line that names the place, exit code 3, and nothing half-written."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import fanin
+from fanin.store import Store
+
+
+def complaint(result, *expected):
+    assert result.code == 3, (result.code, result.out, result.err)
+    assert "Traceback" not in result.err
+    assert len(result.err.strip().splitlines()) == 1, result.err
+    for text in expected:
+        assert text in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('buffer = "20pkt"', 'bufer = "20pkt"', ["bad.toml:7", "bufer", 'did you mean "buffer"']),
+        ('rate = "1Gbps"', 'rate = "1gbps"', ["bad.toml:5", "rate"]),
+        ('rate = "1Gbps"', "rate = 1", ["bad.toml:5", "rate"]),
+        ('"64KB"', '"-64KB"', ["bad.toml", "bytes-each"]),
+        ('"64KB"', '"0B"', ["bad.toml", "bytes-each"]),
+        ("senders = 3", "senders = 100000000", ["bad.toml", "senders"]),
+        ("[network]", "[network", ["bad.toml:3"]),
+        ("accept = [1.0, 1e9]", "acept = [1.0, 1e9]", ["bad.toml:48", "claim.0.acept", 'did you mean "accept"']),
+        ("accept = [1.0, 1e9]", "accept = [2.0, 1.0]", ["bad.toml:40", "low <= high"]),
+        ('measure = "max"', 'measure = "maximum"', ["bad.toml:43", "claim.0.measure"]),
+        ('x = "flows"', 'xx = "flows"', ["bad.toml", "plot.0.xx"]),
+        ('seeds = "1..3"', 'seeds = "3..1"', ["bad.toml:32", "empty range"]),
+        ("[2, 8, 24]", "[]", ["bad.toml:31", "at least one value"]),
+        ('by = "transport.scheme"', 'by = "transport.mss"', ["bad.toml:37", "not swept"]),
+    ],
+)
+def test_a_wrong_scenario(cli, work, old, new, expected):
+    text = (work / "small.toml").read_text()
+    assert old in text
+    (work / "bad.toml").write_text(text.replace(old, new, 1))
+    complaint(cli("check", "bad.toml"), *expected)
+    complaint(cli("reproduce", "bad.toml"), *expected)
+    assert not (work / "results").exists() or not any(path.is_file() for path in (work / "results").rglob("*"))
+
+
+def test_a_wrong_override(cli, work):
+    complaint(cli("run", "small.toml", "--set", "network.bufer=3pkt"), "network.bufer", 'did you mean "')
+    assert cli("run", "small.toml", "--set", "nonsense").code == 2
+
+
+def test_not_text_and_not_there(cli, work):
+    (work / "binary.toml").write_bytes(b'title = "x"\n\xff\xfe')
+    complaint(cli("run", "binary.toml"), "binary.toml:2", "UTF-8")
+    complaint(cli("run", "smal.toml"), "smal.toml", "no such file")
+    complaint(cli("reproduce", "sdtcp/fig99"), "sdtcp/fig99")
+    (work / "folder.toml").mkdir()
+    complaint(cli("run", "folder.toml"), "folder.toml")
+
+
+def test_a_results_folder_that_cannot_be_written(cli, work):
+    (work / "occupied").write_text("a file")
+    complaint(cli("run", "small.toml", "--out", "occupied"), "occupied", "--out")
+    complaint(cli("reproduce", "small.toml", "--out", "occupied"), "occupied", "--out")
+
+
+def test_a_full_disk_leaves_nothing_behind(cli, work, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    complaint(cli("run", "small.toml"), "No space left on device", "free some space")
+    assert not any((work / "results" / "small").iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_the_engines_own_files_report_a_full_disk():
+    output = fanin._engine.run("\n".join(_minimal()), "x.toml", [])
+    with pytest.raises(OSError, match="No space left") as raised:
+        output.write_parquet("flows", "/dev/full")
+    assert raised.value.errno == errno.ENOSPC
+
+
+def _minimal():
+    yield '[network]\ntopology = "star"'
+    yield '[[traffic]]\nkind = "incast"\nsenders = 2\nbytes-each = "10KB"'
+
+
+def test_a_damaged_file_is_named_with_what_to_do(cli, work):
+    folder = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"])
+    flows = folder / "flows.parquet"
+    good = flows.read_bytes()
+
+    flows.write_bytes(good[:-10])
+    for arguments in (["describe", str(folder)], ["describe", str(flows)], ["export", str(folder), "--to", "csv"]):
+        complaint(cli(*arguments), "flows.parquet", "damaged", "delete")
+
+    flows.write_bytes(good[:100] + bytes([good[100] ^ 0xFF]) + good[101:])
+    complaint(cli("export", str(flows), "--to", "csv"), "flows.parquet", "damaged")
+
+    flows.unlink()
+    complaint(cli("describe", str(folder)), "flows.parquet", "missing")
+
+    loose = work / "loose.parquet"
+    loose.write_bytes(b"PAR1 this is not a table PAR1")
+    complaint(cli("describe", str(loose)), "loose.parquet", "damaged")
+    complaint(cli("export", str(loose), "--to", "csv"), "loose.parquet", "damaged")
+
+    (folder / "manifest.json").write_text("{")
+    complaint(cli("describe", str(folder)), "manifest.json", "damaged")
+
+
+def test_a_sweep_warns_about_a_damaged_run_and_computes_it_anew(cli, work):
+    cli("reproduce", "small.toml", "--seeds", "1")
+    folder = next(path.parent for path in (work / "results/small").glob("*/manifest.json"))
+    (folder / "flows.parquet").write_bytes(b"")
+    result = cli("reproduce", "small.toml", "--seeds", "1")
+    assert result.code == 0
+    assert f"{folder.relative_to(work)}" in result.err
+    assert "computed anew" in result.err
+    assert Store("results", "small").find(folder.name) is not None
+
+
+def test_fct_needs_a_flows_table(cli, work):
+    folder = json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"]
+    complaint(cli("export", folder, "--to", "fct", "--table", "queues"), "not a flows table")
+    complaint(cli("export", folder, "--to", "csv", "--table", "nonsense"), "nonsense", "flows")

@@ -1,0 +1,112 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fanin.claims import judge
+from fanin.errors import FaninError
+from fanin.scenario import Claim
+from fanin.stats import mean_interval, t_quantile
+
+
+def runs(curves, seeds=10, noise=0.01):
+    generator = np.random.default_rng(1)
+    rows = [
+        {"scheme": scheme, "n": n, "seed": seed, "goodput": y * (1 + noise * generator.standard_normal())}
+        for scheme, curve in curves.items()
+        for n, y in curve.items()
+        for seed in range(1, seeds + 1)
+    ]
+    return pl.DataFrame(rows)
+
+
+def claim(measure, accept, **more):
+    fields = {"id": "c", "says": "s", "measure": measure, "x": "n", "y": "goodput", "accept": accept, "why": "w"}
+    return Claim(**{**fields, **more})
+
+
+COLLAPSE = {5: 900.0, 10: 920.0, 15: 300.0, 20: 200.0}
+LATER = {5: 900.0, 10: 920.0, 15: 910.0, 20: 200.0}
+DIP = {5: 900.0, 10: 100.0, 15: 900.0, 20: 900.0}
+
+
+def test_collapse_point_is_the_first_that_stays_below_half():
+    judged = judge(claim("collapse-point", (10, 20)), runs({"a": COLLAPSE}))
+    assert judged.value == judged.low == judged.high == 15
+    assert judged.verdict == "reproduced"
+
+
+def test_a_dip_is_no_collapse():
+    judged = judge(claim("collapse-point", (10, 20)), runs({"a": DIP}))
+    assert math.isinf(judged.value)
+    assert judged.verdict == "not reproduced"
+    assert "never" in judged.reason
+    assert judged.as_dict()["value"] is None
+    assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).verdict == "reproduced"
+
+
+def test_the_interval_shows_seeds_that_disagree():
+    frame = pl.concat(
+        [
+            runs({"a": COLLAPSE}, seeds=5),
+            runs({"a": LATER}, seeds=5).with_columns(pl.col("seed") + 5),
+        ]
+    )
+    judged = judge(claim("collapse-point", (10, 20)), frame)
+    assert (judged.low, judged.high) == (15, 20)
+
+
+def test_where_and_over_choose_runs():
+    frame = runs({"a": COLLAPSE, "b": LATER})
+    ratio = claim("collapse-point", (1.9, 2.0), where={"scheme": "b"}, over={"scheme": "a"}, direction=(1.01, 9))
+    judged = judge(ratio, frame)
+    assert judged.value == pytest.approx(20 / 15)
+    assert judged.verdict == "direction only"
+    assert "no explanation" in judged.reason
+
+
+def test_value_at_has_a_t_interval():
+    judged = judge(claim("value-at", (880, 930), at=[5, 10]), runs({"a": COLLAPSE}))
+    assert judged.value == pytest.approx(910, rel=0.01)
+    assert judged.low < judged.value < judged.high
+    assert judged.high - judged.low < 30
+
+
+def test_first_at_least_max_and_min():
+    frame = runs({"a": {1: 0.1, 2: 0.6, 3: 1.0}}, noise=0)
+    assert judge(claim("first-at-least", (2, 2), level=0.5), frame).value == 2
+    assert math.isinf(judge(claim("first-at-least", (2, 2), level=1.5), frame).value)
+    assert judge(claim("max", (1, 1)), frame).value == 1.0
+    assert judge(claim("min", (0, 1), at=[2, 3]), frame).value == pytest.approx(0.6)
+
+
+def test_one_seed_has_no_interval():
+    judged = judge(claim("max", (900, 1000)), runs({"a": COLLAPSE}, seeds=1))
+    assert math.isnan(judged.low)
+    assert judged.as_dict()["interval"] == [None, None]
+
+
+def test_judging_is_repeatable():
+    frame = runs({"a": COLLAPSE}, noise=0.3)
+    assert judge(claim("max", (0, 1)), frame) == judge(claim("max", (0, 1)), frame)
+
+
+def test_a_claim_about_nothing_says_so():
+    with pytest.raises(FaninError, match="no column"):
+        judge(claim("max", (0, 1), where={"nonsense": 1}), runs({"a": COLLAPSE}))
+    with pytest.raises(FaninError, match="no run matches"):
+        judge(claim("max", (0, 1), where={"scheme": "z"}), runs({"a": COLLAPSE}))
+
+
+@pytest.mark.parametrize(("degrees", "quantile"), [(1, 12.706), (9, 2.262), (30, 2.042), (60, 2.0003), (200, 1.9719)])
+def test_students_t(degrees, quantile):
+    assert t_quantile(degrees) == pytest.approx(quantile, abs=5e-4)
+
+
+def test_mean_interval_against_a_hand_computed_one():
+    mean, half = mean_interval(np.array([1.0, 2.0, 3.0]))
+    assert mean == 2.0
+    assert half == pytest.approx(4.303 / math.sqrt(3))
+    assert mean_interval(np.array([0.1] * 10)) == (0.1, 0.0)
+    assert math.isnan(mean_interval(np.array([1.0]))[1])

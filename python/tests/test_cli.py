@@ -1,0 +1,202 @@
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import fanin
+
+VERBS = ["run", "reproduce", "list", "explain", "check", "describe", "export"]
+
+PROMISED = """
+result_hash goodput_bps fct_mean_s fct_p99_s timeouts drops marks queue_mean_packets queue_max_packets packet_hops
+events wall_s run_id paths
+""".split()
+
+
+def test_version_and_help_name_everything(cli):
+    assert cli("--version").out.startswith(f"fanin {fanin.__version__} (engine ")
+    overview = cli("--help")
+    assert overview.code == 0
+    for verb in VERBS:
+        assert verb in overview.out
+        page = cli(verb, "--help")
+        assert page.code == 0
+        assert "Examples" in page.out
+        assert "--json" in page.out
+
+
+def test_wrong_usage_exits_with_2(cli):
+    assert cli("runn").code == 2
+    assert cli("run").code == 2
+    assert cli("run", "x.toml", "--nonsense").code == 2
+
+
+def test_run_prints_one_object_with_what_is_promised(cli, work):
+    result = cli("run", "small.toml", "--json", "--set", "transport.scheme=dctcp", "--seed", "7")
+    assert result.code == 0, result.err
+    summary = json.loads(result.out)
+    assert set(PROMISED) <= set(summary)
+    manifest = json.loads((work / summary["paths"]["manifest"]).read_text())
+    assert manifest["scenario"]["run"]["seed"] == 7
+    assert manifest["scenario"]["transport"]["scheme"] == "dctcp"
+    assert manifest["summary"]["result_hash"] == summary["result_hash"]
+    assert {"engine_version", "git_commit", "host", "cpus"} <= set(manifest)
+
+
+def test_run_without_store_writes_nothing(cli, work):
+    result = cli("run", "small.toml", "--json", "--no-store")
+    assert json.loads(result.out)["paths"] == {}
+    assert [path.name for path in work.iterdir()] == ["small.toml"]
+
+
+def test_run_draws_a_plain_table_when_not_on_a_terminal(cli, work):
+    result = cli("run", "small.toml", "--no-store")
+    assert "A small incast" in result.out
+    assert "\x1b[" not in result.out
+    assert "│" not in result.out
+    assert "Mbit/s" in result.out
+
+
+def test_run_captures_packets(cli, work):
+    summary = json.loads(cli("run", "small.toml", "--json", "--pcap").out)
+    capture = (work / summary["paths"]["capture"]).read_bytes()
+    assert capture[:4] == b"\x0a\x0d\x0d\x0a"
+
+
+@pytest.mark.parametrize("kind", ["schemes", "topologies", "queues", "traffic", "experiments"])
+def test_list_prints_keys_and_summaries(cli, kind):
+    entries = json.loads(cli("list", kind, "--json").out)
+    assert entries
+    for entry in entries:
+        assert set(entry) == {"key", "summary"}
+        assert entry["summary"]
+        assert entry["key"] in cli("list", kind).out
+
+
+def test_list_everything_says_of_what_kind(cli):
+    entries = json.loads(cli("list", "--json").out)
+    assert {"kind": "schemes", "key": "dctcp"}.items() <= next(e for e in entries if e["key"] == "dctcp").items()
+
+
+def test_list_schema_covers_both_halves_of_the_file(cli):
+    schema = json.loads(cli("list", "--schema").out)
+    assert {"network", "traffic", "run", "sweep", "plot", "claim", "runs-of"} <= set(schema["properties"])
+
+
+def test_explain_everything_there_is(cli):
+    for kind in ("schemes", "topologies", "queues", "traffic"):
+        for entry in json.loads(cli("list", kind, "--json").out):
+            page = cli("explain", entry["key"])
+            assert page.code == 0
+            assert entry["summary"] in page.out
+            found = json.loads(cli("explain", entry["key"], "--json").out)
+            for param in found["params"]:
+                assert {"key", "takes", "default", "doc", "source", "reading"} == set(param)
+
+
+def test_explain_a_parameter(cli):
+    page = cli("explain", "transport.rto-min")
+    assert "200ms" in page.out
+    assert json.loads(cli("explain", "scheme.dctcp.mark-threshold", "--json").out)["takes"]
+
+
+def test_explain_offers_the_nearest_name(cli):
+    result = cli("explain", "dctpc")
+    assert result.code == 3
+    assert 'did you mean "dctcp"' in result.err
+
+
+def test_check_counts_runs_and_resolves_values(cli, work):
+    assert "18 runs" in cli("check", "small.toml").err
+    checked = json.loads(cli("check", "small.toml", "--resolved", "--json").out)
+    values = {row["path"]: row for row in checked["values"]}
+    assert values["network.delay"]["is_default"] is False
+    assert values["transport.mss"]["is_default"] is True
+    assert values["transport.mss"]["source"]
+    assert "default: " in cli("check", "small.toml", "--resolved").out
+
+
+def test_check_tries_every_value_of_the_sweep(cli, work):
+    result = cli("check", "small.toml", "--set", "transport.rto-min=0.2")
+    assert result.code == 3
+    text = (work / "small.toml").read_text().replace('"newreno", "dctcp"', '"newreno", "dctpc"')
+    (work / "wrong.toml").write_text(text)
+    result = cli("check", "wrong.toml")
+    assert result.code == 3
+    assert "dctcp" in result.err
+
+
+def test_reproduce_leaves_what_it_says(cli, work):
+    result = cli("reproduce", "small.toml", "--seeds", "1,2", "--json")
+    assert result.code == 0, result.err
+    report = json.loads(result.out)["experiments"][0]
+    assert report["runs"] == 12
+    assert report["claims"][0]["verdict"] == "reproduced"
+    for path in report["paths"]:
+        assert (work / path).stat().st_size > 0
+    assert pl.read_parquet(work / "results/small/runs.parquet").height == 12
+
+
+def test_reproduce_prints_table_verdicts_and_paths_last(cli, work):
+    result = cli("reproduce", "small.toml", "--quick")
+    lines = result.out.splitlines()
+    assert any(line.startswith("reproduced: some-goodput") for line in lines)
+    assert lines[-1].endswith("claims.json")
+    assert any("±" in line for line in lines)
+
+
+def test_strict_turns_a_verdict_into_an_exit_code(cli, work):
+    text = (work / "small.toml").read_text().replace("accept = [1.0, 1e9]", "accept = [1e12, 2e12]")
+    (work / "small.toml").write_text(text)
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    assert cli("reproduce", "small.toml", "--quick", "--strict").code == 1
+
+
+def test_describe_and_export_a_run(cli, work):
+    folder = json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"]
+    described = json.loads(cli("describe", folder, "--json").out)
+    columns = {c["name"]: c for file in described["files"] if "flows" in file["file"] for c in file["columns"]}
+    assert columns["bytes"]["unit"] == "B"
+    assert columns["bytes"]["type"] == "uint64"
+    assert all(c["description"] for c in columns.values())
+    assert "finished" in cli("describe", folder).out
+
+    names, units, first = cli("export", folder, "--to", "csv").out.splitlines()[:3]
+    assert units.startswith("# ")
+    assert len(names.split(",")) == len(units.split(",")) == len(first.split(","))
+
+    assert cli("export", folder, "--to", "fct", "--out", "fct.txt").code == 0
+    rows = [line.split() for line in (work / "fct.txt").read_text().splitlines()]
+    assert len(rows) == 3
+    assert all(len(row) == 8 and int(row[6]) >= int(row[7]) > 0 for row in rows)
+
+
+def test_a_sweeps_table_is_described_from_what_fanin_knows(cli, work):
+    cli("reproduce", "small.toml", "--quick")
+    described = json.loads(cli("describe", "results/small/runs.parquet", "--json").out)
+    columns = {c["name"]: c for c in described["files"][0]["columns"]}
+    assert columns["goodput_bps"]["unit"] == "bit/s"
+
+
+def test_the_program_itself_interrupts_cleanly(work):
+    scenario = (work / "small.toml").read_text().replace("2s", "30s").replace('"1..3"', '"1..400"')
+    (work / "long.toml").write_text(scenario.replace("[2, 8, 24]", "[0]"))
+    program = subprocess.Popen(
+        [sys.executable, "-c", "from fanin.cli import main; main()", "reproduce", "long.toml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    finished = work / "results" / "long"
+    while program.poll() is None and not any(finished.glob("*/manifest.json")):
+        pass
+    program.send_signal(2)
+    _, err = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert "Traceback" not in err
+    assert "interrupted" in err
+    assert all((folder / "manifest.json").is_file() for folder in finished.iterdir())

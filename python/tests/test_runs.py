@@ -1,0 +1,146 @@
+"""Runs and sweeps: the same answer every time, on any number of threads, from the store or fresh."""
+
+import os
+import time
+
+import polars as pl
+import pytest
+
+import fanin
+from fanin.store import Store
+from fanin.sweep import points
+
+
+@pytest.fixture
+def small(work):
+    return fanin.load("small.toml")
+
+
+def hashes(runs):
+    return runs.frame()["result_hash"].to_list()
+
+
+def test_two_runs_are_the_same(small):
+    first, second = small.run(seed=3), small.run(seed=3)
+    assert first.summary["result_hash"] == second.summary["result_hash"]
+    assert first.run_id == second.run_id
+    assert first.flows().equals(second.flows())
+    assert small.run(seed=4).summary["result_hash"] != first.summary["result_hash"]
+
+
+def test_one_and_two_threads_give_the_same_in_the_same_order(small):
+    one = fanin.sweep(small, jobs=1, out=None)
+    two = fanin.sweep(small, jobs=2, out=None)
+    assert hashes(one) == hashes(two)
+    assert [point for point, _ in one] == [point for point, _ in two] == points(small)
+
+
+def test_a_stored_run_is_found_again_and_is_the_same(small):
+    fresh = fanin.sweep(small, out="results", seeds=[1])
+    seen = {path: path.stat().st_mtime_ns for path in Store("results", "small").folder.glob("*/manifest.json")}
+    again = fanin.sweep(small, out="results", seeds=[1])
+    assert seen == {path: path.stat().st_mtime_ns for path in seen}
+    assert fresh.frame().equals(again.frame())
+    assert again.flows().height == sum(run.summary["flows"] for _, run in again)
+
+
+def test_a_change_of_the_scenario_changes_the_id_but_a_title_does_not(small, work):
+    base = small.run().run_id
+    assert small.run(overrides=[("network.delay", "34us")]).run_id != base
+    text = (work / "small.toml").read_text()
+    (work / "titled.toml").write_text(text.replace("A small incast", "Another title").replace("33us", "33000ns"))
+    assert fanin.load("titled.toml").run().run_id == base
+
+
+def test_frames_have_types(small):
+    run = small.run()
+    flows = run.flows()
+    assert flows.height == run.summary["flows"] == 4
+    assert flows.schema["bytes"] == pl.UInt64
+    assert flows.schema["fct_s"] == pl.Float64
+    assert flows["group"].cast(pl.String).unique().sort().to_list() == ["background", "bursts"]
+    assert flows.filter(pl.col("bytes").is_null()).height == 1
+    assert run.queues().height >= 1
+    with pytest.raises(fanin.ResultsError, match="no table nonsense"):
+        run.table("nonsense")
+
+
+def test_every_stored_table_equals_the_one_in_memory(small):
+    run = small.run(store=Store("results", "small"))
+    for name in run.stored.tables:
+        stored, memory = run.stored.table(name), run.table(name)
+        assert stored.columns == memory.columns
+        assert stored.cast(memory.schema).equals(memory)
+
+
+def test_a_light_run_says_which_table_it_lacks(small):
+    runs = fanin.sweep(small, seeds=[1], out="results")
+    with pytest.raises(fanin.ResultsError, match="links is not stored"):
+        runs.finished[0][1].links()
+
+
+def test_progress_is_told_and_can_stop_a_run(small):
+    fractions = []
+    small.run(progress=lambda fraction: fractions.append(fraction) or True)
+    assert all(0 <= fraction <= 1 for fraction in fractions)
+    assert fractions == sorted(fractions)
+    with pytest.raises(fanin.RunError, match="stopped"):
+        small.run(overrides=[("traffic.bursts.senders", "0"), ("run.duration", "30s")], progress=lambda _: False)
+
+
+def test_what_progress_raises_comes_out(small):
+    def fail(_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        small.run(overrides=[("traffic.bursts.senders", "0"), ("run.duration", "30s")], progress=fail)
+
+
+def test_a_killed_run_leaves_nothing_that_counts(small):
+    store = Store("results", "small")
+    store.prepare()
+    young, old = store.folder / ".tmp-young", store.folder / ".tmp-old"
+    for leftover in (young, old):
+        leftover.mkdir()
+        (leftover / "flows.parquet").write_bytes(b"half")
+    os.utime(old, (time.time() - 7200,) * 2)
+    store.prepare()
+    assert young.is_dir()
+    assert not old.exists()
+    runs = fanin.sweep(small, seeds=[1], out="results")
+    assert len(runs) == 6
+
+
+def test_a_rerun_takes_the_place_of_a_stored_run(small):
+    store = Store("results", "small")
+    first = small.run(store=store)
+    (first.stored.folder / "flows.parquet").write_bytes(b"")
+    second = small.run(store=store)
+    assert second.stored.folder == first.stored.folder
+    assert store.find(second.run_id).table("flows").height == 4
+    assert [path.name for path in store.folder.iterdir()] == [second.run_id]
+
+
+def test_notebooks_show_something(small):
+    run = small.run()
+    runs = fanin.sweep(small, seeds=[1], out=None)
+    for thing in (small, run, runs):
+        assert thing._repr_html_().startswith("<table>")
+
+
+def test_quick_thins_long_sweeps_only(work):
+    text = (work / "small.toml").read_text().replace("[2, 8, 24]", '"1..10"')
+    (work / "long.toml").write_text(text)
+    quick = points(fanin.load("long.toml"), quick=True)
+    senders = sorted({point.values["traffic.bursts.senders"] for point in quick})
+    assert senders == [1, 4, 7, 10]
+    assert {point.seed for point in quick} == {1, 2}
+
+
+def test_the_shipped_experiments_are_valid():
+    for name in ("sdtcp/fig9", "sdtcp/fig10"):
+        experiment = fanin.load(name)
+        experiment.check()
+        assert experiment.runs_name == "sdtcp/fig9"
+        assert len(points(experiment)) == 600
+        assert all(claim.why for claim in experiment.document.claim)

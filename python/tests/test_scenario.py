@@ -1,0 +1,60 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fanin.errors import ScenarioError
+from fanin.scenario import combinations, expand, parse
+from fanin.toml_lines import line_of
+
+
+def test_ranges_include_their_ends():
+    assert expand("10..30:10") == [10, 20, 30]
+    assert expand(["1..3", 7, "dctcp", True]) == [1, 2, 3, 7, "dctcp", True]
+    assert expand([1, "1..2"]) == [1, 2]
+
+
+@given(st.integers(0, 1000), st.integers(0, 100), st.integers(1, 9))
+def test_a_range_is_what_python_calls_one(first, length, step):
+    assert expand(f"{first}..{first + length}:{step}") == list(range(first, first + length + 1, step))
+
+
+def test_dotted_and_quoted_paths_mean_the_same():
+    quoted = parse('[sweep]\n"transport.scheme" = ["dctcp"]', "x").sweep
+    dotted = parse('[sweep]\ntransport.scheme = "dctcp"', "x").sweep
+    assert quoted == dotted
+    assert quoted.variables == {"transport.scheme": ["dctcp"]}
+
+
+def test_combinations_keep_the_files_order():
+    assert combinations({"a": [1, 2], "b": ["x"]}) == [{"a": 1, "b": "x"}, {"a": 2, "b": "x"}]
+    assert combinations({}) == [{}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[claim]]\nid = 1", "x.toml:2: claim.0.id"),
+        ('[[plot]]\nx = "a"\ny = "b"\n[[plot]]\nx = "a"', "x.toml:4: plot.1.y: required key is missing"),
+        (
+            '[[plot]]\nx = "a"\ny = "b"\npublished = [{ label = "c" }]',
+            "x.toml:4: plot.0.published.0: needs x, y or both",
+        ),
+        ('[[plot]]\nx = "a"\ny = "b"\ntitel = "c"', 'x.toml:4: plot.0.titel: unknown key (did you mean "title"?)'),
+        ("[sweep]\na = [[1]]", "x.toml:2: sweep.a: takes values or ranges"),
+        ("title = 'x", "x.toml:1: not TOML"),
+    ],
+)
+def test_errors_name_file_line_and_key(text, message):
+    with pytest.raises(ScenarioError) as raised:
+        parse(text, "x.toml")
+    assert str(raised.value).startswith(message)
+
+
+def test_lines_are_found_through_headers_and_arrays():
+    text = '# top\na = 1\n[t."x.y"]\nb = 2\n[[c]]\nd = 3\n[[c]]\n  "e f" = 4\n'
+    assert line_of(text, ("a",)) == 2
+    assert line_of(text, ("t", "x.y", "b")) == 4
+    assert line_of(text, ("c", 0, "d")) == 6
+    assert line_of(text, ("c", 1, "e f")) == 8
+    assert line_of(text, ("c", 1, "missing")) == 7
+    assert line_of(text, ("nowhere",)) is None
