@@ -68,7 +68,7 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
     let base_rtt = base_rtt(&topology);
     let facts = |node: NodeId| NodeFacts {
         node,
-        rate: topology.links[egress(&topology, node).index()].rate,
+        rate: topology.links[topology.uplink(node).index()].rate,
         base_rtt,
         mss: scenario.transport.bytes("mss").get(),
     };
@@ -86,7 +86,7 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
         NodeKind::Host => Some(Host {
             windows: windows(&schemes.built, &facts(NodeId::new(node))),
             selector: selector(scenario, bundle, &facts(NodeId::new(node))),
-            uplink: egress(&topology, NodeId::new(node)),
+            uplink: topology.uplink(NodeId::new(node)),
         }),
     });
     let hosts: Vec<Option<Host>> = hosts.collect();
@@ -240,12 +240,6 @@ fn ecn(transport: &Params, scheme: &dyn Scheme, mss: u64, network: &Params) -> E
         "on" if wanted == EcnMode::Off => EcnMode::Classic,
         _ => wanted,
     }
-}
-
-/// The first link that leaves a node.
-fn egress(topology: &Topology, node: NodeId) -> LinkId {
-    let position = topology.links.iter().position(|link| link.from == node);
-    LinkId::new(position.expect("every node has a cable"))
 }
 
 /// Propagation delay from the last sender to the first receiver and back.

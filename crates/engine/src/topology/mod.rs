@@ -70,6 +70,8 @@ pub struct Topology {
     pub bottleneck: LinkId,
     /// Egress links of each node, for routing.
     egress: Vec<Vec<LinkId>>,
+    /// Those from one switch to another.
+    trunks: Vec<Vec<LinkId>>,
 }
 
 /// More ports than this on one switch is a mistake in the scenario rather than a switch.
@@ -84,12 +86,14 @@ impl Topology {
             receivers: Vec::new(),
             bottleneck,
             egress: Vec::new(),
+            trunks: Vec::new(),
         }
     }
 
     fn add_node(&mut self, kind: NodeKind) -> NodeId {
         self.nodes.push(kind);
         self.egress.push(Vec::new());
+        self.trunks.push(Vec::new());
         NodeId::new(self.nodes.len() - 1)
     }
 
@@ -99,51 +103,64 @@ impl Topology {
         self.links.push(LinkSpec { from: a, to: b, rate, delay });
         self.links.push(LinkSpec { from: b, to: a, rate, delay });
         self.egress[a.index()].push(forth);
-        self.egress[b.index()].push(LinkId::new(forth.index() + 1));
+        self.egress[b.index()].push(twin(forth));
+        if [a, b].iter().all(|node| self.nodes[node.index()] == NodeKind::Switch) {
+            self.trunks[a.index()].push(forth);
+            self.trunks[b.index()].push(twin(forth));
+        }
         forth
     }
 
+    /// The first link that leaves a node: the interface of a host.
+    pub fn uplink(&self, node: NodeId) -> LinkId {
+        self.egress[node.index()][0]
+    }
+
+    /// Where a link ends.
+    fn end(&self, link: LinkId) -> NodeId {
+        self.links[link.index()].to
+    }
+
     /// Every shortest path from one host to another, each a list of links, in link order.
+    ///
+    /// Only switches forward, so the search follows the cables between switches, however many hosts these have.
     pub fn paths(&self, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
         let distance = self.distances(to);
+        let far = |link: &&LinkId| distance[self.end(**link).index()];
+        let uplinks = &self.egress[from.index()];
+        let least = uplinks.iter().map(|link| far(&link)).min().unwrap_or(u32::MAX);
         let mut done = Vec::new();
-        let mut open = vec![(from, Vec::new())];
-        while let Some((node, path)) = open.pop() {
-            if node == to {
-                done.push(path);
-                continue;
-            }
-            for &link in self.egress[node.index()].iter().rev() {
-                let next = self.links[link.index()].to;
-                if distance[next.index()] != u32::MAX && distance[next.index()] + 1 == distance[node.index()] {
-                    open.push((next, path.iter().copied().chain([link]).collect()));
-                }
+        let nearest = uplinks.iter().rev().filter(|link| least < u32::MAX && far(link) == least);
+        let mut open: Vec<Vec<LinkId>> = nearest.map(|link| vec![*link]).collect();
+        while let Some(path) = open.pop() {
+            let node = self.end(path[path.len() - 1]);
+            let longer = |link: LinkId| path.iter().copied().chain([link]).collect();
+            if distance[node.index()] == 1 {
+                let here = self.egress[to.index()].iter().filter(|link| self.end(**link) == node);
+                done.extend(here.map(|link| longer(twin(*link))));
+            } else {
+                let next =
+                    self.trunks[node.index()].iter().rev().filter(|link| far(link) + 1 == distance[node.index()]);
+                open.extend(next.map(|link| longer(*link)));
             }
         }
         done
     }
 
-    /// Hops from every node to `to`; hosts do not forward.
+    /// Links from every switch to the host `to`; hosts do not forward.
     fn distances(&self, to: NodeId) -> Vec<u32> {
         let mut distance = vec![u32::MAX; self.nodes.len()];
-        distance[to.index()] = 0;
-        let mut wave = vec![to];
-        while !wave.is_empty() {
-            let mut next = Vec::new();
-            for node in wave {
-                if node != to && self.nodes[node.index()] == NodeKind::Host {
-                    continue;
-                }
-                for &link in &self.egress[node.index()] {
-                    // Cables have both directions, so a node's neighbours are where its own links end.
-                    let neighbour = self.links[link.index()].to;
-                    if distance[neighbour.index()] == u32::MAX {
-                        distance[neighbour.index()] = distance[node.index()] + 1;
-                        next.push(neighbour);
-                    }
-                }
+        let mut wave: Vec<NodeId> = self.egress[to.index()].iter().map(|link| self.end(*link)).collect();
+        for hops in 1.. {
+            wave.retain(|node| distance[node.index()] > hops);
+            for node in &wave {
+                distance[node.index()] = hops;
             }
-            wave = next;
+            if wave.is_empty() {
+                break;
+            }
+            // Cables have both directions, so a switch's neighbours are where its own links end.
+            wave = wave.iter().flat_map(|node| &self.trunks[node.index()]).map(|link| self.end(*link)).collect();
         }
         distance
     }
@@ -152,6 +169,11 @@ impl Topology {
     pub fn base_rtt(&self, path: &[LinkId]) -> Time {
         path.iter().map(|link| self.links[link.index()].delay * 2).sum()
     }
+}
+
+/// The other direction of a cable: the two are neighbours in the list of links.
+fn twin(link: LinkId) -> LinkId {
+    LinkId::new(link.index() ^ 1)
 }
 
 /// How many sender hosts to lay out: as many as the scenario says, else as many as its traffic needs.
@@ -204,4 +226,26 @@ pub(crate) fn two_paths(senders: usize, rate: Rate, delays: [Time; 2]) -> (Topol
         topology.senders.push(host);
     }
     (topology, between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shortest_paths_are_found_in_link_order() {
+        let (topology, middle) = two_paths(2, Rate::from_bps(1_000_000_000), [Time::from_us(1); 2]);
+        for (from, to) in [(topology.senders[1], topology.receivers[0]), (topology.receivers[0], topology.senders[1])] {
+            let paths = topology.paths(from, to);
+            let by = |path: &Vec<LinkId>| topology.end(path[1]);
+            assert_eq!(paths.iter().map(by).collect::<Vec<_>>(), middle);
+            for path in paths {
+                assert_eq!((topology.links[path[0].index()].from, topology.end(path[3]), path.len()), (from, to, 4));
+                let joined = |pair: &[LinkId]| topology.end(pair[0]) == topology.links[pair[1].index()].from;
+                assert!(path.windows(2).all(joined), "{path:?}");
+            }
+        }
+        let neighbours = topology.paths(topology.senders[0], topology.senders[1]);
+        assert_eq!((neighbours.len(), neighbours[0].len()), (1, 2), "the edge switch joins them");
+    }
 }

@@ -5,8 +5,7 @@ use crate::outcome::{numbers, run};
 /// Jain's index of what endless flows have delivered in 20 s over a trunk of 100 Mbps.
 ///
 /// The senders' own links are ten times faster, so that the queue is in the switch: where a sender's link is as
-/// fast as the bottleneck, a lone flow waits in its own interface, meets no loss, and shuts others out of the full
-/// port, as drop-tail does.
+/// fast as the bottleneck, a lone flow queues in its own interface, which has no limit, and meets no loss there.
 fn fairness(scheme: &str, flows: u32) -> f64 {
     let outcome = run(&format!(
         "[network]\ntopology = \"two-switch\"\ntrunk-rate = \"100Mbps\"\ndelay = \"500us\"\nbuffer = \"60pkt\"\n\
