@@ -8,6 +8,7 @@ changed scenario or engine never is.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -164,9 +165,10 @@ class Store:
             probe.mkdir()
             probe.rmdir()
             for leftover in self.folder.glob(f"{_TEMPORARY}*"):
-                # A young one may belong to a run of another process that is still being written.
-                if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
-                    shutil.rmtree(leftover, ignore_errors=True)
+                # A young one may belong to a run of another process that is still being written, or gone by now.
+                with contextlib.suppress(FileNotFoundError):
+                    if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                        shutil.rmtree(leftover, ignore_errors=True)
 
     def find(self, name: str) -> StoredRun | None:
         """The finished run of that id; a damaged one is reported as a warning and treated as absent."""

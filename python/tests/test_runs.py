@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -144,3 +145,15 @@ def test_the_shipped_experiments_are_valid():
         assert experiment.runs_name == "sdtcp/fig9"
         assert len(points(experiment)) == 600
         assert all(claim.why for claim in experiment.document.claim)
+
+
+def test_a_temporary_folder_that_vanishes_meanwhile_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may finish its run between the listing of temporary folders and the look at one of them."""
+    store = Store(tmp_path, "x")
+    store.prepare()
+    gone = store.folder / ".tmp-gone"
+    monkeypatch.setattr(Path, "glob", lambda _self, _pattern: iter([gone]))
+    store.prepare()
+    assert not gone.exists()

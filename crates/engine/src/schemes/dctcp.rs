@@ -147,10 +147,10 @@ impl CongestionControl for Dctcp {
         }
     }
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
-        // RFC 8257 s3.3 step 6 and s3.4.
+        // RFC 8257 s3.3 step 6 and s3.4. The floor lifts a smaller window too, as in Linux: without that a flow that
+        // starts with one segment into a standing queue, where every acknowledgement echoes, would never leave it.
         let window = (cx.window.cwnd * (1.0 - self.alpha / 2.0)).max(self.min_window);
-        // The floor must not open the single segment after a timeout.
-        cx.window.cwnd = cx.window.cwnd.min(window);
+        cx.window.cwnd = window;
         cx.window.ssthresh = window;
     }
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {

@@ -212,10 +212,10 @@ fn rfc8257_s3_3_an_echo_on_a_duplicate_cuts_the_window() {
 }
 
 #[test]
-fn rfc8257_s3_4_the_floor_of_a_cut_does_not_open_the_window() {
+fn rfc8257_s3_4_the_floor_of_a_cut_lifts_a_window_of_one_segment() {
     let mut bench = dctcp(1.0, 100);
     bench.echo(1);
-    bench.expect_cwnd(100.0);
+    bench.expect_cwnd(200.0);
     bench.expect_ssthresh(200.0);
 }
 
