@@ -34,9 +34,9 @@ validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a dr
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python validation/ns3/compare.py --rerun
 
 picture: $(VENV)/installed ## Draw the README's picture anew
-	$(BIN)/fanin reproduce sdtcp/fig9
+	$(BIN)/fanin reproduce tour/collapse
 	mkdir -p docs/pictures
-	cp results/sdtcp/fig9/goodput.svg docs/pictures/goodput-collapse.svg
+	cp results/tour/collapse/goodput.svg docs/pictures/goodput-collapse.svg
 
 clean: ## Remove what was built and installed, and the results
 	rm -rf $(VENV) target results validation/ns3/.venv validation/ns3/incast
