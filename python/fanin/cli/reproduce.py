@@ -86,8 +86,8 @@ def _print(result: Report) -> None:
     title = ": ".join(part for part in (f"{document.paper} {document.figure}".strip(), document.title) if part)
     for plot in document.plot:
         _print_plot(title or experiment.name, plot, result.series[plot.name])
-    rows = [_claim_row(judgement) for judgement in result.judgements]
-    print_table("Claims", ["claim", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
+    if rows := [_claim_row(judgement) for judgement in result.judgements]:
+        print_table("Claims", ["claim", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
     for judgement in result.judgements:
         say(f"{judgement.verdict}: {judgement.claim.id}: {judgement.claim.says}")
         say(f"    {judgement.reason}")
