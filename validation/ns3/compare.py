@@ -176,7 +176,7 @@ def run_fanin(cell: Cell, seed: int) -> dict[str, float]:
     """One run of fanin: the summary it prints."""
     sets = (*cell.family.overrides, f"traffic.bursts.senders={cell.senders}", f"run.seed={seed}")
     command = [shutil.which("fanin") or sys.exit("fanin is not installed"), "run", str(HERE / cell.family.scenario)]
-    command += [word for setting in sets for word in ("--set", setting)] + ["--json"]
+    command += [word for setting in sets for word in ("--set", setting)] + ["--json", "--no-store"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")

@@ -2,10 +2,12 @@
 
 mod build;
 mod capture;
+mod checks;
 mod core;
 mod endpoints;
 mod event;
 mod flow;
+mod ideal;
 mod ledger;
 mod links;
 #[cfg(any(test, feature = "oracle"))]
@@ -14,6 +16,7 @@ mod port;
 mod probes;
 mod results;
 mod switching;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod transfers;

@@ -1,0 +1,67 @@
+//! The time that a transfer would take alone: the yardstick of slowdown.
+
+use crate::ids::NodeId;
+use crate::sim::transfers::Transfer;
+use crate::sim::world::World;
+use crate::traffic::Connection;
+use crate::units::Time;
+
+/// Completion time of a transfer that is alone and whose window is no limit: handshake, or request and think time,
+/// then its segments back to back through every link of its path.
+pub(crate) fn ideal(world: &mut World, transfer: &Transfer, bytes: u64) -> Time {
+    let mss = world.endpoints[world.groups[transfer.group.index()].endpoint].sender.mss;
+    let header = u64::from(world.header);
+    let fresh = transfer.connection == Connection::Fresh;
+    let (from, to) = (transfer.from, transfer.to);
+    let mut before = Time::ZERO;
+    if fresh {
+        before += last_arrival(world, from, to, &[(header, 1)]) + last_arrival(world, to, from, &[(header, 1)]);
+    }
+    // The last packet of the handshake goes first.
+    let handshake = (header, u64::from(fresh));
+    let [full, rest] = segments(bytes, mss, header);
+    let Some(request) = transfer.request else {
+        return before.saturating_add(last_arrival(world, from, to, &[handshake, full, rest]));
+    };
+    let [ask, ask_rest] = segments(request.bytes, mss, header);
+    let asked = last_arrival(world, to, from, &[handshake, ask, ask_rest]);
+    let answered = last_arrival(world, from, to, &[full, rest]);
+    (before + asked + request.think).saturating_add(answered)
+}
+
+/// Packets of equal size, one after the other: bytes on the wire, and how many.
+type Train = (u64, u64);
+
+fn segments(bytes: u64, mss: u64, header: u64) -> [Train; 2] {
+    let (full, rest) = (bytes / mss, bytes % mss);
+    [(mss + header, full), (rest + header, u64::from(rest > 0))]
+}
+
+/// When the last of these packets arrives if all are ready at time zero and nobody else sends.
+///
+/// Each link passes on each packet after the one before it and after the link before: the last arrival is the
+/// heaviest way through this grid of packets by links, on which a train of equal packets takes its slowest link
+/// for all but one of them. So the cost does not depend on the number of packets.
+fn last_arrival(world: &mut World, from: NodeId, to: NodeId, trains: &[Train]) -> Time {
+    let offset = world.paths.between(from, to, &world.topology)[0];
+    let links: Vec<_> = world.paths.links(offset).map(|link| world.topology.links[link.index()]).collect();
+    let ps: Vec<u64> = links.iter().map(|link| u64::from(link.rate.ps_per_byte().unwrap_or(0))).collect();
+    // Heaviest way so far that ends at each link.
+    let mut heaviest: Vec<Option<u64>> = vec![None; links.len()];
+    heaviest[0] = Some(0);
+    for &(size, count) in trains.iter().filter(|(_, count)| *count > 0) {
+        let mut through = vec![None; links.len()];
+        for (first, reached) in heaviest.iter().enumerate().filter_map(|(i, reached)| Some((i, (*reached)?))) {
+            let (mut sum, mut slowest) = (0, 0);
+            for last in first..links.len() {
+                sum += ps[last];
+                slowest = slowest.max(ps[last]);
+                // Saturates where a time has no room for it, after 213 days.
+                let rest = (count - 1).saturating_mul(slowest).saturating_add(sum);
+                through[last] = through[last].max(Some(size.saturating_mul(rest).saturating_add(reached)));
+            }
+        }
+        heaviest = through;
+    }
+    Time::from_ps(heaviest[links.len() - 1].unwrap_or(0)).saturating_add(links.iter().map(|link| link.delay).sum())
+}
