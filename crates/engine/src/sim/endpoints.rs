@@ -157,7 +157,7 @@ impl World {
     }
 
     /// Sends an acknowledgement, or leaves it to the host's scheduler.
-    #[inline]
+    #[inline(always)]
     fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: AckOut, now: Time, core: &mut C) {
         let to = self.flows[id.index()].wire.to;
         if self.has_scheduler(to) {
@@ -173,7 +173,7 @@ impl World {
         self.send_ack(id, ack, false, core, now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, core: &mut C, now: Time) {
         let flow = &mut self.flows[id.index()];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];

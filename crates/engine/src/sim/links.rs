@@ -18,6 +18,8 @@ pub(crate) struct LinkQueue {
     leaves: usize,
     link_bits: u32,
     base: u64,
+    /// Times from here on do not fit a key: `base + horizon`.
+    end: u64,
     ties: TieBreak,
     /// [`climb`] for this number of levels.
     climb: Climb,
@@ -77,7 +79,8 @@ impl LinkQueue {
         let leaves = ties.ranks();
         let link_bits = leaves.trailing_zeros();
         let climb = CLIMBS.get(link_bits as usize).copied().unwrap_or(climb_high);
-        Self { nodes: vec![NONE; 2 * leaves], leaves, link_bits, base: 0, ties, climb }
+        let end = horizon(link_bits);
+        Self { nodes: vec![NONE; 2 * leaves], leaves, link_bits, base: 0, end, ties, climb }
     }
 
     /// The earliest arrival and its link.
@@ -119,15 +122,10 @@ impl LinkQueue {
 
     #[inline(always)]
     fn key(&mut self, link: LinkId, at: u64, now: u64) -> u64 {
-        if at - self.base >= self.horizon() {
+        if at >= self.end {
             self.rebase(at, now);
         }
         (at - self.base) << self.link_bits | self.ties.rank(link, Time::from_ps(at))
-    }
-
-    /// Times at or beyond `base + horizon` do not fit a key.
-    fn horizon(&self) -> u64 {
-        1 << (63 - self.link_bits)
     }
 
     /// The longest time between an event and one that it sets, for a network of `links` links.
@@ -144,8 +142,14 @@ impl LinkQueue {
             *key -= shift << self.link_bits;
         }
         self.base += shift;
-        assert!(at - self.base < self.horizon(), "one event lies more than {} ps after another", self.horizon());
+        self.end += shift;
+        assert!(at < self.end, "one event lies more than {} ps after another", horizon(self.link_bits));
     }
+}
+
+/// How far ahead of the base a key can tell times apart.
+const fn horizon(link_bits: u32) -> u64 {
+    1 << (63 - link_bits)
 }
 
 #[cfg(test)]
@@ -161,6 +165,7 @@ mod tests {
         let mut queue = LinkQueue::new(ties);
         // A short horizon makes the base move often.
         queue.link_bits = 44;
+        queue.end = horizon(queue.link_bits);
         let mut model = vec![None::<u64>; links];
         for _ in 0..20_000 {
             let link = stream.below(links as u64) as usize;
@@ -197,8 +202,8 @@ mod tests {
     #[test]
     fn a_later_packet_may_arrive_before_those_that_moved_the_base() {
         let mut queue = LinkQueue::new(TieBreak::new(8, 1));
-        let late = Time::from_ps(queue.horizon());
-        let now = Time::from_ps(queue.horizon() - 10);
+        let late = Time::from_ps(horizon(queue.link_bits));
+        let now = Time::from_ps(horizon(queue.link_bits) - 10);
         queue.set(LinkId::new(0), late, now);
         queue.set(LinkId::new(1), late.saturating_sub(Time::from_ps(5)), now);
         assert_eq!(queue.top(), Some((late.saturating_sub(Time::from_ps(5)), LinkId::new(1))));
