@@ -26,8 +26,9 @@ lint: $(VENV)/installed-dev ## Check formats, lints and types
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest fanin._engine
 
-bench: ## Measure the engine: time per packet-hop and memory
+bench: ## Measure the engine: time and instructions per packet-hop, and memory
 	cargo bench --package fanin-engine
+	if command -v valgrind >/dev/null; then crates/engine/benches/instructions.sh; fi
 
 validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)
 	validation/ns3/build.sh

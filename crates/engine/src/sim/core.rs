@@ -108,16 +108,31 @@ struct SlowPort {
     /// Lazy service: packets that wait, by band, and their counts.
     waiting: Vec<VecDeque<Packet>>,
     bands: Vec<Backlog>,
+    /// The sum of `bands`.
+    behind: Backlog,
+    /// The discipline wants to see each packet that leaves.
+    acts_on_dequeue: bool,
     /// Lazy service: size of the packet in transmission, 0 if none was seen to leave yet.
     in_service: u16,
 }
 
 impl SlowPort {
-    fn waiting(&self) -> Backlog {
-        self.bands.iter().fold(Backlog::default(), |sum, band| Backlog {
-            packets: sum.packets + band.packets,
-            bytes: sum.bytes + band.bytes,
-        })
+    /// Books a packet that begins to wait in a band.
+    #[inline(always)]
+    fn add(&mut self, band: usize, size: u16) {
+        for backlog in [&mut self.bands[band], &mut self.behind] {
+            backlog.packets += 1;
+            backlog.bytes += u64::from(size);
+        }
+    }
+
+    /// Books a packet that waits no longer.
+    #[inline(always)]
+    fn remove(&mut self, band: usize, size: u16) {
+        for backlog in [&mut self.bands[band], &mut self.behind] {
+            backlog.packets -= 1;
+            backlog.bytes -= u64::from(size);
+        }
     }
 }
 
@@ -210,8 +225,7 @@ impl Core {
     fn push_out(&mut self, link: LinkId, band: usize, now: Time) -> bool {
         let slow = &mut self.slow[link.index()];
         let Some(victim) = slow.waiting.get_mut(band).and_then(VecDeque::pop_back) else { return false };
-        slow.bands[band].packets -= 1;
-        slow.bands[band].bytes -= u64::from(victim.size);
+        slow.remove(band, victim.size);
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
         self.ledger.on_drop(link, &victim, DropReason::PushedOut, now);
         self.ledger.on_queue(link, now, in_port(slow));
@@ -236,8 +250,7 @@ impl Core {
         let slow = &mut self.slow[link.index()];
         let band = usize::from(band).min(slow.bands.len() - 1);
         slow.waiting[band].push_back(*packet);
-        slow.bands[band].packets += 1;
-        slow.bands[band].bytes += u64::from(packet.size);
+        slow.add(band, packet.size);
         if slow.in_service == 0 {
             self.serve(link, now);
             let port = &self.ports[link.index()];
@@ -252,16 +265,14 @@ impl Core {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let Some(band) = slow.waiting.iter().position(|queue| !queue.is_empty()) else { return false };
         let mut packet = slow.waiting[band].pop_front().expect("not empty");
-        slow.bands[band].packets -= 1;
-        slow.bands[band].bytes -= u64::from(packet.size);
-        let behind = slow.waiting();
-        let node = &mut *self.nodes[slow.spec.node];
-        let (marked, would_mark) = slow.spec.dequeue(&mut packet, behind, &slow.bands, at, node);
-        if would_mark {
-            self.ledger.ports[link.index()].would_mark += 1;
-        }
-        if marked {
-            self.ledger.on_mark(link, &packet, at);
+        slow.remove(band, packet.size);
+        if slow.acts_on_dequeue {
+            let node = &mut *self.nodes[slow.spec.node];
+            let (marked, would_mark) = slow.spec.dequeue(&mut packet, slow.behind, &slow.bands, at, node);
+            self.ledger.ports[link.index()].would_mark += u64::from(would_mark);
+            if marked {
+                self.ledger.on_mark(link, &packet, at);
+            }
         }
         port.begin(&packet, at.ps());
         slow.in_service = packet.size;
@@ -269,6 +280,7 @@ impl Core {
     }
 
     /// Follows a port up to `now` and returns what is in it.
+    #[inline]
     fn look(&mut self, link: LinkId, now: Time) -> Backlog {
         let port = &mut self.ports[link.index()];
         if port.scheduled {
@@ -300,6 +312,7 @@ impl Core {
     }
 
     /// Takes every service decision of a scheduled port that is due by `now`.
+    #[inline]
     fn catch_up(&mut self, link: LinkId, now: Time) {
         let node = self.slow[link.index()].spec.node;
         if !self.siblings[node].is_empty() {
@@ -324,11 +337,12 @@ impl Core {
     }
 
     /// The packet in service leaves a scheduled port, and the next one is taken.
+    #[inline]
     fn complete_service(&mut self, link: LinkId) {
         let at = Time::from_ps(self.ports[link.index()].busy_until);
         let slow = &mut self.slow[link.index()];
         slow.in_service = 0;
-        let backlog = slow.waiting();
+        let backlog = slow.behind;
         self.ledger.on_queue(link, at, backlog);
         self.serve(link, at);
     }
@@ -360,10 +374,9 @@ impl Core {
 
 /// What is in a scheduled port, the packet in transmission included.
 fn in_port(slow: &SlowPort) -> Backlog {
-    let waiting = slow.waiting();
     Backlog {
-        packets: waiting.packets + u32::from(slow.in_service > 0),
-        bytes: waiting.bytes + u64::from(slow.in_service),
+        packets: slow.behind.packets + u32::from(slow.in_service > 0),
+        bytes: slow.behind.bytes + u64::from(slow.in_service),
     }
 }
 
@@ -395,10 +408,12 @@ fn hot_part(spec: &PortSpec) -> Port {
 fn slow_part(spec: PortSpec) -> SlowPort {
     let bands = if spec.is_scheduled() { usize::from(spec.discipline.bands()) } else { 0 };
     SlowPort {
+        acts_on_dequeue: spec.discipline.acts_on_dequeue(),
         spec,
         bytes_out: 0,
         waiting: (0..bands).map(|_| VecDeque::new()).collect(),
         bands: vec![Backlog::default(); bands],
+        behind: Backlog::default(),
         in_service: 0,
     }
 }
@@ -478,7 +493,7 @@ impl EventCore for Core {
 
     fn bytes_out(&self, link: LinkId, now: Time) -> u64 {
         let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
-        let mut inside = slow.waiting().bytes;
+        let mut inside = slow.behind.bytes;
         let mut i = port.head;
         while i != port.tail {
             let packet = port.at(i);

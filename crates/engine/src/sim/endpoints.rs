@@ -123,7 +123,7 @@ impl World {
         }
         for i in 0..self.acks.as_slice().len() {
             let ack = self.acks.as_slice()[i];
-            self.acknowledge(packet.flow, &ack, now, core);
+            self.acknowledge(packet.flow, ack, now, core);
         }
         if arrived {
             self.on_transfer_arrived(packet.flow, now, core);
@@ -157,8 +157,8 @@ impl World {
     }
 
     /// Sends an acknowledgement, or leaves it to the host's scheduler.
-    #[inline]
-    fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: &AckOut, now: Time, core: &mut C) {
+    #[inline(always)]
+    fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: AckOut, now: Time, core: &mut C) {
         let to = self.flows[id.index()].wire.to;
         if self.has_scheduler(to) {
             let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
@@ -173,8 +173,8 @@ impl World {
         self.send_ack(id, ack, false, core, now);
     }
 
-    #[inline]
-    fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: &AckOut, push: bool, core: &mut C, now: Time) {
+    #[inline(always)]
+    fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, core: &mut C, now: Time) {
         let flow = &mut self.flows[id.index()];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let side = &mut flow.receiver;
@@ -187,10 +187,11 @@ impl World {
             .with_if(Flags::RETRANSMITTED, ack.retransmitted_echo)
             .with_if(Flags::FIN, side.state.finished());
         let (mut stamp, mut size) = (ack.stamp, flow.wire.header);
-        if let Some(blocks) = &ack.sack {
+        if ack.sack {
+            let blocks = side.state.sack_blocks();
             flags = flags.with(Flags::SACK);
-            stamp = Stamp::from_bits(core.ledger().sack.put(*blocks) as u32);
-            size += sack_bytes(blocks);
+            size += sack_bytes(&blocks);
+            stamp = Stamp::from_bits(core.ledger().sack.put(blocks) as u32);
         }
         side.acks_sent += 1;
         let packet = Packet {
@@ -252,7 +253,7 @@ impl World {
             core.schedule(deadline, Class::DelayedAck, id.index());
         }
         if let Some(ack) = ack {
-            self.acknowledge(id, &ack, now, core);
+            self.acknowledge(id, ack, now, core);
         }
     }
 
@@ -380,7 +381,7 @@ impl World {
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let mut ack = flow.receiver.state.take_ack(cfg);
         ack.ece |= held.is_some_and(|held| held.ece);
-        self.send_ack(id, &ack, push, core, now);
+        self.send_ack(id, ack, push, core, now);
     }
 
     pub(crate) fn on_host_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {

@@ -49,8 +49,9 @@ pub struct AckOut {
     pub stamp: Stamp,
     /// The echoed segment was a retransmission: by Karn's rule (RFC 6298 section 3) no sample.
     pub retransmitted_echo: bool,
-    /// What has arrived beyond a hole, if there is one and the flow uses SACK.
-    pub sack: Option<SackBlocks>,
+    /// It carries the [`Receiver::sack_blocks`] of this moment: something has arrived beyond a hole, and the flow uses
+    /// SACK. The blocks are not in here because few ACKs have them, and copying the room for them would cost all.
+    pub sack: bool,
     /// The previous ACK had the same number.
     pub duplicate: bool,
 }
@@ -223,7 +224,7 @@ impl Receiver {
             ece: self.ce,
             stamp: self.echo,
             retransmitted_echo: self.echo_retransmitted,
-            sack: (cfg.sack && !self.store.is_empty()).then(|| self.sack_blocks()),
+            sack: cfg.sack && !self.store.is_empty(),
             duplicate: self.next == self.last_ack,
         }
     }
@@ -304,7 +305,7 @@ impl Receiver {
     }
 
     /// RFC 2018 section 4: the block that the latest arrival beyond a hole belongs to, then those of earlier ones.
-    fn sack_blocks(&self) -> SackBlocks {
+    pub fn sack_blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::new();
         let mut bound = u64::MAX;
         // Tags are unique, so each round finds the next older range. Three rounds over few ranges.
@@ -359,9 +360,9 @@ mod tests {
         }
         /// The SACK blocks of the one ACK that segment `n` causes, in units of segments.
         fn sacks(&mut self, n: u64) -> Vec<(u64, u64)> {
-            let [ack] = self.take(&segment(n)) else { panic!("one ACK") };
-            let blocks = ack.sack.iter().flat_map(SackBlocks::as_slice);
-            blocks.map(|&(start, end)| ((start - 1) / 100, (end - 1) / 100)).collect()
+            let [ack] = *self.take(&segment(n)) else { panic!("one ACK") };
+            let blocks = if ack.sack { self.receiver.sack_blocks() } else { SackBlocks::new() };
+            blocks.as_slice().iter().map(|&(start, end)| ((start - 1) / 100, (end - 1) / 100)).collect()
         }
     }
 
@@ -550,7 +551,7 @@ mod tests {
         assert_eq!(rig.sacks(0), [(5, 6), (3, 4)]);
         rig.take(&segment(2));
         rig.take(&segment(4));
-        assert_eq!(rig.out.as_slice()[0].sack, None, "nothing beyond a hole, no option");
+        assert!(!rig.out.as_slice()[0].sack, "nothing beyond a hole, no option");
     }
 
     #[test]
@@ -638,7 +639,7 @@ mod tests {
         rig.take(&segment(0));
         assert_eq!(rig.echoes(marked(2)), [(101, false), (101, true)]);
         let [old, new] = rig.out.as_slice() else { panic!("two ACKs") };
-        assert!(!old.duplicate && old.sack.is_none() && new.duplicate && new.sack.is_some());
+        assert!(!old.duplicate && !old.sack && new.duplicate && new.sack);
         assert_eq!(rig.echoes(segment(1)), [(301, false)]);
     }
 

@@ -441,6 +441,7 @@ impl Sender {
         io.transmit(OutSegment { seq: self.nxt, len: 0, flags: Flags::NONE }, &self.packet);
     }
 
+    #[inline]
     pub(super) fn restart_timer<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
         let at = now.saturating_add(self.rto(cfg));
         self.arm(at, io);
@@ -584,6 +585,7 @@ impl Sender {
     ///
     /// The acknowledgement that ends the round trip is still part of it: the receiver sent it before it can have
     /// seen the CWR, which comes with the next segment. A loss sets this end as well, so recovery has no echoes.
+    #[inline]
     fn react_to_echo<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.una <= self.cwr_end {
             return;
@@ -794,6 +796,7 @@ impl Sender {
     }
 
     /// Passes a changed wake-up time on to the event queue; events of earlier wishes are ignored when they come.
+    #[inline]
     fn arm_wake<I: SenderIo>(&mut self, io: &mut I) {
         if self.wake_at != self.wake_armed {
             self.wake_armed = self.wake_at;
@@ -804,6 +807,7 @@ impl Sender {
     }
 
     /// Sets the deadline; the event queue hears of it only if no earlier event is pending.
+    #[inline]
     fn arm<I: SenderIo>(&mut self, at: Time, io: &mut I) {
         self.deadline = at;
         if at < self.timer_at {

@@ -8,6 +8,7 @@ mod two_switch;
 use crate::ids::{LinkId, NodeId};
 use crate::spec::{Param, Params, SpecError};
 use crate::units::{Rate, Time};
+use std::collections::BTreeMap;
 
 /// A topology that a scenario can name.
 pub struct TopologyRow {
@@ -126,7 +127,7 @@ impl Topology {
     /// Only switches forward, so the search follows the cables between switches, however many hosts these have.
     pub fn paths(&self, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
         let distance = self.distances(to);
-        let far = |link: &&LinkId| distance[self.end(**link).index()];
+        let far = |link: &&LinkId| distance.get(&self.end(**link)).copied().unwrap_or(u32::MAX);
         let uplinks = &self.egress[from.index()];
         let least = uplinks.iter().map(|link| far(&link)).min().unwrap_or(u32::MAX);
         let mut done = Vec::new();
@@ -135,30 +136,28 @@ impl Topology {
         while let Some(path) = open.pop() {
             let node = self.end(path[path.len() - 1]);
             let longer = |link: LinkId| path.iter().copied().chain([link]).collect();
-            if distance[node.index()] == 1 {
+            if distance[&node] == 1 {
                 let here = self.egress[to.index()].iter().filter(|link| self.end(**link) == node);
                 done.extend(here.map(|link| longer(twin(*link))));
             } else {
-                let next =
-                    self.trunks[node.index()].iter().rev().filter(|link| far(link) + 1 == distance[node.index()]);
+                let next = self.trunks[node.index()].iter().rev().filter(|link| far(link) + 1 == distance[&node]);
                 open.extend(next.map(|link| longer(*link)));
             }
         }
         done
     }
 
-    /// Links from every switch to the host `to`; hosts do not forward.
-    fn distances(&self, to: NodeId) -> Vec<u32> {
-        let mut distance = vec![u32::MAX; self.nodes.len()];
+    /// Links from every switch to the host `to`; hosts do not forward. A map, since a network has far more hosts than
+    /// switches and each of them asks.
+    fn distances(&self, to: NodeId) -> BTreeMap<NodeId, u32> {
+        let mut distance = BTreeMap::new();
         let mut wave: Vec<NodeId> = self.egress[to.index()].iter().map(|link| self.end(*link)).collect();
         for hops in 1.. {
-            wave.retain(|node| distance[node.index()] > hops);
-            for node in &wave {
-                distance[node.index()] = hops;
-            }
+            wave.retain(|node| !distance.contains_key(node));
             if wave.is_empty() {
                 break;
             }
+            distance.extend(wave.iter().map(|node| (*node, hops)));
             // Cables have both directions, so a switch's neighbours are where its own links end.
             wave = wave.iter().flat_map(|node| &self.trunks[node.index()]).map(|link| self.end(*link)).collect();
         }
