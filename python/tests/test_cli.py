@@ -116,7 +116,12 @@ def test_check_counts_runs_and_resolves_values(cli, work):
     assert values["network.delay"]["is_default"] is False
     assert values["transport.mss"]["is_default"] is True
     assert values["transport.mss"]["source"]
-    assert "default: " in cli("check", "small.toml", "--resolved").out
+    assert values["network.delay"]["from"] == "small.toml:6"
+    assert values["traffic.bursts.senders"]["from"] == "small.toml:21"
+    assert values["transport.mss"]["from"] == "default"
+    table = cli("check", "small.toml", "--resolved", "--set", "transport.mss=1KB").out
+    assert "from\tsource of the default" in table
+    assert "transport.mss\t1000B\t--set\t" in table
 
 
 def test_check_tries_every_value_of_the_sweep(cli, work):
