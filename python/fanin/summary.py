@@ -138,6 +138,14 @@ def format_value(name: str, value: object) -> str:
     return f"{format_number(shown)} {how.shown_as}".rstrip()
 
 
+def format_quantity(name: str, value: float) -> str:
+    """A place on the axis of a column or a sweep variable: "10 flows", "48 senders"."""
+    if column(name).shown_as:
+        return format_value(name, value)
+    noun = _LABELS[name].lower() if name in _LABELS else name.rsplit(".", 1)[-1]
+    return f"{format_number(value)} {noun}"
+
+
 def format_number(value: float, digits: int = 4) -> str:
     """The number with that many significant digits, or more where its whole part has more."""
     if isinstance(value, int) or abs(value) >= 10 ** (digits - 1):
