@@ -35,10 +35,13 @@ def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
 
 def unmarked(resolved: dict[str, Any]) -> str | None:
     """A remark on schemes that wait for marks where no queue marks."""
-    if resolved["queue"]["kind"] != "drop-tail":
+    queue, ecn = resolved["queue"], resolved["transport"]["ecn"]
+    # Who has marks counted that would have been set has drop-tail on purpose.
+    if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
         return None
-    keyed = {row["key"]: {param["key"] for param in row["params"]} for row in catalogue.registry()["schemes"]}
-    schemes = sorted({group["scheme"] for group in resolved["traffic"] if "mark-threshold" in keyed[group["scheme"]]})
+    keys = {row["key"]: {param["key"] for param in row["params"]} for row in catalogue.registry()["schemes"]}
+    used = {group["scheme"] for group in resolved["traffic"]}
+    schemes = sorted(scheme for scheme in used if ecn == "on" or "mark-threshold" in keys[scheme])
     if not schemes:
         return None
-    return f'{", ".join(schemes)} needs marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'
+    return f'{", ".join(schemes)} waits for marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'

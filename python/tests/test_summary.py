@@ -39,12 +39,30 @@ def test_a_run_says_when_flows_are_missing_or_marks_cannot_be(cli, work):
     assert "one run of the base scenario (dctcp, seed 1); `fanin reproduce small.toml` runs the sweep" in result.err
     for verb in ("run", "check"):
         settings = ["--set", "queue.kind=drop-tail", "--set", "transport.scheme=dctcp"]
-        assert "dctcp needs marks" in cli(verb, "small.toml", *settings).err
+        assert "dctcp waits for marks" in cli(verb, "small.toml", *settings).err
         assert "warning" not in cli(verb, "small.toml").err
 
 
 def test_check_sees_the_swept_scheme(cli, work):
-    assert "dctcp needs marks" in cli("check", "small.toml", "--set", "queue.kind=drop-tail").err
+    assert "dctcp waits for marks" in cli("check", "small.toml", "--set", "queue.kind=drop-tail").err
+
+
+def test_who_counts_would_be_marks_is_not_warned(cli, work):
+    settings = ["--set", "queue.kind=drop-tail", "--set", "queue.would-mark=5pkt"]
+    assert "warning" not in cli("check", "small.toml", *settings).err
+    assert "newreno waits for marks" in cli("check", "small.toml", *settings[:2], "--set", "transport.ecn=on").err
+
+
+def test_a_sweeps_table_has_meanings_and_units(cli, work):
+    cli("reproduce", "small.toml", "--seeds", "1")
+    described = json.loads(cli("describe", "results/small/runs.parquet", "--json").out)["files"][0]["columns"]
+    assert all(entry["description"] for entry in described)
+    assert {entry["name"] for entry in described if not entry["unit"]} == {
+        "transport.scheme",
+        "traffic.bursts.senders",
+        "run_id",
+        "result_hash",
+    }
 
 
 def test_several_files_are_described_and_exported(cli, work):
