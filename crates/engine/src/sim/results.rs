@@ -114,14 +114,15 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     let queues = queue_summaries(&world, &mut core);
     core.ledger().close(world.now);
     let mut summary = totals(&world, &mut core, &rows, &queues);
+    let links = link_names(&world);
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
     let mut tables = vec![
         rows.table(&world, &names),
-        queue_table(&world, &mut core, &queues),
-        link_table(&world, &mut core),
+        queue_table(&world, &mut core, &queues, &links),
+        link_table(&world, &mut core, links.clone()),
         request_table(&world, &names),
         delay_table(&world, &names),
-        drop_table(&world, &mut core),
+        drop_table(&mut core, &links),
         std::mem::take(&mut world.probes).into_table(),
         trace_table(&world, &mut core),
     ];
@@ -421,13 +422,17 @@ fn totals<C: EventCore>(
     out
 }
 
-/// Readable name of a link.
-fn link_name(world: &World, link: LinkId) -> String {
-    let spec = &world.topology.links[link.index()];
-    format!("{}->{}", spec.from, spec.to)
+/// Readable names of all links. Made once: an incast loses thousands of packets at one port.
+fn link_names(world: &World) -> Vec<String> {
+    world.topology.links.iter().map(|spec| format!("{}->{}", spec.from, spec.to)).collect()
 }
 
-fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(LinkId, QueueSummary)]) -> Table {
+fn queue_table<C: EventCore>(
+    world: &World,
+    core: &mut C,
+    queues: &[(LinkId, QueueSummary)],
+    links: &[String],
+) -> Table {
     let column = Column::new;
     let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(queues.iter().map(|(_, q)| f(q)).collect());
     let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(queues.iter().map(|(_, q)| f(q)).collect());
@@ -435,7 +440,7 @@ fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(LinkId, Que
     let book = |f: &dyn Fn(&super::ledger::PortBook) -> u64, core: &mut C| {
         Data::U64(queues.iter().map(|(link, _)| f(&core.ledger().ports[link.index()])).collect())
     };
-    let names = queues.iter().map(|(link, _)| link_name(world, *link)).collect();
+    let names = queues.iter().map(|(link, _)| links[link.index()].clone()).collect();
     let bottleneck = queues.iter().map(|(link, _)| *link == world.topology.bottleneck).collect();
     Table {
         name: "queues",
@@ -485,7 +490,7 @@ fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(LinkId, Que
     }
 }
 
-fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
+fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: Vec<String>) -> Table {
     let links = 0..world.topology.links.len();
     let spans = world.now.secs();
     let bytes: Vec<u64> = links.clone().map(|i| core.bytes_out(LinkId::new(i), world.now)).collect();
@@ -496,12 +501,7 @@ fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         name: "links",
         description: "Load of every link over the whole run.",
         columns: vec![
-            column(
-                "link",
-                "",
-                "From and to.",
-                Data::Text(links.clone().map(|i| link_name(world, LinkId::new(i))).collect()),
-            ),
+            column("link", "", "From and to.", Data::Text(link_names)),
             column("rate_bps", "bit/s", "Rate.", Data::U64(links.clone().map(rate).collect())),
             column(
                 "utilisation",
@@ -592,7 +592,7 @@ fn delay_table(world: &World, groups: &[String]) -> Table {
     }
 }
 
-fn drop_table<C: EventCore>(world: &World, core: &mut C) -> Table {
+fn drop_table<C: EventCore>(core: &mut C, links: &[String]) -> Table {
     let log = std::mem::take(&mut core.ledger().drop_log);
     let reasons: Vec<String> = DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect();
     let column = Column::new;
@@ -601,7 +601,7 @@ fn drop_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         description: "Lost packets, the first 100,000 of them; totals count all.",
         columns: vec![
             column("time_s", "s", "When.", Data::F64(log.iter().map(|row| row.at.secs()).collect())),
-            column("port", "", "Where.", Data::Text(log.iter().map(|row| link_name(world, row.link)).collect())),
+            column("port", "", "Where.", Data::Text(log.iter().map(|row| links[row.link.index()].clone()).collect())),
             column(
                 "connection",
                 "",
