@@ -8,7 +8,7 @@ use crate::measure::table::Table;
 use crate::roles::DropReason;
 use crate::sim::event::EventCore;
 use crate::sim::tables::{
-    Rows, delay_table, drop_table, link_table, queue_summaries, queue_table, request_table, trace_table,
+    Rows, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table, request_table, trace_table,
 };
 use crate::sim::transfers::{Counters, TimeoutCause};
 use crate::sim::world::World;
@@ -55,13 +55,14 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     totals.run(&world);
     let mut summary = totals.0;
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
+    let links = link_names(&world);
     let mut tables = vec![
         rows.table(&world, &names),
-        queue_table(&world, &mut core, &queues),
-        link_table(&world, &mut core),
+        queue_table(&world, &mut core, &queues, &links),
+        link_table(&world, &mut core, links.clone()),
         request_table(&world, &names),
         delay_table(&world, &names),
-        drop_table(&world, &mut core),
+        drop_table(&mut core, &links),
         std::mem::take(&mut world.probes).into_table(),
         trace_table(&world, &mut core),
     ];

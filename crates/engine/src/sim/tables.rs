@@ -194,13 +194,17 @@ pub(crate) fn queue_summaries<C: EventCore>(world: &World, core: &mut C) -> Vec<
     queues.filter_map(|(i, queue)| Some((LinkId::new(i), queue.as_mut()?.stats.finish(now)))).collect()
 }
 
-/// Readable name of a link.
-fn link_name(world: &World, link: LinkId) -> String {
-    let spec = &world.topology.links[link.index()];
-    format!("{}->{}", spec.from, spec.to)
+/// Readable names of all links. Made once: an incast loses thousands of packets at one port.
+pub(crate) fn link_names(world: &World) -> Vec<String> {
+    world.topology.links.iter().map(|spec| format!("{}->{}", spec.from, spec.to)).collect()
 }
 
-pub(crate) fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(LinkId, QueueSummary)]) -> Table {
+pub(crate) fn queue_table<C: EventCore>(
+    world: &World,
+    core: &mut C,
+    queues: &[(LinkId, QueueSummary)],
+    links: &[String],
+) -> Table {
     let column = Column::new;
     let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(queues.iter().map(|(_, q)| f(q)).collect());
     let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(queues.iter().map(|(_, q)| f(q)).collect());
@@ -208,7 +212,7 @@ pub(crate) fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(
     let book = |f: &dyn Fn(&super::ledger::PortBook) -> u64, core: &mut C| {
         Data::U64(queues.iter().map(|(link, _)| f(&core.ledger().ports[link.index()])).collect())
     };
-    let names = queues.iter().map(|(link, _)| link_name(world, *link)).collect();
+    let names = queues.iter().map(|(link, _)| links[link.index()].clone()).collect();
     let bottleneck = queues.iter().map(|(link, _)| *link == world.topology.bottleneck).collect();
     Table {
         name: "queues",
@@ -258,7 +262,7 @@ pub(crate) fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(
     }
 }
 
-pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
+pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: Vec<String>) -> Table {
     let links = 0..world.topology.links.len();
     let spans = world.now.secs();
     let bytes: Vec<u64> = links.clone().map(|i| core.bytes_out(LinkId::new(i), world.now)).collect();
@@ -269,12 +273,7 @@ pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         name: "links",
         description: "Load of every link over the whole run.",
         columns: vec![
-            column(
-                "link",
-                "",
-                "From and to.",
-                Data::Text(links.clone().map(|i| link_name(world, LinkId::new(i))).collect()),
-            ),
+            column("link", "", "From and to.", Data::Text(link_names)),
             column("rate_bps", "bit/s", "Rate.", Data::U64(links.clone().map(rate).collect())),
             column(
                 "utilisation",
@@ -365,7 +364,7 @@ pub(crate) fn delay_table(world: &World, groups: &[String]) -> Table {
     }
 }
 
-pub(crate) fn drop_table<C: EventCore>(world: &World, core: &mut C) -> Table {
+pub(crate) fn drop_table<C: EventCore>(core: &mut C, links: &[String]) -> Table {
     let log = std::mem::take(&mut core.ledger().drop_log);
     let reasons: Vec<String> = DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect();
     let column = Column::new;
@@ -374,7 +373,7 @@ pub(crate) fn drop_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         description: "Lost packets, the first 100,000 of them; totals count all.",
         columns: vec![
             column("time_s", "s", "When.", Data::F64(log.iter().map(|row| row.at.secs()).collect())),
-            column("port", "", "Where.", Data::Text(log.iter().map(|row| link_name(world, row.link)).collect())),
+            column("port", "", "Where.", label(log.iter().map(|row| row.link.index()), links)),
             column(
                 "connection",
                 "",
