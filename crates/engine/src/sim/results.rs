@@ -91,10 +91,13 @@ impl Totals {
     /// Payload over the window from the first finite start (or the end of the warm-up) to the end of the run.
     fn goodput(&mut self, world: &World) {
         let start = world.window_start.unwrap_or(Time::ZERO);
-        let window = (world.now.saturating_sub(start)).secs();
+        // After the last completion a finished run can only have waited for handshakes that failed.
+        let now = (world.now, world.groups.iter().map(|group| group.delivered).sum());
+        let (end, delivered) = world.last_completion.filter(|_| world.finished).unwrap_or(now);
+        let window = end.saturating_sub(start).secs();
         let rate = |bytes: u64| if window > 0.0 { json!(bytes as f64 * 8.0 / window) } else { Value::Null };
-        let all: u64 = world.groups.iter().map(|group| group.delivered - group.delivered_before).sum();
-        self.put("goodput_bps", rate(all));
+        let before: u64 = world.groups.iter().map(|group| group.delivered_before).sum();
+        self.put("goodput_bps", rate(delivered - before));
         self.put("goodput_finite_bps", rate(world.finite_delivered() - world.finite_before));
     }
 
@@ -110,7 +113,7 @@ impl Totals {
         query.sort_by(f64::total_cmp);
         self.put("query_mean_s", json!(mean(&query)));
         self.put("query_p99_s", json!(percentile_nearest_rank(&query, 0.99)));
-        let goodputs: Vec<f64> = rows.0.iter().filter_map(|row| Some(row.delivered as f64 / row.fct?)).collect();
+        let goodputs: Vec<f64> = rows.0.iter().filter_map(|row| row.rate).collect();
         self.put("jain", json!(jain(&goodputs)));
         self.put("flows", json!(world.transfers.len()));
         self.put("completed", json!(fcts.len()));

@@ -16,6 +16,9 @@ pub(crate) struct Row {
     pub(crate) delivered: u64,
     pub(crate) fct: Option<f64>,
     pub(crate) ideal: Option<f64>,
+    /// Payload per second: over the completion time, or for a transfer that is not complete over its part of the
+    /// window of goodput.
+    pub(crate) rate: Option<f64>,
 }
 
 pub(crate) struct Rows(pub(crate) Vec<Row>);
@@ -34,7 +37,9 @@ impl Rows {
             let counters = counters.plus(&transfer.request_counters);
             let delivered = delivered(world, &transfer);
             let fct = transfer.completion.map(|end| (end - transfer.start).secs());
-            rows.push(Row { counters, delivered, fct, ideal });
+            let rate =
+                fct.map_or_else(|| unfinished_rate(world, &transfer, delivered), |fct| Some(delivered as f64 / fct));
+            rows.push(Row { counters, delivered, fct, ideal, rate });
         }
         Self(rows)
     }
@@ -111,8 +116,8 @@ impl Rows {
             column(
                 "goodput_bps",
                 "bit/s",
-                "Payload over completion time.",
-                opt(&|row| Some(row.delivered as f64 * 8.0 / row.fct?)),
+                "Payload over completion time; of a transfer that is not complete, over its part of the window of goodput.",
+                opt(&|row| Some(row.rate? * 8.0)),
             ),
         ]
     }
@@ -176,8 +181,15 @@ impl World {
     }
 }
 
+/// Payload per second of a transfer that is not complete, from the opening of the window of goodput on.
+fn unfinished_rate(world: &World, transfer: &Transfer, delivered: u64) -> Option<f64> {
+    let from = transfer.start.max(world.window_start.unwrap_or(Time::ZERO));
+    let span = world.now.saturating_sub(from).secs();
+    (span > 0.0 && !transfer.failed).then(|| (delivered - transfer.delivered_before) as f64 / span)
+}
+
 /// Bytes of a transfer that have arrived in order.
-fn delivered(world: &World, transfer: &Transfer) -> u64 {
+pub(crate) fn delivered(world: &World, transfer: &Transfer) -> u64 {
     if transfer.completion.is_some() {
         return transfer.bytes.unwrap_or(0);
     }
