@@ -32,7 +32,7 @@ bench: ## Measure the engine: time and instructions per packet-hop, and memory
 
 validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)
 	validation/ns3/build.sh
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python validation/ns3/compare.py --rerun
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python validation/ns3/compare.py --rerun --document
 
 picture: $(VENV)/installed ## Draw the README's picture anew
 	$(BIN)/fanin reproduce tour/collapse

@@ -9,7 +9,7 @@ from typing import Any
 
 from fanin import _engine, library
 from fanin.errors import NotFoundError
-from fanin.scenario import Document
+from fanin.scenario import Document, parse, read_text
 
 KINDS = {"schemes": "scheme", "topologies": "topology", "queues": "queue", "traffic": "traffic"}
 """Plural (a registry) -> singular (one of its rows)."""
@@ -35,9 +35,9 @@ def explain(key: str) -> dict[str, Any]:
     """What a name or a parameter path means.
 
     Returns:
-        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue or traffic pattern, ``{kind, key,
-        params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one parameter.
-        Each parameter has ``key takes default doc source reading``.
+        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern or experiment,
+        ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
+        parameter. Each parameter has ``key takes default doc source reading``.
 
     Raises:
         NotFoundError: naming the nearest name.
@@ -53,10 +53,41 @@ def explain(key: str) -> dict[str, Any]:
     parameters = _parameters()
     if key in parameters:
         return {"kind": "parameter", **parameters[key], "key": key}
+    if key in library.experiments():
+        document = parse(read_text(library.experiments()[key]), key)
+        return {
+            "kind": "experiment",
+            "key": key,
+            "summary": document.title,
+            "manual": document.description.strip(),
+            "params": [],
+        }
+    if (param := _of_a_group(key, parameters)) is not None:
+        return {"kind": "parameter", **parameters[param], "key": param}
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
-    close = difflib.get_close_matches(key, [*names, *registry()["sections"], *parameters], n=1)
-    hint = f' (did you mean "{close[0]}"?)' if close else ""
-    raise NotFoundError(f"{key}: no scheme, topology, queue, traffic pattern or parameter of that name{hint}")
+    names += [*registry()["sections"], *parameters, *library.experiments()]
+    ends = [name for name in names if name.endswith(f".{key}")]
+    close = ends or difflib.get_close_matches(key, names, n=1)
+    hint = _did_you_mean(close)
+    raise NotFoundError(f"{key}: no scheme, topology, queue, traffic pattern, parameter or experiment{hint}")
+
+
+def _did_you_mean(names: list[str]) -> str:
+    quoted = " or ".join(f'"{name}"' for name in names)
+    return f" (did you mean {quoted}?)" if names else ""
+
+
+def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
+    """The parameter of ``traffic.<name>.<key>``, where one kind of traffic alone has that key."""
+    parts = key.split(".")
+    if len(parts) != 3 or parts[0] != "traffic":
+        return None
+    kinds = [row["key"] for row in registry()["traffic"]]
+    found = [name for name in (f"traffic.{kind}.{parts[2]}" for kind in kinds) if name in parameters]
+    common = f"traffic.{parts[2]}"
+    if parts[1] in kinds or not found:
+        return common if common in parameters else None
+    return found[0] if len(found) == 1 else None
 
 
 def _parameters() -> dict[str, dict[str, Any]]:

@@ -12,8 +12,8 @@ import polars as pl
 
 from fanin.errors import FaninError
 from fanin.scenario import Claim, Scalar
-from fanin.stats import Floats, mean_interval
-from fanin.summary import format_value
+from fanin.stats import FEWEST, Floats, mean_interval
+from fanin.summary import format_quantity, format_value
 
 Verdict = Literal["reproduced", "direction only", "not reproduced"]
 
@@ -33,24 +33,64 @@ class Judgement:
     high: float
     """95 % interval of ``value`` over the seeds."""
     verdict: Verdict
+    reach: float = math.inf
+    """Largest x that was measured."""
+    provisional: bool = False
+    """Whether this is a quick look, with fewer runs than the explanation is about."""
 
     @property
     def reason(self) -> str:
         """Why the verdict is what it is."""
-        low, high = (self.show(bound) for bound in self.claim.accept)
+        sentence = f"{self._found()}; accepted {self.span(*self.claim.accept)} ({self.claim.why}){self._doubt()}"
         if self.verdict == "reproduced":
-            return f"{self.show(self.value)} lies in {low} to {high}: {self.claim.why}"
+            return sentence
         explanation = self.claim.explanation or "no explanation is written yet"
-        return f"{self.show(self.value)} lies outside {low} to {high} ({self.claim.why}): {explanation}"
+        written = "explanation written for the full run: " if self.provisional and self.claim.explanation else ""
+        return f"{sentence}: {written}{explanation}"
+
+    def _found(self) -> str:
+        if math.isinf(self.value) and self._is_point:
+            what = "no collapse" if self.claim.measure == "collapse-point" else "level not reached"
+            return f"{what} up to {self.show(self.reach)}"
+        return "- (undefined)" if math.isnan(self.value) else self.show(self.value)
+
+    def _doubt(self) -> str:
+        """A remark when other seeds might have given another answer."""
+        lowest, highest = self.claim.accept
+        if math.isnan(self.low) or math.isnan(self.value):
+            return ""
+        if lowest <= self.value <= highest:
+            crosses = self.low < lowest or self.high > highest
+            return "; the 95 % interval reaches beyond the accepted range" if crosses else ""
+        overlaps = self.low <= highest and self.high >= lowest
+        return "; the 95 % interval reaches into the accepted range" if overlaps else ""
+
+    @property
+    def _is_point(self) -> bool:
+        """Whether the number is a place on the claim's x axis."""
+        return self.claim.measure in ("collapse-point", "first-at-least") and self.claim.over is None
 
     def show(self, value: float) -> str:
         """A value of the claim's measure as people read it."""
         if math.isnan(value):
             return "-"
         if math.isinf(value):
-            return "never"
-        own_unit = self.claim.measure in ("value-at", "max", "min") and self.claim.over is None
-        return format_value(self.claim.y if own_unit else "", value)
+            return "never" if self._is_point else "infinite"
+        if self._is_point:
+            return format_quantity(self.claim.x, value)
+        return format_value("" if self.claim.over is not None else self.claim.y, value)
+
+    def span(self, low: float, high: float) -> str:
+        """A range of such values."""
+        if math.isnan(low) or math.isnan(high):
+            return "-"
+        first, last = self.show(low), self.show(high)
+        if math.isinf(low):
+            return first
+        if math.isinf(high):
+            return f"from {first} on, or never" if self._is_point else f"at least {first}"
+        number, _, unit = last.partition(" ")
+        return f"{first.removesuffix(f' {unit}') if unit else first} to {number} {unit}".rstrip()
 
     def as_dict(self) -> dict[str, object]:
         """The judgement for ``--json``; an infinite value is ``null``."""
@@ -67,8 +107,13 @@ class Judgement:
         }
 
 
-def judge(claim: Claim, runs: pl.DataFrame) -> Judgement:
+def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Judgement:
     """Measures the claim on the runs (one row each, with a ``seed`` column) and compares.
+
+    Args:
+        claim: What to measure.
+        runs: On what.
+        provisional: Whether the runs are but some of those that the claim's explanation is about.
 
     Raises:
         FaninError: a column of the claim does not exist, or no run matches it.
@@ -88,7 +133,8 @@ def judge(claim: Claim, runs: pl.DataFrame) -> Judgement:
         low, high = value - half, value + half
     else:
         low, high = _bootstrap(number, seeds)
-    return Judgement(claim, value, low, high, _verdict(claim, value))
+    reach = max(float(x.max()) for x, _ in curves)
+    return Judgement(claim, value, low, high, _verdict(claim, value), reach, provisional)
 
 
 def _curves(claim: Claim, runs: pl.DataFrame, where: dict[str, Scalar]) -> tuple[Floats, Floats]:
@@ -133,7 +179,7 @@ MEASURES: dict[str, Callable[[Claim, Floats, Floats], float]] = {
 
 def _bootstrap(number: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:
     """95 % percentile interval of the number when the seeds are drawn again with replacement."""
-    if seeds < 2:
+    if seeds < FEWEST:
         return math.nan, math.nan
     generator = np.random.Generator(np.random.PCG64(1))
     draws = generator.integers(0, seeds, size=(_RESAMPLES, seeds))

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 import json
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 
-from fanin import _engine, library, scenario
+from fanin import _engine, library, remarks, scenario
 from fanin.errors import ResultsError, ScenarioError
 from fanin.scenario import Document, Scalar
 from fanin.store import Store, StoredRun, run_id
-from fanin.summary import column, format_value
+from fanin.summary import COLUMNS, format_value, rows
 from fanin.toml_lines import line_of
 
-Overrides = list[tuple[str, str]]
-"""Dotted paths and the values they take, as ``--set`` gives them."""
+Overrides = Mapping[str, Scalar] | Sequence[tuple[str, Scalar]]
+"""Dotted paths and the values they take: a dictionary or pairs."""
+
+Settings = list[tuple[str, str]]
+"""The same as the engine takes it."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +75,15 @@ class Run:
         return f"<Run {self.run_id}: {self.summary.get('flows')} flows, goodput {goodput}>"
 
     def _repr_html_(self) -> str:
-        rows = ((column(name).label, format_value(name, value)) for name, value in self.summary.items())
-        return html_table(f"Run {self.run_id}", ("", "value"), rows)
+        return html_table(f"Run {self.run_id}", ("", "", "value"), rows(self.summary))
 
 
 class Experiment:
     """A scenario file, read and checked. Make one with :func:`load`."""
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path, overrides: Overrides | None = None) -> None:
         self.name = name
+        self.overrides = settings(overrides)
         self.path = path
         self.text = scenario.read_text(path)
         self.document: Document = scenario.parse(self.text, str(path))
@@ -98,32 +103,96 @@ class Experiment:
             ScenarioError: naming file, line, key and the nearest valid name.
 
         """
-        text = _engine.resolve(self._runs_text, str(self._runs_path), overrides or [])
+        text = _engine.resolve(self._runs_text, str(self._runs_path), self.overrides + settings(overrides))
         resolved: dict[str, Any] = json.loads(text)
         return resolved
 
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
-        """Every value of the scenario with where it comes from: ``path value is_default source doc``."""
-        text = _engine.resolved_table(self._runs_text, str(self._runs_path), overrides or [])
-        rows: list[dict[str, Any]] = json.loads(text)
+        """Every value of the scenario: ``path value is_default from source doc``.
+
+        ``from`` is ``file:line``, ``--set`` for an override, or ``default``; ``source`` is where the default is from.
+        """
+        given = self.overrides + settings(overrides)
+        rows: list[dict[str, Any]] = json.loads(_engine.resolved_table(self._runs_text, str(self._runs_path), given))
+        replaced = {path for path, _ in given}
+        for row in rows:
+            if row["path"] in replaced:
+                row["from"] = "--set"
+            elif row["is_default"]:
+                row["from"] = "default"
+            else:
+                row["from"] = f"{self._runs_path}:{self._line(row['path'])}"
         return rows
 
+    def _line(self, path: str) -> int | None:
+        """Line of a scenario value; traffic groups go by their names."""
+        parts: list[str | int] = list(path.split("."))
+        if parts[0] == "traffic":
+            groups = tomllib.loads(self._runs_text)["traffic"]
+            names = [group.get("name", group.get("kind")) for group in groups]
+            if parts[1] in names:
+                parts[1] = names.index(parts[1])
+        return line_of(self._runs_text, tuple(parts))
+
     def check(self, overrides: Overrides | None = None) -> None:
-        """Checks the scenario, and each value of each sweep variable.
+        """Checks the scenario, each value of each sweep variable, and the columns of the plots and claims.
 
         Raises:
             ScenarioError: naming file, line, key and the nearest valid name.
 
         """
-        settings = list(overrides or [])
-        changes = [[], *([(path, override(value))] for path, values in self.variables.items() for value in values)]
-        for change in changes:
-            _engine.check(self._runs_text, str(self._runs_path), settings + change)
-        known = {*self.variables, "seed"}
+        given = self.overrides + settings(overrides)
+        _engine.check(self._runs_text, str(self._runs_path), given)
+        for path, value in self._swept():
+            try:
+                _engine.check(self._runs_text, str(self._runs_path), [*given, (path, value)])
+            except ScenarioError as error:
+                if error.file != "--set":
+                    raise
+                # Written quoted, or as dotted keys; where a spelling is not found, its line is the table's.
+                spellings = (("sweep", path), ("sweep", *path.split(".")))
+                line = max(line_of(self._runs_text, spelling) or 0 for spelling in spellings)
+                message, near = error.message, error.suggestion
+                raise ScenarioError(str(self._runs_path), line or None, f"sweep.{path}", message, near) from None
+        self._check_columns()
+
+    def _swept(self) -> Settings:
+        return [(path, override(value)) for path, values in self.variables.items() for value in values]
+
+    def _check_columns(self) -> None:
+        swept = [*self.variables, "seed"]
         for index, plot in enumerate(self.document.plot):
-            if plot.by is not None and plot.by not in known:
-                line = line_of(self.text, ("plot", index, "by"))
-                raise ScenarioError(str(self.path), line, f"plot.{index}.by", f"{plot.by} is not swept")
+            for key in ("x", "y"):
+                self._check_column(("plot", index, key), getattr(plot, key), [*swept, *COLUMNS])
+            if plot.by is not None and plot.by not in swept:
+                self._complain(("plot", index, "by"), f"{plot.by} is not swept", plot.by, swept)
+        for index, claim in enumerate(self.document.claim):
+            for key in ("x", "y"):
+                self._check_column(("claim", index, key), getattr(claim, key), [*swept, *COLUMNS])
+            for key in ("where", "over"):
+                for name in getattr(claim, key) or {}:
+                    self._check_column(("claim", index, key), name, [*swept, *COLUMNS])
+
+    def _check_column(self, place: tuple[str | int, ...], name: str, known: list[str]) -> None:
+        if name not in known:
+            self._complain(place, f"{name} is neither a summary column nor swept", name, known)
+
+    def _complain(self, place: tuple[str | int, ...], message: str, name: str, known: list[str]) -> NoReturn:
+        close = next(iter(difflib.get_close_matches(name, known, n=1)), None)
+        key = ".".join(map(str, place))
+        raise ScenarioError(str(self.path), line_of(self.text, place), key, message, close)
+
+    def warnings(self, overrides: Overrides | None = None, *, swept: bool = False) -> list[str]:
+        """What is valid but hardly meant.
+
+        Args:
+            overrides: Scenario values to replace.
+            swept: Whether to look at each value of each sweep variable too.
+
+        """
+        changes: list[Settings] = [[], *([change] for change in self._swept() if swept)]
+        found = (remarks.unmarked(self.resolved(settings(overrides) + change)) for change in changes)
+        return list(dict.fromkeys(remark for remark in found if remark))
 
     def run(
         self,
@@ -137,7 +206,7 @@ class Experiment:
 
         Args:
             seed: Seed of the run; the scenario's own if left out.
-            overrides: Scenario values to replace.
+            overrides: Scenario values to replace, a dictionary or pairs.
             store: Where to keep the result; nothing is written if left out.
             progress: Called with the share of the duration simulated so far; returns whether to go on.
 
@@ -146,19 +215,22 @@ class Experiment:
             RunError: an invariant broke, or ``progress`` said to stop.
             ResultsError: the result cannot be written.
 
+        >>> fanin.load("sdtcp/fig9").run(seed=3, overrides={"transport.scheme": "dctcp", "traffic.bursts.senders": 20})
+
         """
-        settings = list(overrides or [])
+        given = settings(overrides)
         if seed is not None:
-            settings.append(("run.seed", str(seed)))
-        resolved = self.resolved(settings)
-        output = self.simulate(settings, progress)
+            given.append(("run.seed", str(seed)))
+        resolved = self.resolved(given)
+        output = self.simulate(given, progress)
         name = run_id(resolved)
         stored = None if store is None else store.save(name, output, output.table_names, resolved)
         return Run(name, json.loads(output.summary), stored, output)
 
     def simulate(self, overrides: Overrides, progress: Callable[[float], bool] | None = None) -> _engine.RunOutput:
         """Runs the engine, with the interpreter released."""
-        return _engine.run(self._runs_text, str(self._runs_path), overrides, progress)
+        given = self.overrides + settings(overrides)
+        return _engine.run(self._runs_text, str(self._runs_path), given, progress)
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"
@@ -170,19 +242,31 @@ class Experiment:
         return html_table(self.document.title or self.name, ("", "value"), rows)
 
 
-def load(name: str | Path) -> Experiment:
+def load(name: str | Path, overrides: Overrides | None = None) -> Experiment:
     """Reads a scenario file, or an experiment by its name such as ``sdtcp/fig9``.
+
+    Args:
+        name: File or experiment.
+        overrides: Scenario values to replace in every run, a dictionary or pairs.
 
     Raises:
         NotFoundError: there is neither a file nor an experiment of that name.
         ScenarioError: the sections that Python owns are not valid.
 
+    >>> fanin.load("sdtcp/fig9", {"transport.rto-min": "10ms"})
+
     """
-    return Experiment(*library.find(name))
+    return Experiment(*library.find(name), overrides)
+
+
+def settings(overrides: Overrides | None) -> Settings:
+    """Overrides as the engine takes them."""
+    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides or []
+    return [(path, override(value)) for path, value in pairs]
 
 
 def override(value: Scalar) -> str:
-    """A sweep value as the engine takes it on its override list."""
+    """One value as the engine takes it on its override list."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -24,6 +24,7 @@ from fanin.summary import column
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart, black last.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
 _STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -40,7 +41,7 @@ _STYLE: dict[Any, Any] = {
 def series(plot: Plot, runs: pl.DataFrame) -> pl.DataFrame:
     """What a plot shows, in stored units: ``by x mean half runs``, one row per line and x.
 
-    ``half`` is half the width of the 95 % interval over the seeds; it is null for a single run.
+    ``half`` is half the width of the 95 % interval over the seeds; it is null for fewer than three runs.
 
     Raises:
         FaninError: the runs have no such column.
@@ -90,39 +91,62 @@ def _figure(plot: Plot, data: pl.DataFrame) -> Figure:
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
     how = column(plot.y)
+    names = line_names(plot, data)
     for index, ((line,), group) in enumerate(data.group_by("by", maintain_order=True)):
         colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
         x = group["x"].cast(pl.Float64).to_numpy()
         mean = group["mean"].to_numpy() * how.scale
         half = np.nan_to_num(group["half"].cast(pl.Float64).to_numpy()) * how.scale
-        axes.plot(x, mean, color=colour, marker=marker, markersize=3.5, linewidth=1.4, label=str(line) or None)
-        axes.fill_between(x, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(x, mean, color=colour, marker=marker, markersize=3.5, linewidth=1.4, label=names[line] or None)
+        axes.fill_between(x, np.maximum(mean - half, 0), mean + half, color=colour, alpha=0.2, linewidth=0)
+    above = 0
     for index, published in enumerate(plot.published):
-        _draw_published(axes, published, how.scale, _MARKERS[index % len(_MARKERS)])
+        _draw_published(axes, published, how.scale, index)
+        if published.x is not None and published.y is None:
+            # One above the other, so that near ones do not collide.
+            place = (published.x, 1.01 + 0.045 * above)
+            axes.text(*place, published.label, transform=axes.get_xaxis_transform(), ha="center", fontsize=7)
+            above += 1
     axes.set_xlabel(plot.x_label or column(plot.x).axis)
     axes.set_ylabel(plot.y_label or how.axis)
     axes.set_ylim(bottom=0)
-    axes.set_title(plot.title, fontsize=10)
+    axes.set_title(plot.title, fontsize=10, pad=6 + 12 * above)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize=8)
     return figure
 
 
-def _draw_published(axes: Axes, published: Published, scale: float, marker: str) -> None:
-    """A hollow mark, or a dotted line where the paper gives one coordinate only."""
+def line_names(plot: Plot, data: pl.DataFrame) -> dict[str, str]:
+    """Each line's name; a bare number or truth value with the name of what varies."""
+    lines = list(dict.fromkeys(data["by"]))
+    if plot.by is None or not all(_is_bare(line) for line in lines):
+        return {line: line for line in lines}
+    what = plot.by.rsplit(".", 1)[-1]
+    return {line: f"{what} = {line}" for line in lines}
+
+
+def _is_bare(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return value in ("true", "false")
+    return True
+
+
+def _draw_published(axes: Axes, published: Published, scale: float, index: int) -> None:
+    """A hollow mark, or a broken line where the paper gives one coordinate only."""
     label = f"{published.label} (published)"
+    style: dict[str, Any] = {"color": "black", "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
     if published.x is None and published.y is not None:
-        axes.axhline(published.y * scale, color="black", linestyle=":", linewidth=1, label=label)
+        axes.axhline(published.y * scale, label=label, **style)
     elif published.y is None and published.x is not None:
-        axes.axvline(published.x, color="black", linestyle=":", linewidth=1)
-        top = axes.get_xaxis_transform()
-        axes.text(published.x, 0.02, f" {label}", transform=top, rotation=90, va="bottom", ha="right", fontsize=7)
+        axes.axvline(published.x, label=label, **style)
     elif published.x is not None and published.y is not None:
         axes.plot(
             published.x,
             published.y * scale,
             linestyle="none",
-            marker=marker,
+            marker=_MARKERS[index % len(_MARKERS)],
             markersize=9,
             markerfacecolor="none",
             markeredgecolor="black",

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fanin import plots
+from fanin import plots, remarks
 from fanin.claims import Judgement, judge
 from fanin.experiment import Experiment
 from fanin.store import writing
@@ -27,6 +27,8 @@ class Report:
     """What each plot shows, by the plot's name."""
     paths: list[Path]
     """The files written."""
+    warnings: list[str]
+    """What to know before believing the numbers."""
 
     def as_dict(self) -> dict[str, Any]:
         """The report for ``--json``."""
@@ -40,12 +42,19 @@ class Report:
                 {"name": plot.name, "x": plot.x, "y": plot.y, "series": self.series[plot.name].to_dicts()}
                 for plot in document.plot
             ],
+            "warnings": self.warnings,
             "paths": [str(path) for path in self.paths],
         }
 
 
-def report(experiment: Experiment, runs: Runs, out: Path | str) -> Report:
+def report(experiment: Experiment, runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
     """Judges the claims and writes ``runs.parquet``, ``claims.json`` and the plots to ``out/<experiment>``.
+
+    Args:
+        experiment: Whose claims and plots.
+        runs: What to judge and draw.
+        out: Results folder.
+        quick: Whether the runs are those of a quick look.
 
     Raises:
         FaninError: a plot or a claim names a column that the runs do not have.
@@ -55,7 +64,7 @@ def report(experiment: Experiment, runs: Runs, out: Path | str) -> Report:
     folder = Path(out) / experiment.name
     frame = runs.frame()
     document = experiment.document
-    judgements = [judge(claim, frame) for claim in document.claim]
+    judgements = [judge(claim, frame, provisional=quick) for claim in document.claim]
     series = {plot.name: plots.series(plot, frame) for plot in document.plot}
     table, verdicts = folder / "runs.parquet", folder / "claims.json"
     with writing(folder):
@@ -63,4 +72,6 @@ def report(experiment: Experiment, runs: Runs, out: Path | str) -> Report:
         frame.write_parquet(table)
         verdicts.write_text(json.dumps([judgement.as_dict() for judgement in judgements], indent=2) + "\n")
     drawn = [path for plot in document.plot for path in plots.draw(plot, frame, folder)]
-    return Report(experiment, frame, judgements, series, [*drawn, table, verdicts])
+    remark = remarks.incomplete_in(run.summary for _, run in runs)
+    warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
+    return Report(experiment, frame, judgements, series, [*drawn, table, verdicts], warnings)

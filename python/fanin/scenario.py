@@ -11,7 +11,7 @@ import itertools
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -224,6 +224,8 @@ def _scenario_error(text: str, file: str, error: ValidationError) -> ScenarioErr
     elif first["type"] == "missing":
         message = "required key is missing"
     else:
+        if first["type"] == "literal_error":
+            suggestion = next(iter(difflib.get_close_matches(str(first["input"]), get_args(Measure), n=1)), None)
         message = first["msg"].removeprefix("Value error, ")
     key = ".".join(str(part) for part in path)
     return ScenarioError(file, line_of(text, path), key, message, suggestion)

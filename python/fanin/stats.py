@@ -19,6 +19,10 @@ _T_95 = (
 # fmt: on
 
 
+FEWEST = 3
+"""Below this many seeds there is no interval: with two it would be thirteen standard errors wide."""
+
+
 def t_quantile(degrees: int) -> float:
     """Two-sided 95 % quantile of Student's t; beyond 30 degrees of freedom by the expansion in 1/degrees."""
     if degrees <= len(_T_95):
@@ -28,9 +32,9 @@ def t_quantile(degrees: int) -> float:
 
 
 def mean_interval(values: Floats) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % interval (not a number for a single value)."""
+    """Mean, and half the width of its 95 % interval (not a number for fewer than three values)."""
     mean = float(values.mean())
-    if len(values) < 2:
+    if len(values) < FEWEST:
         return mean, math.nan
     if (values == values[0]).all():
         return float(values[0]), 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -27,48 +28,103 @@ _SUFFIXES = {
     "_bps": ("bit/s", "Mbit/s", 1e-6),
     "_s": ("s", "ms", 1e3),
     "_packets": ("packets", "packets", 1.0),
+    "_bytes": ("B", "B", 1.0),
     "_ratio": ("1", "%", 100.0),
 }
 """End of a column's name -> its unit, the unit that people read, and the factor between them."""
 
-_LABELS = {
-    "result_hash": "Result hash",
-    "goodput_bps": "Goodput, every flow, first burst start to last burst completion",
-    "goodput_finite_bps": "Goodput of the finite flows alone, same time",
-    "fct_mean_s": "Flow completion time, mean",
-    "fct_p50_s": "Flow completion time, median",
-    "fct_p95_s": "Flow completion time, 95th percentile",
-    "fct_p99_s": "Flow completion time, 99th percentile",
-    "fct_max_s": "Flow completion time, largest",
-    "query_mean_s": "Query completion time, mean",
-    "query_p99_s": "Query completion time, 99th percentile",
-    "jain": "Jain's fairness index",
-    "flows": "Flows",
-    "completed": "Flows completed",
-    "incomplete": "Finite flows not completed",
-    "failed": "Flows that gave up their handshake",
-    "retransmissions": "Retransmissions",
-    "timeouts": "Retransmission timeouts",
-    "timeout_ratio": "Share of flows with a timeout",
-    "drops": "Packets dropped",
-    "marks": "Packets marked",
-    "would_mark": "Packets above the marking threshold, ECN-capable or not",
-    "queue_mean_packets": "Bottleneck queue, mean",
-    "queue_max_packets": "Bottleneck queue, largest",
-    "packet_hops": "Packet hops simulated",
-    "events": "Events simulated",
-    "simulated_s": "Simulated time",
-    "wall_s": "Wall-clock time",
+_IN_SECONDS = ("window_start_s", "simulated_s")
+"""Times that people read in seconds."""
+
+_GROUPS = {
+    "goodput": {
+        "goodput_bps": "Goodput, every flow, first burst start to last burst completion",
+        "goodput_finite_bps": "Goodput of the finite flows alone, same time",
+        "jain": "Jain's fairness index",
+        "window_start_s": "Start of the time that goodput counts",
+        "segments_received": "Data segments received, duplicates included",
+    },
+    "completion": {
+        "fct_mean_s": "Flow completion time, mean",
+        "fct_p50_s": "Flow completion time, median",
+        "fct_p95_s": "Flow completion time, 95th percentile",
+        "fct_p99_s": "Flow completion time, 99th percentile",
+        "fct_max_s": "Flow completion time, largest",
+        "query_mean_s": "Query completion time, mean",
+        "query_p99_s": "Query completion time, 99th percentile",
+        "flows": "Flows",
+        "completed": "Flows completed",
+        "incomplete": "Finite flows not completed",
+        "failed": "Flows that gave up their handshake",
+    },
+    "losses": {
+        "drops": "Packets dropped",
+        "drops_buffer_full": "Packets dropped: the port's buffer was full",
+        "drops_shared_buffer_full": "Packets dropped: over the threshold of the shared memory",
+        "drops_discipline": "Packets dropped: by the queue's discipline",
+        "drops_pushed_out": "Packets dropped: pushed out by another",
+        "drops_agent": "Packets dropped: by the scheme's part in the switch",
+        "retransmissions": "Retransmissions",
+        "timeouts": "Retransmission timeouts",
+        "timeouts_syn": "Retransmission timeouts: of a SYN",
+        "timeouts_full_window": "Retransmission timeouts: a whole window was lost",
+        "timeouts_few_duplicates": "Retransmission timeouts: too few duplicate acknowledgements",
+        "timeouts_lost_retransmission": "Retransmission timeouts: a retransmission was lost",
+        "timeouts_spurious": "Retransmission timeouts: nothing was lost",
+        "timeout_ratio": "Share of flows with a timeout",
+    },
+    "queue": {
+        "marks": "Packets marked",
+        "would_mark": "Packets above the marking threshold, ECN-capable or not",
+        "queue_mean_packets": "Bottleneck queue, mean",
+        "queue_mean_busy_packets": "Bottleneck queue, mean while it is not empty",
+        "queue_mean_changes_packets": "Bottleneck queue, unweighted mean after every change",
+        "queue_p50_packets": "Bottleneck queue, median over time",
+        "queue_p95_packets": "Bottleneck queue, 95th percentile over time",
+        "queue_p99_packets": "Bottleneck queue, 99th percentile over time",
+        "queue_max_packets": "Bottleneck queue, largest",
+        "control_messages": "Messages between switches and controller",
+        "control_bytes": "Bytes between switches and controller",
+    },
+    "run": {
+        "seed": "Seed",
+        "run_id": "Name of the run",
+        "result_hash": "Result hash",
+        "packet_hops": "Packet hops simulated",
+        "events": "Events simulated",
+        "simulated_s": "Simulated time",
+        "wall_s": "Wall-clock time",
+    },
 }
+"""What people look for -> the columns about it, in the order of reading, with their labels."""
+
+_LABELS = {name: label for labels in _GROUPS.values() for name, label in labels.items()}
+
+_CAUSES = ("drops_", "timeouts_", "control_")
+"""Beginnings of the columns that the table of a run leaves out when they are zero."""
+
+COLUMNS = tuple(_LABELS)
+"""Every column of a sweep's table but its variables."""
 
 
 def column(name: str) -> Column:
     """How to show a column; one that this module does not know is shown under its own name."""
     label = _LABELS.get(name, name)
+    if name in _IN_SECONDS:
+        return Column(label, "s", "s")
     for suffix, units in _SUFFIXES.items():
         if name.endswith(suffix):
             return Column(label, *units)
-    return Column(label)
+    counts = name in _LABELS and name not in ("result_hash", "run_id")
+    return Column(label, "1" if counts else "")
+
+
+def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """A run's totals as people read them: group, label and value; causes that did not occur are left out."""
+    groups = [(group, name) for group, labels in _GROUPS.items() for name in labels if name in summary]
+    groups += [("other", name) for name in summary if name not in _LABELS]
+    shown = [(group, name) for group, name in groups if not (name.startswith(_CAUSES) and summary[name] == 0)]
+    return [(group, column(name).label, format_value(name, summary[name])) for group, name in shown]
 
 
 def format_value(name: str, value: object) -> str:
@@ -80,6 +136,14 @@ def format_value(name: str, value: object) -> str:
     how = column(name)
     shown = value if how.scale == 1.0 else value * how.scale
     return f"{format_number(shown)} {how.shown_as}".rstrip()
+
+
+def format_quantity(name: str, value: float) -> str:
+    """A place on the axis of a column or a sweep variable: "10 flows", "48 senders"."""
+    if column(name).shown_as:
+        return format_value(name, value)
+    noun = _LABELS[name].lower() if name in _LABELS else name.rsplit(".", 1)[-1]
+    return f"{format_number(value)} {noun}"
 
 
 def format_number(value: float, digits: int = 4) -> str:

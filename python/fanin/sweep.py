@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from fanin.errors import RunError
-from fanin.experiment import Experiment, Overrides, Run, html_table, override
+from fanin.experiment import Experiment, Run, Settings, html_table, override
 from fanin.scenario import Scalar, combinations
 from fanin.store import Store, run_id
 from fanin.summary import format_value
@@ -33,7 +33,7 @@ class Point:
     seed: int
 
     @property
-    def overrides(self) -> Overrides:
+    def overrides(self) -> Settings:
         """The point as the engine takes it."""
         settings = [(path, override(value)) for path, value in self.values.items()]
         return [*settings, ("run.seed", str(self.seed))]

@@ -54,20 +54,29 @@ def describe(path: Path) -> dict[str, Any]:
         known = column(entry["name"])
         if not entry["description"] and known.label != entry["name"]:
             entry["unit"], entry["description"] = known.unit, known.label
+        elif not entry["description"] and "." in entry["name"]:
+            entry["description"] = "Scenario value that the sweep varies"
     return {"file": str(path), **found}
 
 
-def write_csv(path: Path, out: TextIO) -> None:
-    """A Parquet file as CSV: names in the first row, units as a comment in the second.
+def write_csv(paths: list[Path], out: TextIO) -> None:
+    """Parquet files as one CSV: names in the first line, units as a comment in the second.
 
     Raises:
-        ResultsError: the file is damaged.
+        ResultsError: a file is damaged, or its columns are not those of the first.
 
     """
-    frame = read_table(path)
-    units = ",".join(entry["unit"] for entry in describe(path)["columns"])
-    header, _, body = frame.write_csv().partition("\n")
-    out.write(f"{header}\n# {units}\n{body}")
+    columns: list[str] | None = None
+    for path in paths:
+        frame = read_table(path)
+        header, _, body = frame.write_csv().partition("\n")
+        if columns is None:
+            columns = frame.columns
+            units = ",".join(entry["unit"] for entry in describe(path)["columns"])
+            out.write(f"{header}\n# {units}\n")
+        elif frame.columns != columns:
+            raise ResultsError(f"{path}: not the columns of {paths[0]}")
+        out.write(body)
 
 
 _FCT_COLUMNS = ("flow", "src", "dst", "bytes", "start_s", "fct_s", "ideal_s")

@@ -37,6 +37,11 @@ def complaint(result, *expected):
         ('seeds = "1..3"', 'seeds = "3..1"', ["bad.toml:32", "empty range"]),
         ("[2, 8, 24]", "[]", ["bad.toml:31", "at least one value"]),
         ('by = "transport.scheme"', 'by = "transport.mss"', ["bad.toml:37", "not swept"]),
+        ('y = "goodput_bps"', 'y = "goodput_bsp"', ["bad.toml:36", "plot.0.y", 'did you mean "goodput_bps"']),
+        ('measure = "max"', 'measure = "maxx"', ["bad.toml:43", 'did you mean "max"']),
+        ('where = { "transport.scheme"', 'where = { "transport.schem"', ["bad.toml:46", 'mean "transport.scheme"']),
+        ('"traffic.bursts.senders" =', '"traffic.bursts.sendrs" =', ["bad.toml:31", 'did you mean "senders"']),
+        ('"traffic.bursts.senders" =', "traffic.bursts.sendrs =", ["bad.toml:31", 'did you mean "senders"']),
     ],
 )
 def test_a_wrong_scenario(cli, work, old, new, expected):

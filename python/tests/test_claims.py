@@ -41,7 +41,7 @@ def test_a_dip_is_no_collapse():
     judged = judge(claim("collapse-point", (10, 20)), runs({"a": DIP}))
     assert math.isinf(judged.value)
     assert judged.verdict == "not reproduced"
-    assert "never" in judged.reason
+    assert judged.reason == "no collapse up to 20 n; accepted 10 to 20 n (w): no explanation is written yet"
     assert judged.as_dict()["value"] is None
     assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).verdict == "reproduced"
 
@@ -85,6 +85,31 @@ def test_one_seed_has_no_interval():
     judged = judge(claim("max", (900, 1000)), runs({"a": COLLAPSE}, seeds=1))
     assert math.isnan(judged.low)
     assert judged.as_dict()["interval"] == [None, None]
+
+
+def test_two_seeds_have_no_interval():
+    for measure in ("max", "value-at"):
+        judged = judge(claim(measure, (900, 1000), at=[5, 10]), runs({"a": COLLAPSE}, seeds=2))
+        assert judged.span(judged.low, judged.high) == "-"
+
+
+def test_ranges_are_said_in_words():
+    point = judge(claim("collapse-point", (10, 20), x="flows"), runs({"a": DIP}).rename({"n": "flows"}))
+    assert point.show(10) == "10 flows"
+    assert point.span(5, 20) == "5 to 20 flows"
+    assert point.span(150, math.inf) == "from 150 flows on, or never"
+    assert point.span(math.inf, math.inf) == "never"
+    ratio = judge(claim("max", (0, math.inf), over={}), runs({"a": DIP}))
+    assert ratio.span(1.01, math.inf) == "at least 1.01"
+    assert ratio.show(math.nan) == "-"
+
+
+def test_a_reason_says_how_sure_it_is():
+    noisy = runs({"a": COLLAPSE}, noise=0.3)
+    inside = judge(claim("value-at", (900, 1000), at=[5]), noisy)
+    assert "reaches beyond the accepted range" in inside.reason
+    outside = judge(claim("value-at", (1, 2), at=[5], explanation="because"), noisy, provisional=True)
+    assert outside.reason.endswith("accepted 1 to 2 (w): explanation written for the full run: because")
 
 
 def test_judging_is_repeatable():

@@ -109,6 +109,12 @@ def test_explain_offers_the_nearest_name(cli):
     assert 'did you mean "dctcp"' in result.err
 
 
+def test_explain_takes_ends_groups_and_experiments(cli):
+    assert 'did you mean "transport.rto-min"' in cli("explain", "rto-min").err
+    assert "traffic.incast.rounds" in cli("explain", "traffic.bursts.rounds").out
+    assert "Fig. 9" in cli("explain", "sdtcp/fig10").out
+
+
 def test_check_counts_runs_and_resolves_values(cli, work):
     assert "18 runs" in cli("check", "small.toml").err
     checked = json.loads(cli("check", "small.toml", "--resolved", "--json").out)
@@ -116,7 +122,12 @@ def test_check_counts_runs_and_resolves_values(cli, work):
     assert values["network.delay"]["is_default"] is False
     assert values["transport.mss"]["is_default"] is True
     assert values["transport.mss"]["source"]
-    assert "default: " in cli("check", "small.toml", "--resolved").out
+    assert values["network.delay"]["from"] == "small.toml:6"
+    assert values["traffic.bursts.senders"]["from"] == "small.toml:21"
+    assert values["transport.mss"]["from"] == "default"
+    table = cli("check", "small.toml", "--resolved", "--set", "transport.mss=1KB").out
+    assert "from\tsource of the default" in table
+    assert "transport.mss\t1000B\t--set\t" in table
 
 
 def test_check_tries_every_value_of_the_sweep(cli, work):
@@ -141,11 +152,30 @@ def test_reproduce_leaves_what_it_says(cli, work):
 
 
 def test_reproduce_prints_table_verdicts_and_paths_last(cli, work):
-    result = cli("reproduce", "small.toml", "--quick")
+    result = cli("reproduce", "small.toml")
     lines = result.out.splitlines()
     assert any(line.startswith("reproduced: some-goodput") for line in lines)
-    assert lines[-1].endswith("claims.json")
-    assert any("±" in line for line in lines)
+    assert lines[-3].endswith("claims.json")
+    assert lines[-2] == "± and bands: half the 95 % interval over seeds"
+    assert lines[-1] == "claims: 1 reproduced, 0 direction only, 0 not reproduced (reasons above)"
+    assert any("±" in line for line in lines[:-3])
+    assert "±" not in cli("reproduce", "small.toml", "--quick").out
+
+
+def test_reproduce_needs_something_to_reproduce(cli, work):
+    text = (work / "small.toml").read_text()
+    (work / "plain.toml").write_text(text[: text.index("[sweep]")])
+    result = cli("reproduce", "plain.toml")
+    assert result.code == 3
+    assert "add [sweep], [[plot]] or [[claim]], or use 'fanin run'" in result.err
+
+
+def test_a_sweep_says_that_flows_are_missing(cli, work):
+    text = (work / "small.toml").read_text().replace('"2s"', '"8ms"')
+    (work / "short.toml").write_text(text)
+    result = cli("reproduce", "short.toml", "--seeds", "1", "--json")
+    assert "were not complete at the end of the run" in result.err
+    assert json.loads(result.out)["experiments"][0]["warnings"]
 
 
 def test_strict_turns_a_verdict_into_an_exit_code(cli, work):

@@ -29,7 +29,20 @@ def test_series_are_means_with_intervals_in_the_runs_order_of_lines():
     assert data["by"].to_list() == ["b", "b", "a", "a"]
     assert data["x"].to_list() == [10, 20, 10, 20]
     assert data["mean"].to_list() == [9e8, 1.5e8, 8.5e8, 5e8]
-    assert data["half"].to_list() == [0.0, pytest.approx(12.706 * 5e7), pytest.approx(12.706 * 5e7), 0.0]
+    assert data["half"].to_list() == [None] * 4
+
+
+def test_intervals_need_three_seeds():
+    third = RUNS.filter(seed=1).with_columns(seed=pl.lit(3, pl.Int64))
+    data = plots.series(PLOT, pl.concat([RUNS, third]))
+    assert data["half"].to_list() == [0.0, pytest.approx(4.303 * 1e8 / 3), pytest.approx(4.303 * 1e8 / 3), 0.0]
+
+
+def test_bare_numbers_are_named_after_what_varies():
+    data = pl.DataFrame({"by": ["10", "20"]})
+    numbered = Plot(x="n", y="goodput_bps", by="traffic.bursts.senders")
+    assert plots.line_names(numbered, data) == {"10": "senders = 10", "20": "senders = 20"}
+    assert plots.line_names(PLOT, pl.DataFrame({"by": ["dctcp"]})) == {"dctcp": "dctcp"}
 
 
 def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(tmp_path):

@@ -23,8 +23,8 @@ def check(
     """Check a scenario without running it.
 
     Checks what is simulated, each value of each sweep variable, and the plots and claims. --json prints one object:
-    {file, experiment, runs, values}, where values, with --resolved, is an array of {path, value, is_default, source,
-    doc}.
+    {file, experiment, runs, values}, where values, with --resolved, is an array of {path, value, is_default, from,
+    source, doc}: from is file:line, --set or default, and source says where the default is from.
 
     **Examples**
 
@@ -35,6 +35,8 @@ def check(
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     experiment.check(settings)
+    for remark in experiment.warnings(settings, swept=True):
+        note(f"warning: {remark}")
     rows = experiment.resolved_table(settings) if resolved else []
     runs = len(points(experiment))
     if json:
@@ -42,10 +44,9 @@ def check(
         print_json({"file": str(experiment.path), "experiment": experiment.name, "runs": runs, **values})
         return
     if resolved:
-        origin = {True: "default: {}", False: "{}"}
         print_table(
             f"{experiment.path}: every value in effect",
-            ["path", "value", "from"],
-            ([row["path"], str(row["value"]), origin[row["is_default"]].format(row["source"])] for row in rows),
+            ["path", "value", "from", "source of the default"],
+            ([row["path"], str(row["value"]), row["from"], row["source"]] for row in rows),
         )
     note(f"{experiment.path}: valid; its sweep has {runs} run{'s' if runs > 1 else ''}")

@@ -9,30 +9,31 @@ import typer
 
 from fanin import tables
 from fanin.cli.options import JsonOption
-from fanin.cli.terminal import print_json, print_table
+from fanin.cli.terminal import print_json, print_table, summary_rows
 from fanin.store import read_run
-from fanin.summary import column, format_value
 
 
 def describe(
-    path: Annotated[Path, typer.Argument(help="A Parquet file, or a run folder of the results.")],
+    paths: Annotated[list[Path], typer.Argument(help="Parquet files, or run folders of the results.")],
     json: JsonOption = False,
 ) -> None:
     """Describe a result file: rows, and each column's type, unit and meaning; for a run folder its summary too.
 
-    --json prints one object: {files: [{file, rows, columns: [{name, type, unit, description}]}], manifest}.
+    --json prints one object: {files: [{file, rows, columns: [{name, type, unit, description}]}], manifest}, where
+    manifest is that of the first run folder.
 
     **Examples**
 
     - `fanin describe results/sdtcp/fig9/runs.parquet`
     - `fanin describe results/scenario/0123456789abcdef`
+    - `fanin describe results/scenario/*/flows.parquet`
     """
-    files = [tables.describe(file) for file in tables.locate(path)]
-    manifest = read_run(path).manifest if path.is_dir() else None
+    files = [tables.describe(file) for path in paths for file in tables.locate(path)]
+    manifests = {path: read_run(path).manifest for path in paths if path.is_dir()}
     if json:
-        print_json({"files": files, "manifest": manifest})
+        print_json({"files": files, "manifest": next(iter(manifests.values()), None)})
         return
-    if manifest is not None:
+    for path, manifest in manifests.items():
         _print_manifest(path, manifest)
     for file in files:
         rows = ([entry[key] for key in ("name", "type", "unit", "description")] for entry in file["columns"])
@@ -41,6 +42,5 @@ def describe(
 
 def _print_manifest(path: Path, manifest: dict[str, Any]) -> None:
     facts = ("experiment", "run_id", "engine_version", "git_commit", "host", "cpus", "finished")
-    rows = [[fact.replace("_", " "), str(manifest.get(fact) or "-")] for fact in facts]
-    rows += [[column(name).label, format_value(name, value)] for name, value in manifest["summary"].items()]
-    print_table(f"{path}: manifest", ["", "value"], rows)
+    rows = [["", fact.replace("_", " "), str(manifest.get(fact) or "-")] for fact in facts]
+    print_table(f"{path}: manifest", ["", "", "value"], [*rows, *summary_rows(manifest["summary"])])

@@ -14,10 +14,12 @@ from fanin.cli.terminal import print_json, print_table, say
 
 
 def explain(
-    key: Annotated[str, typer.Argument(help="A scheme, topology, queue, traffic pattern, section or parameter.")],
+    key: Annotated[
+        str, typer.Argument(help="A scheme, topology, queue, traffic pattern, section, parameter or experiment.")
+    ],
     json: JsonOption = False,
 ) -> None:
-    """Explain a scheme, topology, queue, traffic pattern, section or parameter.
+    """Explain a scheme, topology, queue, traffic pattern, section, parameter or experiment.
 
     Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
     reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,
@@ -28,6 +30,7 @@ def explain(
     - `fanin explain dctcp`
     - `fanin explain transport.rto-min`
     - `fanin explain incast --json`
+    - `fanin explain sdtcp/fig9`
     """
     found = catalogue.explain(key)
     if json:

@@ -24,15 +24,16 @@ class Format(StrEnum):
 
 
 def export(
-    path: Annotated[Path, typer.Argument(help="A Parquet file, or a run folder of the results.")],
+    paths: Annotated[list[Path], typer.Argument(help="Parquet files, or run folders of the results.")],
     to: Annotated[Format, typer.Option("--to", help="csv, or fct: one line per flow as HPCC's scripts read it.")],
     table: Annotated[str, typer.Option("--table", help="Table of a run folder.")] = "flows",
     out: Annotated[Path | None, typer.Option("--out", help="File to write; stdout if left out.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Export a result table to CSV or to HPCC's fct.txt.
+    """Export result tables to CSV or to HPCC's fct.txt; several, which need the same columns, one below the other.
 
-    CSV has the names in its first row and the units in its second, which starts with '#'. fct has eight columns and
+    CSV has the names in its first line and the units in its second, which starts with '#':
+    `polars.read_csv(file, skip_rows_after_header=1)` leaves it out. fct has eight columns and
     no header: source and destination address (hexadecimal), ports, bytes, start, completion time and ideal
     completion time in nanoseconds; flows that did not complete are left out. With --out, --json prints one object:
     {file, rows}.
@@ -40,19 +41,20 @@ def export(
     **Examples**
 
     - `fanin export results/scenario/0123456789abcdef --to csv > flows.csv`
+    - `fanin export results/scenario/*/flows.parquet --to csv > flows.csv`
     - `fanin export results/scenario/0123456789abcdef --to csv --table queues --out queues.csv`
     - `fanin export results/scenario/0123456789abcdef/flows.parquet --to fct --out fct.txt`
     """
     if json and out is None:
         raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")
-    file = _choose(path, table)
+    files = [_choose(path, table) for path in paths]
     if out is None:
-        _write(file, to, sys.stdout)
+        _write(files, to, sys.stdout)
         return
     with writing(out), out.open("w", encoding="utf-8", newline="") as stream:
-        _write(file, to, stream)
+        _write(files, to, stream)
     if json:
-        print_json({"file": str(out), "rows": tables.describe(file)["rows"]})
+        print_json({"file": str(out), "rows": sum(tables.describe(file)["rows"] for file in files)})
     else:
         note(str(out))
 
@@ -66,8 +68,9 @@ def _choose(path: Path, table: str) -> Path:
     return files[table]
 
 
-def _write(file: Path, to: Format, stream: TextIO) -> None:
+def _write(files: list[Path], to: Format, stream: TextIO) -> None:
     if to is Format.CSV:
-        tables.write_csv(file, stream)
-    else:
+        tables.write_csv(files, stream)
+        return
+    for file in files:
         tables.write_fct(file, stream)

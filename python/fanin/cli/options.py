@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fanin.experiment import Overrides
+from fanin.experiment import Settings
 from fanin.scenario import expand_seeds
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
@@ -20,7 +20,7 @@ SetOption = Annotated[
 OutOption = Annotated[Path, typer.Option("--out", help="Results folder.")]
 
 
-def overrides(settings: list[str] | None) -> Overrides:
+def overrides(settings: list[str] | None) -> Settings:
     """The ``--set`` options as pairs of path and value."""
     pairs = []
     for setting in settings or []:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import polars as pl
 import typer
 
 import fanin
-from fanin.claims import Judgement
+from fanin.claims import Judgement, Verdict
 from fanin.cli.options import JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, note, print_json, print_table, say
+from fanin.errors import ScenarioError
 from fanin.experiment import Experiment
+from fanin.plots import line_names
 from fanin.report import Report, report
 from fanin.scenario import Plot
 from fanin.store import Store
@@ -35,7 +37,8 @@ def reproduce(
     experiment leaves OUT/EXPERIMENT/runs.parquet, claims.json and, per plot, a PNG, an SVG and a CSV of what is drawn.
     A verdict is: reproduced (inside the range that the experiment file fixed beforehand), direction only, or not
     reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure,
-    published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], paths}]}.
+    published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], warnings,
+    paths}]}.
 
     **Examples**
 
@@ -46,6 +49,9 @@ def reproduce(
     loaded = [fanin.load(name) for name in experiments]
     chosen = seeds(seeds_)
     for experiment in loaded:
+        if not (experiment.variables or experiment.document.plot or experiment.document.claim):
+            message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
+            raise ScenarioError(str(experiment.path), None, "", message)
         experiment.check()
         Store(out, experiment.name).prepare()
     try:
@@ -55,7 +61,9 @@ def reproduce(
         raise typer.Exit(130) from None
     if quick:
         note("a quick look: two seeds and fewer points, so the verdicts below are provisional")
-    reports = [report(experiment, swept[experiment.runs_name], out) for experiment in loaded]
+    reports = [report(experiment, swept[experiment.runs_name], out, quick=quick) for experiment in loaded]
+    for remark in dict.fromkeys(warning for each in reports for warning in each.warnings):
+        note(f"warning: {remark}")
     if json:
         print_json({"experiments": [each.as_dict() for each in reports]})
     else:
@@ -63,6 +71,7 @@ def reproduce(
             _print(each)
         for path in (path for each in reports for path in each.paths):
             say(str(path))
+        _print_closing(reports)
     if strict and any(judgement.verdict != "reproduced" for each in reports for judgement in each.judgements):
         raise typer.Exit(1)
 
@@ -97,14 +106,25 @@ def _print(result: Report) -> None:
 def _print_plot(title: str, plot: Plot, data: pl.DataFrame) -> None:
     """One row per x and one column per line: mean and half the 95 % interval."""
     how = column(plot.y)
-    lines = list(dict.fromkeys(data["by"]))
+    names = line_names(plot, data)
+    lines = list(names)
     cells = {
         (x, by): format_number(mean * how.scale) + ("" if half is None else f" ± {format_number(half * how.scale, 2)}")
         for by, x, mean, half in data.select("by", "x", "mean", "half").iter_rows()
     }
-    heading = f"{title}: {plot.title or how.axis}" + (f" [{how.shown_as}]" if how.shown_as else "")
+    heading = f"{title}: {plot.title or how.label}" + (f" [{how.shown_as}]" if how.shown_as else "")
     rows = ([f"{x:g}", *(cells.get((x, line), "-") for line in lines)] for x in sorted(set(data["x"])))
-    print_table(heading, [plot.x_label or plot.x, *(line or plot.y for line in lines)], rows)
+    print_table(heading, [plot.x_label or plot.x, *(names[line] or plot.y for line in lines)], rows)
+
+
+def _print_closing(reports: list[Report]) -> None:
+    """What the ± is, and how many claims came out how."""
+    if any(series["half"].is_not_null().any() for each in reports for series in each.series.values()):
+        say("± and bands: half the 95 % interval over seeds")
+    verdicts = [judgement.verdict for each in reports for judgement in each.judgements]
+    if verdicts:
+        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in get_args(Verdict))
+        say(f"claims: {counts} (reasons above)")
 
 
 def _claim_row(judgement: Judgement) -> list[str]:
@@ -113,7 +133,7 @@ def _claim_row(judgement: Judgement) -> list[str]:
         claim.id,
         "-" if claim.published is None else show(claim.published),
         show(judgement.value),
-        f"{show(judgement.low)} to {show(judgement.high)}",
-        f"{show(claim.accept[0])} to {show(claim.accept[1])}",
+        judgement.span(judgement.low, judgement.high),
+        judgement.span(*claim.accept),
         judgement.verdict,
     ]

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 import fanin
+from fanin import remarks
 from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
-from fanin.cli.terminal import note, print_json, print_table
+from fanin.cli.terminal import note, print_json, print_table, summary_rows
+from fanin.experiment import Settings
 from fanin.store import CAPTURE, MANIFEST, Store
-from fanin.summary import column, format_value
 
 
 def run(
@@ -20,7 +21,14 @@ def run(
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed; the scenario's own if left out.")] = None,
     out: OutOption = Path("results"),
     store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
-    pcap: Annotated[bool, typer.Option("--pcap", help="Also capture the bottleneck's packets.")] = False,
+    pcap: Annotated[
+        bool,
+        typer.Option(
+            "--pcap",
+            help="Also capture what passed the bottleneck; --set measure.capture=senders instead has every "
+            "transmission once, lost ones included.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Run a scenario once and show its summary.
@@ -35,6 +43,8 @@ def run(
     - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.bursts.senders=40 --seed 7`
     - `fanin run sdtcp/fig9 --json --no-store`
     """
+    if pcap and not store:
+        raise typer.BadParameter("needs the results folder that --no-store leaves out", param_hint="--pcap")
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     if pcap:
@@ -47,14 +57,28 @@ def run(
     except KeyboardInterrupt:
         note("interrupted: nothing was written")
         raise typer.Exit(130) from None
+    _introduce(scenario, experiment, settings, seed)
+    if remark := remarks.incomplete(finished.summary):
+        note(f"warning: {remark}")
     paths = _paths(finished)
     if json:
         print_json({**finished.summary, "run_id": finished.run_id, "paths": paths})
         return
-    rows = [[column(name).label, format_value(name, value)] for name, value in finished.summary.items()]
-    print_table(f"{experiment.document.title or experiment.name} (run {finished.run_id})", ["", "value"], rows)
+    title = f"{experiment.document.title or experiment.name} (run {finished.run_id})"
+    print_table(title, ["", "", "value"], summary_rows(finished.summary))
     for path in paths.values():
         note(path)
+
+
+def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, seed: int | None) -> None:
+    """Says which of many runs this is, and what about it is hardly meant."""
+    if experiment.variables:
+        resolved = experiment.resolved(settings)
+        chosen = resolved["run"]["seed"] if seed is None else seed
+        scheme = resolved["transport"]["scheme"]
+        note(f"one run of the base scenario ({scheme}, seed {chosen}); `fanin reproduce {scenario}` runs the sweep")
+    for remark in experiment.warnings(settings):
+        note(f"warning: {remark}")
 
 
 def _paths(finished: fanin.Run) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from fanin.summary import rows
+
 _PLAIN_INTERVAL_S = 5.0
 
 
@@ -41,22 +43,32 @@ def print_json(value: object) -> None:
     say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
-def print_table(title: str, header: list[str], rows: Iterable[list[str]]) -> None:
+def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> None:
     """Prints a table."""
     console = Console()
     if not console.is_terminal:
         say(f"# {title}")
         say("\t".join(header))
-        for row in rows:
+        for row in body:
             say("\t".join(row))
         return
     console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
     table = Table(header_style="bold")
     for name in header:
         table.add_column(name, overflow="fold")
-    for row in rows:
+    for row in body:
         table.add_row(*row)
     console.print(table, markup=False)
+
+
+def summary_rows(summary: dict[str, Any]) -> list[list[str]]:
+    """A run's totals for a table; the first row of each group names it."""
+    shown: list[list[str]] = []
+    last = ""
+    for group, label, value in rows(summary):
+        shown.append(["" if group == last else group, label, value])
+        last = group
+    return shown
 
 
 class Counter:

@@ -1,0 +1,75 @@
+"""Every total of a run has a label, a unit and a line in the reference."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fanin
+from fanin.summary import column, rows
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "output.md"
+
+
+@pytest.fixture
+def summary(work):
+    return fanin.load("small.toml").run().summary
+
+
+def test_every_key_of_a_run_is_labelled_and_documented(summary):
+    for name in summary:
+        assert column(name).label != name
+        assert f"`{name}`" in REFERENCE.read_text()
+
+
+def test_times_that_are_no_delays_are_shown_in_seconds():
+    assert rows({"window_start_s": 1.5}) == [("goodput", "Start of the time that goodput counts", "1.5 s")]
+
+
+def test_causes_that_did_not_occur_are_left_out(summary):
+    names = {label for _, label, _ in rows({**summary, "drops_agent": 0, "timeouts_syn": 2})}
+    assert column("drops_agent").label not in names
+    assert column("timeouts_syn").label in names
+    assert column("drops").label in names
+
+
+def test_a_run_says_when_flows_are_missing_or_marks_cannot_be(cli, work):
+    result = cli("run", "small.toml", "--no-store", "--set", "run.duration=6ms", "--set", "transport.scheme=dctcp")
+    assert "3 of 3 finite flows were not complete after 0.006 s" in result.err
+    assert "one run of the base scenario (dctcp, seed 1); `fanin reproduce small.toml` runs the sweep" in result.err
+    for verb in ("run", "check"):
+        settings = ["--set", "queue.kind=drop-tail", "--set", "transport.scheme=dctcp"]
+        assert "dctcp needs marks" in cli(verb, "small.toml", *settings).err
+        assert "warning" not in cli(verb, "small.toml").err
+
+
+def test_check_sees_the_swept_scheme(cli, work):
+    assert "dctcp needs marks" in cli("check", "small.toml", "--set", "queue.kind=drop-tail").err
+
+
+def test_several_files_are_described_and_exported(cli, work):
+    folders = [json.loads(cli("run", "small.toml", "--json", "--seed", seed).out)["paths"]["folder"] for seed in "12"]
+    files = [f"{folder}/flows.parquet" for folder in folders]
+    assert len(json.loads(cli("describe", *files, "--json").out)["files"]) == 2
+    lines = cli("export", *files, "--to", "csv").out.splitlines()
+    assert len(lines) == 2 + 4 + 4
+    assert sum(line.startswith("#") for line in lines) == 1
+    mixed = cli("export", files[0], f"{folders[0]}/queues.parquet", "--to", "csv")
+    assert mixed.code == 3
+    assert "not the columns of" in mixed.err
+
+
+def test_overrides_are_a_dictionary_or_pairs(work):
+    changes = {"transport.scheme": "dctcp", "traffic.bursts.senders": 2, "transport.sack": True}
+    small = fanin.load("small.toml")
+    ids = {
+        small.run(overrides=changes).run_id,
+        small.run(overrides=list(changes.items())).run_id,
+        fanin.load("small.toml", changes).run().run_id,
+    }
+    assert len(ids) == 1
+    assert ids != {small.run().run_id}
+
+
+def test_a_capture_needs_the_store(cli, work):
+    assert cli("run", "small.toml", "--pcap", "--no-store").code == 2
