@@ -79,6 +79,10 @@ pub struct AckEvent {
     pub ece: bool,
     /// The flow is in loss recovery: a window must not grow.
     pub in_recovery: bool,
+    /// The congestion window was what limited the sender, and not the peer's window or a lack of data. A window that
+    /// is not used says nothing about the path and must not grow (RFC 7661 section 4.3). Always set where
+    /// `transport.window-validation` is off.
+    pub window_limited: bool,
     /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
     pub rtt: Option<Time>,
     /// In-band field that the receiver echoed.

@@ -43,7 +43,8 @@ impl Time {
     }
     /// The value in seconds, for reports and for algorithms that work in floating point.
     pub fn secs(self) -> f64 {
-        self.0 as f64 * 1e-12
+        // Dividing gives the nearest number to the decimal value; multiplying by 1e-12 does not.
+        self.0 as f64 / 1e12
     }
     /// `self - earlier`, or zero where `earlier` is later.
     #[must_use]

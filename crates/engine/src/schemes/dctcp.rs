@@ -142,7 +142,7 @@ impl CongestionControl for Dctcp {
         }
         self.observe(cx, ack);
         // RFC 8257 s3.3: growth is that of the base algorithm, and an echo is a sign of congestion, not of room.
-        if !ack.ece && !ack.in_recovery {
+        if !ack.ece && !ack.in_recovery && ack.window_limited {
             NewReno::grow(cx, ack.acked);
         }
     }
@@ -204,7 +204,14 @@ mod tests {
             self.nxt = self.una + segments * 1000;
             for i in 0..segments {
                 self.una += 1000;
-                let ack = AckEvent { acked: 1000, ece: i < marked, in_recovery: false, rtt: None, field: 0 };
+                let ack = AckEvent {
+                    acked: 1000,
+                    ece: i < marked,
+                    in_recovery: false,
+                    window_limited: true,
+                    rtt: None,
+                    field: 0,
+                };
                 self.call(|cc, cx| cc.on_ack(cx, &ack));
             }
         }

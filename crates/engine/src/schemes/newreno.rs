@@ -42,7 +42,7 @@ impl NewReno {
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        if ack.acked > 0 && !ack.in_recovery {
+        if ack.acked > 0 && !ack.in_recovery && ack.window_limited {
             Self::grow(cx, ack.acked);
         }
     }

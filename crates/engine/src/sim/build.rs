@@ -1,6 +1,6 @@
 //! From a checked scenario to a world that can run.
 
-use crate::ids::{GroupId, LinkId, NodeId};
+use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::delay::DelayStats;
 use crate::queue;
@@ -12,7 +12,7 @@ use crate::sim::flow::Paths;
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
 use crate::sim::port::{Jitter, Limit, PortSpec};
-use crate::sim::probes::Probes;
+use crate::sim::probes::{self, Probes};
 use crate::sim::switching::ControlChannel;
 use crate::sim::transfers::Group;
 use crate::sim::world::{Endpoint, Host, World, stream};
@@ -102,7 +102,7 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
         channel: channel(&scenario.control, seed),
         capture: capture(scenario, &topology),
         delays: endpoints.iter().map(|_| DelayStats::new()).collect(),
-        probes: probes(&scenario.measure),
+        probes: probes(scenario, &schemes.built)?,
         sample: if scenario.measure.text("queue-trace") == "sampled" {
             scenario.measure.time("queue-sample")
         } else {
@@ -126,6 +126,7 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
         samples: Vec::new(),
         open: 0,
         window_start: None,
+        last_completion: None,
         finite_before: 0,
         now: Time::ZERO,
         finished: false,
@@ -173,6 +174,19 @@ fn lay_out(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecErro
         senders: demands.iter().map(|demand| demand.senders).sum(),
         receivers: demands.iter().map(|demand| demand.receivers).max().unwrap_or(0),
     };
+    if total.senders > topology::MAX_PORTS && scenario.network.params.is_default("sender-hosts") {
+        // The group that asks for most is the one to blame.
+        let most = (0..demands.len()).max_by_key(|group| demands[*group].senders).unwrap_or(0);
+        let group = &scenario.traffic[most];
+        let key = if group.kind == "incast" { "senders" } else { "flows" };
+        let message = format!(
+            "{} sending hosts, each of its own, do not fit on a switch of {} ports; let flows share hosts with \
+             placement = \"round-robin\"",
+            total.senders,
+            topology::MAX_PORTS
+        );
+        return Err(group.params.fail(key, message));
+    }
     let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
     (row.build)(&scenario.network.params, &total)
 }
@@ -220,6 +234,7 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
         syn_timeout: transport.time("syn-timeout"),
         syn_retries: transport.integer("syn-retries") as u32,
         idle_restart: transport.flag("idle-restart"),
+        window_validation: transport.flag("window-validation"),
         ecn_syn: transport.flag("ecn-syn"),
         ecn_retransmit: transport.flag("ecn-retransmit"),
     };
@@ -233,7 +248,7 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
 }
 
 fn ecn(transport: &Params, scheme: &dyn Scheme, mss: u64, network: &Params) -> EcnMode {
-    let facts = FlowFacts { flow: crate::ids::FlowId::default(), bytes: None, mss, rate: network.rate("rate") };
+    let facts = FlowFacts { flow: FlowId::default(), bytes: None, mss, rate: network.rate("rate") };
     let wanted = scheme.congestion_control(&facts).ecn();
     match transport.text("ecn") {
         "off" => EcnMode::Off,
@@ -422,9 +437,24 @@ fn channel(control: &Params, seed: u64) -> ControlChannel {
     }
 }
 
-fn probes(measure: &Params) -> Probes {
-    let names = measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off"));
-    Probes::new(names.map(str::to_owned).collect(), measure.integer("probe-flows") as usize)
+/// The probes asked for; each must be one that every sender has, or one of a scheme. Not only of those in use: a
+/// sweep over schemes asks for the same probes of all.
+fn probes(scenario: &Scenario, in_use: &[Box<dyn Scheme>]) -> Result<Probes, SpecError> {
+    let measure = &scenario.measure;
+    let mss = scenario.transport.bytes("mss").get();
+    let facts = FlowFacts { flow: FlowId::default(), bytes: None, mss, rate: scenario.network.params.rate("rate") };
+    let mut known: Vec<&str> = probes::COMMON.to_vec();
+    let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
+    for scheme in in_use.iter().chain(&registered) {
+        scheme.congestion_control(&facts).probes(&mut |name, _| known.extend((!known.contains(&name)).then_some(name)));
+    }
+    let names: Vec<&str> =
+        measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off")).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+        let message = format!("no sender shows \"{unknown}\"; there are {}", known.join(", "));
+        return Err(measure.fail("probes", message));
+    }
+    Ok(Probes::new(names.into_iter().map(str::to_owned).collect(), measure.integer("probe-flows") as usize))
 }
 
 fn capture(scenario: &Scenario, topology: &Topology) -> Option<Capture> {

@@ -1,5 +1,6 @@
 //! The proof that nothing went missing: conservation and sanity, checked at the end of every run.
 
+use crate::ids::LinkId;
 use crate::sim::event::EventCore;
 use crate::sim::transfers::Transfer;
 use crate::sim::world::{RunError, World};
@@ -34,10 +35,23 @@ impl World {
                 return Err(self.broken(format!("flow {i} was acknowledged beyond what arrived")));
             }
         }
+        self.check_queues(core)?;
         self.check_stuck(core)
     }
 
-    fn broken(&self, what: String) -> RunError {
+    fn check_queues<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
+        for i in 0..self.topology.links.len() {
+            let Some(limit) = core.limit(LinkId::new(i)) else { continue };
+            let Some(monitor) = &mut core.ledger().queues[i] else { continue };
+            let most = monitor.stats.finish(self.now).packets.max;
+            if most > limit {
+                return Err(self.broken(format!("link {i} held {most} packets in a buffer of {limit}")));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn broken(&self, what: String) -> RunError {
         RunError::Broken { seed: self.seed, at: self.now, what }
     }
 

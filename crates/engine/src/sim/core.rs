@@ -487,6 +487,10 @@ impl EventCore for Core {
         }
     }
 
+    fn limit(&self, link: LinkId) -> Option<u64> {
+        self.slow[link.index()].spec.limit.packets()
+    }
+
     fn is_idle(&self) -> bool {
         self.links.top().is_none() && self.misc.iter().all(|Reverse((_, key))| key.is_sample())
     }

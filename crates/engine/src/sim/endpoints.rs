@@ -72,11 +72,7 @@ impl World {
         let side = &mut flow.receiver;
         side.field = packet.field;
         if packet.flags.has(Flags::SYN) {
-            side.syn_stamp = packet.stamp;
-            side.syn_again = packet.flags.has(Flags::RETRANSMITTED);
-            // RFC 3168 s6.1.1: a SYN with ECE and CWR offers ECN.
-            side.ecn_agreed = packet.flags.has(Flags::ECE) && packet.flags.has(Flags::CWR);
-            return self.on_syn(packet.flow, now, core);
+            return self.on_syn(packet, now, core);
         }
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {
@@ -114,12 +110,8 @@ impl World {
             }
         }
         if self.has_scheduler(to) {
-            if std::mem::take(&mut self.flows[packet.flow.index()].receiver.unannounced) {
-                let bytes = self.announced(packet.flow);
-                self.ask_host(to, packet.flow, now, core, |window, cx| window.on_open(cx, packet.flow, bytes));
-            }
             let arrival = Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
-            self.ask_host(to, packet.flow, now, core, |window, cx| window.on_data(cx, packet.flow, &arrival));
+            self.tell_scheduler(packet.flow, to, &arrival, now, core);
         }
         for i in 0..self.acks.as_slice().len() {
             let ack = self.acks.as_slice()[i];
@@ -128,6 +120,15 @@ impl World {
         if arrived {
             self.on_transfer_arrived(packet.flow, now, core);
         }
+    }
+
+    /// Shows a segment to the scheduler of its host, and first the transfer that it begins.
+    fn tell_scheduler<C: EventCore>(&mut self, id: FlowId, to: NodeId, arrival: &Arrival, now: Time, core: &mut C) {
+        if std::mem::take(&mut self.flows[id.index()].receiver.unannounced) {
+            let bytes = self.announced(id);
+            self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, bytes));
+        }
+        self.ask_host(to, id, now, core, |window, cx| window.on_data(cx, id, arrival));
     }
 
     /// Whether schedulers act on the flows that end at a host.
@@ -145,7 +146,13 @@ impl World {
         }
     }
 
-    fn on_syn<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+    fn on_syn<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
+        let id = packet.flow;
+        let side = &mut self.flows[id.index()].receiver;
+        side.syn_stamp = packet.stamp;
+        side.syn_again = packet.flags.has(Flags::RETRANSMITTED);
+        // RFC 3168 s6.1.1: a SYN with ECE and CWR offers ECN.
+        side.ecn_agreed = packet.flags.has(Flags::ECE) && packet.flags.has(Flags::CWR);
         let (to, bytes) = (self.flows[id.index()].wire.to, self.announced(id));
         self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, bytes));
         if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
@@ -269,14 +276,16 @@ impl World {
                 self.flows[id.index()].window_probes += 1;
                 return;
             }
-            TimerOutcome::Failed => return self.on_flow_failed(id, now, core),
-            TimerOutcome::SynTimeout => TimeoutCause::Syn,
+            TimerOutcome::Failed | TimerOutcome::SynTimeout => TimeoutCause::Syn,
             TimerOutcome::Timeout => cause,
         };
         let flow = &mut self.flows[id.index()];
         flow.timeouts[cause as usize] += 1;
         if let Some(bins) = &mut core.ledger().bins {
             bins.add_timeout(flow.wire.group, now);
+        }
+        if outcome == TimerOutcome::Failed {
+            self.on_flow_failed(id, now, core);
         }
     }
 

@@ -182,6 +182,8 @@ pub(crate) trait EventCore {
     fn node(&mut self, switch: crate::ids::NodeId, now: Time) -> &mut dyn std::any::Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
+    /// Most packets that the port of `link` may hold, where its buffer counts packets.
+    fn limit(&self, link: LinkId) -> Option<u64>;
     /// Nothing is left that could happen, but for samples.
     fn is_idle(&self) -> bool;
     /// Bytes whose transmission by the port of `link` is over.

@@ -246,6 +246,10 @@ impl EventCore for Oracle {
         }
     }
 
+    fn limit(&self, link: LinkId) -> Option<u64> {
+        self.ports[link.index()].spec.limit.packets()
+    }
+
     fn is_idle(&self) -> bool {
         self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if key.is_sample()))
     }

@@ -6,13 +6,13 @@ use crate::tcp::sender::{Sender, SenderConfig};
 use crate::units::Time;
 
 /// What every sender can show; a scheme's own probes come on top.
-const COMMON: [&str; 6] = ["cwnd", "ssthresh", "in-flight", "srtt", "rto", "duplicate-acks"];
+pub(crate) const COMMON: [&str; 6] = ["cwnd", "ssthresh", "in-flight", "srtt", "rto", "duplicate-acks"];
 
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
     /// Names asked for, in the order of the scenario.
     names: Vec<String>,
-    /// Flows below this are probed.
+    /// Senders of data that may still be chosen.
     flows: usize,
     /// Last value per flow and name.
     last: Vec<Vec<f64>>,
@@ -24,8 +24,11 @@ impl Probes {
         Self { names, flows, ..Self::default() }
     }
 
-    pub(crate) fn wants(&self, flow: FlowId) -> bool {
-        !self.names.is_empty() && flow.index() < self.flows
+    /// Whether to probe one more sender of data. Requests are not offered: they would use up the places.
+    pub(crate) fn choose(&mut self) -> bool {
+        let chosen = !self.names.is_empty() && self.flows > 0;
+        self.flows -= usize::from(chosen);
+        chosen
     }
 
     pub(crate) fn record(&mut self, flow: FlowId, now: Time, sender: &Sender, cfg: &SenderConfig) {
@@ -68,7 +71,12 @@ impl Probes {
                     "When the value was reached.",
                     Data::F64(self.rows.iter().map(|row| row.0.secs()).collect()),
                 ),
-                column("flow", "", "Flow handle.", Data::U64(self.rows.iter().map(|row| u64::from(row.1)).collect())),
+                column(
+                    "connection",
+                    "",
+                    "Flow handle of the sender's connection, as in flows.",
+                    Data::U64(self.rows.iter().map(|row| u64::from(row.1)).collect()),
+                ),
                 column(
                     "name",
                     "",

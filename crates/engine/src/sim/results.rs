@@ -8,7 +8,7 @@ use crate::measure::table::Table;
 use crate::roles::DropReason;
 use crate::sim::event::EventCore;
 use crate::sim::tables::{
-    Rows, delay_table, drop_table, link_table, queue_summaries, queue_table, request_table, trace_table,
+    Rows, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table, request_table, trace_table,
 };
 use crate::sim::transfers::{Counters, TimeoutCause};
 use crate::sim::world::World;
@@ -55,13 +55,14 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     totals.run(&world);
     let mut summary = totals.0;
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
+    let links = link_names(&world);
     let mut tables = vec![
         rows.table(&world, &names),
-        queue_table(&world, &mut core, &queues),
-        link_table(&world, &mut core),
+        queue_table(&world, &mut core, &queues, &links),
+        link_table(&world, &mut core, links.clone()),
         request_table(&world, &names),
         delay_table(&world, &names),
-        drop_table(&world, &mut core),
+        drop_table(&mut core, &links),
         std::mem::take(&mut world.probes).into_table(),
         trace_table(&world, &mut core),
     ];
@@ -90,10 +91,13 @@ impl Totals {
     /// Payload over the window from the first finite start (or the end of the warm-up) to the end of the run.
     fn goodput(&mut self, world: &World) {
         let start = world.window_start.unwrap_or(Time::ZERO);
-        let window = (world.now.saturating_sub(start)).secs();
+        // After the last completion a finished run can only have waited for handshakes that failed.
+        let now = (world.now, world.groups.iter().map(|group| group.delivered).sum());
+        let (end, delivered) = world.last_completion.filter(|_| world.finished).unwrap_or(now);
+        let window = end.saturating_sub(start).secs();
         let rate = |bytes: u64| if window > 0.0 { json!(bytes as f64 * 8.0 / window) } else { Value::Null };
-        let all: u64 = world.groups.iter().map(|group| group.delivered - group.delivered_before).sum();
-        self.put("goodput_bps", rate(all));
+        let before: u64 = world.groups.iter().map(|group| group.delivered_before).sum();
+        self.put("goodput_bps", rate(delivered - before));
         self.put("goodput_finite_bps", rate(world.finite_delivered() - world.finite_before));
     }
 
@@ -109,7 +113,7 @@ impl Totals {
         query.sort_by(f64::total_cmp);
         self.put("query_mean_s", json!(mean(&query)));
         self.put("query_p99_s", json!(percentile_nearest_rank(&query, 0.99)));
-        let goodputs: Vec<f64> = rows.0.iter().filter_map(|row| Some(row.delivered as f64 / row.fct?)).collect();
+        let goodputs: Vec<f64> = rows.0.iter().filter_map(|row| row.rate).collect();
         self.put("jain", json!(jain(&goodputs)));
         self.put("flows", json!(world.transfers.len()));
         self.put("completed", json!(fcts.len()));

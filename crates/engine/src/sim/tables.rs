@@ -16,6 +16,9 @@ pub(crate) struct Row {
     pub(crate) delivered: u64,
     pub(crate) fct: Option<f64>,
     pub(crate) ideal: Option<f64>,
+    /// Payload per second: over the completion time, or for a transfer that is not complete over its part of the
+    /// window of goodput.
+    pub(crate) rate: Option<f64>,
 }
 
 pub(crate) struct Rows(pub(crate) Vec<Row>);
@@ -34,7 +37,9 @@ impl Rows {
             let counters = counters.plus(&transfer.request_counters);
             let delivered = delivered(world, &transfer);
             let fct = transfer.completion.map(|end| (end - transfer.start).secs());
-            rows.push(Row { counters, delivered, fct, ideal });
+            let rate =
+                fct.map_or_else(|| unfinished_rate(world, &transfer, delivered), |fct| Some(delivered as f64 / fct));
+            rows.push(Row { counters, delivered, fct, ideal, rate });
         }
         Self(rows)
     }
@@ -111,8 +116,8 @@ impl Rows {
             column(
                 "goodput_bps",
                 "bit/s",
-                "Payload over completion time.",
-                opt(&|row| Some(row.delivered as f64 * 8.0 / row.fct?)),
+                "Payload over completion time; of a transfer that is not complete, over its part of the window of goodput.",
+                opt(&|row| Some(row.rate? * 8.0)),
             ),
         ]
     }
@@ -176,8 +181,15 @@ impl World {
     }
 }
 
+/// Payload per second of a transfer that is not complete, from the opening of the window of goodput on.
+fn unfinished_rate(world: &World, transfer: &Transfer, delivered: u64) -> Option<f64> {
+    let from = transfer.start.max(world.window_start.unwrap_or(Time::ZERO));
+    let span = world.now.saturating_sub(from).secs();
+    (span > 0.0 && !transfer.failed).then(|| (delivered - transfer.delivered_before) as f64 / span)
+}
+
 /// Bytes of a transfer that have arrived in order.
-fn delivered(world: &World, transfer: &Transfer) -> u64 {
+pub(crate) fn delivered(world: &World, transfer: &Transfer) -> u64 {
     if transfer.completion.is_some() {
         return transfer.bytes.unwrap_or(0);
     }
@@ -194,13 +206,17 @@ pub(crate) fn queue_summaries<C: EventCore>(world: &World, core: &mut C) -> Vec<
     queues.filter_map(|(i, queue)| Some((LinkId::new(i), queue.as_mut()?.stats.finish(now)))).collect()
 }
 
-/// Readable name of a link.
-fn link_name(world: &World, link: LinkId) -> String {
-    let spec = &world.topology.links[link.index()];
-    format!("{}->{}", spec.from, spec.to)
+/// Readable names of all links. Made once: an incast loses thousands of packets at one port.
+pub(crate) fn link_names(world: &World) -> Vec<String> {
+    world.topology.links.iter().map(|spec| format!("{}->{}", spec.from, spec.to)).collect()
 }
 
-pub(crate) fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(LinkId, QueueSummary)]) -> Table {
+pub(crate) fn queue_table<C: EventCore>(
+    world: &World,
+    core: &mut C,
+    queues: &[(LinkId, QueueSummary)],
+    links: &[String],
+) -> Table {
     let column = Column::new;
     let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(queues.iter().map(|(_, q)| f(q)).collect());
     let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(queues.iter().map(|(_, q)| f(q)).collect());
@@ -208,7 +224,7 @@ pub(crate) fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(
     let book = |f: &dyn Fn(&super::ledger::PortBook) -> u64, core: &mut C| {
         Data::U64(queues.iter().map(|(link, _)| f(&core.ledger().ports[link.index()])).collect())
     };
-    let names = queues.iter().map(|(link, _)| link_name(world, *link)).collect();
+    let names = queues.iter().map(|(link, _)| links[link.index()].clone()).collect();
     let bottleneck = queues.iter().map(|(link, _)| *link == world.topology.bottleneck).collect();
     Table {
         name: "queues",
@@ -258,7 +274,7 @@ pub(crate) fn queue_table<C: EventCore>(world: &World, core: &mut C, queues: &[(
     }
 }
 
-pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
+pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: Vec<String>) -> Table {
     let links = 0..world.topology.links.len();
     let spans = world.now.secs();
     let bytes: Vec<u64> = links.clone().map(|i| core.bytes_out(LinkId::new(i), world.now)).collect();
@@ -269,12 +285,7 @@ pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         name: "links",
         description: "Load of every link over the whole run.",
         columns: vec![
-            column(
-                "link",
-                "",
-                "From and to.",
-                Data::Text(links.clone().map(|i| link_name(world, LinkId::new(i))).collect()),
-            ),
+            column("link", "", "From and to.", Data::Text(link_names)),
             column("rate_bps", "bit/s", "Rate.", Data::U64(links.clone().map(rate).collect())),
             column(
                 "utilisation",
@@ -365,7 +376,7 @@ pub(crate) fn delay_table(world: &World, groups: &[String]) -> Table {
     }
 }
 
-pub(crate) fn drop_table<C: EventCore>(world: &World, core: &mut C) -> Table {
+pub(crate) fn drop_table<C: EventCore>(core: &mut C, links: &[String]) -> Table {
     let log = std::mem::take(&mut core.ledger().drop_log);
     let reasons: Vec<String> = DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect();
     let column = Column::new;
@@ -374,7 +385,7 @@ pub(crate) fn drop_table<C: EventCore>(world: &World, core: &mut C) -> Table {
         description: "Lost packets, the first 100,000 of them; totals count all.",
         columns: vec![
             column("time_s", "s", "When.", Data::F64(log.iter().map(|row| row.at.secs()).collect())),
-            column("port", "", "Where.", Data::Text(log.iter().map(|row| link_name(world, row.link)).collect())),
+            column("port", "", "Where.", label(log.iter().map(|row| row.link.index()), links)),
             column(
                 "connection",
                 "",

@@ -114,6 +114,8 @@ pub(crate) struct Transfer {
     pub(crate) asked: bool,
     /// The flow that carries its data, once it has begun.
     pub(crate) flow: Option<FlowId>,
+    /// Payload that had arrived when the window of goodput opened.
+    pub(crate) delivered_before: u64,
     pub(crate) before: Counters,
     pub(crate) after: Option<Counters>,
     /// The flow of a request that has not arrived yet, and its counters when it was sent.
@@ -219,6 +221,7 @@ impl World {
             query,
             asked: false,
             flow: None,
+            delivered_before: 0,
             before: Counters::default(),
             after: None,
             requesting: None,
@@ -267,6 +270,9 @@ impl World {
             self.groups[group.index()].connections.entry(slot).or_default().1 = Some(flow);
         }
         self.flows[flow.index()].transfer = id;
+        if known.is_none() {
+            self.flows[flow.index()].probed = self.probes.choose();
+        }
         let before = self.counters(flow, core);
         let transfer = &mut self.transfers[id.index()];
         transfer.flow = Some(flow);
@@ -355,7 +361,7 @@ impl World {
             window_probes: 0,
             arrived: 0,
             acks_arrived: 0,
-            probed: self.probes.wants(id),
+            probed: false,
         });
         core.ledger().add_flow(group);
         id
@@ -430,6 +436,7 @@ impl World {
         transfer.after = Some(after);
         let (group, query, start) = (transfer.group, transfer.query, transfer.start);
         self.open -= 1;
+        self.last_completion = Some((now, self.groups.iter().map(|group| group.delivered).sum()));
         if let Some(query) = query.map(|query| &mut self.queries[query]) {
             query.open -= 1;
             query.slowest = Some(id);

@@ -11,6 +11,7 @@ use crate::sim::event::{Class, Event, EventCore, Slots};
 use crate::sim::flow::Flow;
 use crate::sim::probes::Probes;
 use crate::sim::switching::{ControlChannel, Message};
+use crate::sim::tables::delivered;
 use crate::sim::transfers::{Group, Query, Transfer};
 use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::sender::SenderConfig;
@@ -111,6 +112,8 @@ pub(crate) struct World {
     pub(crate) open: usize,
     /// The window of goodput and queue statistics.
     pub(crate) window_start: Option<Time>,
+    /// The last completion of a finite transfer, and the payload of all groups that had arrived by then.
+    pub(crate) last_completion: Option<(Time, u64)>,
     /// Bytes of finite transfers that were delivered before it.
     pub(crate) finite_before: u64,
     pub(crate) now: Time,
@@ -143,7 +146,9 @@ impl World {
         self.start(core);
         while !self.over {
             let Some((now, event)) = core.next() else { break };
-            debug_assert!(now >= self.now, "an event lies in the past");
+            if now < self.now {
+                return Err(self.broken(format!("an event of {now} comes after one of {}", self.now)));
+            }
             self.now = now;
             match event {
                 Event::Arrival(link) => self.on_arrival(link, now, core),
@@ -259,6 +264,9 @@ impl World {
         }
         for group in &mut self.groups {
             group.delivered_before = group.delivered;
+        }
+        for i in 0..self.transfers.len() {
+            self.transfers[i].delivered_before = delivered(self, &self.transfers[i]);
         }
         self.finite_before = self.finite_delivered();
         self.window_start = Some(now);

@@ -252,6 +252,14 @@ pub const TRANSPORT: &[Param] = &[
         "RFC 5681, section 4.1",
     ),
     Param::new(
+        "window-validation",
+        Kind::Bool,
+        "true",
+        "Whether a congestion window grows only while it limits the sender. Without it the window of a flow that the \
+         receive buffer limits grows without bound, and marks no longer reach it.",
+        "RFC 7661, section 4.3; Linux; RFC 5681 leaves it open",
+    ),
+    Param::new(
         "ecn",
         Kind::Choice(&["auto", "off", "on"]),
         "auto",

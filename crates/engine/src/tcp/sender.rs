@@ -44,6 +44,8 @@ pub struct SenderConfig {
     pub syn_retries: u32,
     /// A window unused for longer than the timer value falls back to the initial one (RFC 5681 section 4.1).
     pub idle_restart: bool,
+    /// A window that is not used does not grow (RFC 7661 section 4.3).
+    pub window_validation: bool,
     /// SYN and SYN-ACK are sent ECN-capable (RFC 5562, and what DCTCP deployments do).
     pub ecn_syn: bool,
     /// Retransmissions are sent ECN-capable.
@@ -151,6 +153,10 @@ pub struct Sender {
     timer_at: Time,
     /// RFC 6582 `recover`: one past the highest sequence number sent when loss was last detected.
     pub(crate) recover: u64,
+    /// The most that was outstanding since `round_end` was set to what had been sent then.
+    most_in_flight: u64,
+    round_end: u64,
+    mss: f64,
     pub(crate) dup_acks: u32,
     pub(crate) recovery: Recovery,
     pub(crate) state: State,
@@ -201,6 +207,9 @@ impl Sender {
             deadline: Time::NEVER,
             timer_at: Time::NEVER,
             recover: 0,
+            most_in_flight: 0,
+            round_end: 0,
+            mss: cfg.mss as f64,
             dup_acks: 0,
             recovery: Recovery::Open,
             state: State::Closed,
@@ -576,9 +585,25 @@ impl Sender {
         io: &mut I,
     ) {
         let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
-        let event = AckEvent { acked, ece, in_recovery, rtt: ack.rtt, field: ack.field };
+        let window_limited = self.is_window_limited(acked) || !cfg.window_validation;
+        let event = AckEvent { acked, ece, in_recovery, window_limited, rtt: ack.rtt, field: ack.field };
         self.with_cc(now, cfg, |cc, cx| cc.on_ack(cx, &event));
         self.arm_wake(io);
+    }
+
+    /// Whether the congestion window is in use: in slow start half of it, as it doubles in a round trip, and in
+    /// congestion avoidance all of it but less than a segment. What counts is the most that was outstanding in the
+    /// present round trip, because the last segments of a transfer leave nothing to send behind them.
+    #[inline(always)]
+    fn is_window_limited(&mut self, acked: u64) -> bool {
+        let flight = self.in_flight() + acked;
+        if self.una > self.round_end {
+            self.round_end = self.max_sent;
+            self.most_in_flight = flight;
+        }
+        self.most_in_flight = self.most_in_flight.max(flight);
+        let (used, CongestionWindow { cwnd, ssthresh }) = (self.most_in_flight as f64, self.window);
+        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + self.mss }
     }
 
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.

@@ -9,7 +9,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     key: "background",
     summary: "Long flows, endless or of a given size.",
     params: &[
-        Param::new("flows", Kind::Integer, "1", "Number of flows.", "one").at_least(1.0).at_most(10_000_000.0),
+        Param::new("flows", Kind::Integer, "1", "Number of flows.", "one").at_least(1.0).at_most(1_000_000.0),
         Param::new("bytes-each", Kind::Bytes, "0B", "Bytes of each flow; 0 for endless data.", "endless"),
         Param::new("start", Kind::Time, "0s", "When the first flow begins.", "at once"),
         Param::new("interval", Kind::Time, "0s", "Time between the starts of consecutive flows.", "all at once"),

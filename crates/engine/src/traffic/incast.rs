@@ -23,7 +23,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
 
 const PARAMS: &[Param] = &[
     Param::new("senders", Kind::Integer, "", "Number of servers that answer; 0 for none.", "required")
-        .at_most(10_000_000.0),
+        .at_most(1_000_000.0),
     Param::new(
         "bytes-each",
         Kind::Bytes,
@@ -94,7 +94,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let senders = params.integer("senders") as usize;
     let (each, total) = (params.bytes("bytes-each").get(), params.bytes("bytes-total").get());
     let sizes = match (each, total) {
-        (0, 0) => return Err(params.fail("bytes-each", "give bytes-each or bytes-total")),
+        (0, 0) => return Err(params.fail("bytes-each", "give bytes-each or bytes-total, 1B at least")),
         (each, 0) => Sizes::Each(each),
         (0, total) if total < senders as u64 => {
             return Err(params.fail("bytes-total", format!("{total} bytes cannot be split over {senders} senders")));

@@ -51,7 +51,7 @@ fn refused(changes: &[(&str, &str)], place: &str, says: &str) {
 
 #[test]
 fn too_many_hosts() {
-    refused(&[("senders = 3", "senders = 1000000")], "1: network.sender-hosts", "do not fit on one switch");
+    refused(&[("senders = 3", "senders = 1000000")], "8: traffic.incast.senders", "do not fit on a switch");
     let few = [("topology = \"star\"", "topology = \"star\"\nsender-hosts = 2"), ("senders = 3", "senders = 1000000")];
     refused(&few, "3: network.sender-hosts", "needs 1000000 sending hosts");
     refused(&[("senders = 3", "senders = 3\nreceiver = 65534")], "1: network.sender-hosts", "do not fit");

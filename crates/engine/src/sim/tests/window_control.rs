@@ -215,5 +215,6 @@ fn a_scheduler_that_never_answers_costs_the_connection_not_the_run() {
     let scheme = Parts { window: Some(Box::new(|_| Box::new(Silent))), ..Parts::default() };
     let text = star(2, "50KB", "[transport]\nsyn-timeout = \"10ms\"\nsyn-retries = 2");
     let outcome = run_with(&scenario(&text), instead(scheme), None).expect("runs");
-    assert_eq!((outcome.number("failed"), outcome.number("timeouts_syn")), (2.0, 4.0));
+    assert_eq!((outcome.number("failed"), outcome.number("timeouts_syn")), (2.0, 6.0));
+    assert_eq!(outcome.number("timeout_ratio"), 1.0, "the last wait of each counts as well");
 }

@@ -194,14 +194,16 @@ fn rfc5681_s4_1_a_window_idle_for_a_timeout_falls_back_to_the_initial_one() {
 fn rfc5681_s4_1_a_window_idle_for_no_longer_stays() {
     let mut bench = idle(CFG, ms(1000));
     bench.push_data(10_000);
-    assert_eq!(bench.sent().split(' ').count(), 21);
+    // Ten segments were outstanding at most, so slow start took the window to twenty.
+    assert_eq!(bench.sent().split(' ').count(), 20);
 }
 
 #[test]
 fn rfc5681_s4_1_the_fallback_is_a_parameter() {
     let mut bench = idle(SenderConfig { idle_restart: false, ..CFG }, ms(10_000));
     bench.push_data(10_000);
-    assert_eq!(bench.sent().split(' ').count(), 21);
+    // Ten segments were outstanding at most, so slow start took the window to twenty.
+    assert_eq!(bench.sent().split(' ').count(), 20);
 }
 
 #[test]
@@ -227,4 +229,22 @@ fn rfc5681_s4_1_a_connection_with_data_in_flight_is_not_idle() {
     bench.cfg.rto.initial = ms(1);
     bench.push_data(10_000);
     bench.expect_cwnd(1900.0);
+}
+
+#[test]
+fn rfc7661_s4_3_a_window_that_the_peer_limits_stops_growing() {
+    // Twenty segments are outstanding when the peer limits the sender to ten: slow start ends at twice twenty, and
+    // without validation it does not end.
+    let grown = |cfg: SenderConfig| {
+        let mut bench = idle(cfg, Time::ZERO);
+        bench.push_data(1_000_000);
+        bench.sent();
+        for segment in 12..200 {
+            bench.window = 1000;
+            bench.ack(1 + 100 * segment);
+        }
+        bench.sender.window().cwnd
+    };
+    assert!(grown(CFG) <= 4000.0, "{}", grown(CFG));
+    assert!(grown(SenderConfig { window_validation: false, ..CFG }) > 10_000.0);
 }

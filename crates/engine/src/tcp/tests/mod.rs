@@ -41,6 +41,7 @@ const CFG: SenderConfig = SenderConfig {
     syn_timeout: ms(500),
     syn_retries: 2,
     idle_restart: true,
+    window_validation: true,
     ecn_syn: false,
     ecn_retransmit: false,
 };
