@@ -85,7 +85,7 @@ class Judgement:
         if math.isnan(low) or math.isnan(high):
             return "-"
         first, last = self.show(low), self.show(high)
-        if math.isinf(low):
+        if low == high or math.isinf(low):
             return first
         if math.isinf(high):
             return f"from {first} on, or never" if self._is_point else f"at least {first}"

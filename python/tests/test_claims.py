@@ -97,6 +97,7 @@ def test_ranges_are_said_in_words():
     point = judge(claim("collapse-point", (10, 20), x="flows"), runs({"a": DIP}).rename({"n": "flows"}))
     assert point.show(10) == "10 flows"
     assert point.span(5, 20) == "5 to 20 flows"
+    assert point.span(15, 15) == "15 flows"
     assert point.span(150, math.inf) == "from 150 flows on, or never"
     assert point.span(math.inf, math.inf) == "never"
     ratio = judge(claim("max", (0, math.inf), over={}), runs({"a": DIP}))
