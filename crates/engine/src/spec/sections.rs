@@ -350,7 +350,7 @@ pub const MEASURE: &[Param] = &[
         "our choice",
     ),
     Param::new("probe-flows", Kind::Integer, "16", "Flows that are probed, from the first.", "our choice"),
-    Param::new("bin", Kind::Time, "0s", "Width of the time bins of link and group totals; 0s for none.", "our choice"),
+    Param::new("bin", Kind::Time, "0s", "Width of the time bins of group totals; 0s for none.", "our choice"),
     Param::new(
         "capture",
         Kind::Choice(&["off", "bottleneck", "senders", "receiver", "all"]),
