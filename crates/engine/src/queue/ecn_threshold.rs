@@ -21,13 +21,7 @@ pub(super) const ROW: QueueRow = QueueRow {
             "Queue from which on packets are marked.",
             "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
         ),
-        Param::new(
-            "mark-at",
-            Kind::Choice(&["enqueue", "dequeue"]),
-            "enqueue",
-            "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
-            "RFC 8257 section 3.1: on arrival",
-        ),
+        MarkAt::PARAM,
         Param::new(
             "compare",
             Kind::Choice(&["at-least", "above"]),
@@ -63,6 +57,15 @@ pub enum MarkAt {
 }
 
 impl MarkAt {
+    /// The key by which queues and schemes let a scenario choose.
+    pub const PARAM: Param = Param::new(
+        "mark-at",
+        Kind::Choice(&["enqueue", "dequeue"]),
+        "enqueue",
+        "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
+        "RFC 8257 section 3.1: on arrival",
+    );
+
     /// The choice that a scenario names `enqueue` or `dequeue`.
     pub fn named(word: &str) -> Self {
         if word == "dequeue" { Self::Dequeue } else { Self::Enqueue }

@@ -17,13 +17,7 @@ pub(super) const ROW: QueueRow = QueueRow {
             .at_least(1.0)
             .at_most(8.0),
         Param::new("threshold", Kind::Size, "0pkt", "Queue from which on packets are marked; 0 marks none.", "off"),
-        Param::new(
-            "mark-at",
-            Kind::Choice(&["enqueue", "dequeue"]),
-            "enqueue",
-            "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
-            "RFC 8257 section 3.1: on arrival",
-        ),
+        MarkAt::PARAM,
         Param::new(
             "scope",
             Kind::Choice(&["port", "band"]),

@@ -22,13 +22,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "Queue from which on a switch port marks arriving packets.",
             "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
         ),
-        Param::new(
-            "mark-at",
-            Kind::Choice(&["enqueue", "dequeue"]),
-            "enqueue",
-            "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
-            "RFC 8257 section 3.1: on arrival",
-        ),
+        MarkAt::PARAM,
         Param::new(
             "g",
             Kind::Fraction,

@@ -22,7 +22,7 @@ use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::rto::RtoConfig;
 use crate::tcp::sender::SenderConfig;
 use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
-use crate::traffic;
+use crate::traffic::{self, TrafficRow};
 use crate::units::{Size, Time};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -130,7 +130,6 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
         finite_before: 0,
         now: Time::ZERO,
         finished: false,
-        stopped: false,
         over: false,
         hops: 0,
         events: 0,
@@ -165,8 +164,11 @@ impl Schemes<'_> {
 }
 
 fn demand(group: &TrafficGroup) -> Demand {
-    let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
-    (row.demand)(&group.params)
+    (traffic_row(group).demand)(&group.params)
+}
+
+fn traffic_row(group: &TrafficGroup) -> &'static TrafficRow {
+    traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry")
 }
 
 fn lay_out(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecError> {
@@ -178,14 +180,13 @@ fn lay_out(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecErro
         // The group that asks for most is the one to blame.
         let most = (0..demands.len()).max_by_key(|group| demands[*group].senders).unwrap_or(0);
         let group = &scenario.traffic[most];
-        let key = if group.kind == "incast" { "senders" } else { "flows" };
         let message = format!(
             "{} sending hosts, each of its own, do not fit on a switch of {} ports; let flows share hosts with \
              placement = \"round-robin\"",
             total.senders,
             topology::MAX_PORTS
         );
-        return Err(group.params.fail(key, message));
+        return Err(group.params.fail(traffic_row(group).demand_key, message));
     }
     let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
     (row.build)(&scenario.network.params, &total)
@@ -402,7 +403,7 @@ fn groups(scenario: &Scenario, topology: &Topology, demands: &[Demand], seed: u6
     let mut next = 0;
     let mut groups = Vec::new();
     for (i, (group, demand)) in scenario.traffic.iter().zip(demands).enumerate() {
-        let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
+        let row = traffic_row(group);
         let shared = group.params.text("placement") == "round-robin";
         let senders =
             if shared { topology.senders.clone() } else { topology.senders[next..next + demand.senders].to_vec() };

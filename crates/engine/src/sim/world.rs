@@ -119,9 +119,7 @@ pub(crate) struct World {
     pub(crate) now: Time,
     /// All finite transfers are complete.
     pub(crate) finished: bool,
-    /// The duration is over.
-    pub(crate) stopped: bool,
-    /// Either of the two.
+    /// That, or the duration is over.
     pub(crate) over: bool,
     pub(crate) hops: u64,
     pub(crate) events: u64,
@@ -241,7 +239,6 @@ impl World {
             }
             Class::WarmupEnd => self.open_window(now, core),
             Class::Stop => {
-                self.stopped = true;
                 self.over = true;
             }
         }

@@ -156,7 +156,6 @@ pub struct Sender {
     /// The most that was outstanding since `round_end` was set to what had been sent then.
     most_in_flight: u64,
     round_end: u64,
-    mss: f64,
     pub(crate) dup_acks: u32,
     pub(crate) recovery: Recovery,
     pub(crate) state: State,
@@ -209,7 +208,6 @@ impl Sender {
             recover: 0,
             most_in_flight: 0,
             round_end: 0,
-            mss: cfg.mss as f64,
             dup_acks: 0,
             recovery: Recovery::Open,
             state: State::Closed,
@@ -585,7 +583,7 @@ impl Sender {
         io: &mut I,
     ) {
         let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
-        let window_limited = self.is_window_limited(acked) || !cfg.window_validation;
+        let window_limited = self.is_window_limited(acked, cfg) || !cfg.window_validation;
         let event = AckEvent { acked, ece, in_recovery, window_limited, rtt: ack.rtt, field: ack.field };
         self.with_cc(now, cfg, |cc, cx| cc.on_ack(cx, &event));
         self.arm_wake(io);
@@ -595,7 +593,7 @@ impl Sender {
     /// congestion avoidance all of it but less than a segment. What counts is the most that was outstanding in the
     /// present round trip, because the last segments of a transfer leave nothing to send behind them.
     #[inline(always)]
-    fn is_window_limited(&mut self, acked: u64) -> bool {
+    fn is_window_limited(&mut self, acked: u64, cfg: &SenderConfig) -> bool {
         let flight = self.in_flight() + acked;
         if self.una > self.round_end {
             self.round_end = self.max_sent;
@@ -603,7 +601,7 @@ impl Sender {
         }
         self.most_in_flight = self.most_in_flight.max(flight);
         let (used, CongestionWindow { cwnd, ssthresh }) = (self.most_in_flight as f64, self.window);
-        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + self.mss }
+        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + cfg.mss as f64 }
     }
 
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.

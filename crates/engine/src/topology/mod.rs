@@ -98,6 +98,13 @@ impl Topology {
         NodeId::new(self.nodes.len() - 1)
     }
 
+    /// Adds a host with its cable to `switch`.
+    fn add_host(&mut self, switch: NodeId, rate: Rate, delay: Time) -> NodeId {
+        let host = self.add_node(NodeKind::Host);
+        self.add_cable(host, switch, rate, delay);
+        host
+    }
+
     /// Adds both directions of a cable; returns the link from `a` to `b`.
     fn add_cable(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) -> LinkId {
         let forth = LinkId::new(self.links.len());

@@ -18,13 +18,11 @@ fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
     let mut topology = Topology::new(LinkId::new(1));
     let switch = topology.add_node(NodeKind::Switch);
     for _ in 0..demand.receivers.max(1) {
-        let host = topology.add_node(NodeKind::Host);
-        topology.add_cable(host, switch, rate, delay);
+        let host = topology.add_host(switch, rate, delay);
         topology.receivers.push(host);
     }
     for _ in 0..senders {
-        let host = topology.add_node(NodeKind::Host);
-        topology.add_cable(host, switch, rate, delay);
+        let host = topology.add_host(switch, rate, delay);
         topology.senders.push(host);
     }
     Ok(topology)

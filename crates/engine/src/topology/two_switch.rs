@@ -31,13 +31,11 @@ fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
     let far = topology.add_node(NodeKind::Switch);
     topology.add_cable(near, far, params.rate("trunk-rate"), delay);
     for _ in 0..demand.receivers.max(params.integer("receiver-hosts") as usize) {
-        let host = topology.add_node(NodeKind::Host);
-        topology.add_cable(host, far, rate, delay);
+        let host = topology.add_host(far, rate, delay);
         topology.receivers.push(host);
     }
     for _ in 0..senders {
-        let host = topology.add_node(NodeKind::Host);
-        topology.add_cable(host, near, rate, delay);
+        let host = topology.add_host(near, rate, delay);
         topology.senders.push(host);
     }
     Ok(topology)

@@ -24,6 +24,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
             "as in the papers",
         ),
     ],
+    demand_key: "flows",
     demand: |params| {
         let flows = params.integer("flows") as usize;
         let own = params.text("placement") == "own-host";

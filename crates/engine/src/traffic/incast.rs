@@ -10,6 +10,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     key: "incast",
     summary: "Many servers answer one client at once, once or in barrier-synchronised rounds.",
     params: PARAMS,
+    demand_key: "senders",
     demand: |params| {
         let senders = params.integer("senders") as usize;
         let own = params.text("placement") == "own-host";

@@ -20,6 +20,8 @@ pub struct TrafficRow {
     pub summary: &'static str,
     /// Keys of its `[[traffic]]` table.
     pub params: &'static [Param],
+    /// The key that says how many hosts it needs.
+    pub demand_key: &'static str,
     /// Hosts that it needs.
     pub demand: fn(&Params) -> Demand,
     /// Makes the pattern.
