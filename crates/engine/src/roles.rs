@@ -128,6 +128,15 @@ pub fn half_flight(cx: &SenderCx<'_>) -> f64 {
 // ---------------------------------------------------------------------------------------------------------
 // Receiver
 
+/// What a sender tells of a transfer when it begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Announcement {
+    /// Its size in bytes; none if it is endless or not announced.
+    pub bytes: Option<u64>,
+    /// When its data should have arrived, if it is in a hurry.
+    pub deadline: Option<Time>,
+}
+
 /// A data segment that a receiving host accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
@@ -207,9 +216,8 @@ pub struct ReceiverCx<'a> {
 
 /// Receiving host: one instance, which sees all flows that end there.
 pub trait WindowControl: Send {
-    /// A SYN came, or the first data of a transfer on an open connection. `bytes` is the size of the transfer, if it
-    /// has one. A SYN that is sent again comes here again.
-    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, bytes: Option<u64>);
+    /// A SYN came, or the first data of a transfer on an open connection. A SYN that is sent again comes here again.
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, announced: &Announcement);
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
     /// An acknowledgement wants to leave.

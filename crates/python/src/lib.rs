@@ -8,9 +8,10 @@ mod tables;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
 use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections};
-use fanin_engine::{queue, schemes, topology, traffic};
+use fanin_engine::{queue, topology, traffic};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
@@ -49,7 +50,7 @@ fn schema() -> String {
 /// Everything that a scenario can name, with its parameters, as JSON.
 #[pyfunction]
 fn registry() -> String {
-    let schemes = schemes::REGISTRY.iter().map(|row| entry(row.key, row.summary, row.manual, row.params));
+    let schemes = schemes::REGISTRY.iter().map(scheme);
     let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let traffic = traffic::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
@@ -62,13 +63,22 @@ fn registry() -> String {
             "network": parameters(&[sections::TOPOLOGY, sections::NETWORK]),
             "queue": parameters(&[sections::QUEUE]),
             "transport": parameters(&[sections::SCHEME, sections::TRANSPORT]),
-            "traffic": parameters(&[sections::TRAFFIC, sections::TRAFFIC_OPTIONAL]),
+            "traffic": parameters(&[sections::TRAFFIC, sections::TRAFFIC_OPTIONAL, sections::TRAFFIC_COMMON]),
             "control": parameters(&[sections::CONTROL]),
             "measure": parameters(&[sections::MEASURE]),
             "run": parameters(&[sections::RUN]),
         },
     })
     .to_string()
+}
+
+fn scheme(row: &SchemeRow) -> Value {
+    let mut found = entry(row.key, row.summary, row.manual, row.params);
+    let transport = row.transport.iter().map(|(key, value)| ((*key).to_string(), json!(value)));
+    let reading = |reading: &Reading| json!({ "id": reading.id, "text": reading.text, "params": reading.params });
+    found["transport"] = Value::Object(transport.collect());
+    found["readings"] = row.readings.iter().map(reading).collect();
+    found
 }
 
 fn entry(key: &str, summary: &str, manual: &str, params: &[Param]) -> Value {

@@ -23,7 +23,8 @@ def explain(
 
     Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
     reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,
-    default, doc, source, reading}]}, or the parameter alone.
+    default, doc, source, reading}]}, for a scheme also {transport, readings: [{id, text, params}]}, or the parameter
+    alone.
 
     **Examples**
 
@@ -65,3 +66,10 @@ def _print_entry(entry: dict[str, Any]) -> None:
         header = ["parameter", "takes", "default", "meaning", "source", "reading"]
         keys = ("key", "takes", "default", "doc", "source", "reading")
         print_table("Parameters", header, ([param[key] for key in keys] for param in entry["params"]))
+    if readings := entry.get("readings"):
+        say()
+        rows = ([reading["id"], reading["text"], ", ".join(reading["params"])] for reading in readings)
+        print_table("Readings", ["id", "what is open, and what we take", "parameters of the other readings"], rows)
+    if transport := entry.get("transport"):
+        say()
+        print_table("Defaults of [transport] that it changes", ["key", "default"], ([*pair] for pair in transport.items()))

@@ -42,6 +42,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         )
         .at_least(1.0),
     ],
+    transport: &[],
     manual: "# DCTCP\n\nRFC 8257; Alizadeh et al., \"Data Center TCP\", SIGCOMM 2010.\n\n* **Switch**: marks arriving packets while \
              the instantaneous queue is at or above `mark-threshold`; packets of senders without ECN are dropped only when the \
              buffer is full.\n* **Receiver**: echoes the mark of every packet; with delayed acknowledgements by the two-state \
@@ -49,6 +50,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
              of marked bytes, also when `F` is zero; on an echo, at most once per window, `cwnd = cwnd (1 - alpha / 2)`. A loss \
              halves the window as in NewReno.\n\nAcknowledgements with an echo do not grow the window. SYNs are ECN-capable \
              only with `transport.ecn-syn`, retransmissions only with `transport.ecn-retransmit`.\n",
+    readings: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

@@ -23,10 +23,26 @@ pub struct SchemeRow {
     pub summary: &'static str,
     /// Keys of its `[scheme.<key>]` table.
     pub params: &'static [Param],
+    /// Defaults of `[transport]` keys that differ from the common ones: key and value, as a scenario would write it.
+    pub transport: &'static [(&'static str, &'static str)],
     /// Body of its manual page in Markdown: what it is, who acts, what is left out.
     pub manual: &'static str,
+    /// Where its paper leaves something open: what we take, and which parameters give the other readings.
+    pub readings: &'static [Reading],
     /// Makes the scheme from its parameters.
     pub build: fn(&Params) -> Box<dyn Scheme>,
+}
+
+/// How we read a place where a paper is ambiguous, incomplete or contradicts itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Short name, by which code and experiments refer to it (`P6`, `D4`).
+    pub id: &'static str,
+    /// What is open, what we take, and why; one or two sentences.
+    pub text: &'static str,
+    /// The parameters that select the other readings, as paths in a scenario file; empty where there is no other
+    /// sensible one.
+    pub params: &'static [&'static str],
 }
 
 /// Every scheme.
@@ -39,10 +55,16 @@ pub struct FlowFacts {
     pub flow: FlowId,
     /// Bytes that it will carry, if known.
     pub bytes: Option<u64>,
+    /// When its data should have arrived, if it is in a hurry.
+    pub deadline: Option<Time>,
     /// Payload of a full segment in bytes.
     pub mss: u64,
+    /// Bytes of a full packet on the wire.
+    pub packet: u64,
     /// Rate of the sender's link.
     pub rate: Rate,
+    /// Round-trip propagation delay of its path: what no sender can know, for readings that say so.
+    pub base_rtt: Time,
 }
 
 /// What is known about a node when the network is built.
@@ -56,6 +78,8 @@ pub struct NodeFacts {
     pub base_rtt: Time,
     /// Payload of a full segment in bytes.
     pub mss: u64,
+    /// Bytes of a full packet on the wire.
+    pub packet: u64,
 }
 
 /// A published system: a bundle of roles.

@@ -12,10 +12,12 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "newreno",
     summary: "TCP NewReno: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582).",
     params: &[],
+    transport: &[],
     manual: "# NewReno\n\nThe base that every other scheme changes. **Acts at the sender**: slow start and congestion avoidance \
              (RFC 5681), fast recovery (RFC 6582, or RFC 6675 with `transport.sack`), retransmission timer (RFC 6298). \
              The switch drops what does not fit into its buffer.\n\nWith `transport.ecn = \"on\"` a mark halves the window \
              as a loss would, once per round trip (RFC 3168 section 6.1.2).\n",
+    readings: &[],
     build: |_| Box::new(Bundle),
 };
 

@@ -66,11 +66,13 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
     }
     let seed = scenario.run.integer("seed");
     let base_rtt = base_rtt(&topology);
+    let mss = scenario.transport.bytes("mss").get();
     let facts = |node: NodeId| NodeFacts {
         node,
         rate: topology.links[topology.uplink(node).index()].rate,
         base_rtt,
-        mss: scenario.transport.bytes("mss").get(),
+        mss,
+        packet: mss + u64::from(header),
     };
     let bundle = &*schemes.built[network_scheme];
     let nodes = (0..topology.nodes.len()).map(|node| bundle.node_state(&facts(NodeId::new(node)))).collect();
@@ -249,12 +251,24 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
 }
 
 fn ecn(transport: &Params, scheme: &dyn Scheme, mss: u64, network: &Params) -> EcnMode {
-    let facts = FlowFacts { flow: FlowId::default(), bytes: None, mss, rate: network.rate("rate") };
-    let wanted = scheme.congestion_control(&facts).ecn();
+    let wanted = scheme.congestion_control(&some_flow(mss, network)).ecn();
     match transport.text("ecn") {
         "off" => EcnMode::Off,
         "on" if wanted == EcnMode::Off => EcnMode::Classic,
         _ => wanted,
+    }
+}
+
+/// A flow that stands for any, to ask a scheme what its senders are like.
+fn some_flow(mss: u64, network: &Params) -> FlowFacts {
+    FlowFacts {
+        flow: FlowId::default(),
+        bytes: None,
+        deadline: None,
+        mss,
+        packet: mss,
+        rate: network.rate("rate"),
+        base_rtt: Time::ZERO,
     }
 }
 
@@ -414,6 +428,8 @@ fn groups(scenario: &Scenario, topology: &Topology, demands: &[Demand], seed: u6
             stream: stream(seed, &format!("traffic/{}", group.name)),
             senders,
             endpoint: GroupId::new(i).index(),
+            hurry: group.params.time("deadline"),
+            announces_size: group.params.flag("announce-size"),
             query: None,
             wakes: 0,
             delivered: 0,
@@ -442,8 +458,7 @@ fn channel(control: &Params, seed: u64) -> ControlChannel {
 /// sweep over schemes asks for the same probes of all.
 fn probes(scenario: &Scenario, in_use: &[Box<dyn Scheme>]) -> Result<Probes, SpecError> {
     let measure = &scenario.measure;
-    let mss = scenario.transport.bytes("mss").get();
-    let facts = FlowFacts { flow: FlowId::default(), bytes: None, mss, rate: scenario.network.params.rate("rate") };
+    let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.params);
     let mut known: Vec<&str> = probes::COMMON.to_vec();
     let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
     for scheme in in_use.iter().chain(&registered) {

@@ -6,7 +6,7 @@
 
 use crate::ids::{FlowId, NodeId};
 use crate::packet::{Flags, Packet, Stamp, unwrap_seq};
-use crate::roles::{AckKind, AckVerdict, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::sim::event::{Class, EventCore};
 use crate::sim::flow::{HeldAck, Io, Purpose};
 use crate::sim::transfers::TimeoutCause;
@@ -125,8 +125,8 @@ impl World {
     /// Shows a segment to the scheduler of its host, and first the transfer that it begins.
     fn tell_scheduler<C: EventCore>(&mut self, id: FlowId, to: NodeId, arrival: &Arrival, now: Time, core: &mut C) {
         if std::mem::take(&mut self.flows[id.index()].receiver.unannounced) {
-            let bytes = self.announced(id);
-            self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, bytes));
+            let announced = self.announced(id);
+            self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, &announced));
         }
         self.ask_host(to, id, now, core, |window, cx| window.on_data(cx, id, arrival));
     }
@@ -137,13 +137,18 @@ impl World {
         self.has_schedulers && self.hosts[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
     }
 
-    /// The size of what a flow carries now, as its sender would announce it.
-    fn announced(&self, id: FlowId) -> Option<u64> {
+    /// What the sender of a flow announces of what it carries now.
+    fn announced(&self, id: FlowId) -> Announcement {
         let flow = &self.flows[id.index()];
-        match flow.purpose {
-            Purpose::Request(transfer) => self.transfers[transfer.index()].request.map(|request| request.bytes),
-            Purpose::Data => self.transfers[flow.transfer.index()].bytes,
-        }
+        let group = &self.groups[flow.wire.group.index()];
+        let (bytes, deadline) = match flow.purpose {
+            Purpose::Request(transfer) => (self.transfers[transfer.index()].request.map(|request| request.bytes), None),
+            Purpose::Data => {
+                let transfer = &self.transfers[flow.transfer.index()];
+                (transfer.bytes, group.deadline(transfer.start))
+            }
+        };
+        Announcement { bytes: bytes.filter(|_| group.announces_size), deadline }
     }
 
     fn on_syn<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
@@ -153,8 +158,8 @@ impl World {
         side.syn_again = packet.flags.has(Flags::RETRANSMITTED);
         // RFC 3168 s6.1.1: a SYN with ECE and CWR offers ECN.
         side.ecn_agreed = packet.flags.has(Flags::ECE) && packet.flags.has(Flags::CWR);
-        let (to, bytes) = (self.flows[id.index()].wire.to, self.announced(id));
-        self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, bytes));
+        let (to, announced) = (self.flows[id.index()].wire.to, self.announced(id));
+        self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, &announced));
         if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
             self.flows[id.index()].receiver.held = Some(HeldAck { syn: true, ece: false });
         } else {

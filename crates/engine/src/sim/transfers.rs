@@ -143,6 +143,10 @@ pub(crate) struct Group {
     pub(crate) stream: Stream,
     pub(crate) senders: Vec<NodeId>,
     pub(crate) endpoint: usize,
+    /// Time that its transfers have from start to last byte; zero if they are in no hurry.
+    pub(crate) hurry: Time,
+    /// Its senders say how much they will send.
+    pub(crate) announces_size: bool,
     pub(crate) query: Option<usize>,
     /// Wake-up calls that are pending.
     pub(crate) wakes: usize,
@@ -151,6 +155,13 @@ pub(crate) struct Group {
     pub(crate) delivered_before: u64,
     /// Request and answer flows of open connections.
     pub(crate) connections: BTreeMap<u32, (Option<FlowId>, Option<FlowId>)>,
+}
+
+impl Group {
+    /// When the data of a transfer that began at `start` should have arrived.
+    pub(crate) fn deadline(&self, start: Time) -> Option<Time> {
+        (self.hurry > Time::ZERO).then(|| start + self.hurry)
+    }
 }
 
 impl World {
@@ -332,7 +343,17 @@ impl World {
         let endpoint = &self.endpoints[index];
         let mss = endpoint.sender.mss;
         let rate = self.hosts[from.index()].as_ref().map(|host| self.topology.links[host.uplink.index()].rate);
-        let facts = FlowFacts { flow: id, bytes, mss, rate: rate.expect("flows begin at hosts") };
+        let path = self.paths.between(from, to, &self.topology)[0];
+        let path: Vec<_> = self.paths.links(path).collect();
+        let facts = FlowFacts {
+            flow: id,
+            bytes,
+            deadline: self.groups[group.index()].deadline(self.transfers[transfer.index()].start),
+            mss,
+            packet: mss + u64::from(self.header),
+            rate: rate.expect("flows begin at hosts"),
+            base_rtt: self.topology.base_rtt(&path),
+        };
         let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
         let sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
         let (buffer, scale) = (endpoint.buffer, endpoint.scale);

@@ -304,6 +304,25 @@ pub const TRAFFIC_OPTIONAL: &[Param] = &[
     Param::new("scheme", Kind::Choice(&SCHEME_KEYS), "", "Scheme of the group's end points.", "transport.scheme"),
 ];
 
+/// `[[traffic]]`: keys of every group, whatever its pattern.
+pub const TRAFFIC_COMMON: &[Param] = &[
+    Param::new(
+        "deadline",
+        Kind::Time,
+        "0s",
+        "Time from the start of each transfer by which its data should have arrived, for schemes that know deadlines; \
+         0: no hurry.",
+        "no deadline: most of the papers' traffic has none",
+    ),
+    Param::new(
+        "announce-size",
+        Kind::Bool,
+        "true",
+        "Whether senders tell the receiver at the start how many bytes a transfer has.",
+        "as RCC's senders do",
+    ),
+];
+
 /// `[control]`: the channel between switches and a scheme's controller, which serves one message at a time.
 pub const CONTROL: &[Param] = &[
     Param::new(
@@ -409,7 +428,7 @@ impl Variants {
     pub(super) fn traffic() -> Self {
         let row = |row: &traffic::TrafficRow| Variant { key: row.key, summary: row.summary, params: row.params };
         let rows = traffic::REGISTRY.iter().map(row).collect();
-        Self { selector: TRAFFIC, optional: TRAFFIC_OPTIONAL, common: &[], rows }
+        Self { selector: TRAFFIC, optional: TRAFFIC_OPTIONAL, common: TRAFFIC_COMMON, rows }
     }
 }
 

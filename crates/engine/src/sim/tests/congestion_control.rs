@@ -3,7 +3,9 @@
 use super::bench::{Log, Parts, Tap, reals, run_instead, star, tapped};
 use crate::ids::FlowId;
 use crate::packet::Flags;
-use crate::roles::{AckEvent, AckKind, AckVerdict, Arrival, CongestionControl, ReceiverCx, SenderCx, WindowControl};
+use crate::roles::{
+    AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, ReceiverCx, SenderCx, WindowControl,
+};
 use crate::schemes::NewReno;
 use crate::tcp::EcnMode;
 use crate::units::Time;
@@ -36,7 +38,7 @@ impl CongestionControl for Numbering {
 struct Fields(Log<u64>);
 
 impl WindowControl for Fields {
-    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _bytes: Option<u64>) {}
+    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {}
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, arrival: &Arrival) {
         self.0.push(arrival.field);
     }

@@ -3,7 +3,7 @@
 use super::bench::Seen;
 use super::bench::{Log, Parts, Tap, reals, scenario, star};
 use crate::ids::{FlowId, NodeId};
-use crate::roles::{AckKind, AckVerdict, Arrival, PathRequest, PathSelector, ReceiverCx, WindowControl};
+use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, PathRequest, PathSelector, ReceiverCx, WindowControl};
 use crate::schemes::Scheme;
 use crate::sim::build::Substitutes;
 use crate::sim::{Outcome, run_oracle_with, run_with};
@@ -27,7 +27,7 @@ impl PathSelector for InTurn {
 struct Overtaking(Log<FlowId>);
 
 impl WindowControl for Overtaking {
-    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _bytes: Option<u64>) {}
+    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {}
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival) {
         if arrival.delivery.out_of_order {
             self.0.push(flow);

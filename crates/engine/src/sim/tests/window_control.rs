@@ -5,7 +5,8 @@ use super::bench::{Log, Parts, instead, reals, run_instead, scenario, star, tapp
 use crate::ids::FlowId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{
-    AckKind, AckVerdict, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAgent, SwitchCx, WindowControl,
+    AckKind, AckVerdict, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAgent, SwitchCx,
+    WindowControl,
 };
 use crate::schemes::Scheme;
 use crate::sim::build::Substitutes;
@@ -15,7 +16,7 @@ use crate::units::Time;
 /// What a host's scheduler is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    Open(FlowId, Option<u64>),
+    Open(FlowId, Announcement),
     Data(FlowId),
     Ack(FlowId, AckKind),
 }
@@ -27,8 +28,8 @@ struct Watching {
 }
 
 impl WindowControl for Watching {
-    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, bytes: Option<u64>) {
-        self.log.push(Told::Open(flow, bytes));
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, announced: &Announcement) {
+        self.log.push(Told::Open(flow, *announced));
         if let Some(bytes) = self.window {
             cx.actions.push(ReceiverAction::Window { flow, bytes });
         }
@@ -51,7 +52,7 @@ fn watching(window: Option<u64>) -> (Parts, Log<Told>) {
 
 fn opens(log: &[Told]) -> Vec<(FlowId, Option<u64>)> {
     log.iter()
-        .filter_map(|told| if let Told::Open(flow, bytes) = told { Some((*flow, *bytes)) } else { None })
+        .filter_map(|told| if let Told::Open(flow, announced) = told { Some((*flow, announced.bytes)) } else { None })
         .collect()
 }
 
@@ -80,6 +81,14 @@ fn transfers_on_open_connections_and_requests_are_announced() {
     let (scheme, log) = watching(None);
     run_instead(&star(1, "5KB", "request = \"200B\""), scheme);
     assert_eq!(opens(&log.take()), [(FlowId::new(0), Some(200)), (FlowId::new(1), Some(5000))]);
+}
+
+#[test]
+fn a_deadline_is_announced_and_a_size_need_not_be() {
+    let (scheme, log) = watching(None);
+    run_instead(&star(1, "5KB", "start = \"1ms\"\ndeadline = \"20ms\"\nannounce-size = false"), scheme);
+    let told = Announcement { bytes: None, deadline: Some(Time::from_ms(21)) };
+    assert!(log.take().contains(&Told::Open(FlowId::new(0), told)));
 }
 
 #[test]
@@ -118,7 +127,7 @@ struct Holding {
 }
 
 impl WindowControl for Holding {
-    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _bytes: Option<u64>) {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _announced: &Announcement) {
         self.flow = flow;
         cx.actions.push(ReceiverAction::Window { flow, bytes: 0 });
         cx.actions.push(ReceiverAction::Timer { at: TICK, token: 1 });
@@ -163,7 +172,7 @@ fn acknowledgements_wait_and_leave_with_the_number_and_window_of_their_release()
 struct Asking;
 
 impl WindowControl for Asking {
-    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _bytes: Option<u64>) {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _announced: &Announcement) {
         cx.actions.push(ReceiverAction::Timer { at: TICK, token: flow.index() as u64 });
     }
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
@@ -203,7 +212,7 @@ fn a_push_makes_the_sender_retransmit() {
 struct Silent;
 
 impl WindowControl for Silent {
-    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _bytes: Option<u64>) {}
+    fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {}
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
     fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
         AckVerdict::Hold

@@ -1,7 +1,8 @@
 //! Every declaration of the file and of every registry row is sound.
 
 use crate::spec::sections::{
-    CONTROL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_OPTIONAL, TRANSPORT, Variants,
+    CONTROL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON, TRAFFIC_OPTIONAL, TRANSPORT,
+    Variants,
 };
 use crate::spec::{Kind, Param, Params};
 use crate::{queue, schemes, topology, traffic};
@@ -16,7 +17,11 @@ fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
     ];
     tables.extend(topology::REGISTRY.iter().map(|row| (row.key.into(), vec![TOPOLOGY, NETWORK, row.params])));
     tables.extend(queue::REGISTRY.iter().map(|row| (row.key.into(), vec![QUEUE, row.params])));
-    tables.extend(traffic::REGISTRY.iter().map(|row| (row.key.into(), vec![TRAFFIC, TRAFFIC_OPTIONAL, row.params])));
+    tables.extend(
+        traffic::REGISTRY
+            .iter()
+            .map(|row| (row.key.into(), vec![TRAFFIC, TRAFFIC_OPTIONAL, TRAFFIC_COMMON, row.params])),
+    );
     tables.extend(schemes::REGISTRY.iter().map(|row| (format!("scheme.{}", row.key), vec![row.params])));
     tables
 }
@@ -57,5 +62,43 @@ fn selectors_offer_exactly_their_rows() {
     for variants in [Variants::network(), Variants::queue(), Variants::traffic()] {
         let words: Vec<_> = variants.rows.iter().map(|row| row.key).collect();
         assert_eq!(variants.selector[0].kind, Kind::Choice(words.leak()));
+    }
+}
+
+#[test]
+fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
+    let has = |params: &[Param], key: &str| params.iter().any(|param| param.key == key);
+    for row in schemes::REGISTRY {
+        for (i, reading) in row.readings.iter().enumerate() {
+            let id = reading.id;
+            assert!(row.readings[..i].iter().all(|other| other.id != id), "{}: {id} twice", row.key);
+            assert!(reading.text.len() > 20, "{}: {id} explains nothing", row.key);
+            for path in reading.params {
+                let known = match path.split('.').collect::<Vec<_>>()[..] {
+                    ["scheme", scheme, key] => {
+                        schemes::REGISTRY.iter().any(|other| other.key == scheme && has(other.params, key))
+                    }
+                    ["transport", key] => has(TRANSPORT, key),
+                    ["network", key] => has(NETWORK, key) || topology::REGISTRY.iter().any(|row| has(row.params, key)),
+                    ["traffic", key] => {
+                        has(TRAFFIC_COMMON, key) || traffic::REGISTRY.iter().any(|row| has(row.params, key))
+                    }
+                    ["control", key] => has(CONTROL, key),
+                    ["queue", key] => queue::REGISTRY.iter().any(|row| has(row.params, key)),
+                    _ => false,
+                };
+                assert!(known, "{}: {id} names {path}, which does not exist", row.key);
+            }
+        }
+        for param in row.params.iter().filter(|param| !param.reading.is_empty()) {
+            let path = format!("scheme.{}.{}", row.key, param.key);
+            let told = param.reading.split([',', ' ']).filter(|id| !id.is_empty()).all(|id| {
+                row.readings.iter().any(|reading| reading.id == id && reading.params.contains(&path.as_str()))
+            });
+            assert!(told, "{path} selects {}, which its scheme's readings do not tell", param.reading);
+        }
+        for (key, _) in row.transport {
+            assert!(has(TRANSPORT, key), "{}: no transport key {key}", row.key);
+        }
     }
 }

@@ -7,8 +7,8 @@ use crate::ids::{FlowId, LinkId};
 use crate::measure::table::Data;
 use crate::packet::{Flags, Packet};
 use crate::roles::{
-    AckKind, AckVerdict, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent, SwitchCx,
-    WindowControl,
+    AckKind, AckVerdict, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent,
+    SwitchCx, WindowControl,
 };
 use crate::schemes::{NodeFacts, Scheme};
 use crate::sim::{Outcome, TimeoutCause, build, run_with};
@@ -112,7 +112,7 @@ impl Scheme for Meddling {
 struct Grant(u64);
 
 impl WindowControl for Grant {
-    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _bytes: Option<u64>) {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _announced: &Announcement) {
         cx.actions.push(ReceiverAction::Window { flow, bytes: self.0 });
     }
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
