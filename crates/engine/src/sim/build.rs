@@ -4,7 +4,7 @@ use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::delay::DelayStats;
 use crate::queue;
-use crate::roles::{Ecmp, PathSelector, QueueDiscipline, WindowControl};
+use crate::roles::{Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
 use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
 use crate::sim::event::{Slots, TieBreak};
@@ -48,80 +48,122 @@ pub(crate) struct Substitutes {
 }
 
 /// Lays out everything that the scenario names.
-pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result<(World, CoreParts), SpecError> {
-    let substitute = substitutes.topology.take();
-    let mut schemes = Schemes { scenario, substitutes: substitutes.schemes, keys: Vec::new(), built: Vec::new() };
-    let network_scheme = schemes.index(scenario.scheme_key());
-    let demands: Vec<Demand> = scenario.traffic.iter().map(demand).collect();
-    let topology = match substitute {
-        Some(topology) => topology,
-        None => lay_out(scenario, &demands)?,
-    };
-    check_magnitudes(scenario, &topology)?;
-    let header = header(scenario)?;
-    let mut endpoints = Vec::new();
-    for group in &scenario.traffic {
-        let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
-        endpoints.push(endpoint(scenario, scheme, &*schemes.built[scheme])?);
-    }
+pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(World, CoreParts), SpecError> {
+    let layout = Layout::of(scenario, substitutes)?;
     let seed = scenario.run.integer("seed");
-    let base_rtt = base_rtt(&topology);
-    let mss = scenario.transport.bytes("mss").get();
-    let facts = |node: NodeId| NodeFacts {
-        node,
-        rate: topology.links[topology.uplink(node).index()].rate,
-        base_rtt,
-        mss,
-        packet: mss + u64::from(header),
-    };
-    let bundle = &*schemes.built[network_scheme];
-    let nodes = (0..topology.nodes.len()).map(|node| bundle.node_state(&facts(NodeId::new(node)))).collect();
-    let per_switch = |node: usize| match topology.nodes[node] {
-        NodeKind::Switch => bundle.switch_agent(&facts(NodeId::new(node))),
-        NodeKind::Host => None,
-    };
-    let switches: Vec<_> = (0..topology.nodes.len()).map(per_switch).collect();
+    let nodes = layout.nodes().map(|node| layout.bundle().node_state(&layout.facts(node))).collect();
+    let switches: Vec<_> = layout.nodes().map(|node| layout.agent(node)).collect();
     let agents: Vec<bool> = switches.iter().map(Option::is_some).collect();
-    let ports = ports(scenario, &topology, bundle, &facts, header, &agents)?;
-    let hosts = (0..topology.nodes.len()).map(|node| match topology.nodes[node] {
-        NodeKind::Switch => None,
-        NodeKind::Host => Some(Host {
-            windows: windows(&schemes.built, &facts(NodeId::new(node))),
-            selector: selector(scenario, bundle, &facts(NodeId::new(node))),
-            uplink: topology.uplink(NodeId::new(node)),
-        }),
-    });
-    let hosts: Vec<Option<Host>> = hosts.collect();
-    let ledger = ledger(scenario, &topology, endpoints.len(), header);
-    let groups = groups(scenario, &topology, &demands, seed)?;
-    let ties = TieBreak::new(topology.links.len(), seed);
-    let world = World {
+    let ports = ports(scenario, &layout, &agents, seed)?;
+    let ledger = ledger(scenario, &layout, &ports);
+    let ties = TieBreak::new(layout.topology.links.len(), seed);
+    let world = world(scenario, layout, switches, seed)?;
+    Ok((world, CoreParts { ports, nodes, ledger, ties }))
+}
+
+/// The network, and what acts at its ends.
+struct Layout {
+    topology: Topology,
+    /// What each traffic group asks of the topology.
+    demands: Vec<Demand>,
+    /// The schemes in use, and which of them is the network's.
+    schemes: Vec<Box<dyn Scheme>>,
+    network_scheme: usize,
+    /// By traffic group.
+    endpoints: Vec<Endpoint>,
+    mss: u64,
+    /// Bytes of headers in every packet.
+    header: u16,
+    base_rtt: Time,
+}
+
+impl Layout {
+    fn of(scenario: &Scenario, mut substitutes: Substitutes) -> Result<Self, SpecError> {
+        let substitute = substitutes.topology.take();
+        let mut schemes = Schemes { scenario, substitutes: substitutes.schemes, keys: Vec::new(), built: Vec::new() };
+        let network_scheme = schemes.index(scenario.scheme_key());
+        let demands: Vec<Demand> = scenario.traffic.iter().map(demand).collect();
+        let topology = match substitute {
+            Some(topology) => topology,
+            None => self::topology(scenario, &demands)?,
+        };
+        check_magnitudes(scenario, &topology)?;
+        let header = header(scenario)?;
+        let mut endpoints = Vec::new();
+        for group in &scenario.traffic {
+            let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
+            endpoints.push(endpoint(scenario, scheme, &*schemes.built[scheme])?);
+        }
+        let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
+        Ok(Self { topology, demands, schemes: schemes.built, network_scheme, endpoints, mss, header, base_rtt })
+    }
+
+    /// The network's scheme.
+    fn bundle(&self) -> &dyn Scheme {
+        &*self.schemes[self.network_scheme]
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.topology.nodes.len()).map(NodeId::new)
+    }
+
+    fn facts(&self, node: NodeId) -> NodeFacts {
+        let rate = self.topology.links[self.topology.uplink(node).index()].rate;
+        let packet = self.mss + u64::from(self.header);
+        NodeFacts { node, rate, base_rtt: self.base_rtt, mss: self.mss, packet }
+    }
+
+    fn agent(&self, node: NodeId) -> Option<Box<dyn SwitchAgent>> {
+        match self.topology.nodes[node.index()] {
+            NodeKind::Switch => self.bundle().switch_agent(&self.facts(node)),
+            NodeKind::Host => None,
+        }
+    }
+
+    fn host(&self, scenario: &Scenario, node: NodeId) -> Option<Host> {
+        match self.topology.nodes[node.index()] {
+            NodeKind::Switch => None,
+            NodeKind::Host => Some(Host {
+                windows: windows(&self.schemes, &self.facts(node)),
+                selector: selector(scenario, self.bundle(), &self.facts(node)),
+                uplink: self.topology.uplink(node),
+            }),
+        }
+    }
+}
+
+/// The world before anything has happened.
+fn world(
+    scenario: &Scenario,
+    layout: Layout,
+    switches: Vec<Option<Box<dyn SwitchAgent>>>,
+    seed: u64,
+) -> Result<World, SpecError> {
+    let hosts: Vec<Option<Host>> = layout.nodes().map(|node| layout.host(scenario, node)).collect();
+    let measure = &scenario.measure;
+    Ok(World {
         seed,
         duration: scenario.run.time("duration"),
         has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
         has_agents: switches.iter().any(Option::is_some),
-        controller: bundle.controller(),
+        controller: layout.bundle().controller(),
         channel: channel(&scenario.control, seed),
-        capture: capture(scenario, &topology),
-        delays: endpoints.iter().map(|_| DelayStats::new()).collect(),
-        probes: probes(scenario, &schemes.built)?,
-        sample: if scenario.measure.text("queue-trace") == "sampled" {
-            scenario.measure.time("queue-sample")
-        } else {
-            Time::ZERO
-        },
-        warmup: scenario.measure.time("warmup"),
-        schemes: schemes.built,
-        topology,
-        endpoints,
-        header,
+        capture: capture(scenario, &layout.topology),
+        delays: layout.endpoints.iter().map(|_| DelayStats::new()).collect(),
+        groups: groups(scenario, &layout, seed)?,
+        probes: probes(scenario, &layout.schemes)?,
+        sample: if measure.text("queue-trace") == "sampled" { measure.time("queue-sample") } else { Time::ZERO },
+        warmup: measure.time("warmup"),
+        schemes: layout.schemes,
+        topology: layout.topology,
+        endpoints: layout.endpoints,
+        header: layout.header,
         paths: Paths::default(),
         hosts,
         switches,
         flows: Vec::new(),
         transfers: Vec::new(),
         queries: Vec::new(),
-        groups,
         host_tokens: Slots::default(),
         tokens: Slots::default(),
         messages: Slots::default(),
@@ -138,8 +180,7 @@ pub(crate) fn build(scenario: &Scenario, mut substitutes: Substitutes) -> Result
         acks: AckList::new(),
         receiver_actions: Vec::new(),
         switch_actions: Vec::new(),
-    };
-    Ok((world, CoreParts { ports, nodes, ledger, ties }))
+    })
 }
 
 /// The schemes that a scenario uses, each built once.
@@ -173,7 +214,7 @@ fn traffic_row(group: &TrafficGroup) -> &'static TrafficRow {
     traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry")
 }
 
-fn lay_out(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecError> {
+fn topology(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecError> {
     let total = Demand {
         senders: demands.iter().map(|demand| demand.senders).sum(),
         receivers: demands.iter().map(|demand| demand.receivers).max().unwrap_or(0),
@@ -278,16 +319,9 @@ fn base_rtt(topology: &Topology) -> Time {
     topology.paths(from, to).first().map_or(Time::ZERO, |path| topology.base_rtt(path))
 }
 
-fn ports(
-    scenario: &Scenario,
-    topology: &Topology,
-    bundle: &dyn Scheme,
-    facts: &dyn Fn(NodeId) -> NodeFacts,
-    header: u16,
-    agents: &[bool],
-) -> Result<Vec<PortSpec>, SpecError> {
-    let packet = scenario.transport.bytes("mss").get() + u64::from(header);
-    let seed = scenario.run.integer("seed");
+fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Result<Vec<PortSpec>, SpecError> {
+    let topology = &layout.topology;
+    let packet = layout.mss + u64::from(layout.header);
     let mut ports = Vec::with_capacity(topology.links.len());
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
@@ -302,7 +336,11 @@ fn ports(
             ps_per_byte: link.rate.ps_per_byte().expect("the parser checks rates"),
             delay: link.delay,
             limit: if switch { limit(&scenario.network.params, link, packet)? } else { Limit::Unlimited },
-            discipline: if switch { discipline(scenario, bundle, &facts(link.from)) } else { queue::drop_tail() },
+            discipline: if switch {
+                discipline(scenario, layout.bundle(), &layout.facts(link.from))
+            } else {
+                queue::drop_tail()
+            },
             jitter,
             node: link.from.index(),
             observed: observed(scenario, topology, LinkId::new(i), switch) || agents[link.from.index()],
@@ -398,10 +436,12 @@ fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool
     }
 }
 
-fn ledger(scenario: &Scenario, topology: &Topology, groups: usize, header: u16) -> Ledger {
+fn ledger(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Ledger {
+    let topology = &layout.topology;
     let width = scenario.measure.time("bin");
-    let bins = (width > Time::ZERO).then(|| Bins::new(width, groups));
-    let mut ledger = Ledger::new(topology.links.len(), bins, header);
+    let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len()));
+    let limits = ports.iter().map(|port| port.limit);
+    let mut ledger = Ledger::new(limits, topology.nodes.len(), bins, layout.header);
     let trace = scenario.measure.text("queue-trace") == "on-change";
     for (i, link) in topology.links.iter().enumerate() {
         let (id, switch) = (LinkId::new(i), topology.nodes[link.from.index()] == NodeKind::Switch);
@@ -413,7 +453,8 @@ fn ledger(scenario: &Scenario, topology: &Topology, groups: usize, header: u16) 
 }
 
 /// Gives each group its own sending hosts, in file order; groups that share hosts take all of them.
-fn groups(scenario: &Scenario, topology: &Topology, demands: &[Demand], seed: u64) -> Result<Vec<Group>, SpecError> {
+fn groups(scenario: &Scenario, layout: &Layout, seed: u64) -> Result<Vec<Group>, SpecError> {
+    let (topology, demands) = (&layout.topology, &layout.demands);
     let mut next = 0;
     let mut groups = Vec::new();
     for (i, (group, demand)) in scenario.traffic.iter().zip(demands).enumerate() {

@@ -1,31 +1,68 @@
-//! The proof that nothing went missing: conservation and sanity, checked at the end of every run.
+//! The proof that nothing went missing: conservation and sanity, checked in every run.
+//!
+//! Buffers and windows are watched while the run goes on, packets and bytes are counted up at its end, from both sides:
+//! flow by flow, port by port, and node by node. A hop costs nothing for it: what went through a port follows from what
+//! it let in and what is still there, and the nodes at its two ends must agree.
 
-use crate::ids::LinkId;
-use crate::sim::event::EventCore;
+use crate::packet::Packet;
+use crate::sim::event::{EventCore, PortAudit};
+use crate::sim::port::Limit;
 use crate::sim::transfers::Transfer;
 use crate::sim::world::{RunError, World};
 use crate::tcp::sender::State;
 
 impl World {
-    /// Conservation and sanity: every packet that was sent arrived, was dropped, is kept by an agent or is still in
-    /// the network; windows are real; queues stayed within their buffers.
+    /// Everything that can be checked when a run is over.
     pub(crate) fn check<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        let mut inside = vec![0_u64; self.flows.len()];
-        core.in_network(&mut |packet| inside[packet.flow.index()] += 1);
-        for (i, flow) in self.flows.iter().enumerate() {
+        self.check_breach(core)?;
+        self.check_flows(core)?;
+        let ports = core.audit(self.now);
+        self.check_ports(&ports)?;
+        self.check_memory(&ports, core)?;
+        self.check_nodes(&ports, core)?;
+        self.check_stuck(core)
+    }
+
+    /// Nothing was broken while the run went on: no queue beyond its buffer, no window that is not above zero.
+    pub(crate) fn check_breach<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
+        match core.ledger().breach.clone() {
+            None => Ok(()),
+            Some(breach) => Err(RunError::Broken { seed: self.seed, at: breach.at, what: breach.what }),
+        }
+    }
+
+    /// Of each flow, every packet and byte that was sent arrived, was dropped, is kept by an agent or is in the network.
+    fn check_flows<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
+        let mut inside = vec![(0_u64, 0_u64); self.flows.len()];
+        core.in_network(&mut |packet: &Packet| {
+            let (packets, bytes) = &mut inside[packet.flow.index()];
+            *packets += 1;
+            *bytes += u64::from(packet.size);
+        });
+        for (i, (flow, inside)) in self.flows.iter().zip(inside).enumerate() {
             let book = &core.ledger().flows[i];
-            let sent = flow.sender.segments_sent + flow.receiver.acks_sent;
-            let gone = flow.arrived + flow.acks_arrived + book.drops + book.acks_dropped + book.kept + inside[i];
-            if sent != gone {
-                let what = format!(
-                    "flow {i} sent {sent} packets, but {} arrived, {} were dropped, {} are kept by a switch and {} are \
-                     in the network",
-                    flow.arrived + flow.acks_arrived,
-                    book.drops + book.acks_dropped,
+            let counts = [
+                (
+                    "packets",
+                    flow.sender.segments_sent + flow.receiver.acks_sent,
+                    [flow.arrived + flow.acks_arrived, book.drops + book.acks_dropped, inside.0],
                     book.kept,
-                    inside[i]
-                );
-                return Err(self.broken(what));
+                ),
+                (
+                    "bytes",
+                    flow.wire.sent_bytes + flow.receiver.ack_bytes_sent,
+                    [flow.arrived_bytes + flow.ack_bytes_arrived, book.dropped_bytes, inside.1],
+                    book.kept_bytes,
+                ),
+            ];
+            for (what, sent, [arrived, dropped, inside], kept) in counts {
+                let gone = i128::from(arrived) + i128::from(dropped) + i128::from(inside) + i128::from(kept);
+                if gone != i128::from(sent) || kept < 0 {
+                    return Err(self.broken(format!(
+                        "flow {i} sent {sent} {what}, but {arrived} arrived, {dropped} were dropped, {kept} are kept by a \
+                         switch and {inside} are in the network"
+                    )));
+                }
             }
             let window = flow.sender.window();
             if !(window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0) {
@@ -35,17 +72,63 @@ impl World {
                 return Err(self.broken(format!("flow {i} was acknowledged beyond what arrived")));
             }
         }
-        self.check_queues(core)?;
-        self.check_stuck(core)
+        Ok(())
     }
 
-    fn check_queues<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        for i in 0..self.topology.links.len() {
-            let Some(limit) = core.limit(LinkId::new(i)) else { continue };
-            let Some(monitor) = &mut core.ledger().queues[i] else { continue };
-            let most = monitor.stats.finish(self.now).packets.max;
-            if most > limit {
-                return Err(self.broken(format!("link {i} held {most} packets in a buffer of {limit}")));
+    /// What each port let in has left it or is there: as counted one by one, and as found.
+    fn check_ports(&self, ports: &[PortAudit]) -> Result<(), RunError> {
+        for (i, port) in ports.iter().enumerate() {
+            let PortAudit { entered, believed, counts_bytes, held, flying } = *port;
+            let name = || format!("link {}->{}", self.topology.links[i].from, self.topology.links[i].to);
+            if believed.packets != held.packets || (counts_bytes && believed.bytes != held.bytes) {
+                let what = format!("{} let in {entered} bytes and counts {believed:?}, but holds {held:?}", name());
+                return Err(self.broken(what));
+            }
+            if held.bytes + flying > entered {
+                return Err(self.broken(format!(
+                    "{} let in {entered} bytes, but holds {} and carries {flying}",
+                    name(),
+                    held.bytes
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ports that share a memory fit into it together.
+    fn check_memory<C: EventCore>(&self, ports: &[PortAudit], core: &mut C) -> Result<(), RunError> {
+        let mut pools = vec![0; self.topology.nodes.len()];
+        for (i, port) in ports.iter().enumerate() {
+            let Limit::Dynamic { pool, memory, .. } = core.ledger().ports[i].limit else { continue };
+            pools[pool] += port.held.bytes;
+            if pools[pool] > memory {
+                let (used, node) = (pools[pool], self.topology.links[i].from);
+                return Err(self.broken(format!("the ports of {node} hold {used} bytes in a memory of {memory}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// What reaches a node, or begins there, leaves it, ends there, is dropped at one of its ports, or is kept.
+    fn check_nodes<C: EventCore>(&self, ports: &[PortAudit], core: &mut C) -> Result<(), RunError> {
+        let mut nodes = vec![Balance::default(); self.topology.nodes.len()];
+        for (i, (link, port)) in self.topology.links.iter().zip(ports).enumerate() {
+            nodes[link.to.index()].reached += port.delivered();
+            nodes[link.from.index()].let_in += port.entered;
+            nodes[link.from.index()].dropped += core.ledger().ports[i].dropped_bytes;
+        }
+        for flow in &self.flows {
+            let (from, to) = (flow.wire.from.index(), flow.wire.to.index());
+            nodes[from].begun += flow.wire.sent_bytes;
+            nodes[to].begun += flow.receiver.ack_bytes_sent;
+            nodes[to].ended += flow.arrived_bytes;
+            nodes[from].ended += flow.ack_bytes_arrived;
+        }
+        for (i, node) in nodes.iter().enumerate() {
+            let kept = core.ledger().kept[i];
+            let gone = i128::from(node.let_in + node.dropped + node.ended) + i128::from(kept);
+            if i128::from(node.reached + node.begun) != gone {
+                return Err(self.broken(format!("node {i} keeps {kept} bytes, and its others do not add up: {node:?}")));
             }
         }
         Ok(())
@@ -84,4 +167,19 @@ impl World {
             why,
         })
     }
+}
+
+/// Bytes at one node.
+#[derive(Clone, Debug, Default)]
+struct Balance {
+    /// Delivered by its links.
+    reached: u64,
+    /// Sent by its own flows.
+    begun: u64,
+    /// Let into its ports.
+    let_in: u64,
+    /// Dropped at its ports, or by its agent.
+    dropped: u64,
+    /// Taken by its own flows.
+    ended: u64,
 }

@@ -37,6 +37,12 @@ impl World {
         let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
         let mut io = Io { core, wire: &mut flow.wire, paths: &self.paths, selector: &mut *host.selector, now };
         let result = act(&mut flow.sender, cfg, &mut io);
+        // Not a number is not above zero either.
+        let real = flow.sender.window().cwnd > 0.0;
+        if !real {
+            let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
+            core.ledger().broken(now, what);
+        }
         if flow.probed {
             self.probes.record(flow.wire.id, now, &flow.sender, cfg);
         }
@@ -48,6 +54,7 @@ impl World {
     pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
         let flow = &mut self.flows[packet.flow.index()];
         flow.acks_arrived += 1;
+        flow.ack_bytes_arrived += u64::from(packet.size);
         let blocks =
             if packet.flags.has(Flags::SACK) { core.ledger().sack.take(packet.stamp.bits() as usize) } else { None };
         let syn = packet.flags.has(Flags::SYN);
@@ -69,6 +76,7 @@ impl World {
     pub(crate) fn on_segment<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
         let flow = &mut self.flows[packet.flow.index()];
         flow.arrived += 1;
+        flow.arrived_bytes += u64::from(packet.size);
         let side = &mut flow.receiver;
         side.field = packet.field;
         if packet.flags.has(Flags::SYN) {
@@ -206,6 +214,7 @@ impl World {
             stamp = Stamp::from_bits(core.ledger().sack.put(blocks) as u32);
         }
         side.acks_sent += 1;
+        side.ack_bytes_sent += u64::from(size);
         let packet = Packet {
             arrival: 0,
             field: side.field,
@@ -228,6 +237,7 @@ impl World {
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let side = &mut flow.receiver;
         side.acks_sent += 1;
+        side.ack_bytes_sent += u64::from(flow.wire.header);
         let packet = Packet {
             arrival: 0,
             field: side.field,

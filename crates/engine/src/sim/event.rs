@@ -2,6 +2,7 @@
 
 use crate::ids::LinkId;
 use crate::packet::Packet;
+use crate::roles::Backlog;
 use crate::units::Time;
 
 /// The kinds of rare events, in the order in which they happen at one instant.
@@ -173,7 +174,7 @@ pub(crate) trait EventCore {
     /// Takes the packet whose arrival was the last event.
     fn take(&mut self, link: LinkId, now: Time) -> Packet;
     /// What is in the port of `link` now.
-    fn backlog(&mut self, link: LinkId, now: Time) -> crate::roles::Backlog;
+    fn backlog(&mut self, link: LinkId, now: Time) -> Backlog;
     /// The books that both cores keep in the same way.
     fn ledger(&mut self) -> &mut super::ledger::Ledger;
     /// Brings every observed port up to `now` (end of run, samples).
@@ -182,10 +183,43 @@ pub(crate) trait EventCore {
     fn node(&mut self, switch: crate::ids::NodeId, now: Time) -> &mut dyn std::any::Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
-    /// Most packets that the port of `link` may hold, where its buffer counts packets.
-    fn limit(&self, link: LinkId) -> Option<u64>;
     /// Nothing is left that could happen, but for samples.
     fn is_idle(&self) -> bool;
-    /// Bytes whose transmission by the port of `link` is over.
-    fn bytes_out(&self, link: LinkId, now: Time) -> u64;
+    /// What every port has counted, beside what is really there.
+    fn audit(&mut self, now: Time) -> Vec<PortAudit>;
+}
+
+/// What one port has counted, beside what is really in it and on its link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PortAudit {
+    /// Bytes that were let in and not pushed out again.
+    pub(crate) entered: u64,
+    /// What it believes to hold.
+    pub(crate) believed: Backlog,
+    /// It counts bytes, not only packets.
+    pub(crate) counts_bytes: bool,
+    /// What it holds, the packet in transmission included.
+    pub(crate) held: Backlog,
+    /// Bytes that have left it and are on their way.
+    pub(crate) flying: u64,
+}
+
+impl PortAudit {
+    /// Books a packet that is in the port, or else on its way.
+    pub(crate) fn find(&mut self, size: u16, in_port: bool) {
+        if in_port {
+            self.held.packets += 1;
+            self.held.bytes += u64::from(size);
+        } else {
+            self.flying += u64::from(size);
+        }
+    }
+    /// Bytes whose transmission is over.
+    pub(crate) fn departed(&self) -> u64 {
+        self.entered.saturating_sub(self.held.bytes)
+    }
+    /// Bytes that have reached the end of the link.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.departed().saturating_sub(self.flying)
+    }
 }

@@ -76,6 +76,8 @@ pub(crate) struct Wire {
     pub(crate) cell: u64,
     /// Equal paths to choose from per flowcell; empty where a flow keeps its path.
     pub(crate) cell_paths: Vec<u32>,
+    /// Bytes of the packets that the sender has sent.
+    pub(crate) sent_bytes: u64,
 }
 
 /// The receiving host's side of a flow beyond reassembly.
@@ -101,6 +103,7 @@ pub(crate) struct ReceiverSide {
     pub(crate) last_delay: Option<Time>,
     pub(crate) segments: u64,
     pub(crate) acks_sent: u64,
+    pub(crate) ack_bytes_sent: u64,
 }
 
 /// What to do when a flow's transfer has arrived.
@@ -124,6 +127,8 @@ pub(crate) struct Flow {
     /// Packets that reached their end host, in both directions.
     pub(crate) arrived: u64,
     pub(crate) acks_arrived: u64,
+    pub(crate) arrived_bytes: u64,
+    pub(crate) ack_bytes_arrived: u64,
     pub(crate) probed: bool,
 }
 
@@ -182,6 +187,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             priority: facts.priority,
             scale: if syn { self.wire.scale } else { 0 },
         };
+        self.wire.sent_bytes += u64::from(packet.size);
         let link = self.paths.next(self.wire.forward).expect("a path has links");
         self.core.send(link, &packet, self.now);
     }

@@ -1,20 +1,32 @@
 //! The books that every event core keeps alike: drops, marks, queue lengths, and packets' SACK blocks.
 
-use crate::ids::{FlowId, GroupId, LinkId};
+use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::queue::{QueueStats, Trace};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
 use crate::sim::event::Slots;
+use crate::sim::port::Limit;
 use crate::tcp::sack::SackBlocks;
 use crate::units::{Bytes, Time};
 
 /// What happened to packets at one egress port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct PortBook {
     pub(crate) drops: u64,
+    pub(crate) dropped_bytes: u64,
     pub(crate) marks: u64,
     pub(crate) would_mark: u64,
+    /// The buffer that it must stay within.
+    pub(crate) limit: Limit,
+}
+
+/// A law that was broken while the run went on.
+#[derive(Clone, Debug)]
+pub(crate) struct Breach {
+    pub(crate) at: Time,
+    /// Which law, with the numbers.
+    pub(crate) what: String,
 }
 
 /// A segment whose latest transmission was dropped.
@@ -35,8 +47,11 @@ pub(crate) struct FlowBook {
     pub(crate) lost: Vec<LostSegment>,
     /// Acknowledgements (and SYN-ACKs) of the flow that were dropped.
     pub(crate) acks_dropped: u64,
-    /// Packets that a switch agent keeps.
-    pub(crate) kept: u64,
+    /// Bytes of all its packets that were dropped, in both directions.
+    pub(crate) dropped_bytes: u64,
+    /// Packets that switch agents keep, and their bytes; below zero if one injects what it did not keep.
+    pub(crate) kept: i64,
+    pub(crate) kept_bytes: i64,
     pub(crate) group: GroupId,
 }
 
@@ -72,6 +87,10 @@ pub(crate) struct Ledger {
     pub(crate) bins: Option<Bins>,
     pub(crate) sack: Slots<SackBlocks>,
     pub(crate) drop_log: Vec<DropRecord>,
+    /// By node, the bytes that its switch agent keeps.
+    pub(crate) kept: Vec<i64>,
+    /// The first law that was broken.
+    pub(crate) breach: Option<Breach>,
     /// Bytes of headers in every packet: a segment of this size carries no data.
     header: u16,
 }
@@ -80,15 +99,21 @@ pub(crate) struct Ledger {
 pub(crate) const DROP_LOG_LIMIT: usize = 100_000;
 
 impl Ledger {
-    pub(crate) fn new(links: usize, bins: Option<Bins>, header: u16) -> Self {
+    /// Books for ports with these buffers, and for a number of nodes.
+    pub(crate) fn new(limits: impl Iterator<Item = Limit>, nodes: usize, bins: Option<Bins>, header: u16) -> Self {
+        let port = |limit| PortBook { drops: 0, dropped_bytes: 0, marks: 0, would_mark: 0, limit };
+        let ports: Vec<PortBook> = limits.map(port).collect();
+        let links = ports.len();
         Self {
             drops: [0; DropReason::ALL.len()],
-            ports: vec![PortBook::default(); links],
+            ports,
             flows: Vec::new(),
             queues: (0..links).map(|_| None).collect(),
             bins,
             sack: Slots::default(),
             drop_log: Vec::new(),
+            kept: vec![0; nodes],
+            breach: None,
             header,
         }
     }
@@ -107,7 +132,9 @@ impl Ledger {
     #[cold]
     pub(crate) fn on_drop(&mut self, link: LinkId, packet: &Packet, reason: DropReason, now: Time) {
         self.drops[reason as usize] += 1;
-        self.ports[link.index()].drops += 1;
+        let port = &mut self.ports[link.index()];
+        port.drops += 1;
+        port.dropped_bytes += u64::from(packet.size);
         if packet.flags.has(Flags::SACK) {
             self.sack.take(packet.stamp.bits() as usize);
         }
@@ -124,6 +151,7 @@ impl Ledger {
             });
         }
         let book = &mut self.flows[packet.flow.index()];
+        book.dropped_bytes += u64::from(packet.size);
         if ack {
             book.acks_dropped += 1;
         } else {
@@ -138,6 +166,59 @@ impl Ledger {
         if let Some(bins) = &mut self.bins {
             bins.add_drop(book.group, now);
         }
+    }
+
+    /// A packet was let into the port of `link`, which now holds `backlog`, and the ports that share its memory hold
+    /// `pool_bytes`. Ports decide by themselves whether there is room; this holds them to it.
+    #[inline]
+    pub(crate) fn on_admitted(&mut self, link: LinkId, now: Time, backlog: Backlog, pool_bytes: u64) {
+        let within = match self.ports[link.index()].limit {
+            Limit::Unlimited => true,
+            Limit::Packets(limit) => backlog.packets <= limit,
+            Limit::Bytes(limit) => backlog.bytes <= limit,
+            Limit::Dynamic { memory, .. } => pool_bytes <= memory,
+        };
+        if !within {
+            self.overflow(link, now, backlog, pool_bytes);
+        }
+    }
+
+    #[cold]
+    fn overflow(&mut self, link: LinkId, now: Time, backlog: Backlog, pool_bytes: u64) {
+        let Backlog { packets, bytes } = backlog;
+        let what = match self.ports[link.index()].limit {
+            Limit::Packets(limit) => format!("link {link} holds {packets} packets in a buffer of {limit}"),
+            Limit::Bytes(limit) => format!("link {link} holds {bytes} bytes in a buffer of {limit}"),
+            Limit::Dynamic { memory, .. } => {
+                format!("the ports that share the memory of link {link} hold {pool_bytes} bytes in {memory}")
+            }
+            Limit::Unlimited => return,
+        };
+        self.broken(now, what);
+    }
+
+    /// Notes a broken law; the first one counts.
+    #[cold]
+    pub(crate) fn broken(&mut self, at: Time, what: String) {
+        self.breach.get_or_insert(Breach { at, what });
+    }
+
+    /// A switch agent keeps a packet.
+    pub(crate) fn on_keep(&mut self, switch: NodeId, packet: &Packet) {
+        self.keep(switch, packet, 1);
+    }
+
+    /// A switch agent sends a packet that it kept.
+    pub(crate) fn on_inject(&mut self, switch: NodeId, packet: &Packet) {
+        self.keep(switch, packet, -1);
+    }
+
+    fn keep(&mut self, switch: NodeId, packet: &Packet, packets: i64) {
+        let bytes = packets * i64::from(packet.size);
+        let book = &mut self.flows[packet.flow.index()];
+        book.kept += packets;
+        book.kept_bytes += bytes;
+        self.kept[switch.index()] += bytes;
     }
 
     #[inline]

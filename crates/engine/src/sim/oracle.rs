@@ -6,7 +6,7 @@
 use crate::ids::{LinkId, NodeId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
-use crate::sim::event::{Class, Event, EventCore, MiscKey, TieBreak};
+use crate::sim::event::{Class, Event, EventCore, MiscKey, PortAudit, TieBreak};
 use crate::sim::ledger::Ledger;
 use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
 use crate::units::Time;
@@ -185,6 +185,8 @@ impl EventCore for Oracle {
         }
         let backlog = self.ports[i].backlog();
         self.ledger.on_queue(link, now, backlog);
+        let pool_bytes = self.pool_bytes(self.ports[i].spec.limit);
+        self.ledger.on_admitted(link, now, backlog, pool_bytes);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {
@@ -246,16 +248,28 @@ impl EventCore for Oracle {
         }
     }
 
-    fn limit(&self, link: LinkId) -> Option<u64> {
-        self.ports[link.index()].spec.limit.packets()
-    }
-
     fn is_idle(&self) -> bool {
         self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if key.is_sample()))
     }
 
-    fn bytes_out(&self, link: LinkId, _now: Time) -> u64 {
-        let port = &self.ports[link.index()];
-        port.bytes_in - port.backlog().bytes
+    fn audit(&mut self, _now: Time) -> Vec<PortAudit> {
+        let start = |port: &Port| PortAudit {
+            entered: port.bytes_in,
+            believed: port.backlog(),
+            counts_bytes: true,
+            ..PortAudit::default()
+        };
+        let mut audits: Vec<PortAudit> = self.ports.iter().map(start).collect();
+        for (port, audit) in self.ports.iter().zip(&mut audits) {
+            port.bands.iter().flatten().for_each(|(_, packet)| audit.find(packet.size, true));
+        }
+        for Reverse(entry) in &self.queue {
+            match &entry.kind {
+                Kind::Departure(packet) => audits[entry.link].find(packet.size, true),
+                Kind::Arrival(packet) => audits[entry.link].find(packet.size, false),
+                Kind::Misc(_) => {}
+            }
+        }
+        audits
     }
 }

@@ -20,16 +20,6 @@ pub(crate) enum Limit {
     Dynamic { pool: usize, memory: u64, alpha: f64 },
 }
 
-impl Limit {
-    /// The limit, where it counts packets.
-    pub(crate) fn packets(self) -> Option<u64> {
-        match self {
-            Self::Packets(packets) => Some(u64::from(packets)),
-            Self::Unlimited | Self::Bytes(_) | Self::Dynamic { .. } => None,
-        }
-    }
-}
-
 /// Random turn-around of a host: each packet waits a uniform time below `span`, and order is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Jitter {

@@ -81,7 +81,7 @@ impl World {
         match pass {
             Pass::Forward => core.send(to, &packet, now),
             Pass::Drop => core.ledger().on_drop(to, &packet, DropReason::Agent, now),
-            Pass::Keep => core.ledger().flows[packet.flow.index()].kept += 1,
+            Pass::Keep => core.ledger().on_keep(switch, &packet),
         }
         self.run_switch_actions(switch, now, core);
     }
@@ -108,7 +108,7 @@ impl World {
             match action {
                 SwitchAction::Report(bytes) => self.post(Leg::Up, switch, bytes, now, core),
                 SwitchAction::Inject { packet, to } => {
-                    core.ledger().flows[packet.flow.index()].kept -= 1;
+                    core.ledger().on_inject(switch, &packet);
                     core.send(to, &packet, now);
                 }
                 SwitchAction::Timer { at, token } => {

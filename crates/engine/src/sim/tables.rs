@@ -4,7 +4,7 @@ use crate::ids::{LinkId, NodeId, TransferId};
 use crate::measure::queue::QueueSummary;
 use crate::measure::table::{Column, Data, Table};
 use crate::roles::DropReason;
-use crate::sim::event::EventCore;
+use crate::sim::event::{EventCore, PortAudit};
 use crate::sim::ideal::ideal;
 use crate::sim::transfers::{Counters, TimeoutCause, Transfer};
 use crate::sim::world::World;
@@ -277,7 +277,7 @@ pub(crate) fn queue_table<C: EventCore>(
 pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: Vec<String>) -> Table {
     let links = 0..world.topology.links.len();
     let spans = world.now.secs();
-    let bytes: Vec<u64> = links.clone().map(|i| core.bytes_out(LinkId::new(i), world.now)).collect();
+    let bytes: Vec<u64> = core.audit(world.now).iter().map(PortAudit::departed).collect();
     let rate = |i: usize| world.topology.links[i].rate.bps();
     let used = |i: usize| if spans > 0.0 { bytes[i] as f64 * 8.0 / spans / rate(i) as f64 } else { 0.0 };
     let column = Column::new;

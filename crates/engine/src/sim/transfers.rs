@@ -374,6 +374,7 @@ impl World {
                 last_delay: None,
                 segments: 0,
                 acks_sent: 0,
+                ack_bytes_sent: 0,
             },
             wire,
             purpose: Purpose::Data,
@@ -382,6 +383,8 @@ impl World {
             window_probes: 0,
             arrived: 0,
             acks_arrived: 0,
+            arrived_bytes: 0,
+            ack_bytes_arrived: 0,
             probed: false,
         });
         core.ledger().add_flow(group);
@@ -415,6 +418,7 @@ impl World {
             cell_end: cell.map_or(u64::MAX, |cell| cell + FIRST_DATA),
             cell: 0,
             cell_paths: if cell.is_some() { cell_paths } else { Vec::new() },
+            sent_bytes: 0,
         }
     }
 

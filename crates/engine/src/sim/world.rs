@@ -154,11 +154,13 @@ impl World {
                     self.events += 1;
                     self.on_misc(class, index as usize, now, core);
                     // Rare events are frequent enough to stop soon: every flow with data has its timer.
-                    if self.events.is_multiple_of(PROGRESS_EVERY)
-                        && let Some(progress) = &mut progress
-                        && !progress(now.secs() / self.duration.secs())
-                    {
-                        return Err(RunError::Stopped { at: now });
+                    if self.events.is_multiple_of(PROGRESS_EVERY) {
+                        self.check_breach(core)?;
+                        if let Some(progress) = &mut progress
+                            && !progress(now.secs() / self.duration.secs())
+                        {
+                            return Err(RunError::Stopped { at: now });
+                        }
                     }
                 }
             }

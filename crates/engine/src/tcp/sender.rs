@@ -272,6 +272,11 @@ impl Sender {
     pub fn window(&self) -> CongestionWindow {
         self.window
     }
+    /// A window that no algorithm has set.
+    #[cfg(test)]
+    pub(crate) fn forge_window(&mut self, cwnd: f64) {
+        self.window.cwnd = cwnd;
+    }
     /// Where the connection stands.
     pub fn state(&self) -> State {
         self.state

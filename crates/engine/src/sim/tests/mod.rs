@@ -7,6 +7,7 @@ mod congestion_control;
 mod constructed;
 mod controller;
 mod grid;
+mod laws;
 mod path_selector;
 mod queue_discipline;
 mod random;

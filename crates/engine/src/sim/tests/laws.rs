@@ -1,0 +1,154 @@
+//! The laws that every run is held to: each is broken once, and the run must say so.
+
+use super::bench::{Parts, instead, scenario, star};
+use crate::roles::{AckEvent, CongestionControl, SenderCx};
+use crate::schemes::NewReno;
+use crate::sim::build::{Substitutes, build};
+use crate::sim::core::Core;
+use crate::sim::event::{Class, Event, EventCore};
+use crate::sim::oracle::Oracle;
+use crate::sim::port::Limit;
+use crate::sim::world::{RunError, World};
+use crate::units::Time;
+
+/// Five senders overrun a port of ten packets, and the clock stops while packets are under way.
+const BUSY: &str = "[network]\ntopology = \"star\"\nbuffer = \"10pkt\"\n[[traffic]]\nkind = \"incast\"\nsenders = 5\n\
+                    bytes-each = \"200KB\"\n[run]\nduration = \"700us\"\nseed = 42\n";
+
+/// A world and its core, before the first event.
+fn laid_out(text: &str, substitutes: Substitutes) -> (World, Core) {
+    let (world, parts) = build(&scenario(text), substitutes).expect("makes sense");
+    (world, Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties))
+}
+
+/// What is wrong with a run whose books are changed after it, and when.
+#[track_caller]
+fn after(change: impl FnOnce(&mut World, &mut Core)) -> String {
+    let (mut world, mut core) = laid_out(BUSY, Substitutes::default());
+    world.run(&mut core, None).expect("every law holds");
+    change(&mut world, &mut core);
+    told(world.check(&mut core), Time::from_us(700))
+}
+
+#[track_caller]
+fn told(result: Result<(), RunError>, when: Time) -> String {
+    let Err(RunError::Broken { seed, at, what }) = result else { panic!("{result:?}") };
+    assert_eq!((seed, at), (42, when), "{what}");
+    what
+}
+
+#[track_caller]
+fn says(what: &str, words: &[&str]) {
+    assert!(words.iter().all(|word| what.contains(word)), "{what}");
+}
+
+#[test]
+fn a_lost_packet_is_missed() {
+    says(&after(|world, _| world.flows[3].arrived -= 1), &["flow 3 sent", "packets"]);
+    says(&after(|_, core| core.ledger().flows[2].drops += 1), &["flow 2 sent", "packets"]);
+}
+
+#[test]
+fn lost_bytes_are_missed_in_both_directions() {
+    says(&after(|world, _| world.flows[1].arrived_bytes -= 1), &["flow 1 sent", "bytes"]);
+    says(&after(|world, _| world.flows[1].ack_bytes_arrived += 40), &["flow 1 sent", "bytes"]);
+    says(&after(|world, _| world.flows[0].wire.sent_bytes += 1500), &["flow 0 sent", "bytes"]);
+    says(&after(|_, core| core.ledger().flows[0].dropped_bytes -= 1), &["flow 0 sent", "bytes"]);
+}
+
+#[test]
+fn what_no_switch_kept_cannot_leave_it() {
+    let what = after(|world, core| {
+        let book = &mut core.ledger().flows[0];
+        (book.kept, book.kept_bytes) = (-1, -1500);
+        world.flows[0].arrived += 1;
+        world.flows[0].arrived_bytes += 1500;
+    });
+    says(&what, &["flow 0 sent", "-1 are kept"]);
+}
+
+#[test]
+fn each_port_accounts_for_its_bytes() {
+    // Of all ports at the switch and at the hosts: one byte more than was let in, or dropped, is noticed at its node.
+    for link in 0..12 {
+        let dropped = after(|_, core| core.ledger().ports[link].dropped_bytes += 1);
+        says(&dropped, &["do not add up", "dropped"]);
+    }
+    says(&after(|_, core| core.forget(1)), &["n0->n1 let in", "counts"]);
+    says(&after(|_, core| core.ledger().kept[0] += 40), &["node 0 keeps 40 bytes"]);
+}
+
+#[test]
+fn windows_stay_above_zero() {
+    /// Takes the window below zero for one acknowledgement.
+    struct Owing(u32);
+    impl CongestionControl for Owing {
+        fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+            self.0 += 1;
+            match self.0 {
+                5 => cx.window.cwnd = -1.0,
+                6 => cx.window.cwnd = cx.mss,
+                _ => NewReno.on_ack(cx, ack),
+            }
+        }
+    }
+    let owing = Parts { congestion: Some(Box::new(|_| Box::new(Owing(0)))), ..Parts::default() };
+    let text = star(1, "200KB", "[measure]\nprobes = \"cwnd\"").replace("[run]", "[run]\nseed = 42");
+    let (mut world, mut core) = laid_out(&text, instead(owing));
+    let Err(RunError::Broken { seed: 42, at, what }) = world.run(&mut core, None) else { panic!("not noticed") };
+    says(&what, &["flow f0", "cwnd: -1"]);
+    assert!(at > Time::ZERO && at < world.now, "when it happened, not at the end: {at}");
+    says(&after(|world, _| world.flows[4].sender.forge_window(f64::NAN)), &["flow 4", "NaN"]);
+}
+
+/// Runs a busy star whose books hold the port to the receiver to another limit than the port itself keeps to.
+fn held_to(network: &str, limit: Limit, oracle: bool) -> String {
+    let text = BUSY.replace("buffer = \"10pkt\"", network);
+    let (mut world, parts) = build(&scenario(&text), Substitutes::default()).expect("makes sense");
+    let to_receiver = world.topology.bottleneck.index();
+    let result = if oracle {
+        let mut core = Oracle::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
+        core.ledger().ports[to_receiver].limit = limit;
+        world.run(&mut core, None)
+    } else {
+        let mut core = Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
+        core.ledger().ports[to_receiver].limit = limit;
+        world.run(&mut core, None)
+    };
+    let Err(RunError::Broken { seed: 42, at, what }) = result else { panic!("{result:?}") };
+    assert!(at > Time::ZERO && at < Time::from_us(700), "when it happened: {at}");
+    what
+}
+
+#[test]
+fn queues_stay_within_their_buffers() {
+    let shared = "admission = \"dynamic-threshold\"\nshared-buffer = \"15KB\"";
+    for oracle in [false, true] {
+        let packets = held_to("buffer = \"10pkt\"", Limit::Packets(9), oracle);
+        says(&packets, &["holds 10 packets in a buffer of 9"]);
+        let bytes = held_to("buffer = \"15KB\"", Limit::Bytes(14_999), oracle);
+        says(&bytes, &["holds 15000 bytes in a buffer of 14999"]);
+        let memory = held_to(shared, Limit::Dynamic { pool: 0, memory: 4_000, alpha: 1.0 }, oracle);
+        says(&memory, &["share the memory of link", "in 4000"]);
+    }
+}
+
+#[test]
+fn the_memory_that_ports_share_is_counted_at_the_end_as_well() {
+    let what = after(|_, core| {
+        for port in &mut core.ledger().ports {
+            port.limit = Limit::Dynamic { pool: 0, memory: 2_000, alpha: 1.0 };
+        }
+    });
+    says(&what, &["the ports of", "in a memory of 2000"]);
+}
+
+#[test]
+fn nothing_happens_in_the_past() {
+    let (mut world, mut core) = laid_out(BUSY, Substitutes::default());
+    world.now = Time::from_us(700);
+    core.schedule(Time::from_us(500), Class::Sample, 0);
+    let what = told(world.run(&mut core, None), Time::from_us(700));
+    says(&what, &["comes after one of"]);
+    assert!(!matches!(core.next(), Some((_, Event::Misc { class: Class::Stop, .. }))), "it stopped there");
+}
