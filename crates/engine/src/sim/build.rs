@@ -177,6 +177,7 @@ fn world(
         over: false,
         hops: 0,
         events: 0,
+        stale_timers: 0,
         acks: AckList::new(),
         receiver_actions: Vec::new(),
         switch_actions: Vec::new(),

@@ -6,6 +6,7 @@
 
 use crate::packet::Packet;
 use crate::sim::event::{EventCore, PortAudit};
+use crate::sim::flow::Flow;
 use crate::sim::port::Limit;
 use crate::sim::transfers::Transfer;
 use crate::sim::world::{RunError, World};
@@ -140,7 +141,8 @@ impl World {
 
     /// With an open transfer and no event left, nothing will ever happen again.
     fn check_stuck<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        if self.finished || self.open == 0 || !core.is_idle() {
+        let timed = |flow: &Flow| !flow.sender.deadline.is_never() || !flow.receiver.state.ack_deadline().is_never();
+        if self.finished || self.open == 0 || !core.is_idle() || self.flows.iter().any(timed) {
             return Ok(());
         }
         let stuck =

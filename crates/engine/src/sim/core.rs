@@ -503,7 +503,7 @@ impl EventCore for Core {
     }
 
     fn is_idle(&self) -> bool {
-        self.links.top().is_none() && self.misc.iter().all(|Reverse((_, key))| key.is_sample())
+        self.links.top().is_none() && self.misc.iter().all(|Reverse((_, key))| !key.is_live())
     }
 
     fn audit(&mut self, now: Time) -> Vec<PortAudit> {

@@ -103,7 +103,7 @@ impl World {
         let previous = side.last_delay.replace(delay);
         let (group, to) = (flow.wire.group, flow.wire.to);
         let deadline = side.state.ack_deadline();
-        if !deadline.is_never() && deadline < side.timer_at {
+        if !deadline.is_never() && (C::EAGER_TIMERS || deadline < side.timer_at) {
             side.timer_at = deadline;
             core.schedule(deadline, Class::DelayedAck, packet.flow.index());
         }
@@ -263,19 +263,17 @@ impl World {
     pub(crate) fn on_delayed_ack<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
         let flow = &mut self.flows[id.index()];
         let side = &mut flow.receiver;
-        if side.timer_at != now {
-            return;
-        }
-        side.timer_at = Time::NEVER;
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let ack = side.state.on_ack_timer(now, cfg);
-        let deadline = side.state.ack_deadline();
-        if !deadline.is_never() {
-            side.timer_at = deadline;
-            core.schedule(deadline, Class::DelayedAck, id.index());
+        if side.timer_at == now {
+            side.timer_at = side.state.ack_deadline();
+            if !C::EAGER_TIMERS && !side.timer_at.is_never() {
+                core.schedule(side.timer_at, Class::DelayedAck, id.index());
+            }
         }
-        if let Some(ack) = ack {
-            self.acknowledge(id, ack, now, core);
+        match ack {
+            Some(ack) => self.acknowledge(id, ack, now, core),
+            None => self.stale_timers += 1,
         }
     }
 
@@ -286,7 +284,10 @@ impl World {
         let cause = self.timeout_cause(id, una, nxt, core);
         let outcome = self.with_sender(id, now, core, |sender, cfg, io| sender.on_timer(now, cfg, io));
         let cause = match outcome {
-            TimerOutcome::Idle => return,
+            TimerOutcome::Idle => {
+                self.stale_timers += 1;
+                return;
+            }
             TimerOutcome::WindowProbe => {
                 self.flows[id.index()].window_probes += 1;
                 return;

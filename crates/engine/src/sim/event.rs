@@ -119,8 +119,9 @@ impl MiscKey {
     pub(crate) fn order(self) -> u64 {
         u64::from(self.0)
     }
-    pub(crate) fn is_sample(self) -> bool {
-        self.0 >> INDEX_BITS == Class::Sample as u32
+    /// Something may come of it: no sample, and no timer, whose deadline may have moved.
+    pub(crate) fn is_live(self) -> bool {
+        !matches!(CLASSES[(self.0 >> INDEX_BITS) as usize], Class::Sample | Class::Retransmission | Class::DelayedAck)
     }
     pub(crate) fn event(self) -> Event {
         Event::Misc { class: CLASSES[(self.0 >> INDEX_BITS) as usize], index: self.0 & ((1 << INDEX_BITS) - 1) }
@@ -165,6 +166,9 @@ impl<T> Slots<T> {
 ///
 /// The product has one (`sim::core`); the tests have a second, naive one that it must agree with bit for bit.
 pub(crate) trait EventCore {
+    /// Every new deadline of a retransmission or acknowledgement timer becomes an event, and is ignored if it has moved
+    /// when the event comes. Else deadlines move lazily, which must not change anything else.
+    const EAGER_TIMERS: bool = false;
     /// Lets `packet` into the egress port of `link`.
     fn send(&mut self, link: LinkId, packet: &Packet, now: Time);
     /// Schedules a rare event.
@@ -183,7 +187,7 @@ pub(crate) trait EventCore {
     fn node(&mut self, switch: crate::ids::NodeId, now: Time) -> &mut dyn std::any::Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
-    /// Nothing is left that could happen, but for samples.
+    /// Nothing is left that could happen, but for samples and the timers of end points.
     fn is_idle(&self) -> bool;
     /// What every port has counted, beside what is really there.
     fn audit(&mut self, now: Time) -> Vec<PortAudit>;

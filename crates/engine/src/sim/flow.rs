@@ -160,6 +160,8 @@ impl<C> Io<'_, C> {
 }
 
 impl<C: EventCore> SenderIo for Io<'_, C> {
+    const EAGER_TIMERS: bool = C::EAGER_TIMERS;
+
     #[inline(always)]
     fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts) {
         if segment.seq >= self.wire.cell_end

@@ -1,7 +1,7 @@
 //! The naive event core that the real one must agree with bit for bit: one queue of events, two events a hop.
 //!
-//! Ports count what they hold instead of deriving it from departure times, every departure is an event, and nothing
-//! is skipped. Buffer limits, disciplines and books are the shared ones; the mechanics are written anew.
+//! Ports count what they hold instead of deriving it from departure times, every departure is an event, every deadline
+//! of a timer is one even if it moves on, and nothing is skipped. Buffer limits, disciplines and books are the shared ones; the mechanics are written anew.
 
 use crate::ids::{LinkId, NodeId};
 use crate::packet::{Flags, Packet};
@@ -157,6 +157,8 @@ impl Oracle {
 }
 
 impl EventCore for Oracle {
+    const EAGER_TIMERS: bool = true;
+
     fn send(&mut self, link: LinkId, packet: &Packet, now: Time) {
         let (i, mut packet) = (link.index(), *packet);
         let marked = packet.flags.has(Flags::CE);
@@ -249,7 +251,7 @@ impl EventCore for Oracle {
     }
 
     fn is_idle(&self) -> bool {
-        self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if key.is_sample()))
+        self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if !key.is_live()))
     }
 
     fn audit(&mut self, _now: Time) -> Vec<PortAudit> {

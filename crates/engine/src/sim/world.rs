@@ -123,6 +123,8 @@ pub(crate) struct World {
     pub(crate) over: bool,
     pub(crate) hops: u64,
     pub(crate) events: u64,
+    /// Timer events whose deadline had moved: how many there are is the event core's affair.
+    pub(crate) stale_timers: u64,
     /// Scratch space: what one segment causes. Making it anew for each costs more than the segment itself.
     pub(crate) acks: AckList,
     pub(crate) receiver_actions: Vec<ReceiverAction>,
@@ -166,6 +168,7 @@ impl World {
             }
         }
         self.events += self.hops;
+        self.events -= self.stale_timers;
         core.settle(self.now);
         self.check(core)
     }

@@ -65,6 +65,9 @@ pub struct OutSegment {
 
 /// What a sender needs from the world around it.
 pub trait SenderIo {
+    /// Every new deadline becomes a timer event, and those of earlier ones come too. The naive way, for the tests;
+    /// otherwise there is one event for the earliest, which moves on when it comes.
+    const EAGER_TIMERS: bool = false;
     /// Put a segment into the host's network interface; `facts` go into the packet.
     fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts);
     /// Call [`Sender::on_timer`] at `at`.
@@ -728,15 +731,13 @@ impl Sender {
 
     /// A timer event came. Deadlines move lazily, so most events find theirs moved.
     pub fn on_timer<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
-        if self.timer_at != now {
-            return TimerOutcome::Idle;
-        }
-        self.timer_at = Time::NEVER;
-        if self.deadline > now {
-            if !self.deadline.is_never() {
-                let at = self.deadline;
-                self.arm(at, io);
+        if self.timer_at == now {
+            self.timer_at = Time::NEVER;
+            if self.deadline > now && !self.deadline.is_never() {
+                self.arm(self.deadline, io);
             }
+        }
+        if self.deadline != now {
             return TimerOutcome::Idle;
         }
         self.deadline = Time::NEVER;
@@ -838,7 +839,7 @@ impl Sender {
     #[inline]
     fn arm<I: SenderIo>(&mut self, at: Time, io: &mut I) {
         self.deadline = at;
-        if at < self.timer_at {
+        if I::EAGER_TIMERS || at < self.timer_at {
             self.timer_at = at;
             io.retransmission_timer(at);
         }
