@@ -72,7 +72,7 @@ pub struct FlowFacts {
 pub struct NodeFacts {
     /// The node.
     pub node: NodeId,
-    /// Rate of its (first) link.
+    /// Rate of its (first) link; for a queue, that of the port.
     pub rate: Rate,
     /// Round-trip propagation delay between the farthest hosts.
     pub base_rtt: Time,

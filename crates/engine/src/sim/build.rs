@@ -220,7 +220,10 @@ fn topology(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecErr
         senders: demands.iter().map(|demand| demand.senders).sum(),
         receivers: demands.iter().map(|demand| demand.receivers).max().unwrap_or(0),
     };
-    if total.senders > topology::MAX_PORTS && scenario.network.params.is_default("sender-hosts") {
+    let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
+    let follows = row.params.iter().any(|param| param.key == "sender-hosts")
+        && scenario.network.params.is_default("sender-hosts");
+    if total.senders > topology::MAX_PORTS && follows {
         // The group that asks for most is the one to blame.
         let most = (0..demands.len()).max_by_key(|group| demands[*group].senders).unwrap_or(0);
         let group = &scenario.traffic[most];
@@ -232,7 +235,6 @@ fn topology(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecErr
         );
         return Err(group.params.fail(traffic_row(group).demand_key, message));
     }
-    let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
     (row.build)(&scenario.network.params, &total)
 }
 
@@ -314,15 +316,22 @@ fn some_flow(mss: u64, network: &Params) -> FlowFacts {
     }
 }
 
-/// Propagation delay from the last sender to the first receiver and back.
+/// Longest propagation delay from a sender to the first receiver and back. Senders on one switch are as far.
 fn base_rtt(topology: &Topology) -> Time {
-    let (from, to) = (topology.senders[topology.senders.len() - 1], topology.receivers[0]);
-    topology.paths(from, to).first().map_or(Time::ZERO, |path| topology.base_rtt(path))
+    let places = topology.senders.iter().map(|host| {
+        let cable = topology.links[topology.uplink(*host).index()];
+        ((cable.to, cable.delay), *host)
+    });
+    let places: BTreeMap<_, _> = places.collect();
+    let rtt = |from: &NodeId| Some(topology.base_rtt(topology.paths(*from, topology.receivers[0]).first()?));
+    places.values().filter_map(rtt).max().unwrap_or(Time::ZERO)
 }
 
 fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Result<Vec<PortSpec>, SpecError> {
     let topology = &layout.topology;
     let packet = layout.mss + u64::from(layout.header);
+    // A switch of several tiers has ports of several rates.
+    let port = |link: &LinkSpec| NodeFacts { rate: link.rate, ..layout.facts(link.from) };
     let mut ports = Vec::with_capacity(topology.links.len());
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
@@ -337,11 +346,7 @@ fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Re
             ps_per_byte: link.rate.ps_per_byte().expect("the parser checks rates"),
             delay: link.delay,
             limit: if switch { limit(&scenario.network.params, link, packet)? } else { Limit::Unlimited },
-            discipline: if switch {
-                discipline(scenario, layout.bundle(), &layout.facts(link.from))
-            } else {
-                queue::drop_tail()
-            },
+            discipline: if switch { discipline(scenario, layout.bundle(), &port(link)) } else { queue::drop_tail() },
             jitter,
             node: link.from.index(),
             observed: observed(scenario, topology, LinkId::new(i), switch) || agents[link.from.index()],
@@ -410,10 +415,14 @@ fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecEr
         }
         return Ok(Limit::Dynamic { pool: link.from.index(), memory, alpha: network.number("dt-alpha") });
     }
-    match network.size("buffer") {
-        Size::Packets(0) => Err(network.fail("buffer", "holds less than one packet")),
+    let key = match network.size(link.buffer) {
+        Size::Packets(0) | Size::Bytes(0) => "buffer",
+        _ => link.buffer,
+    };
+    match network.size(key) {
+        Size::Packets(0) => Err(network.fail(key, "holds less than one packet")),
         Size::Bytes(bytes) if bytes < packet => {
-            Err(network.fail("buffer", format!("{bytes}B holds less than one packet of {packet} bytes")))
+            Err(network.fail(key, format!("{bytes}B holds less than one packet of {packet} bytes")))
         }
         Size::Packets(packets) => Ok(Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))),
         Size::Bytes(bytes) => Ok(Limit::Bytes(bytes)),
@@ -518,6 +527,7 @@ fn probes(scenario: &Scenario, in_use: &[Box<dyn Scheme>]) -> Result<Probes, Spe
 fn capture(scenario: &Scenario, topology: &Topology) -> Option<Capture> {
     let host = |node: NodeId| topology.senders.contains(&node);
     let receiver = topology.receivers[0];
+    let names = topology.names();
     let wanted = |i: usize, link: &LinkSpec| match scenario.measure.text("capture") {
         "all" => true,
         "bottleneck" => i == topology.bottleneck.index(),
@@ -530,7 +540,7 @@ fn capture(scenario: &Scenario, topology: &Topology) -> Option<Capture> {
         .iter()
         .enumerate()
         .filter(|(i, link)| wanted(*i, link))
-        .map(|(i, link)| (LinkId::new(i), format!("{} to {}", link.from, link.to)))
+        .map(|(i, link)| (LinkId::new(i), format!("{} to {}", names[link.from.index()], names[link.to.index()])))
         .collect();
     let transport = &scenario.transport;
     let limit = scenario.measure.integer("capture-limit");

@@ -208,7 +208,7 @@ pub(crate) fn queue_summaries<C: EventCore>(world: &World, core: &mut C) -> Vec<
 
 /// Readable names of all links. Made once: an incast loses thousands of packets at one port.
 pub(crate) fn link_names(world: &World) -> Vec<String> {
-    world.topology.links.iter().map(|spec| format!("{}->{}", spec.from, spec.to)).collect()
+    world.topology.link_names()
 }
 
 pub(crate) fn queue_table<C: EventCore>(

@@ -2,7 +2,15 @@
 //!
 //! To add one: a file here and a row in [`REGISTRY`].
 
+mod clos;
+mod fat_tree;
+mod layers;
+mod leaf_spine;
+mod racks;
 mod star;
+#[cfg(test)]
+mod tests;
+mod tree;
 mod two_switch;
 
 use crate::ids::{LinkId, NodeId};
@@ -23,7 +31,8 @@ pub struct TopologyRow {
 }
 
 /// Every topology.
-pub const REGISTRY: &[TopologyRow] = &[star::ROW, two_switch::ROW];
+pub const REGISTRY: &[TopologyRow] =
+    &[star::ROW, two_switch::ROW, tree::ROW, leaf_spine::ROW, clos::ROW, fat_tree::ROW];
 
 /// Hosts that the traffic of a scenario needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +63,8 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Time,
+    /// Key of `[network]` that holds the buffer of its port, where that is not 0; else `buffer` does.
+    pub buffer: &'static str,
 }
 
 /// A network without traffic.
@@ -69,11 +80,16 @@ pub struct Topology {
     pub receivers: Vec<NodeId>,
     /// The link where incast is expected: whose queue is measured.
     pub bottleneck: LinkId,
+    /// What switches are called; empty for hosts, whose names follow from their parts.
+    switches: Vec<String>,
     /// Egress links of each node, for routing.
     egress: Vec<Vec<LinkId>>,
     /// Those from one switch to another.
     trunks: Vec<Vec<LinkId>>,
 }
+
+/// The key of `[network]` that holds the buffer of every port that has no key of its own.
+const BUFFER: &str = "buffer";
 
 /// More ports than this on one switch is a mistake in the scenario rather than a switch.
 pub const MAX_PORTS: usize = 65_535;
@@ -86,16 +102,30 @@ impl Topology {
             senders: Vec::new(),
             receivers: Vec::new(),
             bottleneck,
+            switches: Vec::new(),
             egress: Vec::new(),
             trunks: Vec::new(),
         }
     }
 
     fn add_node(&mut self, kind: NodeKind) -> NodeId {
+        self.switches.push(match kind {
+            NodeKind::Switch => {
+                format!("switch-{}", self.nodes.iter().filter(|other| **other == NodeKind::Switch).count())
+            }
+            NodeKind::Host => String::new(),
+        });
         self.nodes.push(kind);
         self.egress.push(Vec::new());
         self.trunks.push(Vec::new());
         NodeId::new(self.nodes.len() - 1)
+    }
+
+    /// Adds a switch with a name of its own.
+    fn add_switch(&mut self, name: String) -> NodeId {
+        let switch = self.add_node(NodeKind::Switch);
+        self.switches[switch.index()] = name;
+        switch
     }
 
     /// Adds a host with its cable to `switch`.
@@ -108,8 +138,8 @@ impl Topology {
     /// Adds both directions of a cable; returns the link from `a` to `b`.
     fn add_cable(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) -> LinkId {
         let forth = LinkId::new(self.links.len());
-        self.links.push(LinkSpec { from: a, to: b, rate, delay });
-        self.links.push(LinkSpec { from: b, to: a, rate, delay });
+        self.links.push(LinkSpec { from: a, to: b, rate, delay, buffer: BUFFER });
+        self.links.push(LinkSpec { from: b, to: a, rate, delay, buffer: BUFFER });
         self.egress[a.index()].push(forth);
         self.egress[b.index()].push(twin(forth));
         if [a, b].iter().all(|node| self.nodes[node.index()] == NodeKind::Switch) {
@@ -117,6 +147,38 @@ impl Topology {
             self.trunks[b.index()].push(twin(forth));
         }
         forth
+    }
+
+    /// Gives all ports of a switch the buffer that `key` of `[network]` holds.
+    fn set_buffer(&mut self, switch: NodeId, key: &'static str) {
+        for link in &self.egress[switch.index()] {
+            self.links[link.index()].buffer = key;
+        }
+    }
+
+    /// What every node is called: `sender-0` and `receiver-0` by part, switches as the topology says.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = self.switches.clone();
+        for (part, hosts) in [("sender", &self.senders), ("receiver", &self.receivers)] {
+            for (i, host) in hosts.iter().enumerate() {
+                names[host.index()] = format!("{part}-{i}");
+            }
+        }
+        names
+    }
+
+    /// What every link is called: `sender-0->switch-0`. Parallel links are told apart by `/0`, `/1` behind that.
+    pub fn link_names(&self) -> Vec<String> {
+        let nodes = self.names();
+        let mut names = Vec::with_capacity(self.links.len());
+        for (i, link) in self.links.iter().enumerate() {
+            let trunks = self.trunks[link.from.index()].iter().filter(|trunk| self.end(**trunk) == link.to);
+            let parallel: Vec<usize> = trunks.map(|trunk| trunk.index()).collect();
+            let place = parallel.iter().position(|trunk| *trunk == i).filter(|_| parallel.len() > 1);
+            let suffix = place.map_or_else(String::new, |place| format!("/{place}"));
+            names.push(format!("{}->{}{suffix}", nodes[link.from.index()], nodes[link.to.index()]));
+        }
+        names
     }
 
     /// The first link that leaves a node: the interface of a host.
@@ -232,26 +294,4 @@ pub(crate) fn two_paths(senders: usize, rate: Rate, delays: [Time; 2]) -> (Topol
         topology.senders.push(host);
     }
     (topology, between)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_shortest_paths_are_found_in_link_order() {
-        let (topology, middle) = two_paths(2, Rate::from_bps(1_000_000_000), [Time::from_us(1); 2]);
-        for (from, to) in [(topology.senders[1], topology.receivers[0]), (topology.receivers[0], topology.senders[1])] {
-            let paths = topology.paths(from, to);
-            let by = |path: &Vec<LinkId>| topology.end(path[1]);
-            assert_eq!(paths.iter().map(by).collect::<Vec<_>>(), middle);
-            for path in paths {
-                assert_eq!((topology.links[path[0].index()].from, topology.end(path[3]), path.len()), (from, to, 4));
-                let joined = |pair: &[LinkId]| topology.end(pair[0]) == topology.links[pair[1].index()].from;
-                assert!(path.windows(2).all(joined), "{path:?}");
-            }
-        }
-        let neighbours = topology.paths(topology.senders[0], topology.senders[1]);
-        assert_eq!((neighbours.len(), neighbours[0].len()), (1, 2), "the edge switch joins them");
-    }
 }

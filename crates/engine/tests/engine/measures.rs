@@ -63,7 +63,7 @@ fn queues_with_three_means() {
     // 62 us empty, then 12, 24 and 12 us at one, two and three packets.
     assert_eq!(["p5_packets", "p50_packets", "p95_packets", "p99_packets"].map(only), [0.0, 0.0, 3.0, 3.0]);
     near(outcome.number("queue_mean_busy_packets"), 2.0);
-    assert_eq!(words(&outcome, "queues", "port"), ["n0->n1"]);
+    assert_eq!(words(&outcome, "queues", "port"), ["switch-0->receiver-0"]);
 }
 
 #[test]
@@ -88,11 +88,11 @@ fn links() {
         let row = names.iter().position(|link| link == name).expect(name);
         numbers(&outcome, "links", column)[row]
     };
-    assert_eq!(of("n0->n1", "bytes"), 6000.0);
-    near(of("n0->n1", "utilisation"), 6000.0 * 8e-9 / 110e-6);
-    assert_eq!((of("n2->n0", "bytes"), of("n3->n0", "bytes")), (3000.0, 3000.0));
+    assert_eq!(of("switch-0->receiver-0", "bytes"), 6000.0);
+    near(of("switch-0->receiver-0", "utilisation"), 6000.0 * 8e-9 / 110e-6);
+    assert_eq!((of("sender-0->switch-0", "bytes"), of("sender-1->switch-0", "bytes")), (3000.0, 3000.0));
     // Of four acknowledgements the receiver has sent three by the end; the fourth is about to leave.
-    assert_eq!(of("n1->n0", "bytes"), 120.0);
+    assert_eq!(of("receiver-0->switch-0", "bytes"), 120.0);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn drops_and_the_timeout_that_follows() {
     let outcome = two_by_two("buffer = \"2pkt\"", "");
     // At 49 us one packet has left, the first sender's second segment takes its place, the other's is lost.
     assert_eq!(all_ps(&outcome, "drops", "time_s"), [49 * US + 1]);
-    assert_eq!(words(&outcome, "drops", "port"), ["n0->n1"]);
+    assert_eq!(words(&outcome, "drops", "port"), ["switch-0->receiver-0"]);
     assert_eq!(words(&outcome, "drops", "reason"), ["buffer-full"]);
     assert_eq!(numbers(&outcome, "drops", "connection"), [1.0]);
     assert_eq!(numbers(&outcome, "drops", "seq"), [1461.0]);

@@ -89,6 +89,27 @@ fn topologies_schemes_and_starts() {
 }
 
 #[test]
+fn several_tiers_and_paths() {
+    let topologies = [
+        "topology = \"tree\"\nhosts-per-edge = 5\nedge-buffer = \"15KB\"\n",
+        "topology = \"leaf-spine\"\nuplink-rate = \"1Gbps\"\nspine-buffer = \"12pkt\"\n",
+        "topology = \"clos\"\nparallel-links = 2\nspines = 2\nsender-placement = \"local\"\n",
+        "topology = \"clos\"\npods = 2\ncore-rate = \"100Mbps\"\nreceiver-placement = \"spread\"\n",
+        "topology = \"fat-tree\"\ncore-buffer = \"9pkt\"\n",
+    ];
+    for topology in topologies {
+        for queue in ["", "kind = \"ecn-threshold\"\nthreshold = \"6pkt\"", "kind = \"strict-priority\""] {
+            for limit in ["buffer = \"20pkt\"", "admission = \"dynamic-threshold\"\nshared-buffer = \"40KB\""] {
+                let case = Case { network: network(topology, limit), queue, ..Case::default() };
+                let outcome = case.agree();
+                assert!(outcome.number("drops") > 0.0, "{topology}");
+                assert_eq!(outcome.number("completed"), 15.0, "{topology}");
+            }
+        }
+    }
+}
+
+#[test]
 fn disciplines_and_limits() {
     let disciplines = [
         "kind = \"drop-tail\"",

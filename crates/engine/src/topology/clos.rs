@@ -1,0 +1,98 @@
+//! A Clos network of two or three tiers with parallel cables, as Presto and RCCE balance load over.
+//!
+//! With one pod there are two tiers, and the network has as many spanning trees that share no cable between switches as
+//! it has spines times parallel cables (He et al. 2015, section 3.1). With more pods, cores join them.
+
+use super::TopologyRow;
+use super::layers::Layers;
+use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
+use crate::spec::{Kind, Param};
+
+pub(super) const ROW: TopologyRow = TopologyRow {
+    key: "clos",
+    summary: "Two or three tiers of switches with parallel cables between them.",
+    params: &[
+        Param::new("pods", Kind::Integer, "1", "Number of pods; one has no cores.", "He et al. 2015: two tiers")
+            .at_least(1.0)
+            .at_most(64.0),
+        Param::new(
+            "leaves",
+            Kind::Integer,
+            "4",
+            "Leaves of a pod, one for each rack.",
+            "He et al. 2015, section 4: four",
+        )
+        .at_least(1.0)
+        .at_most(1024.0),
+        Param::new("spines", Kind::Integer, "4", "Spines of a pod.", "He et al. 2015, section 4: four")
+            .at_least(1.0)
+            .at_most(256.0),
+        Param::new(
+            "cores",
+            Kind::Integer,
+            "4",
+            "Cores of the network, divided evenly among the spines of a pod; of no effect with one pod.",
+            "our choice: one for each spine",
+        )
+        .at_least(1.0)
+        .at_most(1024.0),
+        Param::new(
+            "parallel-links",
+            Kind::Integer,
+            "1",
+            "Cables between each two switches that are joined.",
+            "He et al. 2015, section 4: one",
+        )
+        .at_least(1.0)
+        .at_most(16.0),
+        Param::new("hosts-per-leaf", Kind::Integer, "4", "Hosts of a rack.", "He et al. 2015, section 4: four")
+            .at_least(1.0)
+            .at_most(4096.0),
+        Param::new(
+            "uplink-rate",
+            Kind::Rate,
+            "1Gbps",
+            "Rate of the cables between leaves and spines; rate is that of the hosts.",
+            "He et al. 2015, section 4: the same as the hosts'",
+        ),
+        Param::new(
+            "core-rate",
+            Kind::Rate,
+            "1Gbps",
+            "Rate of the cables between spines and cores.",
+            "our choice: the same as the uplinks'",
+        ),
+        Param::new(
+            "spine-buffer",
+            Kind::Size,
+            "0pkt",
+            "Buffer of every port of a spine; 0 for the same as buffer, which is that of the leaves.",
+            "the same everywhere",
+        ),
+        Param::new(
+            "core-buffer",
+            Kind::Size,
+            "0pkt",
+            "Buffer of every port of a core; 0 for the same as buffer.",
+            "the same everywhere",
+        ),
+        SENDER_PLACEMENT,
+        RECEIVER_PLACEMENT,
+    ],
+    build: |params, demand| {
+        let layers = Layers {
+            pods: params.integer("pods") as usize,
+            leaves: params.integer("leaves") as usize,
+            spines: params.integer("spines") as usize,
+            cores: params.integer("cores") as usize,
+            hosts: params.integer("hosts-per-leaf") as usize,
+            parallel: params.integer("parallel-links") as usize,
+            uplink_rate: params.rate("uplink-rate"),
+            core_rate: params.rate("core-rate"),
+            names: ["leaf", "spine", "core"],
+            buffers: ["spine-buffer", "core-buffer"],
+            hosts_key: "hosts-per-leaf",
+        };
+        layers.build(params, demand, "parallel-links")
+    },
+};

@@ -1,0 +1,121 @@
+//! Folded Clos networks: leaves, spines that join the leaves of a pod, and cores that join pods.
+//!
+//! The topologies that users name are forms of this one. Every leaf has a cable (or several) to every spine of its pod.
+//! Cores come in as many groups as a pod has spines; the `i`-th spine of every pod has a cable to every core of the
+//! `i`-th group (Al-Fares et al. 2008). Flows take one of the shortest paths.
+
+use super::racks::{assign, receivers};
+use super::{Demand, MAX_PORTS, NodeKind, Topology};
+use crate::ids::{LinkId, NodeId};
+use crate::spec::{Params, SpecError};
+use crate::units::{Rate, Time};
+
+/// A network to lay out.
+pub(super) struct Layers {
+    pub(super) pods: usize,
+    /// Leaves of a pod.
+    pub(super) leaves: usize,
+    /// Spines of a pod.
+    pub(super) spines: usize,
+    /// Cores of the whole network; none where there is one pod.
+    pub(super) cores: usize,
+    /// Hosts of a leaf.
+    pub(super) hosts: usize,
+    /// Cables between two switches that are joined.
+    pub(super) parallel: usize,
+    pub(super) uplink_rate: Rate,
+    pub(super) core_rate: Rate,
+    /// What leaves, spines and cores are called.
+    pub(super) names: [&'static str; 3],
+    /// Keys of the buffers of spines and cores.
+    pub(super) buffers: [&'static str; 2],
+    /// The key to blame where hosts are too few or too many.
+    pub(super) hosts_key: &'static str,
+}
+
+/// Most shortest paths between two hosts: each is kept as a list of links.
+const MOST_PATHS: usize = 16_384;
+/// Most cables between switches.
+const MOST_TRUNKS: usize = 1 << 20;
+
+impl Layers {
+    /// Cores of one group: those that a spine is joined to.
+    fn group(&self) -> usize {
+        self.cores / self.spines
+    }
+
+    fn check(&self, params: &Params, key: &str) -> Result<(), SpecError> {
+        if self.pods > 1 && (self.cores == 0 || !self.cores.is_multiple_of(self.spines)) {
+            let message = format!(
+                "{} cores cannot be divided evenly among the {} {} switches of a pod",
+                self.cores, self.spines, self.names[1]
+            );
+            return Err(params.fail("cores", message));
+        }
+        let hosts = self.pods * self.leaves * self.hosts;
+        if hosts > MAX_PORTS {
+            return Err(params.fail(self.hosts_key, format!("gives {hosts} hosts, more than {MAX_PORTS}")));
+        }
+        let trunks = self.pods * self.spines * (self.leaves + self.group()) * self.parallel;
+        let hops = if self.pods > 1 { 4 } else { 2 };
+        let paths = self.spines * self.group().max(1) * self.parallel.pow(hops);
+        if trunks > MOST_TRUNKS || paths > MOST_PATHS {
+            let message =
+                format!("gives {trunks} cables between switches and {paths} paths between two hosts: too many");
+            return Err(params.fail(key, message));
+        }
+        Ok(())
+    }
+
+    /// Lays it out; `key` is the parameter to blame where it is too large.
+    pub(super) fn build(&self, params: &Params, demand: &Demand, key: &str) -> Result<Topology, SpecError> {
+        self.check(params, key)?;
+        let (rate, delay) = (params.rate("rate"), params.time("delay"));
+        // The bottleneck is known once receivers are.
+        let mut topology = Topology::new(LinkId::default());
+        let mut racks = Vec::new();
+        for pod in 0..self.pods {
+            for leaf in 0..self.leaves {
+                let switch = topology.add_switch(format!("{}-{}", self.names[0], pod * self.leaves + leaf));
+                racks.push((0..self.hosts).map(|_| topology.add_host(switch, rate, delay)).collect::<Vec<_>>());
+            }
+        }
+        let leaves = switches(&topology);
+        for pod in 0..self.pods {
+            for spine in 0..self.spines {
+                let switch = topology.add_switch(format!("{}-{}", self.names[1], pod * self.spines + spine));
+                for leaf in &leaves[pod * self.leaves..(pod + 1) * self.leaves] {
+                    self.join(&mut topology, *leaf, switch, self.uplink_rate, delay);
+                }
+            }
+        }
+        let spines = switches(&topology).split_off(leaves.len());
+        let cores = if self.pods > 1 { self.cores } else { 0 };
+        for core in 0..cores {
+            let switch = topology.add_switch(format!("{}-{core}", self.names[2]));
+            for pod in 0..self.pods {
+                let spine = spines[pod * self.spines + core / self.group()];
+                self.join(&mut topology, spine, switch, self.core_rate, delay);
+            }
+            topology.set_buffer(switch, self.buffers[1]);
+        }
+        for spine in spines {
+            topology.set_buffer(spine, self.buffers[0]);
+        }
+        let receivers = receivers(&racks, params, demand);
+        assign(&mut topology, racks, receivers, params, demand, self.hosts_key)?;
+        Ok(topology)
+    }
+
+    fn join(&self, topology: &mut Topology, below: NodeId, above: NodeId, rate: Rate, delay: Time) {
+        for _ in 0..self.parallel {
+            topology.add_cable(below, above, rate, delay);
+        }
+    }
+}
+
+/// The switches so far, in the order in which they were added.
+fn switches(topology: &Topology) -> Vec<NodeId> {
+    let nodes = topology.nodes.iter().enumerate();
+    nodes.filter(|(_, kind)| **kind == NodeKind::Switch).map(|(node, _)| NodeId::new(node)).collect()
+}

@@ -1,0 +1,60 @@
+//! Leaves with their hosts, each joined to every spine by one cable.
+
+use super::TopologyRow;
+use super::layers::Layers;
+use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
+use crate::spec::{Kind, Param};
+
+pub(super) const ROW: TopologyRow = TopologyRow {
+    key: "leaf-spine",
+    summary: "Racks of hosts behind leaves, each leaf joined to every spine; paths are chosen per flow.",
+    params: &[
+        Param::new("leaves", Kind::Integer, "4", "Number of leaves, one for each rack.", "our choice: a small pod")
+            .at_least(2.0)
+            .at_most(1024.0),
+        Param::new(
+            "spines",
+            Kind::Integer,
+            "2",
+            "Number of spines.",
+            "our choice: the least that gives paths a choice",
+        )
+        .at_least(1.0)
+        .at_most(256.0),
+        Param::new("hosts-per-leaf", Kind::Integer, "16", "Number of hosts of a rack.", "our choice: a small rack")
+            .at_least(1.0)
+            .at_most(4096.0),
+        Param::new(
+            "uplink-rate",
+            Kind::Rate,
+            "10Gbps",
+            "Rate of the cables between leaves and spines; rate is that of the hosts.",
+            "Alizadeh et al. 2010, section 4: hosts at 1 Gbps, uplinks at 10 Gbps",
+        ),
+        Param::new(
+            "spine-buffer",
+            Kind::Size,
+            "0pkt",
+            "Buffer of every port of a spine; 0 for the same as buffer, which is that of the leaves.",
+            "the same everywhere",
+        ),
+        SENDER_PLACEMENT,
+        RECEIVER_PLACEMENT,
+    ],
+    build: |params, demand| {
+        let layers = Layers {
+            pods: 1,
+            leaves: params.integer("leaves") as usize,
+            spines: params.integer("spines") as usize,
+            cores: 0,
+            hosts: params.integer("hosts-per-leaf") as usize,
+            parallel: 1,
+            uplink_rate: params.rate("uplink-rate"),
+            core_rate: params.rate("uplink-rate"),
+            names: ["leaf", "spine", "core"],
+            buffers: ["spine-buffer", "spine-buffer"],
+            hosts_key: "hosts-per-leaf",
+        };
+        layers.build(params, demand, "spines")
+    },
+};

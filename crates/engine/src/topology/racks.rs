@@ -1,0 +1,75 @@
+//! Who sends and who receives where hosts stand in racks.
+
+use super::{Demand, NodeKind, Topology, twin};
+use crate::ids::NodeId;
+use crate::spec::{Kind, Param, Params, SpecError};
+
+/// The parameter that says where senders stand.
+pub(super) const SENDER_PLACEMENT: Param = Param::new(
+    "sender-placement",
+    Kind::Choice(&["spread", "packed", "local"]),
+    "spread",
+    "Order in which hosts become senders: one of every rack but the first receiver's in turn, those racks one after \
+     the other, or that receiver's own rack before the others.",
+    "our choice: answers meet at the receiver's port and nowhere before",
+);
+
+/// The parameter that [`receivers`] reads.
+pub(super) const RECEIVER_PLACEMENT: Param = Param::new(
+    "receiver-placement",
+    Kind::Choice(&["packed", "spread"]),
+    "packed",
+    "Where receivers stand: the first rack and on, or one in every rack in turn.",
+    "our choice: an incast has its receivers in one rack",
+);
+
+/// The receiving hosts: as many as the traffic needs, in the order that the scenario says.
+pub(super) fn receivers(racks: &[Vec<NodeId>], params: &Params, demand: &Demand) -> Vec<NodeId> {
+    let order = if params.text("receiver-placement") == "spread" { in_turn(racks) } else { racks.concat() };
+    order.into_iter().take(demand.receivers.max(1)).collect()
+}
+
+/// Makes `receivers` and all other hosts of the racks their parts; the first rack is the first receiver's. `key` is
+/// the parameter to blame where hosts are too few.
+pub(super) fn assign(
+    topology: &mut Topology,
+    mut racks: Vec<Vec<NodeId>>,
+    receivers: Vec<NodeId>,
+    params: &Params,
+    demand: &Demand,
+    key: &str,
+) -> Result<(), SpecError> {
+    let mut receives = vec![false; topology.nodes.len()];
+    for host in &receivers {
+        receives[host.index()] = true;
+    }
+    for rack in &mut racks {
+        rack.retain(|host| !receives[host.index()]);
+    }
+    let (home, others) = racks.split_at(1);
+    let (home, others) = (home.concat(), others.to_vec());
+    topology.senders = match params.text("sender-placement") {
+        "local" => [home, in_turn(&others)].concat(),
+        "packed" => [others.concat(), home].concat(),
+        _ => [in_turn(&others), home].concat(),
+    };
+    topology.receivers = receivers;
+    let hosts = topology.nodes.iter().filter(|kind| **kind == NodeKind::Host).count();
+    if topology.receivers.len() < demand.receivers || topology.senders.len() < demand.senders.max(1) {
+        let message = format!(
+            "the traffic needs {} sending and {} receiving hosts, each of its own, and the network has {hosts} in all; \
+             make it larger, or let flows share hosts with placement = \"round-robin\" in their traffic group",
+            demand.senders.max(1),
+            demand.receivers.max(1)
+        );
+        return Err(params.fail(key, message));
+    }
+    topology.bottleneck = twin(topology.uplink(topology.receivers[0]));
+    Ok(())
+}
+
+/// The first host of every rack, then the second ones, and so on.
+fn in_turn(racks: &[Vec<NodeId>]) -> Vec<NodeId> {
+    let most = racks.iter().map(Vec::len).max().unwrap_or(0);
+    (0..most).flat_map(|i| racks.iter().filter_map(move |rack| rack.get(i).copied())).collect()
+}

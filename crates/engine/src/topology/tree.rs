@@ -1,0 +1,71 @@
+//! Workers behind edge switches, and one root switch with the aggregator (DT-CWA Fig. 5).
+//!
+//! Every answer crosses three cables. The root's port to the aggregator is the bottleneck; its buffer is
+//! `network.buffer`.
+//
+// READING: D11 DT-CWA gives 25 us for each link and a round trip of 100 us; three links and back take 150 us. The delay
+// of a link is kept; `network.delay = "16.666667us"` is the other reading.
+// READING: D12 It has nine workers and up to 60 flows, which share the workers in turn: `placement = "round-robin"`.
+// READING: D15 Its 128 KB at switch 1 are each port's own: `network.buffer = "128KB"` under static admission.
+
+use super::racks::assign;
+use super::{Demand, MAX_PORTS, Topology, TopologyRow};
+use crate::ids::LinkId;
+use crate::spec::{Kind, Param, Params, SpecError};
+
+pub(super) const ROW: TopologyRow = TopologyRow {
+    key: "tree",
+    summary: "Workers behind edge switches, all joined to the root switch of the aggregator.",
+    params: &[
+        Param::new("edge-switches", Kind::Integer, "3", "Number of edge switches.", "DT-CWA Fig. 5: three")
+            .at_least(1.0)
+            .at_most(1024.0),
+        Param::new("hosts-per-edge", Kind::Integer, "3", "Workers of an edge switch.", "DT-CWA Fig. 5: three")
+            .at_least(1.0)
+            .at_most(4096.0),
+        Param::new(
+            "uplink-rate",
+            Kind::Rate,
+            "1Gbps",
+            "Rate of the cables between edge switches and root; rate is that of the hosts.",
+            "DT-CWA section 4: 1 Gbps",
+        ),
+        Param::new(
+            "edge-buffer",
+            Kind::Size,
+            "512KB",
+            "Buffer of every port of an edge switch; 0 for the same as buffer, which is that of the root.",
+            "DT-CWA section 4: 512 KB at switches 2 to 4",
+        )
+        .reading("D15"),
+        Param::new(
+            "sender-placement",
+            Kind::Choice(&["spread", "packed"]),
+            "spread",
+            "Order in which workers become senders: one of every edge switch in turn, or one switch after the other.",
+            "DT-CWA section 3: senders send through different switches",
+        )
+        .reading("D12"),
+    ],
+    build,
+};
+
+fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
+    let (rate, delay) = (params.rate("rate"), params.time("delay"));
+    let (edges, hosts) = (params.integer("edge-switches") as usize, params.integer("hosts-per-edge") as usize);
+    if edges * hosts + demand.receivers > MAX_PORTS {
+        return Err(params.fail("hosts-per-edge", format!("gives {} hosts, more than {MAX_PORTS}", edges * hosts)));
+    }
+    let mut topology = Topology::new(LinkId::default());
+    let root = topology.add_switch("root".to_owned());
+    let receivers: Vec<_> = (0..demand.receivers.max(1)).map(|_| topology.add_host(root, rate, delay)).collect();
+    let mut racks = vec![receivers.clone()];
+    for edge in 0..edges {
+        let switch = topology.add_switch(format!("edge-{edge}"));
+        topology.add_cable(switch, root, params.rate("uplink-rate"), delay);
+        racks.push((0..hosts).map(|_| topology.add_host(switch, rate, delay)).collect());
+        topology.set_buffer(switch, "edge-buffer");
+    }
+    assign(&mut topology, racks, receivers, params, demand, "hosts-per-edge")?;
+    Ok(topology)
+}
