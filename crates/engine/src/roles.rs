@@ -39,10 +39,20 @@ pub struct PacketFacts {
     pub field: u64,
     /// Pause after each packet, for pacing; zero sends whole windows at once.
     pub gap: Time,
+    /// Largest payload of a segment in bytes where that is to be less than the usual; zero for the usual.
+    pub segment: u32,
     /// Mark data as ECN-capable. Without effect on a flow whose [`CongestionControl::ecn`] is off.
     pub ect: bool,
     /// Priority, 0 the highest.
     pub priority: u8,
+}
+
+impl PacketFacts {
+    /// Payload of a full segment, where the usual one is `mss`.
+    #[inline(always)]
+    pub fn segment_of(&self, mss: u64) -> u64 {
+        if self.segment == 0 { mss } else { mss.min(u64::from(self.segment)) }
+    }
 }
 
 /// Facts and levers of one sender.
@@ -97,6 +107,8 @@ pub trait CongestionControl: Send {
     }
     /// The connection is open and the window has its initial value.
     fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// The in-band field that came with the SYN-ACK, after `on_start`; not called on a connection taken up later.
+    fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
     /// An acceptable acknowledgement came; `acked` is zero on a duplicate.
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
     /// An ECN echo came and the window was not yet reduced in this round trip (RFC 3168 section 6.1.2).
@@ -336,6 +348,8 @@ pub struct Passage {
     pub to: LinkId,
     /// What is in the port of `to`.
     pub backlog: Backlog,
+    /// Bytes that the port may hold: its own buffer, or all of a memory that ports share.
+    pub buffer: u64,
     /// Rate of `to`.
     pub rate: Rate,
 }

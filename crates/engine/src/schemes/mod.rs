@@ -5,6 +5,7 @@
 
 mod dctcp;
 mod newreno;
+mod sab;
 
 pub use dctcp::Dctcp;
 pub use newreno::NewReno;
@@ -46,7 +47,7 @@ pub struct Reading {
 }
 
 /// Every scheme.
-pub const REGISTRY: &[SchemeRow] = &[newreno::ROW, dctcp::ROW];
+pub const REGISTRY: &[SchemeRow] = &[newreno::ROW, dctcp::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

@@ -145,6 +145,7 @@ fn world(
         seed,
         duration: scenario.run.time("duration"),
         has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
+        buffers: ports.iter().map(|port| port.limit.bytes(mss + u64::from(header))).collect(),
         has_agents: switches.iter().any(Option::is_some),
         controller: layout.bundle().controller(),
         channel: channel(&scenario.control, seed),

@@ -20,6 +20,18 @@ pub(crate) enum Limit {
     Dynamic { pool: usize, memory: u64, alpha: f64 },
 }
 
+impl Limit {
+    /// Bytes that the port may hold, in full packets of `packet` bytes: its own, or all of the common memory.
+    pub(crate) fn bytes(self, packet: u64) -> u64 {
+        match self {
+            Self::Unlimited => u64::MAX,
+            Self::Packets(packets) => u64::from(packets) * packet,
+            Self::Bytes(bytes) => bytes,
+            Self::Dynamic { memory, .. } => memory,
+        }
+    }
+}
+
 /// Random turn-around of a host: each packet waits a uniform time below `span`, and order is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Jitter {

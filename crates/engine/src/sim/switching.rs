@@ -75,7 +75,7 @@ impl World {
         let switch = self.topology.links[to.index()].from;
         let Some(agent) = self.switches[switch.index()].as_mut() else { return core.send(to, &packet, now) };
         let rate = self.topology.links[to.index()].rate;
-        let passage = Passage { from, to, backlog: core.backlog(to, now), rate };
+        let passage = Passage { from, to, backlog: core.backlog(to, now), buffer: self.buffers[to.index()], rate };
         let mut cx = SwitchCx { now, switch, node: core.node(switch, now), actions: &mut self.switch_actions };
         let pass = agent.on_packet(&mut cx, &mut packet, &passage);
         match pass {

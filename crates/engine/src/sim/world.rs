@@ -88,6 +88,8 @@ pub(crate) struct World {
     pub(crate) hosts: Vec<Option<Host>>,
     pub(crate) switches: Vec<Option<Box<dyn SwitchAgent>>>,
     pub(crate) has_agents: bool,
+    /// Bytes that each port may hold.
+    pub(crate) buffers: Vec<u64>,
     /// Some receiving host has a scheduler.
     pub(crate) has_schedulers: bool,
     pub(crate) controller: Option<Box<dyn Controller>>,

@@ -405,6 +405,8 @@ impl Sender {
         self.segments_sent += 1;
         io.transmit(OutSegment { seq: FIRST_DATA, len: 0, flags: Flags::NONE }, &self.packet);
         self.establish(ack.window, now, cfg, io);
+        self.with_cc(now, cfg, |cc, cx| cc.on_syn_ack(cx, ack.field));
+        self.arm_wake(io);
         self.send(now, cfg, io);
     }
 
@@ -634,11 +636,12 @@ impl Sender {
             return self.sack_transmit(now, cfg, io);
         }
         // A congestion window below one segment would never let anything through: pacing is for that.
-        let edge = self.peer_edge.min(self.una + (self.window.cwnd as u64).max(cfg.mss));
+        let segment = self.packet.segment_of(cfg.mss);
+        let edge = self.peer_edge.min(self.una + (self.window.cwnd as u64).max(segment));
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
-            let len = cfg.mss.min(self.data_end.saturating_sub(self.nxt));
+            let len = segment.min(self.data_end.saturating_sub(self.nxt));
             // Only full segments, or the last one (RFC 9293 s3.8.6.2.1). A FIN needs no window of its own.
             if self.nxt + len > edge {
                 break;
@@ -690,7 +693,7 @@ impl Sender {
 
     /// Sends the first unacknowledged segment again.
     pub(crate) fn retransmit_first<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
-        self.retransmit(self.una, cfg.mss, now, cfg, io);
+        self.retransmit(self.una, self.packet.segment_of(cfg.mss), now, cfg, io);
     }
 
     /// Sends up to `len` bytes at `seq` again; returns the number after them.

@@ -6,5 +6,6 @@ mod closed_forms;
 mod determinism;
 mod measures;
 mod outcome;
+mod schemes;
 mod theory;
 mod wireshark;

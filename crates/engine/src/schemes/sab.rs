@@ -1,0 +1,400 @@
+//! SAB: Sharing by Allocating switch Buffer (Zhang, Ren, Shu, IEEE JSAC 2014), as SDTCP describes and runs it.
+//!
+//! **Switch**: every egress port counts its active flows by SYN and FIN, and writes the share of each, of what fits
+//! into pipe and buffer, into the packets that pass; the smallest share on a path stays. **Receiver**: copies it into
+//! the acknowledgement. **Sender**: takes it as its window, without slow start and without additive increase; losses
+//! are repaired as in NewReno.
+//!
+//! The original paper was not at hand: what goes beyond SDTCP's section 2 is a reading of ours, and says so.
+
+use super::{FlowFacts, NodeFacts, Reading, Scheme, SchemeRow};
+use crate::ids::{FlowId, LinkId};
+use crate::packet::{Flags, Packet};
+use crate::roles::{AckEvent, CongestionControl, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
+use crate::spec::{Kind, Param, Params};
+use crate::units::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "sab",
+    summary: "SAB: switches share pipe and buffer out among the flows that they count (JSAC 2014).",
+    params: &[
+        Param::new(
+            "epsilon",
+            Kind::Number,
+            "0.5",
+            "Share of each port's buffer that is allocated besides the bandwidth-delay product.",
+            "SDTCP section 5.1: epsilon = 0.5",
+        )
+        .at_most(1.0)
+        .reading("B1"),
+        Param::new(
+            "rtt0",
+            Kind::Time,
+            "0s",
+            "Round-trip time without queues in the bandwidth-delay product; 0: the network's own.",
+            "the definition of RTT0",
+        ),
+        Param::new(
+            "sub-mss",
+            Kind::Choice(&["min1", "shrink", "pace"]),
+            "min1",
+            "A share below one segment: one segment all the same, segments of that size, or one segment at a time at \
+             the rate of the share.",
+            "SDTCP section 5.1: the segment size is fixed",
+        )
+        .reading("B2"),
+        Param::new(
+            "first-share",
+            Kind::Choice(&["data", "syn"]),
+            "data",
+            "Which share a sender obeys first: that of its first data, sent in the initial window, or that of its SYN.",
+            "our choice: of N SYNs the k-th would be given 1/k, together more than there is",
+        )
+        .reading("B4"),
+        Param::new(
+            "forget",
+            Kind::Bool,
+            "true",
+            "Whether a FIN takes its flow off the count.",
+            "SDTCP section 2: active flows are counted by SYN and FIN",
+        ),
+    ],
+    transport: &[],
+    manual: "# SAB\n\nZhang, Ren, Shu, \"Sharing Bandwidth by Allocating Switch Buffer in Data Center Networks\", IEEE \
+             JSAC 2014; a baseline of SDTCP.\n\n* **Switch**: each egress port counts its active flows N (a SYN adds one, \
+             a FIN takes it off, each flow once) and writes the window `W = (C RTT0 + epsilon B) / N`, with `B` the port's \
+             buffer, into the in-band field of every data packet; a smaller one of an earlier switch stays.\n* **Receiver**: \
+             copies the field into the acknowledgement.\n* **Sender**: the window is that of the newest acknowledgement. There \
+             is no slow start and no additive increase, and a loss does not reduce it; losses are repaired as in NewReno, \
+             and a timeout restarts from one segment.\n\nBefore its first acknowledgement of data a flow has the initial \
+             window, so N new flows first send N SYNs, then N initial windows. Flows on open connections count while \
+             the connection is open, idle or not. With `epsilon` = 0.5 and a buffer of 100 packets the queue settles near 50.\n",
+    readings: &[
+        Reading {
+            id: "B1",
+            text: "Which part of the buffer is allocated: SDTCP runs epsilon = 0.5, the usual short form (C RTT0 + B) / N is 1.",
+            params: &["scheme.sab.epsilon"],
+        },
+        Reading {
+            id: "B2",
+            text: "A share below one segment: the original shrinks segments, which is why it rarely loses; SDTCP fixes \
+                   the segment size, so a sender keeps one segment.",
+            params: &["scheme.sab.sub-mss"],
+        },
+        Reading {
+            id: "B3",
+            text: "Stale counts: a flow whose FIN was lost before the switch counts until the FIN is sent again, and an \
+                   idle open connection counts as long as it is open; the texts name no other rule.",
+            params: &[],
+        },
+        Reading {
+            id: "B4",
+            text: "When a new flow first obeys: with the acknowledgement of its first data, so that a burst sends N SYNs and \
+                   then N initial windows; or already with its SYN-ACK.",
+            params: &["scheme.sab.first-share"],
+        },
+    ],
+    build: |params| Box::new(Bundle::new(params)),
+};
+
+/// What a sender does with a share below one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SubMss {
+    Min1,
+    Shrink,
+    Pace,
+}
+
+struct Bundle {
+    epsilon: f64,
+    rtt0: Time,
+    sub_mss: SubMss,
+    from_syn: bool,
+    forget: bool,
+}
+
+impl Bundle {
+    fn new(params: &Params) -> Self {
+        Self {
+            epsilon: params.number("epsilon"),
+            rtt0: params.time("rtt0"),
+            sub_mss: match params.text("sub-mss") {
+                "shrink" => SubMss::Shrink,
+                "pace" => SubMss::Pace,
+                _ => SubMss::Min1,
+            },
+            from_syn: params.text("first-share") == "syn",
+            forget: params.flag("forget"),
+        }
+    }
+}
+
+impl Scheme for Bundle {
+    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(Sender { share: None, sub_mss: self.sub_mss, from_syn: self.from_syn })
+    }
+    fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        let rtt0 = if self.rtt0 == Time::ZERO { switch.base_rtt } else { self.rtt0 };
+        Some(Box::new(Allocator { epsilon: self.epsilon, rtt0, forget: self.forget, active: BTreeMap::new() }))
+    }
+}
+
+/// The switch: who is active on which egress port.
+struct Allocator {
+    epsilon: f64,
+    rtt0: Time,
+    forget: bool,
+    active: BTreeMap<LinkId, BTreeSet<FlowId>>,
+}
+
+impl SwitchAgent for Allocator {
+    fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        // Acknowledgements carry a share home; what they need of the way back is nobody's to allocate.
+        if packet.is_ack() {
+            return Pass::Forward;
+        }
+        let flows = self.active.entry(passage.to).or_default();
+        if packet.flags.has(Flags::SYN) {
+            flows.insert(packet.flow);
+        }
+        let pipe = passage.rate.bytes_in(self.rtt0) + self.epsilon * passage.buffer as f64;
+        // A flow that sends again what came before its FIN is no longer counted, and alone has everything.
+        let share = (pipe / flows.len().max(1) as f64) as u64;
+        // No share yet is 0.
+        packet.field = if packet.field == 0 { share } else { packet.field.min(share) }.max(1);
+        if self.forget && packet.flags.has(Flags::FIN) {
+            flows.remove(&packet.flow);
+        }
+        Pass::Forward
+    }
+}
+
+/// Shares below this are not followed by smaller segments: headers would take the link.
+const SMALLEST_SEGMENT: u64 = 64;
+
+/// The sender: its window is the share that the network gives.
+#[derive(Clone, Copy, Debug)]
+struct Sender {
+    /// Newest share in bytes.
+    share: Option<u64>,
+    sub_mss: SubMss,
+    /// The share that its SYN met counts already.
+    from_syn: bool,
+}
+
+impl Sender {
+    /// The window that the share gives.
+    fn window(&self, mss: f64) -> Option<f64> {
+        self.share.map(|share| match self.sub_mss {
+            SubMss::Shrink => (share.max(SMALLEST_SEGMENT)) as f64,
+            SubMss::Min1 | SubMss::Pace => (share as f64).max(mss),
+        })
+    }
+
+    /// Takes a share, if there is one, and makes the packets fit one below a segment.
+    fn take(&mut self, cx: &mut SenderCx<'_>, share: u64) {
+        if share == 0 {
+            return;
+        }
+        self.share = Some(share);
+        let small = (share as f64) < cx.mss;
+        match self.sub_mss {
+            SubMss::Min1 => {}
+            SubMss::Shrink => cx.packet.segment = if small { share.max(SMALLEST_SEGMENT) as u32 } else { 0 },
+            SubMss::Pace => {
+                let round = cx.srtt.unwrap_or(Time::ZERO).ps() as f64;
+                let gap = if small { round * cx.mss / share as f64 } else { 0.0 };
+                cx.packet.gap = Time::from_ps(gap as u64);
+            }
+        }
+    }
+}
+
+impl CongestionControl for Sender {
+    // READING: B4
+    fn on_syn_ack(&mut self, cx: &mut SenderCx<'_>, field: u64) {
+        if !self.from_syn {
+            return;
+        }
+        self.take(cx, field);
+        if let Some(window) = self.window(cx.mss) {
+            cx.window.cwnd = window;
+        }
+    }
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        self.take(cx, ack.field);
+        // Recovery inflates and deflates the window in its own way, and ends with the share.
+        if ack.acked > 0
+            && !ack.in_recovery
+            && let Some(window) = self.window(cx.mss)
+        {
+            cx.window.cwnd = window;
+        }
+    }
+    fn on_ecn_echo(&mut self, _cx: &mut SenderCx<'_>) {}
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        self.window(cx.mss).unwrap_or(cx.window.cwnd)
+    }
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        self.on_loss(cx)
+    }
+    fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("share", self.share.map_or(f64::NAN, |share| share as f64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::NodeId;
+    use crate::packet::Stamp;
+    use crate::roles::{Backlog, CongestionWindow, PacketFacts, SwitchAction};
+    use crate::units::Rate;
+
+    /// 1 Gbps and 200 us are 25,000 bytes; half of 150,000 bytes of buffer comes on top.
+    const PIPE: u64 = 25_000 + 75_000;
+    const MSS: f64 = 1460.0;
+
+    fn allocator(forget: bool) -> Allocator {
+        Allocator { epsilon: 0.5, rtt0: Time::from_us(200), forget, active: BTreeMap::new() }
+    }
+
+    fn pass(agent: &mut Allocator, flow: usize, to: usize, flags: Flags, field: u64) -> u64 {
+        let mut packet = Packet {
+            arrival: 0,
+            field,
+            flow: FlowId::new(flow),
+            seq: 0,
+            hop: 0,
+            stamp: Stamp::default(),
+            window: 0,
+            size: 1500,
+            flags,
+            priority: 0,
+            scale: 0,
+        };
+        let passage = Passage {
+            from: LinkId::new(9),
+            to: LinkId::new(to),
+            backlog: Backlog::default(),
+            buffer: 150_000,
+            rate: Rate::from_bps(1_000_000_000),
+        };
+        let mut actions: Vec<SwitchAction> = Vec::new();
+        let mut cx = SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: &mut (), actions: &mut actions };
+        assert_eq!(agent.on_packet(&mut cx, &mut packet, &passage), Pass::Forward);
+        packet.field
+    }
+
+    #[test]
+    fn each_port_shares_pipe_and_buffer_among_the_flows_it_counts() {
+        let mut agent = allocator(true);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::SYN, 0), PIPE);
+        assert_eq!(pass(&mut agent, 1, 1, Flags::SYN, 0), PIPE / 2);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::NONE, 0), PIPE / 2);
+        assert_eq!(pass(&mut agent, 2, 5, Flags::SYN, 0), PIPE, "another port counts for itself");
+    }
+
+    #[test]
+    fn a_flow_counts_once_however_often_its_syn_comes() {
+        let mut agent = allocator(true);
+        pass(&mut agent, 0, 1, Flags::SYN, 0);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::SYN, 0), PIPE);
+    }
+
+    #[test]
+    fn a_fin_takes_its_flow_off_the_count_once() {
+        let mut agent = allocator(true);
+        for flow in 0..3 {
+            pass(&mut agent, flow, 1, Flags::SYN, 0);
+        }
+        assert_eq!(pass(&mut agent, 0, 1, Flags::FIN, 0), PIPE / 3, "the packet with the FIN itself still counts");
+        pass(&mut agent, 0, 1, Flags::FIN, 0);
+        assert_eq!(pass(&mut agent, 1, 1, Flags::NONE, 0), PIPE / 2);
+        let mut agent = allocator(false);
+        for flow in 0..2 {
+            pass(&mut agent, flow, 1, Flags::SYN, 0);
+        }
+        pass(&mut agent, 0, 1, Flags::FIN, 0);
+        assert_eq!(pass(&mut agent, 1, 1, Flags::NONE, 0), PIPE / 2, "without forgetting");
+    }
+
+    #[test]
+    fn the_smallest_share_on_the_path_stays() {
+        let mut agent = allocator(true);
+        pass(&mut agent, 0, 1, Flags::SYN, 0);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::NONE, 7000), 7000);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::NONE, 1_000_000), PIPE);
+    }
+
+    #[test]
+    fn acknowledgements_pass_untouched() {
+        let mut agent = allocator(true);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::ACK, 7_000_000), 7_000_000);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::SYN.with(Flags::ACK), 0), 0);
+    }
+
+    /// Window and packets after an acknowledgement with a share.
+    fn sender(sub_mss: SubMss, share: u64, in_recovery: bool) -> (f64, PacketFacts, f64) {
+        let mut cc = Sender { share: None, sub_mss, from_syn: false };
+        let mut window = CongestionWindow { cwnd: 3.0 * MSS, ssthresh: 1e9 };
+        let mut packet = PacketFacts::default();
+        let mut cx = SenderCx {
+            now: Time::ZERO,
+            mss: MSS,
+            in_flight: 30_000,
+            una: 1,
+            nxt: 30_001,
+            max_sent: 30_001,
+            srtt: Some(Time::from_us(200)),
+            window: &mut window,
+            packet: &mut packet,
+            wake: &mut Time::NEVER.clone(),
+        };
+        let ack = AckEvent { acked: 1460, ece: false, in_recovery, window_limited: true, rtt: None, field: share };
+        cc.on_ack(&mut cx, &ack);
+        let threshold = cc.on_loss(&mut cx);
+        (window.cwnd, packet, threshold)
+    }
+
+    #[test]
+    fn the_window_is_the_share_at_once_and_a_loss_does_not_reduce_it() {
+        let (cwnd, packet, threshold) = sender(SubMss::Min1, 20_000, false);
+        assert_eq!((cwnd, packet, threshold), (20_000.0, PacketFacts::default(), 20_000.0));
+        assert_eq!(sender(SubMss::Min1, 20_000, true).0, 3.0 * MSS, "recovery has its own window");
+    }
+
+    #[test]
+    fn the_share_of_a_syn_counts_if_told_so() {
+        for (from_syn, cwnd) in [(false, 10.0 * MSS), (true, 20_000.0)] {
+            let mut cc = Sender { share: None, sub_mss: SubMss::Min1, from_syn };
+            let mut window = CongestionWindow { cwnd: 10.0 * MSS, ssthresh: 1e9 };
+            let mut cx = SenderCx {
+                now: Time::ZERO,
+                mss: MSS,
+                in_flight: 0,
+                una: 1,
+                nxt: 1,
+                max_sent: 1,
+                srtt: None,
+                window: &mut window,
+                packet: &mut PacketFacts::default(),
+                wake: &mut Time::NEVER.clone(),
+            };
+            cc.on_syn_ack(&mut cx, 20_000);
+            assert_eq!(window.cwnd, cwnd);
+        }
+    }
+
+    #[test]
+    fn a_share_below_one_segment_is_kept_shrunk_or_paced() {
+        let (cwnd, packet, _) = sender(SubMss::Min1, 730, false);
+        assert_eq!((cwnd, packet), (MSS, PacketFacts::default()));
+        let (cwnd, packet, _) = sender(SubMss::Shrink, 730, false);
+        assert_eq!((cwnd, packet.segment), (730.0, 730));
+        let (cwnd, packet, _) = sender(SubMss::Pace, 730, false);
+        // Half a segment per round trip: one segment in two of them.
+        assert_eq!((cwnd, packet.gap), (MSS, Time::from_us(400)));
+    }
+}
