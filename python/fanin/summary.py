@@ -83,6 +83,7 @@ _GROUPS = {
         "queue_p95_packets": "Bottleneck queue, 95th percentile over time",
         "queue_p99_packets": "Bottleneck queue, 99th percentile over time",
         "queue_max_packets": "Bottleneck queue, largest",
+        "rewritten": "Packets rewritten by switches",
         "control_messages": "Messages between switches and controller",
         "control_bytes": "Bytes between switches and controller",
     },
@@ -100,7 +101,7 @@ _GROUPS = {
 
 _LABELS = {name: label for labels in _GROUPS.values() for name, label in labels.items()}
 
-_CAUSES = ("drops_", "timeouts_", "control_")
+_CAUSES = ("drops_", "timeouts_", "control_", "rewritten")
 """Beginnings of the columns that the table of a run leaves out when they are zero."""
 
 COLUMNS = tuple(_LABELS)

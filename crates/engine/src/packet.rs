@@ -15,6 +15,8 @@ impl Flags {
     pub const FIN: Self = Self(0x01);
     /// First segment of the sequence space.
     pub const SYN: Self = Self(0x02);
+    /// Reset. No simulated host sends one; a switch that follows connections treats it as their end.
+    pub const RST: Self = Self(0x04);
     /// Push; on a pure ACK, RCC's request to retransmit the first unacknowledged segment.
     pub const PSH: Self = Self(0x08);
     /// The sequence field is an acknowledgement number.
@@ -138,6 +140,27 @@ impl Packet {
     #[inline(always)]
     pub const fn is_ack(&self) -> bool {
         self.flags.has(Flags::ACK)
+    }
+}
+
+/// What names a connection on the wire, as its data segments carry it; acknowledgements carry it reversed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Addresses {
+    /// IPv4 address of the sender of the data.
+    pub src: [u8; 4],
+    /// IPv4 address of its receiver.
+    pub dst: [u8; 4],
+    /// TCP port of the sender.
+    pub src_port: u16,
+    /// TCP port of the receiver.
+    pub dst_port: u16,
+}
+
+impl Addresses {
+    /// Those of the opposite direction.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self { src: self.dst, dst: self.src, src_port: self.dst_port, dst_port: self.src_port }
     }
 }
 

@@ -14,7 +14,7 @@
 //! | [`PathSelector`] | host | choose among equal-cost paths |
 
 use crate::ids::{FlowId, LinkId, NodeId};
-use crate::packet::Packet;
+use crate::packet::{Addresses, Packet};
 use crate::tcp::EcnMode;
 use crate::tcp::receiver::Delivery;
 use crate::units::{Rate, Time};
@@ -377,6 +377,13 @@ pub enum SwitchAction {
         /// Egress.
         to: LinkId,
     },
+    /// Lose a packet kept earlier.
+    Discard {
+        /// The packet, as it was kept.
+        packet: Packet,
+        /// Egress that it was kept from.
+        to: LinkId,
+    },
     /// Call back at `at` with `token`.
     Timer {
         /// When.
@@ -384,6 +391,31 @@ pub enum SwitchAction {
         /// Handed back.
         token: u64,
     },
+}
+
+/// One port of a switch: both directions of a cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchPort {
+    /// Link on which packets come in.
+    pub from: LinkId,
+    /// Link on which they leave.
+    pub to: LinkId,
+    /// Rate of `to`.
+    pub rate: Rate,
+}
+
+/// What a switch reads of a packet's headers beyond [`Packet`]: addresses and ports, which the handle stands for.
+pub trait AddressBook {
+    /// Addresses and ports of a flow, in the direction of its data.
+    fn addresses(&self, flow: FlowId) -> Addresses;
+}
+
+/// Nobody's: for tests of agents that do not ask.
+#[cfg(test)]
+impl AddressBook for () {
+    fn addresses(&self, _flow: FlowId) -> Addresses {
+        Addresses::default()
+    }
 }
 
 /// Facts and levers of one switch.
@@ -394,18 +426,24 @@ pub struct SwitchCx<'a> {
     pub switch: NodeId,
     /// State that the roles of one scheme share on this switch.
     pub node: &'a mut dyn Any,
+    /// The headers of the packets that pass.
+    pub book: &'a dyn AddressBook,
     /// What to do, in order.
     pub actions: &'a mut Vec<SwitchAction>,
 }
 
 /// Switch: one instance, which sees every packet that passes, in both directions.
 pub trait SwitchAgent: Send {
+    /// The run begins, on a switch with these ports.
+    fn on_start(&mut self, _cx: &mut SwitchCx<'_>, _ports: &[SwitchPort]) {}
     /// A packet is about to enter an egress port. May rewrite its window, priority, ECN bits and field.
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass;
     /// A message from the controller arrived.
     fn on_message(&mut self, _cx: &mut SwitchCx<'_>, _message: &[u8]) {}
     /// A timer set earlier expired.
     fn on_timer(&mut self, _cx: &mut SwitchCx<'_>, _token: u64) {}
+    /// Names and values of internal state worth plotting.
+    fn probes(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -83,6 +83,13 @@ pub struct NodeFacts {
     pub packet: u64,
 }
 
+/// What a controller is told of its network in advance; the rest it must ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkFacts {
+    /// Round-trip propagation delay between the farthest hosts.
+    pub base_rtt: Time,
+}
+
 /// A published system: a bundle of roles.
 pub trait Scheme: Send + Sync {
     /// The sender of one flow.
@@ -102,7 +109,7 @@ pub trait Scheme: Send + Sync {
         None
     }
     /// The network's controller.
-    fn controller(&self) -> Option<Box<dyn Controller>> {
+    fn controller(&self, _network: &NetworkFacts) -> Option<Box<dyn Controller>> {
         None
     }
     /// How a host's flows choose among equal paths.

@@ -282,7 +282,8 @@ mod tests {
             rate: Rate::from_bps(1_000_000_000),
         };
         let mut actions: Vec<SwitchAction> = Vec::new();
-        let mut cx = SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: &mut (), actions: &mut actions };
+        let mut cx =
+            SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: &mut (), book: &(), actions: &mut actions };
         assert_eq!(agent.on_packet(&mut cx, &mut packet, &passage), Pass::Forward);
         packet.field
     }

@@ -5,7 +5,7 @@ use crate::measure::bins::Bins;
 use crate::measure::delay::DelayStats;
 use crate::queue;
 use crate::roles::{Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
-use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
+use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
 use crate::sim::event::{Slots, TieBreak};
 use crate::sim::flow::Paths;
@@ -13,7 +13,7 @@ use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
 use crate::sim::port::{Jitter, Limit, PortSpec};
 use crate::sim::probes::{self, Probes};
-use crate::sim::switching::ControlChannel;
+use crate::sim::switching::{ControlChannel, Mail};
 use crate::sim::transfers::Group;
 use crate::sim::world::{Endpoint, Host, World, stream};
 use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
@@ -57,7 +57,9 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
     let ports = ports(scenario, &layout, &agents, seed)?;
     let ledger = ledger(scenario, &layout, &ports);
     let ties = TieBreak::new(layout.topology.links.len(), seed);
-    let world = world(scenario, layout, switches, seed)?;
+    let packet = layout.mss + u64::from(layout.header);
+    let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
+    let world = world(scenario, layout, switches, buffers, seed)?;
     Ok((world, CoreParts { ports, nodes, ledger, ties }))
 }
 
@@ -137,6 +139,7 @@ fn world(
     scenario: &Scenario,
     layout: Layout,
     switches: Vec<Option<Box<dyn SwitchAgent>>>,
+    buffers: Vec<u64>,
     seed: u64,
 ) -> Result<World, SpecError> {
     let hosts: Vec<Option<Host>> = layout.nodes().map(|node| layout.host(scenario, node)).collect();
@@ -145,10 +148,11 @@ fn world(
         seed,
         duration: scenario.run.time("duration"),
         has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
-        buffers: ports.iter().map(|port| port.limit.bytes(mss + u64::from(header))).collect(),
+        buffers,
         has_agents: switches.iter().any(Option::is_some),
-        controller: layout.bundle().controller(),
-        channel: channel(&scenario.control, seed),
+        controller: layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt }),
+        channel: channel(&scenario.control, layout.topology.nodes.len(), seed),
+        rewritten: 0,
         capture: capture(scenario, &layout.topology),
         delays: layout.endpoints.iter().map(|_| DelayStats::new()).collect(),
         groups: groups(scenario, &layout, seed)?,
@@ -167,7 +171,7 @@ fn world(
         queries: Vec::new(),
         host_tokens: Slots::default(),
         tokens: Slots::default(),
-        messages: Slots::default(),
+        mail: Mail::default(),
         samples: Vec::new(),
         open: 0,
         window_start: None,
@@ -492,7 +496,7 @@ fn groups(scenario: &Scenario, layout: &Layout, seed: u64) -> Result<Vec<Group>,
     Ok(groups)
 }
 
-fn channel(control: &Params, seed: u64) -> ControlChannel {
+fn channel(control: &Params, nodes: usize, seed: u64) -> ControlChannel {
     ControlChannel {
         delay: control.time("delay"),
         jitter: control.time("jitter"),
@@ -500,6 +504,7 @@ fn channel(control: &Params, seed: u64) -> ControlChannel {
         service: control.time("service-time"),
         stream: stream(seed, "control-channel"),
         free_at: Time::ZERO,
+        last: vec![[Time::ZERO; 2]; nodes],
         messages: 0,
         bytes: 0,
         lost: 0,

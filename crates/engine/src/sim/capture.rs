@@ -50,8 +50,8 @@ impl Capture {
             Some(blocks) => blocks.as_slice().iter().map(|(start, end)| (*start as u32, *end as u32)).collect(),
             None => Vec::new(),
         };
-        let (from, to) = if ack { (wire.to, wire.from) } else { (wire.from, wire.to) };
-        let (sender_port, receiver_port) = (10_000 + (packet.flow.index() % 50_000) as u16, 5_001);
+        let of_data = wire.addresses();
+        let addresses = if ack { of_data.reversed() } else { of_data };
         let last = packet.size == wire.header && packet.seq > 1 && !flags.has(Flags::FIN);
         // A receiver has no data of its own: its numbers stand still after its SYN.
         let (seq, acknowledged) = match (ack, syn) {
@@ -65,10 +65,10 @@ impl Capture {
             interface,
             now,
             &Header {
-                src: address(from.index()),
-                dst: address(to.index()),
-                src_port: if ack { receiver_port } else { sender_port },
-                dst_port: if ack { sender_port } else { receiver_port },
+                src: addresses.src,
+                dst: addresses.dst,
+                src_port: addresses.src_port,
+                dst_port: addresses.dst_port,
                 seq,
                 ack: acknowledged,
                 // Every segment but the first SYN acknowledges (RFC 9293 section 3.4).
@@ -88,9 +88,4 @@ impl Capture {
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         self.file.take()
     }
-}
-
-/// Address of a host: 10.0.0.0/8 plus its number.
-fn address(node: usize) -> [u8; 4] {
-    (0x0a00_0000_u32 + node as u32).to_be_bytes()
 }

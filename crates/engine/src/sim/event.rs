@@ -93,6 +93,8 @@ pub(crate) enum Event {
 pub(crate) struct MiscKey(u32);
 
 const INDEX_BITS: u32 = 28;
+/// One above the largest index of a rare event.
+pub(crate) const MAX_INDEX: usize = 1 << INDEX_BITS;
 const CLASSES: [Class; 13] = [
     Class::TransferStart,
     Class::Traffic,
@@ -111,7 +113,7 @@ const CLASSES: [Class; 13] = [
 
 impl MiscKey {
     pub(crate) fn new(class: Class, index: usize) -> Self {
-        debug_assert!(index < 1 << INDEX_BITS);
+        debug_assert!(index < MAX_INDEX);
         Self((class as u32) << INDEX_BITS | index as u32)
     }
     /// Position among rare events of one instant.

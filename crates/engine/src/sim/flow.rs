@@ -1,8 +1,8 @@
 //! One flow at work: its two ends, its paths, and the sender's way into the network.
 
 use crate::ids::{FlowId, GroupId, LinkId, NodeId, TransferId};
-use crate::packet::{Flags, Packet, Stamp};
-use crate::roles::{PacketFacts, PathRequest, PathSelector};
+use crate::packet::{Addresses, Flags, Packet, Stamp};
+use crate::roles::{AddressBook, PacketFacts, PathRequest, PathSelector};
 use crate::sim::event::{Class, EventCore};
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
@@ -130,6 +130,29 @@ pub(crate) struct Flow {
     pub(crate) arrived_bytes: u64,
     pub(crate) ack_bytes_arrived: u64,
     pub(crate) probed: bool,
+}
+
+impl Wire {
+    /// What the headers of the flow's segments show.
+    pub(crate) fn addresses(&self) -> Addresses {
+        Addresses {
+            src: address(self.from),
+            dst: address(self.to),
+            src_port: 10_000 + (self.id.index() % 50_000) as u16,
+            dst_port: 5_001,
+        }
+    }
+}
+
+impl AddressBook for Vec<Flow> {
+    fn addresses(&self, flow: FlowId) -> Addresses {
+        self[flow.index()].wire.addresses()
+    }
+}
+
+/// Address of a node: 10.0.0.0/8 plus its number.
+pub(crate) fn address(node: NodeId) -> [u8; 4] {
+    (0x0a00_0000_u32 + node.index() as u32).to_be_bytes()
 }
 
 /// The sender's way into the network.

@@ -208,8 +208,8 @@ impl Ledger {
         self.keep(switch, packet, 1);
     }
 
-    /// A switch agent sends a packet that it kept.
-    pub(crate) fn on_inject(&mut self, switch: NodeId, packet: &Packet) {
+    /// A switch agent gives up a packet that it kept: sends it, or loses it.
+    pub(crate) fn on_let_go(&mut self, switch: NodeId, packet: &Packet) {
         self.keep(switch, packet, -1);
     }
 

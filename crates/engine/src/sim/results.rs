@@ -162,6 +162,7 @@ impl Totals {
     }
 
     fn run(&mut self, world: &World) {
+        self.put("rewritten", json!(world.rewritten));
         self.put("control_messages", json!(world.channel.messages));
         self.put("control_bytes", json!(world.channel.bytes));
         self.put("window_start_s", json!(world.window_start.unwrap_or(Time::ZERO).secs()));

@@ -1,7 +1,8 @@
 //! Switch agents and the controller: what passes a switch, and the channel between the two.
 //!
 //! A message takes the channel's delay, plus jitter, unless it is lost; at the controller it waits for a FIFO server
-//! with a fixed service time. Orders travel back in the same way and act when they arrive.
+//! with a fixed service time. Orders travel back in the same way and act when they arrive. Each switch has a connection
+//! to the controller: messages of one direction never overtake each other.
 
 use crate::ids::{LinkId, NodeId};
 use crate::packet::Packet;
@@ -9,9 +10,10 @@ use crate::rng::Stream;
 use crate::roles::{
     Controller, ControllerAction, ControllerCx, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
 };
-use crate::sim::event::{Class, EventCore};
+use crate::sim::event::{Class, EventCore, MAX_INDEX};
 use crate::sim::world::World;
 use crate::units::Time;
+use std::collections::BTreeMap;
 
 /// Where a message is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,22 @@ pub(crate) struct Message {
     bytes: Vec<u8>,
 }
 
+/// Messages on their way, by running number: those of one instant arrive in the order in which they were sent.
+#[derive(Debug, Default)]
+pub(crate) struct Mail {
+    items: BTreeMap<usize, Message>,
+    next: usize,
+}
+
+impl Mail {
+    fn put(&mut self, message: Message) -> usize {
+        let number = self.next;
+        self.next = (number + 1) % MAX_INDEX;
+        self.items.insert(number, message);
+        number
+    }
+}
+
 /// The channel between switches and controller.
 #[derive(Debug)]
 pub(crate) struct ControlChannel {
@@ -42,6 +60,8 @@ pub(crate) struct ControlChannel {
     pub(crate) stream: Stream,
     /// When the controller's server is free again.
     pub(crate) free_at: Time,
+    /// By node, when the last message to the controller and from it arrives.
+    pub(crate) last: Vec<[Time; 2]>,
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     pub(crate) lost: u64,
@@ -50,7 +70,7 @@ pub(crate) struct ControlChannel {
 impl ControlChannel {
     /// When a message sent at `now` arrives, or never. Every message draws the same numbers, so that changing one
     /// parameter leaves the other draws as they were.
-    fn arrival(&mut self, now: Time, bytes: usize) -> Option<Time> {
+    fn arrival(&mut self, switch: NodeId, leg: Leg, now: Time, bytes: usize) -> Option<Time> {
         self.messages += 1;
         self.bytes += bytes as u64;
         let (lost, jitter) = (self.stream.unit() < self.loss, self.stream.unit());
@@ -58,7 +78,10 @@ impl ControlChannel {
             self.lost += 1;
             return None;
         }
-        Some(now + self.delay + Time::from_ps((jitter * self.jitter.ps() as f64) as u64))
+        let at = now + self.delay + Time::from_ps((jitter * self.jitter.ps() as f64) as u64);
+        let last = &mut self.last[switch.index()][usize::from(leg == Leg::Down)];
+        *last = at.max(*last);
+        Some(*last)
     }
 }
 
@@ -76,8 +99,16 @@ impl World {
         let Some(agent) = self.switches[switch.index()].as_mut() else { return core.send(to, &packet, now) };
         let rate = self.topology.links[to.index()].rate;
         let passage = Passage { from, to, backlog: core.backlog(to, now), buffer: self.buffers[to.index()], rate };
-        let mut cx = SwitchCx { now, switch, node: core.node(switch, now), actions: &mut self.switch_actions };
+        let mut cx = SwitchCx {
+            now,
+            switch,
+            node: core.node(switch, now),
+            book: &self.flows,
+            actions: &mut self.switch_actions,
+        };
+        let arrived = packet;
         let pass = agent.on_packet(&mut cx, &mut packet, &passage);
+        self.rewritten += u64::from(packet != arrived);
         match pass {
             Pass::Forward => core.send(to, &packet, now),
             Pass::Drop => core.ledger().on_drop(to, &packet, DropReason::Agent, now),
@@ -94,7 +125,13 @@ impl World {
         ask: impl FnOnce(&mut dyn SwitchAgent, &mut SwitchCx<'_>),
     ) {
         let Some(agent) = self.switches[switch.index()].as_mut() else { return };
-        let mut cx = SwitchCx { now, switch, node: core.node(switch, now), actions: &mut self.switch_actions };
+        let mut cx = SwitchCx {
+            now,
+            switch,
+            node: core.node(switch, now),
+            book: &self.flows,
+            actions: &mut self.switch_actions,
+        };
         ask(&mut **agent, &mut cx);
         self.run_switch_actions(switch, now, core);
     }
@@ -108,8 +145,12 @@ impl World {
             match action {
                 SwitchAction::Report(bytes) => self.post(Leg::Up, switch, bytes, now, core),
                 SwitchAction::Inject { packet, to } => {
-                    core.ledger().on_inject(switch, &packet);
+                    core.ledger().on_let_go(switch, &packet);
                     core.send(to, &packet, now);
+                }
+                SwitchAction::Discard { packet, to } => {
+                    core.ledger().on_let_go(switch, &packet);
+                    core.ledger().on_drop(to, &packet, DropReason::Agent, now);
                 }
                 SwitchAction::Timer { at, token } => {
                     let slot = self.tokens.put((switch, token));
@@ -121,20 +162,20 @@ impl World {
     }
 
     fn post<C: EventCore>(&mut self, leg: Leg, switch: NodeId, bytes: Vec<u8>, now: Time, core: &mut C) {
-        if let Some(at) = self.channel.arrival(now, bytes.len()) {
-            let slot = self.messages.put(Message { leg, switch, bytes });
+        if let Some(at) = self.channel.arrival(switch, leg, now, bytes.len()) {
+            let slot = self.mail.put(Message { leg, switch, bytes });
             core.schedule(at, Class::Message, slot);
         }
     }
 
     pub(crate) fn on_message<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
-        let Some(message) = self.messages.take(slot) else { return };
+        let Some(message) = self.mail.items.remove(&slot) else { return };
         let Message { leg, switch, bytes } = message;
         match leg {
             Leg::Up => {
                 let served = self.channel.free_at.max(now) + self.channel.service;
                 self.channel.free_at = served;
-                let slot = self.messages.put(Message { leg: Leg::Served, switch, bytes });
+                let slot = self.mail.put(Message { leg: Leg::Served, switch, bytes });
                 core.schedule(served, Class::Message, slot);
             }
             Leg::Served => self.ask_controller(now, core, |controller, cx| controller.on_message(cx, switch, &bytes)),
@@ -145,6 +186,16 @@ impl World {
     pub(crate) fn on_switch_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
         if let Some((switch, token)) = self.tokens.take(slot) {
             self.ask_switch(switch, now, core, |agent, cx| agent.on_timer(cx, token));
+        }
+    }
+
+    /// Switches begin before the controller, in the order of their nodes.
+    pub(crate) fn start_switches<C: EventCore>(&mut self, core: &mut C) {
+        for node in 0..self.switches.len() {
+            if self.switches[node].is_some() {
+                let ports = self.topology.ports(NodeId::new(node));
+                self.ask_switch(NodeId::new(node), Time::ZERO, core, |agent, cx| agent.on_start(cx, &ports));
+            }
         }
     }
 

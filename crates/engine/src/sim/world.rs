@@ -10,7 +10,7 @@ use crate::sim::capture::Capture;
 use crate::sim::event::{Class, Event, EventCore, Slots};
 use crate::sim::flow::Flow;
 use crate::sim::probes::Probes;
-use crate::sim::switching::{ControlChannel, Message};
+use crate::sim::switching::{ControlChannel, Mail};
 use crate::sim::tables::delivered;
 use crate::sim::transfers::{Group, Query, Transfer};
 use crate::tcp::receiver::{AckList, ReceiverConfig};
@@ -94,6 +94,8 @@ pub(crate) struct World {
     pub(crate) has_schedulers: bool,
     pub(crate) controller: Option<Box<dyn Controller>>,
     pub(crate) channel: ControlChannel,
+    /// Packets that a switch agent changed.
+    pub(crate) rewritten: u64,
     pub(crate) flows: Vec<Flow>,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) queries: Vec<Query>,
@@ -102,7 +104,7 @@ pub(crate) struct World {
     pub(crate) host_tokens: Slots<(NodeId, usize, u64)>,
     /// Switch and controller timers: whose, and the token.
     pub(crate) tokens: Slots<(NodeId, u64)>,
-    pub(crate) messages: Slots<Message>,
+    pub(crate) mail: Mail,
     pub(crate) probes: Probes,
     pub(crate) capture: Option<Capture>,
     pub(crate) delays: Vec<DelayStats>,
@@ -186,6 +188,7 @@ impl World {
             core.schedule(self.warmup, Class::WarmupEnd, 0);
         }
         core.schedule(self.duration, Class::Stop, 0);
+        self.start_switches(core);
         self.start_controller(core);
         self.see_whether_finished();
     }

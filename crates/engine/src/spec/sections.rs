@@ -328,9 +328,9 @@ pub const CONTROL: &[Param] = &[
     Param::new(
         "delay",
         Kind::Time,
-        "66us",
+        "33us",
         "Time of a message between a switch and the controller, one way.",
-        "SDTCP, Fig. 16: 66us of a control delay of 70us to 95us is transmission",
+        "SDTCP, section 5.2.5: 66us of a control delay of 70us to 95us is transmission, over two links there and back",
     ),
     Param::new("jitter", Kind::Time, "0s", "Each message takes a seeded uniform time below this longer.", "our choice"),
     Param::new("loss", Kind::Fraction, "0", "Share of messages lost.", "our choice: the channel is reliable"),

@@ -14,6 +14,7 @@ mod tree;
 mod two_switch;
 
 use crate::ids::{LinkId, NodeId};
+use crate::roles::SwitchPort;
 use crate::spec::{Param, Params, SpecError};
 use crate::units::{Rate, Time};
 use std::collections::BTreeMap;
@@ -184,6 +185,12 @@ impl Topology {
     /// The first link that leaves a node: the interface of a host.
     pub fn uplink(&self, node: NodeId) -> LinkId {
         self.egress[node.index()][0]
+    }
+
+    /// The ports of a switch, in the order of their cables.
+    pub fn ports(&self, switch: NodeId) -> Vec<SwitchPort> {
+        let port = |to: &LinkId| SwitchPort { from: twin(*to), to: *to, rate: self.links[to.index()].rate };
+        self.egress[switch.index()].iter().map(port).collect()
     }
 
     /// Where a link ends.

@@ -7,7 +7,7 @@ use crate::roles::{
     CongestionControl, Controller, Ecmp, Pass, Passage, PathSelector, QueueDiscipline, SwitchAgent, SwitchCx,
     WindowControl,
 };
-use crate::schemes::{FlowFacts, NewReno, NodeFacts, Scheme};
+use crate::schemes::{FlowFacts, NetworkFacts, NewReno, NodeFacts, Scheme};
 use crate::sim::build::Substitutes;
 use crate::sim::{Failure, Outcome, run_oracle_with, run_with};
 use crate::spec::Scenario;
@@ -161,7 +161,7 @@ impl Scheme for Parts {
     fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
         self.agent.as_ref().map(|make| make(switch))
     }
-    fn controller(&self) -> Option<Box<dyn Controller>> {
+    fn controller(&self, _network: &NetworkFacts) -> Option<Box<dyn Controller>> {
         self.controller.as_ref().map(|make| make(&()))
     }
     fn path_selector(&self, host: &NodeFacts) -> Box<dyn PathSelector> {

@@ -178,3 +178,20 @@ fn a_scheme_that_asks_again_survives_a_lossy_channel() {
     assert_eq!(outcome.number("completed"), 2.0);
     assert!(outcome.number("fct_max_s") > 1e-3, "the first question was lost");
 }
+
+#[test]
+fn messages_of_one_switch_never_overtake_each_other() {
+    let (scheme, log) = reporting(40);
+    run_instead(&star(1, "100KB", &format!("{CONTROL}jitter = \"500us\"")), scheme);
+    let log = log.take();
+    let order = |wanted: fn(&Told) -> Option<u8>| log.iter().filter_map(wanted).collect::<Vec<_>>();
+    let served = order(|told| if let Told::Served(n, _) = told { Some(*n) } else { None });
+    let obeyed = order(|told| if let Told::Obeyed(n, _) = told { Some(*n) } else { None });
+    assert_eq!((served.len(), served.is_sorted(), obeyed.is_sorted()), (40, true, true));
+    // Messages that arrive at one instant keep their order as well.
+    let (scheme, log) = reporting(40);
+    run_instead(&star(1, "100KB", "[control]\nservice-time = \"0s\""), scheme);
+    let served: Vec<u8> =
+        log.take().iter().filter_map(|told| if let Told::Served(n, _) = told { Some(*n) } else { None }).collect();
+    assert_eq!((served.len(), served.is_sorted()), (40, true));
+}

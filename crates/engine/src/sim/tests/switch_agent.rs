@@ -2,8 +2,8 @@
 
 use super::bench::{Log, Parts, both, instead, reals, run_instead, star, tapped};
 use crate::ids::LinkId;
-use crate::packet::{Flags, Packet};
-use crate::roles::{Pass, Passage, SwitchAction, SwitchAgent, SwitchCx};
+use crate::packet::{Addresses, Flags, Packet};
+use crate::roles::{Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};
 use crate::units::Time;
 
 #[test]
@@ -68,6 +68,8 @@ fn the_sender_obeys_a_rewritten_window() {
     let outcome = run_instead(&text, scheme);
     let most = reals(&outcome, "probes", "value").into_iter().fold(0.0, f64::max);
     assert_eq!(most, 4.0 * 1460.0);
+    // Every acknowledgement but the SYN's; the run ends before the last one reaches the switch.
+    assert_eq!(outcome.number("rewritten"), outcome.number("segments_received") - 1.0);
 }
 
 /// Loses one segment.
@@ -130,6 +132,69 @@ fn what_it_keeps_leaves_when_it_says() {
     let completion = reals(&outcome, "flows", "completion_s")[0];
     assert!((completion - (2e-3 + 10.0 * segment + 10e-6)).abs() < 1e-12, "{completion}");
     assert_eq!(fired.take(), [(Time::from_ms(2), 77); 2], "once in each core");
+}
+
+/// Keeps every segment once and loses what it keeps a millisecond later.
+#[derive(Default)]
+struct Discarding(Vec<(Packet, LinkId)>);
+
+impl SwitchAgent for Discarding {
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        if packet.size <= 40 || packet.flags.has(Flags::RETRANSMITTED) {
+            return Pass::Forward;
+        }
+        self.0.push((*packet, passage.to));
+        cx.actions.push(SwitchAction::Timer { at: cx.now + Time::from_ms(1), token: 0 });
+        Pass::Keep
+    }
+    fn on_timer(&mut self, cx: &mut SwitchCx<'_>, _token: u64) {
+        cx.actions.extend(self.0.drain(..).map(|(packet, to)| SwitchAction::Discard { packet, to }));
+    }
+}
+
+#[test]
+fn what_it_kept_and_discards_is_lost_like_a_drop() {
+    let scheme = Parts { agent: Some(Box::new(|_| Box::<Discarding>::default())), ..Parts::default() };
+    let outcome = run_instead(&star(1, "14600B", ""), scheme);
+    assert_eq!((outcome.number("drops_agent"), outcome.number("timeouts_full_window")), (10.0, 1.0));
+    assert_eq!(outcome.number("completed"), 1.0);
+}
+
+/// Tells of its ports when the run begins, and of the addresses of what passes.
+struct Introducing(Log<(Vec<SwitchPort>, Vec<Addresses>)>);
+
+impl SwitchAgent for Introducing {
+    fn on_start(&mut self, _cx: &mut SwitchCx<'_>, ports: &[SwitchPort]) {
+        self.0.push((ports.to_vec(), Vec::new()));
+    }
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        assert!(!cx.now.is_never());
+        self.0.push((
+            vec![SwitchPort { from: passage.from, to: passage.to, rate: passage.rate }],
+            vec![cx.book.addresses(packet.flow)],
+        ));
+        Pass::Forward
+    }
+}
+
+#[test]
+fn it_knows_its_ports_from_the_start_and_the_addresses_of_what_passes() {
+    let log = Log::new();
+    let tell = log.clone();
+    let scheme = Parts { agent: Some(Box::new(move |_| Box::new(Introducing(tell.clone())))), ..Parts::default() };
+    run_instead(&star(2, "3KB", ""), scheme);
+    let told = log.take();
+    let ports = &told[0].0;
+    assert_eq!(ports.len(), 3, "two senders and the receiver");
+    for (passed, addresses) in &told[1..] {
+        let (from, to) = (passed[0].from, passed[0].to);
+        assert!(
+            ports.iter().any(|port| port.from == from) && ports.iter().any(|port| port.to == to && port.from != from)
+        );
+        assert_eq!(addresses[0].dst_port, 5001);
+        assert_ne!(addresses[0].src, addresses[0].dst);
+        assert_eq!(addresses[0].reversed().reversed(), addresses[0]);
+    }
 }
 
 #[test]
