@@ -11,10 +11,10 @@ from fanin import _engine, library
 from fanin.errors import NotFoundError
 from fanin.scenario import Document, parse, read_text
 
-KINDS = {"schemes": "scheme", "topologies": "topology", "queues": "queue", "traffic": "traffic"}
+KINDS = {"schemes": "scheme", "topologies": "topology", "queues": "queue", "traffic": "traffic", "faults": "fault"}
 """Plural (a registry) -> singular (one of its rows)."""
 
-_SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic"}
+_SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic", "faults": "fault"}
 
 
 @cache
@@ -35,7 +35,7 @@ def explain(key: str) -> dict[str, Any]:
     """What a name or a parameter path means.
 
     Returns:
-        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern or experiment,
+        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment,
         ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
         parameter. Each parameter has ``key takes default doc source reading``.
 
@@ -69,7 +69,7 @@ def explain(key: str) -> dict[str, Any]:
     ends = [name for name in names if name.endswith(f".{key}")]
     close = ends or difflib.get_close_matches(key, names, n=1)
     hint = _did_you_mean(close)
-    raise NotFoundError(f"{key}: no scheme, topology, queue, traffic pattern, parameter or experiment{hint}")
+    raise NotFoundError(f"{key}: no scheme, topology, queue, traffic pattern, fault, parameter or experiment{hint}")
 
 
 def _did_you_mean(names: list[str]) -> str:
@@ -78,25 +78,28 @@ def _did_you_mean(names: list[str]) -> str:
 
 
 def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
-    """The parameter of ``traffic.<name>.<key>``, where one kind of traffic alone has that key."""
+    """The parameter of ``traffic.<name>.<key>`` or ``fault.<name>.<key>``, where one kind alone has that key."""
     parts = key.split(".")
-    if len(parts) != 3 or parts[0] != "traffic":
+    plurals = {"traffic": "traffic", "fault": "faults"}
+    if len(parts) != 3 or parts[0] not in plurals:
         return None
-    kinds = [row["key"] for row in registry()["traffic"]]
-    found = [name for name in (f"traffic.{kind}.{parts[2]}" for kind in kinds) if name in parameters]
-    common = f"traffic.{parts[2]}"
+    section = parts[0]
+    kinds = [row["key"] for row in registry()[plurals[section]]]
+    found = [name for name in (f"{section}.{kind}.{parts[2]}" for kind in kinds) if name in parameters]
+    common = f"{section}.{parts[2]}"
     if parts[1] in kinds or not found:
         return common if common in parameters else None
     return found[0] if len(found) == 1 else None
 
 
 def _parameters() -> dict[str, dict[str, Any]]:
-    """Every parameter by its path in a scenario file; traffic groups stand under their kind."""
+    """Every parameter by its path in a scenario file; traffic groups and faults stand under their kind."""
     sections = registry()["sections"]
     found = {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
     for plural, section in _SECTION_OF.items():
         for row in registry()[plural]:
-            prefix = f"traffic.{row['key']}" if plural == "traffic" else section
+            # Of these tables a scenario has several, which overrides call by name.
+            prefix = f"{section}.{row['key']}" if plural in {"traffic", "faults"} else section
             found |= {f"{prefix}.{param['key']}": param for param in row["params"]}
     for row in registry()["schemes"]:
         found |= {f"scheme.{row['key']}.{param['key']}": param for param in row["params"]}

@@ -125,10 +125,10 @@ class Experiment:
         return rows
 
     def _line(self, path: str) -> int | None:
-        """Line of a scenario value; traffic groups go by their names."""
+        """Line of a scenario value; traffic groups and faults go by their names."""
         parts: list[str | int] = list(path.split("."))
-        if parts[0] == "traffic":
-            groups = tomllib.loads(self._runs_text)["traffic"]
+        if parts[0] in {"traffic", "fault"}:
+            groups = tomllib.loads(self._runs_text).get(parts[0], [])
             names = [group.get("name", group.get("kind")) for group in groups]
             if parts[1] in names:
                 parts[1] = names.index(parts[1])

@@ -1,7 +1,7 @@
 """The sections of a scenario file that say what is done with runs.
 
-The engine owns what is simulated (``[network] [transport] [queue] [scheme.*] [[traffic]] [run]``). Python owns the
-rest: the titles, ``[sweep]``, ``[[plot]]`` and ``[[claim]]``, which this module reads and checks.
+The engine owns what is simulated (``[network] [transport] [queue] [scheme.*] [[traffic]] [[fault]] [run]``). Python
+owns the rest: the titles, ``[sweep]``, ``[[plot]]`` and ``[[claim]]``, which this module reads and checks.
 """
 
 from __future__ import annotations

@@ -64,6 +64,8 @@ _GROUPS = {
         "drops_discipline": "Packets dropped: by the queue's discipline",
         "drops_pushed_out": "Packets dropped: pushed out by another",
         "drops_agent": "Packets dropped: by the scheme's part in the switch",
+        "drops_link_down": "Packets dropped: their link was down",
+        "drops_random_loss": "Packets dropped: lost at random by a fault",
         "retransmissions": "Retransmissions",
         "timeouts": "Retransmission timeouts",
         "timeouts_syn": "Retransmission timeouts: of a SYN",
@@ -86,6 +88,7 @@ _GROUPS = {
         "rewritten": "Packets rewritten by switches",
         "control_messages": "Messages between switches and controller",
         "control_bytes": "Bytes between switches and controller",
+        "control_lost": "Messages between switches and controller that were lost",
     },
     "run": {
         "seed": "Seed",

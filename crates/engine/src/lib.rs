@@ -14,7 +14,7 @@
 //! | [`roles`] | the six places where a remedy may act |
 //! | [`schemes`] | the remedies, one room each |
 //! | [`tcp`] | sender, receiver, timer and scoreboard as state machines without I/O |
-//! | [`queue`], [`topology`], [`traffic`] | the other registries |
+//! | [`queue`], [`topology`], [`traffic`], [`fault`] | the other registries |
 //! | [`measure`] | statistics and tables |
 //! | [`units`], [`ids`], [`packet`], [`rng`] | the vocabulary |
 //!
@@ -28,6 +28,7 @@
 //! its path a segment goes to `tcp::receiver`, whose acknowledgement may be held by the host's scheduler before it starts
 //! the same journey back.
 
+pub mod fault;
 pub mod ids;
 pub mod measure;
 pub mod packet;

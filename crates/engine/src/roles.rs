@@ -263,12 +263,23 @@ pub enum DropReason {
     PushedOut,
     /// The switch agent dropped it.
     Agent,
+    /// Its link was down or went down.
+    LinkDown,
+    /// A fault of its link lost it at random.
+    RandomLoss,
 }
 
 impl DropReason {
     /// Every reason, in the order of its code.
-    pub const ALL: [Self; 5] =
-        [Self::BufferFull, Self::SharedBufferFull, Self::Discipline, Self::PushedOut, Self::Agent];
+    pub const ALL: [Self; 7] = [
+        Self::BufferFull,
+        Self::SharedBufferFull,
+        Self::Discipline,
+        Self::PushedOut,
+        Self::Agent,
+        Self::LinkDown,
+        Self::RandomLoss,
+    ];
     /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -277,6 +288,8 @@ impl DropReason {
             Self::Discipline => "discipline",
             Self::PushedOut => "pushed-out",
             Self::Agent => "agent",
+            Self::LinkDown => "link-down",
+            Self::RandomLoss => "random-loss",
         }
     }
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
 use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections};
-use fanin_engine::{queue, topology, traffic};
+use fanin_engine::{fault, queue, topology, traffic};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
@@ -51,6 +51,7 @@ fn schema() -> String {
 #[pyfunction]
 fn registry() -> String {
     let schemes = schemes::REGISTRY.iter().map(scheme);
+    let faults = fault::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let traffic = traffic::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
@@ -59,11 +60,13 @@ fn registry() -> String {
         "topologies": topologies.collect::<Vec<_>>(),
         "queues": queues.collect::<Vec<_>>(),
         "traffic": traffic.collect::<Vec<_>>(),
+        "faults": faults.collect::<Vec<_>>(),
         "sections": {
             "network": parameters(&[sections::TOPOLOGY, sections::NETWORK]),
             "queue": parameters(&[sections::QUEUE]),
             "transport": parameters(&[sections::SCHEME, sections::TRANSPORT]),
             "traffic": parameters(&[sections::TRAFFIC, sections::TRAFFIC_OPTIONAL, sections::TRAFFIC_COMMON]),
+            "fault": parameters(&[sections::FAULT, sections::FAULT_OPTIONAL, fault::COMMON]),
             "control": parameters(&[sections::CONTROL]),
             "measure": parameters(&[sections::MEASURE]),
             "run": parameters(&[sections::RUN]),

@@ -15,11 +15,11 @@ from fanin.cli.terminal import print_json, print_table, say
 
 def explain(
     key: Annotated[
-        str, typer.Argument(help="A scheme, topology, queue, traffic pattern, section, parameter or experiment.")
+        str, typer.Argument(help="A scheme, topology, queue, traffic pattern, fault, section, parameter or experiment.")
     ],
     json: JsonOption = False,
 ) -> None:
-    """Explain a scheme, topology, queue, traffic pattern, section, parameter or experiment.
+    """Explain a scheme, topology, queue, traffic pattern, fault, section, parameter or experiment.
 
     Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
     reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,

@@ -19,6 +19,7 @@ class Kind(StrEnum):
     TOPOLOGIES = "topologies"
     QUEUES = "queues"
     TRAFFIC = "traffic"
+    FAULTS = "faults"
     EXPERIMENTS = "experiments"
 
 
@@ -27,7 +28,7 @@ def list_(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of scenario files.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List schemes, topologies, queues, traffic patterns or experiments.
+    """List schemes, topologies, queues, traffic patterns, faults or experiments.
 
     --json prints an array of {key, summary}, with a field kind in each when everything is listed. --schema prints
     the JSON Schema of scenario files, which editors use to complete and check them.

@@ -8,6 +8,7 @@ use crate::roles::{Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowContr
 use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
 use crate::sim::event::{Slots, TieBreak};
+use crate::sim::faults::Faults;
 use crate::sim::flow::Paths;
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
@@ -66,6 +67,7 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
 /// The network, and what acts at its ends.
 struct Layout {
     topology: Topology,
+    faults: Faults,
     /// What each traffic group asks of the topology.
     demands: Vec<Demand>,
     /// The schemes in use, and which of them is the network's.
@@ -89,7 +91,8 @@ impl Layout {
             Some(topology) => topology,
             None => self::topology(scenario, &demands)?,
         };
-        check_magnitudes(scenario, &topology)?;
+        let faults = Faults::build(scenario, &topology, scenario.run.integer("seed"))?;
+        check_magnitudes(scenario, &topology, &faults)?;
         let header = header(scenario)?;
         let mut endpoints = Vec::new();
         for group in &scenario.traffic {
@@ -97,7 +100,8 @@ impl Layout {
             endpoints.push(endpoint(scenario, scheme, &*schemes.built[scheme])?);
         }
         let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
-        Ok(Self { topology, demands, schemes: schemes.built, network_scheme, endpoints, mss, header, base_rtt })
+        let schemes = schemes.built;
+        Ok(Self { topology, faults, demands, schemes, network_scheme, endpoints, mss, header, base_rtt })
     }
 
     /// The network's scheme.
@@ -160,6 +164,9 @@ fn world(
         sample: if measure.text("queue-trace") == "sampled" { measure.time("queue-sample") } else { Time::ZERO },
         warmup: measure.time("warmup"),
         schemes: layout.schemes,
+        rates: layout.topology.links.iter().map(|link| link.rate).collect(),
+        lossy: layout.faults.any_loss(),
+        faults: layout.faults,
         topology: layout.topology,
         endpoints: layout.endpoints,
         header: layout.header,
@@ -355,6 +362,9 @@ fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Re
             jitter,
             node: link.from.index(),
             observed: observed(scenario, topology, LinkId::new(i), switch) || agents[link.from.index()],
+            faulty: layout.faults.moves_departures(LinkId::new(i)),
+            up: true,
+            admits: true,
         });
     }
     Ok(ports)
@@ -377,7 +387,7 @@ fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<d
 const MOST_ROWS: u64 = 100_000_000;
 
 /// Refuses what would not fit the memory or the keys of the event queue.
-fn check_magnitudes(scenario: &Scenario, topology: &Topology) -> Result<(), SpecError> {
+fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -> Result<(), SpecError> {
     let (measure, network) = (&scenario.measure, &scenario.network.params);
     let duration = scenario.run.time("duration").ps();
     let rows = |interval: Time| if interval == Time::ZERO { 0 } else { duration / interval.ps() };
@@ -401,6 +411,14 @@ fn check_magnitudes(scenario: &Scenario, topology: &Topology) -> Result<(), Spec
             let message =
                 format!("a packet takes too long to cross a link of {rate} and {delay}, with {jitter} of jitter");
             return Err(network.fail("delay", message));
+        }
+    }
+    for (fault, links, rate) in faults.rates() {
+        let transmission = LARGEST_PACKET * u64::from(rate.ps_per_byte().expect("the parser checks rates"));
+        let longest = links.iter().map(|link| topology.links[link.index()].delay).max().unwrap_or(Time::ZERO);
+        if longest + jitter + Time::from_ps(transmission) > reach {
+            let message = format!("a packet takes too long to cross a link of {rate} and {longest}");
+            return Err(scenario.faults[fault].params.fail("rate", message));
         }
     }
     Ok(())

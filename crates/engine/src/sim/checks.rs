@@ -114,9 +114,10 @@ impl World {
     fn check_nodes<C: EventCore>(&self, ports: &[PortAudit], core: &mut C) -> Result<(), RunError> {
         let mut nodes = vec![Balance::default(); self.topology.nodes.len()];
         for (i, (link, port)) in self.topology.links.iter().zip(ports).enumerate() {
-            nodes[link.to.index()].reached += port.delivered();
+            let book = &core.ledger().ports[i];
+            nodes[link.to.index()].reached += port.delivered().saturating_sub(book.lost_on_link);
             nodes[link.from.index()].let_in += port.entered;
-            nodes[link.from.index()].dropped += core.ledger().ports[i].dropped_bytes;
+            nodes[link.from.index()].dropped += book.dropped_bytes - book.lost_on_link;
         }
         for flow in &self.flows {
             let (from, to) = (flow.wire.from.index(), flow.wire.to.index());

@@ -16,7 +16,7 @@ use crate::roles::{Backlog, DropReason};
 use crate::sim::event::{Class, Event, EventCore, MiscKey, PortAudit, TieBreak};
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
-use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
+use crate::sim::port::{Limit, LinkState, PortSpec, Situation, Verdict};
 use crate::units::Time;
 use std::any::Any;
 use std::cmp::Reverse;
@@ -263,21 +263,29 @@ impl Core {
     fn enqueue_scheduled(&mut self, link: LinkId, packet: &Packet, band: u8, now: Time) -> Backlog {
         let slow = &mut self.slow[link.index()];
         let band = usize::from(band).min(slow.bands.len() - 1);
-        slow.waiting[band].push_back(*packet);
+        let ready = slow.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+        slow.waiting[band].push_back(Packet { arrival: ready.ps(), ..*packet });
         slow.add(band, packet.size);
-        if slow.in_service == 0 {
-            self.serve(link, now);
-            let port = &self.ports[link.index()];
-            self.links.set(link, Time::from_ps(port.at(port.head).arrival), now);
+        if slow.in_service == 0 && self.serve(link, now) {
+            self.announce_head(link, now);
         }
         let backlog = in_port(&self.slow[link.index()]);
         self.ledger.on_queue(link, now, backlog);
         backlog
     }
 
+    /// Puts the first packet of a link into the queue of events.
+    fn announce_head(&mut self, link: LinkId, now: Time) {
+        let port = &self.ports[link.index()];
+        self.links.set(link, Time::from_ps(port.at(port.head).arrival), now);
+    }
+
     /// Takes the next packet of an idle scheduled port into service at `at`. Returns whether there was one.
     fn serve(&mut self, link: LinkId, at: Time) -> bool {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        if !slow.spec.up {
+            return false;
+        }
         let Some(band) = slow.waiting.iter().position(|queue| !queue.is_empty()) else { return false };
         let mut packet = slow.waiting[band].pop_front().expect("not empty");
         slow.remove(band, packet.size);
@@ -289,7 +297,8 @@ impl Core {
                 self.ledger.on_mark(link, &packet, at);
             }
         }
-        port.begin(&packet, at.ps());
+        // What waits has the time from which on it may leave in place of its arrival.
+        port.begin(&packet, at.ps().max(packet.arrival));
         slow.in_service = packet.size;
         true
     }
@@ -360,6 +369,36 @@ impl Core {
         let backlog = slow.behind;
         self.ledger.on_queue(link, at, backlog);
         self.serve(link, at);
+    }
+
+    /// What is in transmission or on its way over a link is lost.
+    fn lose_in_transit(&mut self, link: LinkId, now: Time) {
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        while port.head != port.tail {
+            let packet = *port.at(port.head);
+            port.head = port.head.wrapping_add(1);
+            if port.head == port.tail && slow.in_service > 0 {
+                self.ledger.on_drop(link, &packet, DropReason::LinkDown, now);
+            } else {
+                self.ledger.on_lost(link, &packet, DropReason::LinkDown, now);
+            }
+        }
+        // The transmission of the last one will not be over.
+        port.bytes_in -= u64::from(slow.in_service);
+        slow.in_service = 0;
+        self.links.set(link, Time::NEVER, now);
+    }
+
+    /// What waits in a scheduled port is lost.
+    fn lose_waiting(&mut self, link: LinkId, now: Time) {
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        for band in 0..slow.waiting.len() {
+            while let Some(packet) = slow.waiting[band].pop_front() {
+                slow.remove(band, packet.size);
+                port.bytes_in -= u64::from(packet.size);
+                self.ledger.on_drop(link, &packet, DropReason::LinkDown, now);
+            }
+        }
     }
 
     fn pool_bytes(&mut self, pool: usize, now: Time) -> u64 {
@@ -446,6 +485,23 @@ impl EventCore for Core {
         if on_link == 0 {
             self.links.set(link, Time::from_ps(arrival), now);
         }
+    }
+
+    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time) {
+        // A decision that was due before is taken by the old state; so the packet in transmission keeps its end.
+        self.catch_up(link, now);
+        self.slow[link.index()].spec.set(state);
+        self.ports[link.index()].ps_per_byte = self.slow[link.index()].spec.ps_per_byte;
+        if !state.up {
+            self.lose_in_transit(link, now);
+        }
+        if !state.admits {
+            self.lose_waiting(link, now);
+        }
+        if self.slow[link.index()].in_service == 0 && self.serve(link, now) {
+            self.announce_head(link, now);
+        }
+        self.ledger.on_queue(link, now, in_port(&self.slow[link.index()]));
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

@@ -372,7 +372,7 @@ impl World {
         let mut cx = ReceiverCx {
             now,
             mss: self.endpoints[0].sender.mss,
-            rate: self.topology.links[host.uplink.index()].rate,
+            rate: self.rates[host.uplink.index()],
             actions: &mut self.receiver_actions,
         };
         Some(call(&mut **window, &mut cx))

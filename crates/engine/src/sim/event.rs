@@ -3,6 +3,7 @@
 use crate::ids::LinkId;
 use crate::packet::Packet;
 use crate::roles::Backlog;
+use crate::sim::port::LinkState;
 use crate::units::Time;
 
 /// The kinds of rare events, in the order in which they happen at one instant.
@@ -12,6 +13,8 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Class {
+    /// A fault begins or ends, before anything else that is rare. Index: twice the fault, one more for its end.
+    Fault,
     /// A transfer begins. Index: transfer.
     TransferStart,
     /// A traffic group asked to be woken. Index: group.
@@ -95,7 +98,8 @@ pub(crate) struct MiscKey(u32);
 const INDEX_BITS: u32 = 28;
 /// One above the largest index of a rare event.
 pub(crate) const MAX_INDEX: usize = 1 << INDEX_BITS;
-const CLASSES: [Class; 13] = [
+const CLASSES: [Class; 14] = [
+    Class::Fault,
     Class::TransferStart,
     Class::Traffic,
     Class::Retransmission,
@@ -173,6 +177,9 @@ pub(crate) trait EventCore {
     const EAGER_TIMERS: bool = false;
     /// Lets `packet` into the egress port of `link`.
     fn send(&mut self, link: LinkId, packet: &Packet, now: Time);
+    /// Changes the link whose port is [`PortSpec::faulty`](super::port::PortSpec). What is in transmission or on the
+    /// link when it goes down is lost now.
+    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time);
     /// Schedules a rare event.
     fn schedule(&mut self, at: Time, class: Class, index: usize);
     /// The next event in time and structural order.

@@ -15,6 +15,8 @@ use crate::units::{Bytes, Time};
 pub(crate) struct PortBook {
     pub(crate) drops: u64,
     pub(crate) dropped_bytes: u64,
+    /// Those of them that had left the port and were lost on its link.
+    pub(crate) lost_on_link: u64,
     pub(crate) marks: u64,
     pub(crate) would_mark: u64,
     /// The buffer that it must stay within.
@@ -101,7 +103,7 @@ pub(crate) const DROP_LOG_LIMIT: usize = 100_000;
 impl Ledger {
     /// Books for ports with these buffers, and for a number of nodes.
     pub(crate) fn new(limits: impl Iterator<Item = Limit>, nodes: usize, bins: Option<Bins>, header: u16) -> Self {
-        let port = |limit| PortBook { drops: 0, dropped_bytes: 0, marks: 0, would_mark: 0, limit };
+        let port = |limit| PortBook { drops: 0, dropped_bytes: 0, lost_on_link: 0, marks: 0, would_mark: 0, limit };
         let ports: Vec<PortBook> = limits.map(port).collect();
         let links = ports.len();
         Self {
@@ -166,6 +168,13 @@ impl Ledger {
         if let Some(bins) = &mut self.bins {
             bins.add_drop(book.group, now);
         }
+    }
+
+    /// A packet that had left the port of `link` was lost on the way.
+    #[cold]
+    pub(crate) fn on_lost(&mut self, link: LinkId, packet: &Packet, reason: DropReason, now: Time) {
+        self.ports[link.index()].lost_on_link += u64::from(packet.size);
+        self.on_drop(link, packet, reason, now);
     }
 
     /// A packet was let into the port of `link`, which now holds `backlog`, and the ports that share its memory hold

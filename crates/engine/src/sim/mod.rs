@@ -6,6 +6,7 @@ mod checks;
 mod core;
 mod endpoints;
 mod event;
+mod faults;
 mod flow;
 mod ideal;
 mod ledger;

@@ -8,7 +8,7 @@ use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
 use crate::sim::event::{Class, Event, EventCore, MiscKey, PortAudit, TieBreak};
 use crate::sim::ledger::Ledger;
-use crate::sim::port::{Limit, PortSpec, Situation, Verdict};
+use crate::sim::port::{Limit, LinkState, PortSpec, Situation, Verdict};
 use crate::units::Time;
 use std::any::Any;
 use std::cmp::{Ordering, Reverse};
@@ -96,6 +96,9 @@ impl Oracle {
     /// Takes the next packet of an idle port into service.
     fn serve(&mut self, link: usize, now: Time) {
         let port = &mut self.ports[link];
+        if !port.spec.up {
+            return;
+        }
         let Some(band) = port.bands.iter().position(|band| !band.is_empty()) else { return };
         let (ready, mut packet) = port.bands[band].pop_front().expect("not empty");
         port.counts[band].packets -= 1;
@@ -122,6 +125,22 @@ impl Oracle {
         let rank = self.ties.rank(LinkId::new(link), arrival);
         self.push(arrival, (1, rank), link, Kind::Arrival(packet));
         self.serve(link, now);
+    }
+
+    /// The packets that are on their way over a link, in order, and the one that is in transmission, taken off it.
+    fn in_transit(&mut self, link: usize) -> (Vec<Packet>, Vec<Packet>) {
+        let entries = std::mem::take(&mut self.queue).into_sorted_vec();
+        // Sorted in reverse, the latest first.
+        let of = |entry: &Entry| entry.link == link && !matches!(entry.kind, Kind::Misc(_));
+        let (gone, kept): (Vec<_>, Vec<_>) = entries.into_iter().rev().map(|Reverse(entry)| entry).partition(of);
+        self.queue = kept.into_iter().map(Reverse).collect();
+        let (flying, leaving): (Vec<_>, Vec<_>) =
+            gone.into_iter().partition(|entry| matches!(entry.kind, Kind::Arrival(_)));
+        let packet = |entry: Entry| match entry.kind {
+            Kind::Departure(packet) | Kind::Arrival(packet) => Some(packet),
+            Kind::Misc(_) => None,
+        };
+        (flying.into_iter().filter_map(packet).collect(), leaving.into_iter().filter_map(packet).collect())
     }
 
     fn pool_bytes(&self, limit: Limit) -> u64 {
@@ -189,6 +208,38 @@ impl EventCore for Oracle {
         self.ledger.on_queue(link, now, backlog);
         let pool_bytes = self.pool_bytes(self.ports[i].spec.limit);
         self.ledger.on_admitted(link, now, backlog, pool_bytes);
+    }
+
+    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time) {
+        let i = link.index();
+        self.ports[i].spec.set(state);
+        let mut lost = Vec::new();
+        if !state.up {
+            let (flying, leaving) = self.in_transit(i);
+            for packet in &flying {
+                self.ledger.on_lost(link, packet, DropReason::LinkDown, now);
+            }
+            lost = leaving;
+            let port = &mut self.ports[i];
+            port.bytes_in -= port.in_service;
+            port.in_service = 0;
+        }
+        let port = &mut self.ports[i];
+        if !state.admits {
+            for packet in port.bands.iter_mut().flat_map(|band| band.drain(..)).map(|(_, packet)| packet) {
+                port.bytes_in -= u64::from(packet.size);
+                lost.push(packet);
+            }
+            port.counts.fill(Backlog::default());
+        }
+        for packet in &lost {
+            self.ledger.on_drop(link, packet, DropReason::LinkDown, now);
+        }
+        if self.ports[i].in_service == 0 {
+            self.serve(i, now);
+        }
+        let backlog = self.ports[i].backlog();
+        self.ledger.on_queue(link, now, backlog);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

@@ -48,6 +48,16 @@ impl Jitter {
     }
 }
 
+/// What faults have made of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkState {
+    /// Its port serves.
+    pub(crate) up: bool,
+    /// Its port lets packets in.
+    pub(crate) admits: bool,
+    pub(crate) rate: Rate,
+}
+
 /// One egress port and its link, as the network is built.
 pub(crate) struct PortSpec {
     pub(crate) rate: Rate,
@@ -60,6 +70,11 @@ pub(crate) struct PortSpec {
     pub(crate) node: usize,
     /// Keep its exact queue length over time: somebody watches, or an agent asks for its bytes.
     pub(crate) observed: bool,
+    /// A fault will stop it or change its rate, so that no departure is certain before its time.
+    pub(crate) faulty: bool,
+    /// See [`LinkState`].
+    pub(crate) up: bool,
+    pub(crate) admits: bool,
 }
 
 /// What becomes of a packet that wants to enter.
@@ -84,7 +99,19 @@ pub(crate) struct Situation<'a> {
 impl PortSpec {
     /// Whether packets wait in bands until their service is decided, because a departure cannot be known at arrival.
     pub(crate) fn is_scheduled(&self) -> bool {
+        self.faulty || self.shows_bands()
+    }
+
+    /// Whether the discipline asks for that by itself: only then it sees bands and may push out.
+    fn shows_bands(&self) -> bool {
         self.discipline.bands() > 1 || self.discipline.acts_on_dequeue()
+    }
+
+    /// Obeys a fault.
+    pub(crate) fn set(&mut self, state: LinkState) {
+        debug_assert!(self.faulty);
+        (self.up, self.admits, self.rate) = (state.up, state.admits, state.rate);
+        self.ps_per_byte = state.rate.ps_per_byte().expect("the parser checks rates");
     }
 
     pub(crate) fn needs_bytes(&self) -> bool {
@@ -99,12 +126,16 @@ impl PortSpec {
 
     /// Decides about an arriving packet, which may be marked. The second value: a mark was due, ECT or not.
     pub(crate) fn admit(&mut self, packet: &mut Packet, at: Situation<'_>) -> (Verdict, bool) {
+        if !self.admits {
+            return (Verdict::Drop(DropReason::LinkDown), false);
+        }
         let size = Bytes::new(u64::from(packet.size));
         let full = self.full(size, at.backlog, at.pool_bytes);
-        let Situation { now, backlog, bands, node, .. } = at;
+        let Situation { now, backlog, node, .. } = at;
+        let bands = if self.shows_bands() { at.bands } else { &[] };
         let mut cx = QueueCx { now, backlog, bands, rate: self.rate, node, would_mark: false };
         if let Some(reason) = full {
-            let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.is_scheduled());
+            let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.shows_bands());
             return (victim.map_or(Verdict::Drop(reason), |band| Verdict::PushOut(band, reason)), false);
         }
         let before = packet.flags;

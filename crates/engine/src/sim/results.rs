@@ -165,6 +165,7 @@ impl Totals {
         self.put("rewritten", json!(world.rewritten));
         self.put("control_messages", json!(world.channel.messages));
         self.put("control_bytes", json!(world.channel.bytes));
+        self.put("control_lost", json!(world.channel.lost));
         self.put("window_start_s", json!(world.window_start.unwrap_or(Time::ZERO).secs()));
         self.put("simulated_s", json!(world.now.secs()));
         self.put("packet_hops", json!(world.hops));

@@ -97,7 +97,7 @@ impl World {
     ) {
         let switch = self.topology.links[to.index()].from;
         let Some(agent) = self.switches[switch.index()].as_mut() else { return core.send(to, &packet, now) };
-        let rate = self.topology.links[to.index()].rate;
+        let rate = self.rates[to.index()];
         let passage = Passage { from, to, backlog: core.backlog(to, now), buffer: self.buffers[to.index()], rate };
         let mut cx = SwitchCx {
             now,
@@ -171,6 +171,10 @@ impl World {
     pub(crate) fn on_message<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
         let Some(message) = self.mail.items.remove(&slot) else { return };
         let Message { leg, switch, bytes } = message;
+        if leg != Leg::Down && self.faults.controller_is_out() {
+            self.channel.lost += 1;
+            return;
+        }
         match leg {
             Leg::Up => {
                 let served = self.channel.free_at.max(now) + self.channel.service;
@@ -204,6 +208,9 @@ impl World {
     }
 
     pub(crate) fn on_controller_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
+        if self.defer_controller_timer(slot) {
+            return;
+        }
         if let Some((_, token)) = self.tokens.take(slot) {
             self.ask_controller(now, core, |controller, cx| controller.on_timer(cx, token));
         }

@@ -8,6 +8,7 @@ use crate::roles::{Backlog, Controller, PathSelector, ReceiverAction, SwitchActi
 use crate::schemes::Scheme;
 use crate::sim::capture::Capture;
 use crate::sim::event::{Class, Event, EventCore, Slots};
+use crate::sim::faults::Faults;
 use crate::sim::flow::Flow;
 use crate::sim::probes::Probes;
 use crate::sim::switching::{ControlChannel, Mail};
@@ -16,7 +17,7 @@ use crate::sim::transfers::{Group, Query, Transfer};
 use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::sender::SenderConfig;
 use crate::topology::Topology;
-use crate::units::Time;
+use crate::units::{Rate, Time};
 use thiserror::Error;
 
 /// Why a run has no result.
@@ -80,6 +81,11 @@ pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) duration: Time,
     pub(crate) topology: Topology,
+    /// The rate of each link as it is now.
+    pub(crate) rates: Vec<Rate>,
+    pub(crate) faults: Faults,
+    /// Some link loses packets at random.
+    pub(crate) lossy: bool,
     pub(crate) schemes: Vec<Box<dyn Scheme>>,
     pub(crate) endpoints: Vec<Endpoint>,
     /// Bytes of headers in every packet, link layer included.
@@ -147,6 +153,7 @@ impl World {
         core: &mut C,
         mut progress: Option<Progress<'_>>,
     ) -> Result<(), RunError> {
+        self.plan_faults(core);
         self.start(core);
         while !self.over {
             let Some((now, event)) = core.next() else { break };
@@ -204,6 +211,9 @@ impl World {
     #[inline(always)]
     fn on_arrival<C: EventCore>(&mut self, link: LinkId, now: Time, core: &mut C) {
         let mut packet = core.take(link, now);
+        if self.lossy && self.lost_on_link(link, &packet, now, core) {
+            return;
+        }
         self.hops += 1;
         if let Some(capture) = &mut self.capture {
             capture.record(link, &packet, now, &self.flows, core);
@@ -225,6 +235,7 @@ impl World {
 
     fn on_misc<C: EventCore>(&mut self, class: Class, index: usize, now: Time, core: &mut C) {
         match class {
+            Class::Fault => self.on_fault(index, now, core),
             Class::TransferStart => self.start_transfer(TransferId::new(index), now, core),
             Class::Traffic => {
                 self.groups[index].wakes -= 1;

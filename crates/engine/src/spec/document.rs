@@ -117,7 +117,7 @@ pub(super) fn parse(text: &str, file: &Place) -> Result<Table, SpecError> {
     Ok(sorted(table.get_ref(), &lines))
 }
 
-/// Writes `value` at the dotted `path`, in which a traffic group goes by its name.
+/// Writes `value` at the dotted `path`, in which a traffic group or a fault goes by its name.
 pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecError> {
     let place = Place::file("--set");
     let parts: Vec<&str> = path.split('.').collect();
@@ -131,8 +131,8 @@ pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecE
         let here = || parts[..=depth].join(".");
         table = match &mut table.table_at(part, &place).content {
             Content::Table(inner) => inner,
-            Content::Array(groups) if depth == 0 && *part == "traffic" && parts.len() > 2 => {
-                return group(groups, parts[1], &place).and_then(|group| set_in_group(group, &parts, node));
+            Content::Array(groups) if depth == 0 && matches!(*part, "traffic" | "fault") && parts.len() > 2 => {
+                return group(groups, &parts, &place).and_then(|group| set_in_group(group, &parts, node));
             }
             other => {
                 return Err(
@@ -145,10 +145,10 @@ pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecE
     Ok(())
 }
 
-/// Writes `node` into a traffic group; `parts` is the path from the root.
+/// Writes `node` into a traffic group or a fault; `parts` is the path from the root.
 fn set_in_group(group: &mut Table, parts: &[&str], node: Node) -> Result<(), SpecError> {
     let &[_, name, key] = parts else {
-        return Err(node.place.error(parts.join("."), "a traffic group has no tables inside"));
+        return Err(node.place.error(parts.join("."), format!("a {} has no tables inside", noun(parts[0]))));
     };
     if key == "kind" && group.find("name").is_none() {
         // The group keeps the name by which this and later overrides address it.
@@ -159,17 +159,24 @@ fn set_in_group(group: &mut Table, parts: &[&str], node: Node) -> Result<(), Spe
     Ok(())
 }
 
-/// The traffic group called `name`.
-fn group<'a>(groups: &'a mut [Node], name: &str, place: &Place) -> Result<&'a mut Table, SpecError> {
+/// What the list `list` holds, for messages.
+fn noun(list: &str) -> &'static str {
+    if list == "fault" { "fault" } else { "traffic group" }
+}
+
+/// The traffic group or fault that `parts` begins with.
+fn group<'a>(groups: &'a mut [Node], parts: &[&str], place: &Place) -> Result<&'a mut Table, SpecError> {
+    let [list, name, ..] = *parts else { unreachable!("the caller has seen both") };
     let Some(at) = groups.iter().position(|node| group_name(node) == Some(name)) else {
         let names: Vec<&str> = groups.iter().filter_map(group_name).collect();
-        return Err(place.error(format!("traffic.{name}"), Fault::unknown_name("no such traffic group", name, &names)));
+        let what = format!("no such {}", noun(list));
+        return Err(place.error(format!("{list}.{name}"), Fault::unknown_name(&what, name, &names)));
     };
     let Content::Table(table) = &mut groups[at].content else { unreachable!("only a table has a name") };
     Ok(table)
 }
 
-/// The name that a traffic group has or takes from its kind.
+/// The name that a traffic group or a fault has or takes from its kind.
 fn group_name(node: &Node) -> Option<&str> {
     match &node.content {
         Content::Table(table) => table.text("name").or_else(|| table.text("kind")),

@@ -17,6 +17,6 @@ mod tests;
 
 pub use error::SpecError;
 pub use params::{Kind, Param, Value, Window};
-pub use scenario::{ResolvedRow, Scenario, Section, TrafficGroup};
+pub use scenario::{ResolvedRow, Scenario, ScenarioFault, Section, TrafficGroup};
 pub use schema::json_schema;
 pub use section::Params;

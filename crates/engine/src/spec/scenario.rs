@@ -11,7 +11,8 @@ use serde_json::{Map, json};
 /// Keys of a scenario file that belong to the Python side.
 pub(super) const FRONT: &[&str] = &["title", "paper", "figure", "description", "sweep", "plot", "claim"];
 /// Keys of a scenario file that the engine reads.
-pub(super) const ENGINE: &[&str] = &["network", "queue", "transport", "scheme", "traffic", "control", "measure", "run"];
+pub(super) const ENGINE: &[&str] =
+    &["network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Scenario {
     pub transport: Params,
     /// `[[traffic]]`, at least one, in file order.
     pub traffic: Vec<TrafficGroup>,
+    /// `[[fault]]`, in file order.
+    pub faults: Vec<ScenarioFault>,
     /// `[control]`.
     pub control: Params,
     /// `[measure]`.
@@ -52,6 +55,17 @@ pub struct TrafficGroup {
     pub kind: &'static str,
     /// The scheme of its end points where that is not the one of `[transport]`.
     pub scheme: Option<&'static str>,
+    /// Its other values.
+    pub params: Params,
+}
+
+/// One `[[fault]]`.
+#[derive(Clone, Debug)]
+pub struct ScenarioFault {
+    /// Its name, unique in the scenario.
+    pub name: String,
+    /// The registry key of its kind.
+    pub kind: &'static str,
     /// Its other values.
     pub params: Params,
 }
@@ -102,6 +116,7 @@ impl Scenario {
             transport,
             traffic,
             schemes: reader.schemes(&used)?,
+            faults: reader.faults()?,
             control: reader.section("control", &[CONTROL])?,
             measure: reader.section("measure", &[MEASURE])?,
             run: reader.section("run", &[RUN])?,
@@ -145,6 +160,7 @@ impl Scenario {
             "transport": object(&self.transport),
             "scheme": schemes,
             "traffic": traffic,
+            "fault": self.faults.iter().map(resolved_fault).collect::<Vec<_>>(),
             "control": object(&self.control),
             "measure": object(&self.measure),
             "run": object(&self.run),
@@ -164,7 +180,8 @@ impl Scenario {
         let head = [&self.network.params, &self.queue.params, &self.transport].into_iter();
         let schemes = self.used_schemes().map(|(_, params)| params);
         let traffic = self.traffic.iter().flat_map(|group| self.group_rows(group));
-        let tail = [&self.control, &self.measure, &self.run].into_iter();
+        let faults = self.faults.iter().map(|fault| &fault.params);
+        let tail = faults.chain([&self.control, &self.measure, &self.run]);
         head.chain(schemes).flat_map(rows).chain(traffic).chain(tail.flat_map(rows)).collect()
     }
 
@@ -248,20 +265,55 @@ impl<'a> Reader<'a> {
         Ok(groups)
     }
 
-    fn group(&self, node: &Node) -> Result<TrafficGroup, SpecError> {
-        let variants = Variants::traffic();
-        let mut source = source(Some(node), "traffic".to_owned(), self.file)?;
-        let [name, scheme] = variants.optional else { unreachable!("a group has a name and a scheme") };
-        let name = source.read(name)?.map(|name| name.to_string());
+    /// `[[fault]]`.
+    fn faults(&self) -> Result<Vec<ScenarioFault>, SpecError> {
+        let Some(node) = self.root.find("fault") else { return Ok(Vec::new()) };
+        let nodes = match &node.content {
+            Content::Array(nodes) => nodes,
+            Content::Table(_) => return Err(node.place.error("fault", "is a list: write [[fault]]")),
+            other @ Content::Scalar(_) => {
+                return Err(node.place.error("fault", format!("must be [[fault]], not {}", other.noun())));
+            }
+        };
+        let mut faults: Vec<ScenarioFault> = Vec::new();
+        for node in nodes {
+            let variants = Variants::fault();
+            let (source, name) = self.named(node, "fault", &variants)?;
+            let Section { kind, params } = variant(&variants, &source)?;
+            let name = name.unwrap_or_else(|| kind.to_owned());
+            if faults.iter().any(|other| other.name == name) {
+                return Err(params.fail("name", format!("two faults are called {name:?}; give each a name of its own")));
+            }
+            faults.push(ScenarioFault { name, kind, params });
+        }
+        Ok(faults)
+    }
+
+    /// One table of the list `list`, whose path ends in its name or else its kind, and the name that it has.
+    fn named(
+        &self,
+        node: &'a Node,
+        list: &str,
+        variants: &Variants,
+    ) -> Result<(Source<'a>, Option<String>), SpecError> {
+        let mut source = source(Some(node), list.to_owned(), self.file)?;
+        let name = source.read(&variants.optional[0])?.map(|name| name.to_string());
         if let Some(name) = name.as_deref().filter(|name| !is_word(name)) {
             let message = format!("must be of lower-case letters, digits and hyphens, a letter first, not {name:?}");
             return Err(source.error("name", message));
         }
         if let Some(name) = &name {
-            source.path = format!("traffic.{name}");
+            source.path = format!("{list}.{name}");
         }
         let kind = source.params(&[variants.selector], true)?.choice(variants.selector[0].key);
-        source.path = format!("traffic.{}", name.as_deref().unwrap_or(kind));
+        source.path = format!("{list}.{}", name.as_deref().unwrap_or(kind));
+        Ok((source, name))
+    }
+
+    fn group(&self, node: &'a Node) -> Result<TrafficGroup, SpecError> {
+        let variants = Variants::traffic();
+        let (source, name) = self.named(node, "traffic", &variants)?;
+        let [_, scheme] = variants.optional else { unreachable!("a group has a name and a scheme") };
         let scheme = source.read(scheme)?.map(|value| registered_scheme(&value));
         let Section { kind, params } = variant(&variants, &source)?;
         Ok(TrafficGroup { name: name.unwrap_or_else(|| kind.to_owned()), kind, scheme, params })
@@ -298,6 +350,12 @@ fn check_top_level(root: &Table) -> Result<(), SpecError> {
 fn registered_scheme(value: &Value) -> &'static str {
     let key = value.to_string();
     schemes::REGISTRY.iter().map(|row| row.key).find(|scheme| *scheme == key).expect("checked as a choice")
+}
+
+fn resolved_fault(fault: &ScenarioFault) -> serde_json::Value {
+    let mut map: Map<_, _> = [("name".to_owned(), fault.name.clone().into())].into_iter().collect();
+    map.extend(entries(&fault.params));
+    map.into()
 }
 
 fn is_word(name: &str) -> bool {

@@ -19,6 +19,7 @@ pub fn json_schema() -> Value {
         ("transport", table(&[SCHEME, TRANSPORT], "TCP below every scheme.")),
         ("scheme", schemes()),
         ("traffic", traffic()),
+        ("fault", faults()),
         ("control", table(&[CONTROL], "The channel between switches and a scheme's controller.")),
         ("measure", table(&[MEASURE], "What is recorded besides flows and requests.")),
         ("run", table(&[RUN], "How long, and with which random numbers.")),
@@ -60,6 +61,14 @@ fn traffic() -> Value {
         "description": "Which transfers start when.",
         "minItems": 1,
         "items": variants(&Variants::traffic(), "A group of transfers."),
+    })
+}
+
+fn faults() -> Value {
+    json!({
+        "type": "array",
+        "description": "What goes wrong, and when.",
+        "items": variants(&Variants::fault(), "A fault."),
     })
 }
 

@@ -179,6 +179,11 @@ impl Params {
         self.error(key, Fault { message: message.into(), suggestion: Some(suggestion.into()) })
     }
 
+    /// The error of a `key` of this table that names something that does not exist where only `valid` names do.
+    pub(crate) fn unknown_name(&self, key: &str, what: &str, name: &str, valid: &[&str]) -> SpecError {
+        self.error(key, Fault::unknown_name(what, name, valid))
+    }
+
     /// Path of the table, such as `traffic.bursts`.
     pub(super) fn path(&self) -> &str {
         &self.path

@@ -1,7 +1,7 @@
 //! The keys that every scenario has, whatever scheme, topology, queue or traffic it names.
 
 use super::params::{Kind, Param};
-use crate::{queue, schemes, topology, traffic};
+use crate::{fault, queue, schemes, topology, traffic};
 
 /// Which topology `[network]` describes.
 pub const TOPOLOGY: &[Param] = &[Param::new(
@@ -323,6 +323,24 @@ pub const TRAFFIC_COMMON: &[Param] = &[
     ),
 ];
 
+/// Which kind of fault a `[[fault]]` is.
+pub const FAULT: &[Param] = &[Param::new(
+    "kind",
+    Kind::Choice(&FAULT_KEYS),
+    "",
+    "What goes wrong; it brings keys of its own into this table.",
+    "required",
+)];
+
+/// `[[fault]]`: keys of every fault that stand for something else when absent.
+pub const FAULT_OPTIONAL: &[Param] = &[Param::new(
+    "name",
+    Kind::Text,
+    "",
+    "Name by which overrides call the fault: lower-case letters, digits and hyphens.",
+    "the fault's kind",
+)];
+
 /// `[control]`: the channel between switches and a scheme's controller, which serves one message at a time.
 pub const CONTROL: &[Param] = &[
     Param::new(
@@ -430,6 +448,12 @@ impl Variants {
         let rows = traffic::REGISTRY.iter().map(row).collect();
         Self { selector: TRAFFIC, optional: TRAFFIC_OPTIONAL, common: TRAFFIC_COMMON, rows }
     }
+    /// One `[[fault]]`.
+    pub(super) fn fault() -> Self {
+        let row = |row: &fault::FaultRow| Variant { key: row.key, summary: row.summary, params: row.params };
+        let rows = fault::REGISTRY.iter().map(row).collect();
+        Self { selector: FAULT, optional: FAULT_OPTIONAL, common: fault::COMMON, rows }
+    }
 }
 
 /// The queue kind that leaves the choice to the scheme.
@@ -470,6 +494,16 @@ const TRAFFIC_KEYS: [&str; traffic::REGISTRY.len()] = {
     let mut i = 0;
     while i < keys.len() {
         keys[i] = traffic::REGISTRY[i].key;
+        i += 1;
+    }
+    keys
+};
+
+const FAULT_KEYS: [&str; fault::REGISTRY.len()] = {
+    let mut keys = [""; fault::REGISTRY.len()];
+    let mut i = 0;
+    while i < keys.len() {
+        keys[i] = fault::REGISTRY[i].key;
         i += 1;
     }
     keys

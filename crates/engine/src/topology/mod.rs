@@ -247,7 +247,7 @@ impl Topology {
 }
 
 /// The other direction of a cable: the two are neighbours in the list of links.
-fn twin(link: LinkId) -> LinkId {
+pub(crate) fn twin(link: LinkId) -> LinkId {
     LinkId::new(link.index() ^ 1)
 }
 

@@ -80,6 +80,28 @@ fn traffic() -> impl Strategy<Value = String> {
     (incast, background).prop_map(|(incast, background)| incast + &background)
 }
 
+/// Faults of the bottleneck or of one sender's link, of any kind, that may overlap.
+fn faults() -> impl Strategy<Value = String> {
+    let kind = prop_oneof![
+        Just("kind = \"link-down\"".to_owned()),
+        Just("kind = \"link-down\"\nqueued = \"drop\"".to_owned()),
+        Just("kind = \"rate\"\nrate = \"50Mbps\"".to_owned()),
+        (0_u32..20).prop_map(|percent| format!("kind = \"loss\"\nrate = \"{percent}%\"")),
+    ];
+    let link = prop_oneof![Just("bottleneck"), Just("sender-0->switch-0")];
+    let one = (kind, link, any::<bool>(), 0_u32..3000, 1_u32..4000);
+    proptest::collection::vec(one, 0..4).prop_map(|faults| {
+        let text = |(i, (kind, link, both, at, lasts)): (usize, (String, &str, bool, u32, u32))| {
+            let direction = if both { "both" } else { "one" };
+            format!(
+                "[[fault]]\nname = \"f{i}\"\n{kind}\nlink = \"{link}\"\ndirection = \"{direction}\"\nat = \"{at}us\"\n\
+                 for = \"{lasts}us\"\n"
+            )
+        };
+        faults.into_iter().enumerate().map(text).collect()
+    })
+}
+
 fn check(text: &str, outcome: &Outcome, packets: Option<f64>, shared: bool) -> TestCaseResult {
     let sum = |table, column| reals(outcome, table, column).iter().sum::<f64>();
     if let Some(limit) = packets {
@@ -121,13 +143,14 @@ proptest! {
         queue in queue(),
         transport in transport(),
         traffic in traffic(),
+        faults in prop_oneof![1 => Just(String::new()), 1 => faults()],
         seed in 0_u64..1000,
         cut in prop_oneof![3 => Just("3s"), 1 => Just("1ms")],
         trace in prop_oneof![Just("off"), Just("on-change"), Just("sampled")],
     ) {
         let cut = if traffic.contains("bytes-each = \"0B\"") && cut == "3s" { "40ms" } else { cut };
         let text = format!(
-            "[network]\n{network}[queue]\n{queue}[transport]\n{transport}{traffic}[measure]\nqueues = \"all\"\n\
+            "[network]\n{network}[queue]\n{queue}[transport]\n{transport}{traffic}{faults}[measure]\nqueues = \"all\"\n\
              queue-trace = \"{trace}\"\nbin = \"1ms\"\n[run]\nduration = \"{cut}\"\nseed = {seed}\n"
         );
         let outcome = both(&text, &Substitutes::default).map_err(TestCaseError::fail)?;

@@ -1,11 +1,11 @@
 //! Every declaration of the file and of every registry row is sound.
 
 use crate::spec::sections::{
-    CONTROL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON, TRAFFIC_OPTIONAL, TRANSPORT,
-    Variants,
+    CONTROL, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
+    TRAFFIC_OPTIONAL, TRANSPORT, Variants,
 };
 use crate::spec::{Kind, Param, Params};
-use crate::{queue, schemes, topology, traffic};
+use crate::{fault, queue, schemes, topology, traffic};
 
 /// The declarations of each table that can occur, together.
 fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
@@ -21,6 +21,9 @@ fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
         traffic::REGISTRY
             .iter()
             .map(|row| (row.key.into(), vec![TRAFFIC, TRAFFIC_OPTIONAL, TRAFFIC_COMMON, row.params])),
+    );
+    tables.extend(
+        fault::REGISTRY.iter().map(|row| (row.key.into(), vec![FAULT, FAULT_OPTIONAL, fault::COMMON, row.params])),
     );
     tables.extend(schemes::REGISTRY.iter().map(|row| (format!("scheme.{}", row.key), vec![row.params])));
     tables
@@ -59,7 +62,7 @@ fn bounds_are_in_order_and_choices_have_words() {
 
 #[test]
 fn selectors_offer_exactly_their_rows() {
-    for variants in [Variants::network(), Variants::queue(), Variants::traffic()] {
+    for variants in [Variants::network(), Variants::queue(), Variants::traffic(), Variants::fault()] {
         let words: Vec<_> = variants.rows.iter().map(|row| row.key).collect();
         assert_eq!(variants.selector[0].kind, Kind::Choice(words.leak()));
     }

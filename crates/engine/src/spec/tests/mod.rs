@@ -2,6 +2,7 @@
 
 mod declarations;
 mod errors;
+mod faults;
 mod fuzzed;
 mod quantities;
 mod resolved;

@@ -1,0 +1,112 @@
+//! Faults: what goes wrong in the network, and when.
+//!
+//! Each `[[fault]]` of a scenario is one. Routing does not react: flows keep their paths, as they do for the time that a
+//! routing protocol needs. To add a kind: a row in [`REGISTRY`] and, where it does what none did before, an [`Effect`].
+
+use crate::spec::{Kind, Param, Params};
+use crate::units::Rate;
+
+/// A kind of fault that a scenario can name.
+pub struct FaultRow {
+    /// Name in scenario files.
+    pub key: &'static str,
+    /// One line for listings.
+    pub summary: &'static str,
+    /// Keys of its `[[fault]]` table beyond those of all faults.
+    pub params: &'static [Param],
+    /// What it does while it lasts.
+    pub effect: fn(&Params) -> Effect,
+}
+
+/// Every kind of fault.
+pub const REGISTRY: &[FaultRow] = &[LINK_DOWN, LOSS, RATE, CONTROLLER_OUTAGE];
+
+/// What a fault does while it lasts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effect {
+    /// The link carries nothing.
+    Down {
+        /// What waits at its port is lost, and so is what comes.
+        flush: bool,
+    },
+    /// Each packet is lost with this probability.
+    Loss(f64),
+    /// The link has this rate.
+    Rate(Rate),
+    /// The controller does nothing.
+    ControllerOutage,
+}
+
+/// `[[fault]]`: when it happens. Keys of every kind.
+pub const COMMON: &[Param] = &[
+    Param::new("at", Kind::Time, "0s", "When it begins.", "with the run"),
+    Param::new("for", Kind::Time, "0s", "How long it lasts; 0s for the rest of the run.", "for good"),
+];
+
+const LINK: Param = Param::new(
+    "link",
+    Kind::Text,
+    "bottleneck",
+    "Which link: bottleneck, or its two ends as in the table of links, such as sender-3->switch-0. Parallel links are \
+     meant together unless one is named, as in leaf-0->spine-1/0.",
+    "the link where incast is expected",
+);
+
+const DIRECTION: Param = Param::new(
+    "direction",
+    Kind::Choice(&["both", "one"]),
+    "both",
+    "Whether the other direction of the same cable is meant as well.",
+    "our choice: a fault of the cable",
+);
+
+const LINK_DOWN: FaultRow = FaultRow {
+    key: "link-down",
+    summary: "A link carries nothing; what is on its way over it is lost.",
+    params: &[
+        LINK,
+        DIRECTION,
+        Param::new(
+            "queued",
+            Kind::Choice(&["wait", "drop"]),
+            "wait",
+            "What becomes of packets at its port: they wait until the link is back, or they are lost, as is what comes \
+             while it is down.",
+            "our choice: a short break, which the port does not notice",
+        ),
+    ],
+    effect: |params| Effect::Down { flush: params.text("queued") == "drop" },
+};
+
+const LOSS: FaultRow = FaultRow {
+    key: "loss",
+    summary: "A link loses packets at random, each independently.",
+    params: &[
+        LINK,
+        DIRECTION,
+        Param::new("rate", Kind::Fraction, "1%", "Probability that a packet is lost.", "our choice: a bad cable"),
+    ],
+    effect: |params| Effect::Loss(params.number("rate")),
+};
+
+const RATE: FaultRow = FaultRow {
+    key: "rate",
+    summary: "A link has another rate. A packet whose transmission has begun ends at the old one.",
+    params: &[
+        LINK,
+        DIRECTION,
+        Param::new("rate", Kind::Rate, "100Mbps", "Its rate meanwhile.", "our choice: negotiated down from 1 Gbps")
+            .at_least(1.0),
+    ],
+    effect: |params| Effect::Rate(params.rate("rate")),
+};
+
+const CONTROLLER_OUTAGE: FaultRow = FaultRow {
+    key: "controller-outage",
+    summary: "The controller loses the messages that reach it or wait there, and its timers wait; what it knows stays.",
+    params: &[],
+    effect: |_| Effect::ControllerOutage,
+};
+
+/// The link that a fault on links names.
+pub(crate) const LINK_KEY: &str = LINK.key;

@@ -1,0 +1,208 @@
+//! Faults at work: which are on, and what that means for links and controller.
+
+use crate::fault::{Effect, LINK_KEY, REGISTRY};
+use crate::ids::LinkId;
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::roles::DropReason;
+use crate::sim::event::{Class, EventCore};
+use crate::sim::port::LinkState;
+use crate::sim::world::{World, stream};
+use crate::spec::{Scenario, ScenarioFault, SpecError};
+use crate::topology::{Topology, twin};
+use crate::units::{Rate, Time};
+
+/// A fault of the scenario.
+struct Planned {
+    effect: Effect,
+    at: Time,
+    /// [`Time::NEVER`] for good.
+    until: Time,
+    links: Vec<LinkId>,
+    on: bool,
+}
+
+/// A fault that loses packets of one link: which, and its own random numbers.
+struct Losing {
+    fault: usize,
+    stream: Stream,
+}
+
+/// All faults of a run.
+pub(crate) struct Faults {
+    planned: Vec<Planned>,
+    /// By link; empty where no fault loses packets.
+    losing: Vec<Vec<Losing>>,
+    /// The rate of each link as built.
+    nominal: Vec<Rate>,
+    /// Timers of the controller that became due while it was out: slots of their tokens.
+    waiting: Vec<usize>,
+}
+
+impl Faults {
+    pub(crate) fn build(scenario: &Scenario, topology: &Topology, seed: u64) -> Result<Self, SpecError> {
+        let names = topology.link_names();
+        let mut faults = Self {
+            planned: Vec::new(),
+            losing: Vec::new(),
+            nominal: topology.links.iter().map(|link| link.rate).collect(),
+            waiting: Vec::new(),
+        };
+        for (i, fault) in scenario.faults.iter().enumerate() {
+            let row = REGISTRY.iter().find(|row| row.key == fault.kind).expect("the parser knows the registry");
+            let effect = (row.effect)(&fault.params);
+            let links = if effect == Effect::ControllerOutage { Vec::new() } else { links(fault, topology, &names)? };
+            let at = fault.params.time("at");
+            let until = match fault.params.time("for") {
+                Time::ZERO => Time::NEVER,
+                lasting => at + lasting,
+            };
+            if let Effect::Loss(_) = effect {
+                faults.losing.resize_with(names.len(), Vec::new);
+                for link in &links {
+                    // A stream for each link: no link's losses depend on what another one carries.
+                    let stream = stream(seed, &format!("fault/{}/{}", fault.name, names[link.index()]));
+                    faults.losing[link.index()].push(Losing { fault: i, stream });
+                }
+            }
+            faults.planned.push(Planned { effect, at, until, links, on: false });
+        }
+        Ok(faults)
+    }
+
+    /// Whether departures from the port of `link` cannot be known when packets enter it.
+    pub(crate) fn moves_departures(&self, link: LinkId) -> bool {
+        let moves = |fault: &&Planned| matches!(fault.effect, Effect::Down { .. } | Effect::Rate(_));
+        self.planned.iter().filter(moves).any(|fault| fault.links.contains(&link))
+    }
+
+    /// Rates that links may have, with the fault's number, for checks.
+    pub(crate) fn rates(&self) -> impl Iterator<Item = (usize, &[LinkId], Rate)> {
+        self.planned.iter().enumerate().filter_map(|(i, fault)| match fault.effect {
+            Effect::Rate(rate) => Some((i, &fault.links[..], rate)),
+            _ => None,
+        })
+    }
+
+    /// Whether any fault loses packets at random.
+    pub(crate) fn any_loss(&self) -> bool {
+        !self.losing.is_empty()
+    }
+
+    /// The controller is out.
+    pub(crate) fn controller_is_out(&self) -> bool {
+        self.planned.iter().any(|fault| fault.on && fault.effect == Effect::ControllerOutage)
+    }
+
+    /// What the faults that are on make of a link. Of several rates the last in the file holds.
+    fn state(&self, link: LinkId) -> LinkState {
+        let mut state = LinkState { up: true, admits: true, rate: self.nominal[link.index()] };
+        for fault in self.planned.iter().filter(|fault| fault.on && fault.links.contains(&link)) {
+            match fault.effect {
+                Effect::Down { flush } => {
+                    state.up = false;
+                    state.admits &= !flush;
+                }
+                Effect::Rate(rate) => state.rate = rate,
+                Effect::Loss(_) | Effect::ControllerOutage => {}
+            }
+        }
+        state
+    }
+
+    /// Draws whether a packet that has crossed `link` was lost on it.
+    fn loses(&mut self, link: LinkId) -> bool {
+        let mut lost = false;
+        for losing in &mut self.losing[link.index()] {
+            let fault = &self.planned[losing.fault];
+            if let Effect::Loss(share) = fault.effect
+                && fault.on
+            {
+                lost |= losing.stream.unit() < share;
+            }
+        }
+        lost
+    }
+}
+
+/// The links that a fault names, in the order of links.
+fn links(fault: &ScenarioFault, topology: &Topology, names: &[String]) -> Result<Vec<LinkId>, SpecError> {
+    let wanted = fault.params.text(LINK_KEY);
+    let mut links: Vec<LinkId> = if wanted == "bottleneck" {
+        vec![topology.bottleneck]
+    } else {
+        // Parallel links have a number behind their common name.
+        let is = |name: &str| name == wanted || name.split_once('/').is_some_and(|(common, _)| common == wanted);
+        (0..names.len()).filter(|i| is(&names[*i])).map(LinkId::new).collect()
+    };
+    if links.is_empty() {
+        let valid: Vec<&str> = std::iter::once("bottleneck").chain(names.iter().map(String::as_str)).collect();
+        return Err(fault.params.unknown_name(LINK_KEY, "no such link in this network", wanted, &valid));
+    }
+    if fault.params.text("direction") == "both" {
+        links.extend(links.clone().into_iter().map(twin));
+    }
+    links.sort_unstable();
+    links.dedup();
+    Ok(links)
+}
+
+impl World {
+    /// Plans the beginnings and ends that lie within the run.
+    pub(crate) fn plan_faults<C: EventCore>(&self, core: &mut C) {
+        for (i, fault) in self.faults.planned.iter().enumerate() {
+            for (at, index) in [(fault.at, 2 * i), (fault.until, 2 * i + 1)] {
+                if at < self.duration {
+                    core.schedule(at, Class::Fault, index);
+                }
+            }
+        }
+    }
+
+    /// A fault begins (even index) or ends (odd).
+    pub(crate) fn on_fault<C: EventCore>(&mut self, index: usize, now: Time, core: &mut C) {
+        let fault = &mut self.faults.planned[index / 2];
+        fault.on = index.is_multiple_of(2);
+        let effect = fault.effect;
+        match effect {
+            Effect::Down { .. } | Effect::Rate(_) => {
+                for link in self.faults.planned[index / 2].links.clone() {
+                    let state = self.faults.state(link);
+                    self.rates[link.index()] = state.rate;
+                    core.set_link(link, state, now);
+                }
+            }
+            Effect::ControllerOutage if !self.faults.controller_is_out() => {
+                for slot in std::mem::take(&mut self.faults.waiting) {
+                    core.schedule(now, Class::Controller, slot);
+                }
+            }
+            Effect::Loss(_) | Effect::ControllerOutage => {}
+        }
+    }
+
+    /// Keeps a timer of the controller until it is back. Returns whether it is out.
+    pub(crate) fn defer_controller_timer(&mut self, slot: usize) -> bool {
+        let out = self.faults.controller_is_out();
+        if out {
+            self.faults.waiting.push(slot);
+        }
+        out
+    }
+
+    /// Whether a packet that has just crossed `link` was lost on it; it is booked then.
+    #[cold]
+    pub(crate) fn lost_on_link<C: EventCore>(
+        &mut self,
+        link: LinkId,
+        packet: &Packet,
+        now: Time,
+        core: &mut C,
+    ) -> bool {
+        let lost = self.faults.loses(link);
+        if lost {
+            core.ledger().on_lost(link, packet, DropReason::RandomLoss, now);
+        }
+        lost
+    }
+}
