@@ -47,7 +47,8 @@ pub struct Reading {
 }
 
 /// Every scheme.
-pub const REGISTRY: &[SchemeRow] = &[newreno::ROW, dctcp::ROW, sab::ROW];
+pub const REGISTRY: &[SchemeRow] =
+    &[newreno::ROW, dctcp::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -121,3 +122,6 @@ pub trait Scheme: Send + Sync {
         Box::new(())
     }
 }
+
+#[cfg(test)]
+mod bench;
