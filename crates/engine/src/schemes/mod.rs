@@ -4,11 +4,14 @@
 //! plain receiver, drop-tail, equal-cost multipath. To add one: a file (or folder) here and a row in [`REGISTRY`].
 
 mod dctcp;
+mod dt_dctcp;
 mod newreno;
 mod sab;
 
 pub use dctcp::Dctcp;
 pub use newreno::NewReno;
+
+use dctcp::DctcpSender;
 
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
@@ -48,7 +51,7 @@ pub struct Reading {
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, sab::ROW];
+    &[newreno::ROW, dctcp::ROW, dt_dctcp::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

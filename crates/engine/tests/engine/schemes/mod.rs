@@ -1,4 +1,5 @@
 //! Each scheme at work in the simulator: what its paper promises, and what each of its mechanisms is for.
 
 mod dctcp;
+mod dt_dctcp;
 mod sab;
