@@ -99,12 +99,26 @@ pub struct AckEvent {
     pub field: u64,
 }
 
+/// A transfer that the application hands to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferFacts {
+    /// Sequence number of its first byte.
+    pub first: u64,
+    /// Its size in bytes; none if it is endless.
+    pub bytes: Option<u64>,
+    /// When its data should have arrived, if it is in a hurry.
+    pub deadline: Option<Time>,
+}
+
 /// Sender side: one instance per flow.
 pub trait CongestionControl: Send {
     /// Which ECN signalling both ends of the flow use.
     fn ecn(&self) -> EcnMode {
         EcnMode::Off
     }
+    /// The application hands over a transfer: before [`CongestionControl::on_start`] the first of a connection, and on
+    /// an open connection one after the other.
+    fn on_transfer(&mut self, _transfer: &TransferFacts) {}
     /// The connection is open and the window has its initial value.
     fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
     /// The in-band field that came with the SYN-ACK, after `on_start`; not called on a connection taken up later.

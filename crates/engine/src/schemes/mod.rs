@@ -3,6 +3,7 @@
 //! A scheme is a bundle of roles with typed parameters. What it leaves out is filled by the base: NewReno sender,
 //! plain receiver, drop-tail, equal-cost multipath. To add one: a file (or folder) here and a row in [`REGISTRY`].
 
+mod d2tcp;
 mod dctcp;
 mod dt_dctcp;
 mod newreno;
@@ -51,7 +52,7 @@ pub struct Reading {
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, dt_dctcp::ROW, sab::ROW];
+    &[newreno::ROW, dctcp::ROW, d2tcp::ROW, dt_dctcp::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! Each scheme at work in the simulator: what its paper promises, and what each of its mechanisms is for.
 
+mod d2tcp;
 mod dctcp;
 mod dt_dctcp;
 mod sab;
