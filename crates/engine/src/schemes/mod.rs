@@ -6,6 +6,7 @@
 mod d2tcp;
 mod dctcp;
 mod dt_dctcp;
+mod l2dct;
 mod newreno;
 mod sab;
 
@@ -52,7 +53,7 @@ pub struct Reading {
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, d2tcp::ROW, dt_dctcp::ROW, sab::ROW];
+    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

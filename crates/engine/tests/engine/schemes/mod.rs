@@ -3,4 +3,5 @@
 mod d2tcp;
 mod dctcp;
 mod dt_dctcp;
+mod l2dct;
 mod sab;
