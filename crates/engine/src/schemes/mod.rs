@@ -5,6 +5,7 @@
 
 mod d2tcp;
 mod dctcp;
+mod dt_cwa;
 mod dt_dctcp;
 mod l2dct;
 mod newreno;
@@ -53,7 +54,7 @@ pub struct Reading {
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, sab::ROW];
+    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

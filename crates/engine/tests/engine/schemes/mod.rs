@@ -2,6 +2,7 @@
 
 mod d2tcp;
 mod dctcp;
+mod dt_cwa;
 mod dt_dctcp;
 mod l2dct;
 mod sab;
