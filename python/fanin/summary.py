@@ -55,7 +55,6 @@ _GROUPS = {
         "flows": "Flows",
         "completed": "Flows completed",
         "incomplete": "Finite flows not completed",
-        "deadlines_missed": "Flows that missed their deadline",
         "failed": "Flows that gave up their handshake",
     },
     "losses": {
@@ -82,6 +81,8 @@ _GROUPS = {
         "queue_mean_packets": "Bottleneck queue, mean",
         "queue_mean_busy_packets": "Bottleneck queue, mean while it is not empty",
         "queue_mean_changes_packets": "Bottleneck queue, unweighted mean after every change",
+        "queue_waiting_mean_packets": "Bottleneck queue without the packet in transmission, mean while any waits",
+        "queue_waiting_mean_changes_packets": "Bottleneck queue without the packet in transmission, unweighted mean",
         "queue_p50_packets": "Bottleneck queue, median over time",
         "queue_p95_packets": "Bottleneck queue, 95th percentile over time",
         "queue_p99_packets": "Bottleneck queue, 99th percentile over time",

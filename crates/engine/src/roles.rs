@@ -99,26 +99,21 @@ pub struct AckEvent {
     pub field: u64,
 }
 
-/// A transfer that the application hands to its sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransferFacts {
-    /// Sequence number of its first byte.
-    pub first: u64,
-    /// Its size in bytes; none if it is endless.
-    pub bytes: Option<u64>,
-    /// When its data should have arrived, if it is in a hurry.
-    pub deadline: Option<Time>,
-}
-
 /// Sender side: one instance per flow.
 pub trait CongestionControl: Send {
     /// Which ECN signalling both ends of the flow use.
     fn ecn(&self) -> EcnMode {
         EcnMode::Off
     }
-    /// The application hands over a transfer: before [`CongestionControl::on_start`] the first of a connection, and on
-    /// an open connection one after the other.
-    fn on_transfer(&mut self, _transfer: &TransferFacts) {}
+    /// Only the window that the peer advertises limits the sender; its own congestion window is kept, but not obeyed.
+    /// Duplicate acknowledgements and the timer still make it retransmit.
+    fn obeys_peer(&self) -> bool {
+        false
+    }
+    /// An acknowledgement with PSH is only a request to retransmit: it acknowledges nothing.
+    fn push_is_only_a_request(&self) -> bool {
+        false
+    }
     /// The connection is open and the window has its initial value.
     fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
     /// The in-band field that came with the SYN-ACK, after `on_start`; not called on a connection taken up later.
@@ -172,6 +167,8 @@ pub struct Arrival {
     pub payload: u64,
     /// Congestion experienced.
     pub ce: bool,
+    /// The stream ends with this segment.
+    pub fin: bool,
     /// In-band field as it arrived.
     pub field: u64,
     /// What reassembly made of it.
@@ -236,6 +233,8 @@ pub struct ReceiverCx<'a> {
     pub mss: u64,
     /// Rate of the host's link.
     pub rate: Rate,
+    /// The largest window that an acknowledgement can carry: the receive buffer, or what 16 bits and the scale hold.
+    pub most: u64,
     /// What to do, in order.
     pub actions: &'a mut Vec<ReceiverAction>,
 }

@@ -23,6 +23,9 @@ pub struct QueueStats {
     changes: u64,
     packets_sum: u64,
     bytes_sum: u64,
+    /// Changes from empty, and to empty.
+    begun: u64,
+    ended: u64,
 }
 
 impl Default for QueueStats {
@@ -45,6 +48,8 @@ impl QueueStats {
             changes: 0,
             packets_sum: 0,
             bytes_sum: 0,
+            begun: 0,
+            ended: 0,
         }
     }
 
@@ -52,6 +57,8 @@ impl QueueStats {
     #[inline]
     pub fn on_change(&mut self, now: Time, packets: u32, bytes: Bytes) {
         self.pass(now);
+        self.begun += u64::from(self.packets == 0);
+        self.ended += u64::from(packets == 0);
         self.packets = packets;
         self.bytes = bytes.get();
         if packets as usize >= self.time_at.len() {
@@ -96,6 +103,7 @@ impl QueueStats {
                 mean_of_changes: mean_of_changes(self.bytes_sum),
                 max: self.max_bytes,
             },
+            waiting: self.waiting(),
             p5: self.percentile(window, 0.05),
             p50: self.percentile(window, 0.50),
             p95: self.percentile(window, 0.95),
@@ -106,6 +114,23 @@ impl QueueStats {
     /// Picoseconds of the window spent at each number of packets, as of the last change or [`Self::finish`].
     pub fn time_at(&self) -> &[u64] {
         &self.time_at
+    }
+
+    /// The same without the packet in transmission, as a queue sees it from which a device takes a packet before it
+    /// transmits it: a packet that finds the device idle enters and leaves at once, two changes.
+    fn waiting(&self) -> Waiting {
+        let levels = self.time_at.iter().zip(0_u128..).skip(2);
+        let (time, integral) = levels.fold((0, 0), |(time, integral), (spent, level)| {
+            (time + spent, integral + u128::from(*spent) * (level - 1))
+        });
+        // Each change shows one packet less than the port holds, but the first packet of a busy period shows 1 and 0
+        // instead of 0, and its end nothing.
+        let sum = self.packets_sum + self.begun + self.ended - self.changes;
+        let samples = self.changes + self.begun - self.ended;
+        Waiting {
+            mean_while_any: ratio(integral, time),
+            mean_of_changes: (samples > 0).then(|| sum as f64 / samples as f64),
+        }
     }
 
     /// Accounts the time since the last change to the present backlog.
@@ -154,6 +179,8 @@ pub struct QueueSummary {
     pub packets: Level,
     /// The backlog in bytes.
     pub bytes: Level,
+    /// Packets without the one in transmission.
+    pub waiting: Waiting,
     /// Packets: the smallest level such that the queue was at or below it for at least 5 % of the window.
     pub p5: u64,
     /// The same for half of the window: the time-weighted median.
@@ -176,6 +203,16 @@ pub struct Level {
     pub mean_of_changes: Option<f64>,
     /// Largest value in the window, even if it lasted for no time.
     pub max: u64,
+}
+
+/// Means of what waits in a port, in packets, the packet in transmission left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waiting {
+    /// Over the time during which any packet waited; `None` if none ever did.
+    pub mean_while_any: Option<f64>,
+    /// Unweighted, of the values right after every packet that joined and every packet that was taken out to be
+    /// transmitted; `None` without such.
+    pub mean_of_changes: Option<f64>,
 }
 
 /// Every change of a backlog. It grows by 24 bytes a change.
@@ -260,6 +297,22 @@ mod tests {
         assert_eq!((summary.packets.max, summary.bytes.max), (2, 3000));
         assert_eq!((summary.p5, summary.p50, summary.p95, summary.p99), (0, 0, 2, 2));
         assert_eq!(stats.time_at(), [60_000, 30_000, 10_000]);
+    }
+
+    #[test]
+    fn what_waits_leaves_out_the_packet_in_transmission() {
+        // A queue behind a device sees 1, 0 (at once), 1, 2, then 1 and 0 as packets are taken: 5 over 6 changes. One
+        // waits for 20 + 30 ns, two for 10 ns.
+        let mut stats = QueueStats::new();
+        feed(&mut stats, &[(10, 1), (20, 2), (40, 3), (50, 2), (80, 1), (90, 0)]);
+        let waiting = stats.finish(Time::from_ns(100)).waiting;
+        assert!(
+            near(waiting.mean_while_any.unwrap(), 70.0 / 60.0) && near(waiting.mean_of_changes.unwrap(), 5.0 / 6.0)
+        );
+        let lone = &mut QueueStats::new();
+        feed(lone, &[(10, 1), (20, 0)]);
+        let waiting = lone.finish(Time::from_ns(30)).waiting;
+        assert_eq!((waiting.mean_while_any, waiting.mean_of_changes), (None, Some(0.5)));
     }
 
     #[test]

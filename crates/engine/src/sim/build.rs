@@ -358,6 +358,7 @@ fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Re
             ps_per_byte: link.rate.ps_per_byte().expect("the parser checks rates"),
             delay: link.delay,
             limit: if switch { limit(&scenario.network.params, link, packet)? } else { Limit::Unlimited },
+            waiting_only: switch && scenario.network.params.text("buffer-counts") == "waiting",
             discipline: if switch { discipline(scenario, layout.bundle(), &port(link)) } else { queue::drop_tail() },
             jitter,
             node: link.from.index(),
@@ -448,6 +449,7 @@ fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecEr
             Err(network.fail(key, format!("{bytes}B holds less than one packet of {packet} bytes")))
         }
         Size::Packets(packets) => Ok(Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))),
+        Size::Bytes(bytes) if network.text("buffer-full") == "reached" => Ok(Limit::BytesBelow(bytes)),
         Size::Bytes(bytes) => Ok(Limit::Bytes(bytes)),
     }
 }

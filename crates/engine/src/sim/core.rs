@@ -195,7 +195,8 @@ impl Core {
         } else {
             self.enqueue_fifo(link, &packet, now)
         };
-        self.ledger.on_admitted(link, now, backlog, pool_bytes + u64::from(packet.size));
+        let backlog = self.counted(link, backlog);
+        self.ledger.on_admitted(link, now, &packet, backlog, pool_bytes);
     }
 
     /// Decides about a packet that wants to enter, and makes room for it where the discipline pushes others out.
@@ -207,6 +208,7 @@ impl Core {
                 _ => 0,
             };
             let backlog = self.look(link, now);
+            let backlog = self.counted(link, backlog);
             let slow = &mut self.slow[link.index()];
             let node = &mut *self.nodes[slow.spec.node];
             let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
@@ -317,6 +319,18 @@ impl Core {
         self.follow(link, now);
         let port = &self.ports[link.index()];
         Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - self.slow[link.index()].bytes_out }
+    }
+
+    /// What counts of the backlog of a port that was looked at.
+    #[inline]
+    fn counted(&self, link: LinkId, backlog: Backlog) -> Backlog {
+        let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
+        let in_service = match (port.scheduled, port.exact && backlog.packets > 0) {
+            (true, _) => slow.in_service,
+            (false, true) => port.at(port.dep).size,
+            (false, false) => 0,
+        };
+        slow.spec.counted(backlog, u64::from(in_service))
     }
 
     /// Books every departure up to `now` from a FIFO port that is followed exactly.
@@ -439,10 +453,10 @@ fn hot_part(spec: &PortSpec) -> Port {
     let bounded = match spec.limit {
         Limit::Unlimited => u32::MAX,
         Limit::Packets(packets) => packets,
-        Limit::Bytes(_) | Limit::Dynamic { .. } => 0,
+        Limit::Bytes(_) | Limit::BytesBelow(_) | Limit::Dynamic { .. } => 0,
     };
     let exact = !scheduled && (spec.observed || (spec.needs_bytes() && spec.discipline.idle_below() < u32::MAX))
-        || matches!(spec.limit, Limit::Bytes(_) | Limit::Dynamic { .. });
+        || spec.limit.counts_bytes();
     let always = scheduled || exact || spec.jitter.is_some();
     Port {
         ring: vec![Packet::default(); 4].into_boxed_slice(),

@@ -118,7 +118,8 @@ impl World {
             }
         }
         if self.has_scheduler(to) {
-            let arrival = Arrival { seq: segment.seq, payload, ce: segment.ce, field: packet.field, delivery, next };
+            let Segment { seq, ce, fin, .. } = segment;
+            let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
             self.tell_scheduler(packet.flow, to, &arrival, now, core);
         }
         for i in 0..self.acks.as_slice().len() {
@@ -148,21 +149,15 @@ impl World {
     /// What the sender of a flow announces of what it carries now.
     fn announced(&self, id: FlowId) -> Announcement {
         let flow = &self.flows[id.index()];
-        let bytes = match flow.purpose {
-            Purpose::Request(transfer) => self.transfers[transfer.index()].request.map(|request| request.bytes),
-            Purpose::Data => self.transfers[flow.transfer.index()].bytes,
+        let group = &self.groups[flow.wire.group.index()];
+        let (bytes, deadline) = match flow.purpose {
+            Purpose::Request(transfer) => (self.transfers[transfer.index()].request.map(|request| request.bytes), None),
+            Purpose::Data => {
+                let transfer = &self.transfers[flow.transfer.index()];
+                (transfer.bytes, group.deadline(transfer.start))
+            }
         };
-        let announces = self.groups[flow.wire.group.index()].announces_size;
-        Announcement { bytes: bytes.filter(|_| announces), deadline: self.deadline(id) }
-    }
-
-    /// When what a flow carries now should have arrived. Requests are in no hurry of their own.
-    pub(crate) fn deadline(&self, id: FlowId) -> Option<Time> {
-        let flow = &self.flows[id.index()];
-        match flow.purpose {
-            Purpose::Request(_) => None,
-            Purpose::Data => self.transfers[flow.transfer.index()].deadline,
-        }
+        Announcement { bytes: bytes.filter(|_| group.announces_size), deadline }
     }
 
     fn on_syn<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
@@ -192,6 +187,8 @@ impl World {
             if verdict == AckVerdict::Hold {
                 self.flows[id.index()].receiver.held = Some(HeldAck { syn: false, ece: ack.ece });
             } else {
+                // A newer acknowledgement takes the place of one that waits.
+                self.flows[id.index()].receiver.held = None;
                 self.send_ack(id, ack, false, core, now);
             }
             return self.run_host_actions(to, self.scheme_of(id), now, core);
@@ -375,10 +372,13 @@ impl World {
     ) -> Option<R> {
         let host = self.hosts[node.index()].as_mut()?;
         let window = host.windows.get_mut(scheme)?.as_mut()?;
+        // Buffer, scale and segment size are those of `[transport]`, the same for all groups.
+        let endpoint = &self.endpoints[0];
         let mut cx = ReceiverCx {
             now,
-            mss: self.endpoints[0].sender.mss,
+            mss: endpoint.sender.mss,
             rate: self.rates[host.uplink.index()],
+            most: endpoint.buffer.min(u64::from(u16::MAX) << endpoint.scale),
             actions: &mut self.receiver_actions,
         };
         Some(call(&mut **window, &mut cx))

@@ -177,14 +177,17 @@ impl Ledger {
         self.on_drop(link, packet, reason, now);
     }
 
-    /// A packet was let into the port of `link`, which now holds `backlog`, and the ports that share its memory hold
-    /// `pool_bytes`. Ports decide by themselves whether there is room; this holds them to it.
+    /// A packet was let into the port of `link`, where `backlog` counts now, and the ports that share its memory hold
+    /// `pool_bytes` beside it. Ports decide by themselves whether there is room; this holds them to it.
     #[inline]
-    pub(crate) fn on_admitted(&mut self, link: LinkId, now: Time, backlog: Backlog, pool_bytes: u64) {
+    pub(crate) fn on_admitted(&mut self, link: LinkId, now: Time, packet: &Packet, backlog: Backlog, pool_bytes: u64) {
+        let size = u64::from(packet.size);
+        let pool_bytes = pool_bytes + size;
         let within = match self.ports[link.index()].limit {
             Limit::Unlimited => true,
             Limit::Packets(limit) => backlog.packets <= limit,
             Limit::Bytes(limit) => backlog.bytes <= limit,
+            Limit::BytesBelow(limit) => backlog.bytes < limit + size,
             Limit::Dynamic { memory, .. } => pool_bytes <= memory,
         };
         if !within {
@@ -197,7 +200,9 @@ impl Ledger {
         let Backlog { packets, bytes } = backlog;
         let what = match self.ports[link.index()].limit {
             Limit::Packets(limit) => format!("link {link} holds {packets} packets in a buffer of {limit}"),
-            Limit::Bytes(limit) => format!("link {link} holds {bytes} bytes in a buffer of {limit}"),
+            Limit::Bytes(limit) | Limit::BytesBelow(limit) => {
+                format!("link {link} holds {bytes} bytes in a buffer of {limit}")
+            }
             Limit::Dynamic { memory, .. } => {
                 format!("the ports that share the memory of link {link} hold {pool_bytes} bytes in {memory}")
             }

@@ -170,6 +170,7 @@ impl Oracle {
             backlog.packets += count.packets;
             backlog.bytes += count.bytes;
         }
+        let backlog = port.spec.counted(backlog, port.in_service);
         let node = &mut *self.nodes[port.spec.node];
         port.spec.admit(packet, Situation { now, backlog, bands, pool_bytes, node })
     }
@@ -206,8 +207,9 @@ impl EventCore for Oracle {
         }
         let backlog = self.ports[i].backlog();
         self.ledger.on_queue(link, now, backlog);
-        let pool_bytes = self.pool_bytes(self.ports[i].spec.limit);
-        self.ledger.on_admitted(link, now, backlog, pool_bytes);
+        let pool_bytes = self.pool_bytes(self.ports[i].spec.limit).saturating_sub(u64::from(packet.size));
+        let counted = self.ports[i].spec.counted(backlog, self.ports[i].in_service);
+        self.ledger.on_admitted(link, now, &packet, counted, pool_bytes);
     }
 
     fn set_link(&mut self, link: LinkId, state: LinkState, now: Time) {

@@ -15,18 +15,25 @@ pub(crate) enum Limit {
     Packets(u32),
     /// Bytes, those of the packet in transmission included.
     Bytes(u64),
+    /// Bytes that must not be reached before a packet enters; the packet itself may go beyond.
+    BytesBelow(u64),
     /// A share of the switch's common memory that follows what is free (Choudhury and Hahne 1998):
     /// a port may hold at most `alpha` times the free bytes.
     Dynamic { pool: usize, memory: u64, alpha: f64 },
 }
 
 impl Limit {
+    /// Whether the limit is one in bytes.
+    pub(crate) fn counts_bytes(self) -> bool {
+        matches!(self, Self::Bytes(_) | Self::BytesBelow(_) | Self::Dynamic { .. })
+    }
+
     /// Bytes that the port may hold, in full packets of `packet` bytes: its own, or all of the common memory.
     pub(crate) fn bytes(self, packet: u64) -> u64 {
         match self {
             Self::Unlimited => u64::MAX,
             Self::Packets(packets) => u64::from(packets) * packet,
-            Self::Bytes(bytes) => bytes,
+            Self::Bytes(bytes) | Self::BytesBelow(bytes) => bytes,
             Self::Dynamic { memory, .. } => memory,
         }
     }
@@ -64,6 +71,8 @@ pub(crate) struct PortSpec {
     pub(crate) ps_per_byte: u32,
     pub(crate) delay: Time,
     pub(crate) limit: Limit,
+    /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
+    pub(crate) waiting_only: bool,
     pub(crate) discipline: Box<dyn QueueDiscipline>,
     pub(crate) jitter: Option<Jitter>,
     /// Index of the switch (or host) whose roles share a state.
@@ -97,6 +106,15 @@ pub(crate) struct Situation<'a> {
 }
 
 impl PortSpec {
+    /// What counts of a `backlog` with a packet of `in_service` bytes in transmission, none if the port is idle.
+    #[inline(always)]
+    pub(crate) fn counted(&self, backlog: Backlog, in_service: u64) -> Backlog {
+        if !self.waiting_only || backlog.packets == 0 {
+            return backlog;
+        }
+        Backlog { packets: backlog.packets - 1, bytes: backlog.bytes - in_service }
+    }
+
     /// Whether packets wait in bands until their service is decided, because a departure cannot be known at arrival.
     pub(crate) fn is_scheduled(&self) -> bool {
         self.faulty || self.shows_bands()
@@ -115,7 +133,7 @@ impl PortSpec {
     }
 
     pub(crate) fn needs_bytes(&self) -> bool {
-        self.discipline.needs_bytes() || matches!(self.limit, Limit::Bytes(_) | Limit::Dynamic { .. })
+        self.discipline.needs_bytes() || self.limit.counts_bytes()
     }
 
     /// Transmission time of `size` bytes.
@@ -151,6 +169,7 @@ impl PortSpec {
             Limit::Unlimited => None,
             Limit::Packets(limit) => (backlog.packets >= limit).then_some(DropReason::BufferFull),
             Limit::Bytes(limit) => (backlog.bytes + size.get() > limit).then_some(DropReason::BufferFull),
+            Limit::BytesBelow(limit) => (backlog.bytes >= limit).then_some(DropReason::BufferFull),
             Limit::Dynamic { memory, alpha, .. } => {
                 let free = memory.saturating_sub(pool_bytes);
                 let over = backlog.bytes as f64 >= alpha * free as f64 || size.get() > free;

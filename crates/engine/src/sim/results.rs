@@ -121,9 +121,6 @@ impl Totals {
         self.put("failed", json!(failed));
         let finite_flows = world.transfers.iter().filter(|t| t.bytes.is_some()).count();
         self.put("incomplete", json!(finite_flows - fcts.len()));
-        let hurried = world.transfers.iter().any(|t| t.deadline.is_some());
-        let missed = world.transfers.iter().filter(|t| t.missed_deadline(world.now)).count();
-        self.put("deadlines_missed", if hurried { json!(missed) } else { Value::Null });
     }
 
     fn retransmission(&mut self, world: &World, rows: &Rows) {
@@ -154,6 +151,8 @@ impl Totals {
             self.put("queue_mean_packets", json!(queue.packets.mean_time_weighted));
             self.put("queue_mean_busy_packets", json!(queue.packets.mean_while_busy));
             self.put("queue_mean_changes_packets", json!(queue.packets.mean_of_changes));
+            self.put("queue_waiting_mean_packets", json!(queue.waiting.mean_while_any));
+            self.put("queue_waiting_mean_changes_packets", json!(queue.waiting.mean_of_changes));
             self.put("queue_p50_packets", json!(queue.p50));
             self.put("queue_p95_packets", json!(queue.p95));
             self.put("queue_p99_packets", json!(queue.p99));

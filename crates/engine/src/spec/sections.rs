@@ -38,6 +38,21 @@ pub const NETWORK: &[Param] = &[
     )
     .at_least(1.0),
     Param::new(
+        "buffer-counts",
+        Kind::Choice(&["all", "waiting"]),
+        "all",
+        "Whether the packet in transmission counts against the buffer, and for a discipline that looks at the queue \
+         which an arriving packet finds; or only those that wait.",
+        "our choice: all; ns-3's devices take a packet out of the queue before they transmit it, RCC's authors too",
+    ),
+    Param::new(
+        "buffer-full",
+        Kind::Choice(&["no-room", "reached"]),
+        "no-room",
+        "When a buffer in bytes refuses a packet: once it has no room for all of it, or only once it is full.",
+        "our choice: no-room; RCC's authors let in what finds less than 80 times 1500 bytes",
+    ),
+    Param::new(
         "admission",
         Kind::Choice(&["static", "dynamic-threshold"]),
         "static",

@@ -34,7 +34,9 @@ impl Sender {
         loop {
             let Some(board) = &self.scoreboard else { return };
             let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack);
-            if self.window.cwnd < (pipe + cfg.mss) as f64 {
+            let window =
+                if self.obeys_peer { self.peer_edge.saturating_sub(self.una) as f64 } else { self.window.cwnd };
+            if window < (pipe + cfg.mss) as f64 {
                 return;
             }
             let outstanding = Outstanding {

@@ -9,7 +9,7 @@
 //! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::endpoints`).
 
 use crate::packet::Flags;
-use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts};
+use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
 use crate::tcp::rto::{RtoConfig, RtoEstimator};
 use crate::tcp::sack::{SackBlocks, SackConfig, Scoreboard};
 use crate::tcp::{EcnMode, FIRST_DATA};
@@ -149,6 +149,10 @@ pub struct Sender {
     pub(crate) peer_edge: u64,
     pub(crate) packet: PacketFacts,
     pub(crate) cc: Box<dyn CongestionControl>,
+    /// [`CongestionControl::obeys_peer`].
+    pub(crate) obeys_peer: bool,
+    /// [`CongestionControl::push_is_only_a_request`].
+    push_is_only_a_request: bool,
     pub(crate) estimator: RtoEstimator,
     /// When the timer expires; never, if stopped.
     pub(crate) deadline: Time,
@@ -204,6 +208,8 @@ impl Sender {
             window: CongestionWindow { cwnd: cfg.initial_window as f64, ssthresh: cfg.initial_ssthresh as f64 },
             peer_edge: FIRST_DATA,
             packet: PacketFacts { ect: ecn != EcnMode::Off, ..PacketFacts::default() },
+            obeys_peer: cc.obeys_peer(),
+            push_is_only_a_request: cc.push_is_only_a_request(),
             cc,
             estimator: RtoEstimator::new(),
             deadline: Time::NEVER,
@@ -239,11 +245,6 @@ impl Sender {
     pub fn push_data(&mut self, bytes: Option<u64>, fin: bool) {
         self.data_end = bytes.map_or(ENDLESS, |bytes| self.data_end + bytes);
         self.fin = fin;
-    }
-
-    /// Tells congestion control of the transfer whose data come with the next [`Sender::push_data`].
-    pub fn announce(&mut self, bytes: Option<u64>, deadline: Option<Time>) {
-        self.cc.on_transfer(&TransferFacts { first: self.data_end, bytes, deadline });
     }
 
     /// One past the last sequence number of the stream so far, its FIN included.
@@ -326,6 +327,9 @@ impl Sender {
     pub fn adopt<I: SenderIo>(&mut self, peer_window: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
         self.nxt = FIRST_DATA;
         self.max_sent = FIRST_DATA;
+        // Nothing was advertised yet on a connection that nobody saw being opened. A sender with no window of its own
+        // takes the initial one for that.
+        let peer_window = if self.obeys_peer { peer_window.min(cfg.initial_window) } else { peer_window };
         self.establish(peer_window, now, cfg, io);
         self.send(now, cfg, io);
     }
@@ -378,12 +382,15 @@ impl Sender {
             if ack.ack > self.max_sent || ack.ack < self.una || ack.flags.has(Flags::SYN) {
                 return;
             }
-            if ack.ack > self.una {
+            let request = self.push_is_only_a_request && ack.flags.has(Flags::PSH);
+            if request {
+                self.peer_edge = self.una + ack.window;
+            } else if ack.ack > self.una {
                 self.on_new_ack(ack, now, cfg, io);
             } else {
                 self.on_old_ack(ack, now, cfg, io);
             }
-            if ack.flags.has(Flags::PSH) && self.nxt > self.una {
+            if ack.flags.has(Flags::PSH) && ack.ack < self.nxt {
                 self.on_push(now, cfg, io);
             }
             if self.state == State::Established {
@@ -640,9 +647,8 @@ impl Sender {
         if self.recovery == Recovery::Sack {
             return self.sack_transmit(now, cfg, io);
         }
-        // A congestion window below one segment would never let anything through: pacing is for that.
         let segment = self.packet.segment_of(cfg.mss);
-        let edge = self.peer_edge.min(self.una + (self.window.cwnd as u64).max(segment));
+        let edge = self.edge(segment);
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
@@ -665,6 +671,16 @@ impl Sender {
         } else if self.nxt < end && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
             self.start_persist_timer(now, cfg, io);
         }
+    }
+
+    /// One past the last number that the windows let go.
+    #[inline(always)]
+    fn edge(&self, segment: u64) -> u64 {
+        if self.obeys_peer {
+            return self.peer_edge;
+        }
+        // A congestion window below one segment would never let anything through: pacing is for that.
+        self.peer_edge.min(self.una + (self.window.cwnd as u64).max(segment))
     }
 
     /// The peer's window is closed, and the update that opens it may get lost (RFC 9293 section 3.8.6.1).

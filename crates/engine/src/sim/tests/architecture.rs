@@ -4,9 +4,11 @@ use crate::schemes;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every source file of the crate, with its code: no comments, and nothing from the first test module on.
+/// Every source file of the crate by its path below `src`, with its code: no comments, and nothing from the first test
+/// module on.
 fn sources() -> Vec<(PathBuf, String)> {
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut open = vec![root.clone()];
     let mut found = Vec::new();
     while let Some(path) = open.pop() {
         if path.is_dir() {
@@ -21,7 +23,8 @@ fn sources() -> Vec<(PathBuf, String)> {
                 .take_while(|line| !line.starts_with("#[cfg(test)]"))
                 .filter(|line| !line.trim_start().starts_with("//"))
                 .collect();
-            found.push((path, code.join("\n")));
+            let path = path.strip_prefix(&root).expect("all are below it");
+            found.push((path.to_path_buf(), code.join("\n")));
         }
     }
     found

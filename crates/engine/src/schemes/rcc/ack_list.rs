@@ -1,0 +1,126 @@
+//! The list in which acknowledgements wait for their turn.
+
+use std::collections::VecDeque;
+
+/// An acknowledgement that waits. Its number and window are those of the moment when it leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schemes) struct Entry {
+    /// Whose it is: one per flow.
+    pub(in crate::schemes) flow: u32,
+    /// How often others may still be put before it, and how often they were.
+    pub(in crate::schemes) cap: u32,
+    /// As `cap`.
+    pub(in crate::schemes) skipped: u32,
+    /// It asks for a retransmission.
+    pub(in crate::schemes) push: bool,
+    /// Bytes still to come; the largest number where that is not known.
+    pub(in crate::schemes) remaining: u64,
+}
+
+/// Acknowledgements of a host in the order in which they will leave, at most one of a flow.
+#[derive(Clone, Debug, Default)]
+pub(in crate::schemes) struct AckList {
+    entries: VecDeque<Entry>,
+}
+
+impl AckList {
+    /// Takes the acknowledgement of `flow` out; returns how often others were put before it.
+    pub(in crate::schemes) fn remove(&mut self, flow: u32) -> Option<u32> {
+        let at = self.entries.iter().position(|entry| entry.flow == flow)?;
+        self.entries.remove(at).map(|entry| entry.skipped)
+    }
+
+    /// Puts an acknowledgement where it belongs: with `priority`, before all that have more to come and were not yet
+    /// put off too often, as far as these stand together at the end; else at the end.
+    pub(in crate::schemes) fn insert(&mut self, entry: Entry, priority: bool) {
+        let mut at = self.entries.len();
+        if priority {
+            for item in self.entries.iter_mut().rev() {
+                if entry.remaining >= item.remaining || item.skipped >= item.cap {
+                    break;
+                }
+                item.skipped += 1;
+                at -= 1;
+            }
+        }
+        self.entries.insert(at, entry);
+    }
+
+    /// Takes the first one.
+    pub(in crate::schemes) fn pop(&mut self) -> Option<Entry> {
+        self.entries.pop_front()
+    }
+
+    /// How many wait.
+    #[cfg(test)]
+    pub(in crate::schemes) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(flow: u32, remaining: u64) -> Entry {
+        Entry { flow, cap: 3, skipped: 0, push: false, remaining }
+    }
+
+    fn flows(list: &AckList) -> Vec<u32> {
+        list.entries.iter().map(|entry| entry.flow).collect()
+    }
+
+    #[test]
+    fn the_least_to_come_goes_first_and_equals_stay_in_order() {
+        let mut list = AckList::default();
+        for (flow, remaining) in [(0, 500), (1, 300), (2, 300), (3, 400), (4, 100)] {
+            list.insert(Entry { cap: 9, ..entry(flow, remaining) }, true);
+        }
+        assert_eq!(flows(&list), [4, 1, 2, 3, 0]);
+        assert_eq!(list.len(), 5);
+    }
+
+    #[test]
+    fn without_priority_the_list_is_a_queue() {
+        let mut list = AckList::default();
+        for (flow, remaining) in [(0, 500), (1, 300), (2, 400)] {
+            list.insert(entry(flow, remaining), false);
+        }
+        assert_eq!(flows(&list), [0, 1, 2]);
+        assert!(list.entries.iter().all(|entry| entry.skipped == 0));
+    }
+
+    #[test]
+    fn one_that_was_put_off_too_often_lets_no_other_past_nor_past_what_is_before_it() {
+        let mut list = AckList::default();
+        list.insert(entry(0, 900), true);
+        list.insert(entry(1, 500), true);
+        for flow in 2..5 {
+            list.insert(entry(flow, 100), true);
+        }
+        // Two overtook both, then the one at the end had been put off three times.
+        assert_eq!(flows(&list), [2, 3, 1, 0, 4]);
+        assert_eq!(list.entries.iter().map(|entry| entry.skipped).collect::<Vec<_>>(), [0, 0, 2, 3, 0]);
+        list.insert(entry(5, 50), true);
+        assert_eq!(flows(&list), [2, 3, 1, 0, 5, 4]);
+    }
+
+    #[test]
+    fn each_flow_has_its_own_cap() {
+        let mut list = AckList::default();
+        list.insert(Entry { cap: 1, ..entry(0, 900) }, true);
+        list.insert(entry(1, 500), true);
+        list.insert(entry(2, 400), true);
+        assert_eq!(flows(&list), [1, 0, 2]);
+    }
+
+    #[test]
+    fn removing_tells_how_often_it_was_put_off() {
+        let mut list = AckList::default();
+        list.insert(entry(0, 900), true);
+        list.insert(entry(1, 500), true);
+        assert_eq!((list.remove(0), list.remove(0), list.len()), (Some(1), None, 1));
+        assert_eq!(list.pop().map(|entry| entry.flow), Some(1));
+        assert_eq!(list.pop(), None);
+    }
+}

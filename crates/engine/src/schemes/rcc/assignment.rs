@@ -1,0 +1,117 @@
+//! Who gets how large a window: RCC's division of `queue_max` segments among the flows of a host.
+
+/// A flow that has something to come.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct Share {
+    /// Bytes still to come; none if the sender did not tell.
+    pub(in crate::schemes) remaining: Option<u64>,
+    /// The result: its window in segments.
+    pub(in crate::schemes) window: u64,
+}
+
+/// Sets the window of every flow in `shares`, which stand in the order in which they were accepted.
+///
+/// A flow's weight is one over what remains of it, or the same for all without `priority`. Each gets its share of
+/// `queue_max`, whole segments, at least one and no more than it needs; what rounding leaves over goes out one by one
+/// and round by round, to the flow with the least to come first.
+pub(in crate::schemes) fn assign(shares: &mut [Share], queue_max: u64, mss: u64, priority: bool) {
+    // READING: E1 the weight is one over the size. R7 a flow of unknown size weighs nothing: one segment.
+    let flows = shares.len() as f64;
+    let weight = |share: &Share| match share.remaining {
+        _ if !priority => 1.0 / flows,
+        Some(bytes) => 1.0 / bytes.max(1) as f64,
+        None => 0.0,
+    };
+    let total: f64 = if priority { shares.iter().map(weight).sum() } else { 1.0 };
+    let mut granted = 0;
+    for share in shares.iter_mut() {
+        let part = if total > 0.0 { weight(share) / total * queue_max as f64 } else { 0.0 };
+        let need = share.remaining.map_or(u64::MAX, |bytes| bytes.div_ceil(mss));
+        share.window = (part as u64).max(1).min(need);
+        granted += share.window;
+    }
+    if granted < queue_max {
+        hand_out(shares, queue_max - granted, mss, priority);
+    }
+}
+
+/// Gives `left` segments to flows that can use more, the least to come first; of equal ones the first accepted.
+fn hand_out(shares: &mut [Share], mut left: u64, mss: u64, priority: bool) {
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    if priority {
+        order.sort_by_key(|at| shares[*at].remaining.unwrap_or(u64::MAX));
+    }
+    loop {
+        let before = left;
+        for at in &order {
+            if left == 0 {
+                return;
+            }
+            // R7: a flow of unknown size stays at one segment, unless all are alike.
+            let wants = shares[*at].remaining.map_or(!priority, |bytes| shares[*at].window * mss < bytes);
+            if wants {
+                shares[*at].window += 1;
+                left -= 1;
+            }
+        }
+        if left == before {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1446;
+    const KIB: u64 = 1024;
+
+    fn windows(sizes: &[u64], priority: bool) -> Vec<u64> {
+        let mut shares: Vec<_> = sizes.iter().map(|size| Share { remaining: Some(*size), window: 0 }).collect();
+        assign(&mut shares, 40, MSS, priority);
+        shares.iter().map(|share| share.window).collect()
+    }
+
+    #[test]
+    fn equal_flows_share_equally_and_the_first_accepted_get_what_is_left() {
+        assert_eq!(windows(&[32 * KIB; 10], true), [4; 10]);
+        let thirty = windows(&[32 * KIB; 30], true);
+        assert_eq!((&thirty[..10], &thirty[10..]), (&[2; 10][..], &[1; 20][..]));
+        assert_eq!(windows(&[32 * KIB; 50], true), [1; 50], "one segment each, even if that is more than queue_max");
+    }
+
+    #[test]
+    fn small_flows_weigh_more_but_get_no_more_than_they_need() {
+        assert_eq!(windows(&[30 << 20, 2 * KIB], true), [38, 2]);
+        assert_eq!(windows(&[1500; 10], true), [2; 10], "all covered: the rest of queue_max stays unused");
+        assert_eq!(windows(&[16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB], true), [12, 14, 9, 5]);
+    }
+
+    #[test]
+    fn one_large_flow_among_many_small_ones() {
+        let sizes: Vec<u64> = std::iter::once(30 << 20).chain([50 * KIB; 60]).collect();
+        assert_eq!(windows(&sizes, true), [1; 61]);
+    }
+
+    #[test]
+    fn without_priority_size_does_not_weigh() {
+        assert_eq!(windows(&[16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB], false), [10; 4]);
+        assert_eq!(windows(&[100 * KIB, 1500, 64 * KIB], false), [19, 2, 19], "the first accepted first");
+    }
+
+    #[test]
+    fn a_flow_of_unknown_size_gets_one_segment() {
+        let mut shares = [Some(64 * KIB), None, None].map(|remaining| Share { remaining, window: 0 });
+        assign(&mut shares, 40, MSS, true);
+        assert_eq!(shares.map(|share| share.window), [40, 1, 1], "at least one, beyond queue_max if need be");
+        let mut alone = [Share { remaining: None, window: 0 }];
+        assign(&mut alone, 40, MSS, true);
+        assert_eq!(alone[0].window, 1);
+    }
+
+    #[test]
+    fn nothing_is_assigned_to_nobody() {
+        assign(&mut [], 40, MSS, true);
+    }
+}

@@ -1,0 +1,145 @@
+//! Segments that a host has let its senders send and that have not arrived.
+
+/// What one flow was let send.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct Grant {
+    /// One past the last byte that was counted as granted.
+    edge: u64,
+    /// Segments of the flow that were counted and have not arrived.
+    outstanding: u64,
+}
+
+impl Grant {
+    /// Nothing so far; data begins at `from`.
+    pub(in crate::schemes) fn new(from: u64) -> Self {
+        Self { edge: from, outstanding: 0 }
+    }
+    /// Whether an acknowledgement up to `edge` lets out more than was counted.
+    pub(in crate::schemes) fn is_below(&self, edge: u64) -> bool {
+        edge > self.edge
+    }
+}
+
+/// The counter of a host, in segments.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct Flight {
+    segments: u64,
+    mss: u64,
+    /// Keep account of each flow. Else as the authors do: parts of segments are forgotten, and the arrival of a flow's
+    /// last byte takes off what lies between it and the edge, whatever of that has arrived before.
+    exact: bool,
+}
+
+impl Flight {
+    /// Nothing in flight.
+    pub(in crate::schemes) fn new(mss: u64, exact: bool) -> Self {
+        Self { segments: 0, mss, exact }
+    }
+    /// How many are in flight.
+    pub(in crate::schemes) fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// An acknowledgement leaves that lets a flow send up to `edge`. A window that shrinks takes nothing back.
+    pub(in crate::schemes) fn on_granted(&mut self, grant: &mut Grant, edge: u64) {
+        let segments = edge.saturating_sub(grant.edge) / self.mss;
+        self.segments += segments;
+        if self.exact {
+            grant.outstanding += segments;
+            grant.edge += segments * self.mss;
+        } else {
+            grant.edge = grant.edge.max(edge);
+        }
+    }
+
+    /// New data of a flow arrived: `payload` bytes at `seq`; `last` if nothing is to come any more, which gives back
+    /// what the flow was let send and will not.
+    pub(in crate::schemes) fn on_arrived(&mut self, grant: &mut Grant, seq: u64, payload: u64, last: bool) {
+        if !self.exact {
+            let gone = if last { grant.edge.saturating_sub(seq) / self.mss } else { payload.div_ceil(self.mss) };
+            self.segments = self.segments.saturating_sub(gone);
+            return;
+        }
+        let gone = if last { grant.outstanding } else { payload.div_ceil(self.mss).min(grant.outstanding) };
+        grant.outstanding -= gone;
+        self.segments -= gone;
+        // What nobody granted, such as a window probe, is no grant to come.
+        grant.edge = grant.edge.max(seq + payload);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn both(test: impl Fn(&mut Flight, &mut Grant)) -> [u64; 2] {
+        [true, false].map(|exact| {
+            let (mut flight, mut grant) = (Flight::new(MSS, exact), Grant::new(1));
+            test(&mut flight, &mut grant);
+            flight.segments()
+        })
+    }
+
+    #[test]
+    fn what_an_acknowledgement_adds_counts_once() {
+        let counted = both(|flight, grant| {
+            flight.on_granted(grant, 3001);
+            flight.on_granted(grant, 3001);
+            flight.on_granted(grant, 2001);
+            flight.on_granted(grant, 4001);
+        });
+        assert_eq!(counted, [4, 4], "a window that shrinks takes nothing back");
+    }
+
+    #[test]
+    fn arrivals_count_off_whole_segments() {
+        let counted = both(|flight, grant| {
+            flight.on_granted(grant, 5001);
+            flight.on_arrived(grant, 1, 1000, false);
+            flight.on_arrived(grant, 1001, 300, false);
+        });
+        assert_eq!(counted, [3, 3]);
+    }
+
+    #[test]
+    fn the_last_arrival_gives_back_what_is_not_needed() {
+        let counted = both(|flight, grant| {
+            flight.on_granted(grant, 5001);
+            flight.on_arrived(grant, 1, 1000, false);
+            flight.on_arrived(grant, 1001, 500, true);
+        });
+        assert_eq!(counted, [0, 0]);
+    }
+
+    #[test]
+    fn parts_of_segments_add_up_or_are_forgotten() {
+        let counted = both(|flight, grant| {
+            (0..4).for_each(|i| flight.on_granted(grant, 1501 + 1500 * i));
+        });
+        assert_eq!(counted, [6, 4]);
+    }
+
+    #[test]
+    fn a_hole_filled_last_takes_off_its_own_flow_only_or_more() {
+        let counted = both(|flight, grant| {
+            let mut other = Grant::new(1);
+            flight.on_granted(&mut other, 10_001);
+            flight.on_granted(grant, 3001);
+            flight.on_arrived(grant, 1001, 1000, false);
+            flight.on_arrived(grant, 2001, 1000, false);
+            flight.on_arrived(grant, 1, 1000, true);
+        });
+        assert_eq!(counted, [10, 8]);
+    }
+
+    #[test]
+    fn the_counter_does_not_fall_below_zero() {
+        let counted = both(|flight, grant| {
+            flight.on_arrived(grant, 1, 1000, false);
+            flight.on_granted(grant, 2001);
+        });
+        assert_eq!(counted, [1, 2], "what came without a grant is not granted afterwards");
+    }
+}

@@ -1,0 +1,198 @@
+//! The receiving host: windows, marks, timer and turn of every flow that ends there.
+
+use super::ack_list::AckList;
+use super::assignment::{Share, assign};
+use super::flight::Flight;
+use super::flow::Flow;
+use super::rules::Rules;
+use super::turns::{ALARM, ASK, PERIOD, TIMERS, call};
+use super::window::Accepted;
+use crate::ids::FlowId;
+use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::schemes::NodeFacts;
+use crate::units::Time;
+use std::collections::BTreeMap;
+
+/// The scheduler of a receiving host.
+pub(in crate::schemes) struct Host {
+    pub(super) rules: Rules,
+    pub(super) facts: NodeFacts,
+    pub(super) flows: Vec<Flow>,
+    pub(super) free: Vec<u32>,
+    pub(super) slots: BTreeMap<FlowId, u32>,
+    /// Flows with something to come, in the order in which they were accepted.
+    pub(super) active: Vec<u32>,
+    /// Flows came or went since windows were assigned.
+    pub(super) unassigned: bool,
+    pub(super) shares: Vec<Share>,
+    pub(super) list: AckList,
+    pub(super) flight: Flight,
+}
+
+impl Host {
+    /// A host without flows.
+    pub(in crate::schemes) fn new(rules: Rules, facts: &NodeFacts) -> Self {
+        Self {
+            rules,
+            facts: *facts,
+            flows: Vec::new(),
+            free: Vec::new(),
+            slots: BTreeMap::new(),
+            active: Vec::new(),
+            unassigned: false,
+            shares: Vec::new(),
+            list: AckList::default(),
+            flight: Flight::new(facts.mss, rules.exact_flight),
+        }
+    }
+    /// Segments that the host's flows may have in flight now.
+    #[cfg(test)]
+    pub(in crate::schemes) fn in_flight(&self) -> u64 {
+        self.flight.segments()
+    }
+    /// Acknowledgements that wait.
+    #[cfg(test)]
+    pub(in crate::schemes) fn waiting(&self) -> usize {
+        self.list.len()
+    }
+
+    fn add(&mut self, flow: Flow) -> u32 {
+        let id = flow.id;
+        let slot = if let Some(slot) = self.free.pop() {
+            self.flows[slot as usize] = flow;
+            slot
+        } else {
+            self.flows.push(flow);
+            self.flows.len() as u32 - 1
+        };
+        self.slots.insert(id, slot);
+        slot
+    }
+
+    /// A transfer is over: what its flow was granted is given back, and its share is for others.
+    fn close(&mut self, slot: u32, gone: bool) {
+        let flow = &mut self.flows[slot as usize];
+        if flow.active {
+            flow.active = false;
+            self.active.retain(|active| *active != slot);
+            self.unassigned = true;
+        }
+        self.unlist(slot);
+        let flow = &mut self.flows[slot as usize];
+        flow.alarm.stop();
+        flow.ask_at = Time::NEVER;
+        if gone {
+            self.slots.remove(&flow.id);
+            self.free.push(slot);
+        }
+    }
+
+    /// RCC assigns when a SYN is accepted and when a FIN comes in order. Nothing changes until the next segment, so
+    /// a burst of SYNs is dealt with at once.
+    fn assign(&mut self) {
+        self.unassigned = false;
+        self.shares.clear();
+        let remaining = self.active.iter().map(|slot| self.flows[*slot as usize].remaining);
+        self.shares.extend(remaining.map(|remaining| Share { remaining, window: 0 }));
+        assign(&mut self.shares, self.rules.queue_max, self.facts.mss, self.rules.priority);
+        for (slot, share) in self.active.iter().zip(&self.shares) {
+            self.flows[*slot as usize].share = share.window;
+        }
+    }
+
+    /// Tells the sender a changed window with its next acknowledgement.
+    pub(super) fn set_window(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
+        let flow = &mut self.flows[slot as usize];
+        if flow.window.bytes() != flow.advertised {
+            flow.advertised = flow.window.bytes();
+            cx.actions.push(ReceiverAction::Window { flow: flow.id, bytes: flow.advertised });
+        }
+    }
+
+    /// Takes a waiting acknowledgement back; returns how often it was put off.
+    pub(super) fn unlist(&mut self, slot: u32) -> u32 {
+        if !std::mem::take(&mut self.flows[slot as usize].listed) {
+            return 0;
+        }
+        self.list.remove(slot).unwrap_or(0)
+    }
+}
+
+impl WindowControl for Host {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, announced: &Announcement) {
+        let slot = match self.slots.get(&id) {
+            Some(slot) => *slot,
+            None => self.add(Flow::new(id, &self.rules, self.facts.mss, cx.now)),
+        };
+        let cap = self.rules.cap(announced.deadline.is_some(), &self.facts);
+        let flow = &mut self.flows[slot as usize];
+        if flow.active && !flow.heard {
+            flow.repeats = true; // The same SYN again.
+            return;
+        }
+        let before = flow.remaining.filter(|_| flow.active).unwrap_or(0);
+        flow.remaining = announced.bytes.map(|bytes| before + bytes);
+        flow.cap = cap;
+        (flow.heard, flow.repeats) = (false, false);
+        if !std::mem::replace(&mut flow.active, true) {
+            self.active.push(slot);
+        }
+        self.unassigned = true;
+        self.set_window(cx, slot);
+    }
+
+    fn on_data(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, arrival: &Arrival) {
+        let Some(slot) = self.slots.get(&id).copied() else { return };
+        if self.unassigned {
+            self.assign();
+        }
+        let Rules { marks, scheduler, .. } = self.rules;
+        let flow = &mut self.flows[slot as usize];
+        flow.alarm.stop();
+        if flow.rtt.on_segment(arrival.seq, cx.now) {
+            flow.patience.reset();
+        }
+        let marked = marks.on && arrival.ce && (marks.on_fin || !arrival.fin);
+        if marks.on
+            && let Some(end) = flow.marks.on_segment(marked, flow.rtt.mean(), cx.now)
+        {
+            call(cx, slot, PERIOD, end);
+        }
+        (flow.heard, flow.repeats) = (true, arrival.delivery.duplicate);
+        if arrival.delivery.duplicate {
+            return;
+        }
+        flow.next = arrival.next;
+        flow.remaining = flow.remaining.map(|bytes| bytes.saturating_sub(arrival.delivery.new_data));
+        let last = arrival.delivery.finished || flow.remaining == Some(0);
+        self.flight.on_arrived(&mut flow.grant, arrival.seq, arrival.payload, last);
+        flow.window.on_accepted(&Accepted { delivery: arrival.delivery, marked });
+        if scheduler {
+            flow.window.cap(flow.share * self.facts.mss);
+        }
+        self.set_window(cx, slot);
+        if last {
+            self.close(slot, arrival.delivery.finished);
+        }
+    }
+
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, _kind: AckKind) -> AckVerdict {
+        let slot = self.slots.get(&id).copied().filter(|slot| self.flows[*slot as usize].active);
+        let Some(slot) = slot else {
+            // Nothing is to come of it: its acknowledgement lets nothing out, and others may have their turn.
+            self.release(cx);
+            return AckVerdict::Send;
+        };
+        if self.signal(cx, slot, false) { AckVerdict::Send } else { AckVerdict::Hold }
+    }
+
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, token: u64) {
+        let slot = (token / TIMERS) as u32;
+        match token % TIMERS {
+            ALARM => self.on_alarm(cx, slot),
+            PERIOD => self.on_period(cx, slot),
+            ASK if self.flows[slot as usize].ask_at == cx.now => self.ask(cx, slot),
+            _ => {}
+        }
+    }
+}

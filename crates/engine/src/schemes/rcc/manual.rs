@@ -1,0 +1,114 @@
+//! RCC's manual page, and how we read what the paper leaves open.
+
+use crate::schemes::Reading;
+
+/// Body of the page.
+pub(super) const TEXT: &str = "# RCC\n\nXu et al., \"Throughput optimization of TCP incast congestion control in large-scale datacenter networks\", \
+Computer Networks 124, 2017. What the freely available pages leave out is read in the authors' ns-3 code (thuxl/rdtcp).\n\n\
+* **Receiver, per flow**: a congestion window with TCP's rules (slow start, congestion avoidance, recovery after three \
+segments out of order), kept where the data arrives and advertised. With `ecn`, once per round trip with marks the window \
+shrinks by half the estimated share of marked segments, and each marked segment halves the threshold.\n\
+* **Receiver, per host** (`scheduler`): when a SYN comes and when a flow ends, `queue-max` segments are divided among the \
+flows by one over what remains of them; no window exceeds its part. The host counts the segments that it has let out and \
+that have not come. While there are `queue-max`, acknowledgements wait, those of SYNs too, so that connection setup is \
+throttled. The list is ordered by what remains (`priority`), but each may be overtaken only so often (`skip-cap`). Number \
+and window of an acknowledgement are those of the moment when it leaves.\n\
+* **Receiver, timer** (`rto-r`): if nothing comes for long, the window falls to a segment and an acknowledgement with PSH \
+asks for the first missing segment.\n\
+* **Sender**: sends what is advertised and has no window of its own. Three duplicate acknowledgements, PSH, or its own timer \
+make it repeat. With PSH in recovery it lets one more segment out.\n\
+* **Switch**: marks from `mark-threshold` on.\n\n\
+The size that the receiver works with is what the sender announces with its SYN (`announce-size` of the traffic group). A \
+flow of unknown size has the lowest priority and one segment.\n\n\
+## The authors' setting\n\n\
+Their network: `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `initial-ssthresh = 65535B`, `window-scale = \
+0`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial` and `syn-timeout` of 10ms; `network.delay = 40us`, `buffer = \
+120000B`, `buffer-counts = waiting`, `buffer-full = reached`; traffic with `deadline = 20ms`.\n\n\
+Their code: `mark-requires-ect = false`, `marks-on-fin = ignore`, `repeats = wait`, `flight = code`, \
+`duplicates = kept`, `rto-r-step = 1ms`, `rto-r-wait = clock-digit`, `push = request`. The other defaults are theirs.\n";
+
+/// Where paper and code leave something open.
+pub(super) const READINGS: &[Reading] = &[
+    Reading {
+        id: "E1",
+        text: "The weight of a flow is called its size as priority: one over what remains of it.",
+        params: &["scheme.rcc.priority"],
+    },
+    Reading {
+        id: "E3",
+        text: "Acknowledgements leave while strictly fewer segments than queue-max are in flight, as in the code; the \
+               algorithm printed for RCCE lets one more out.",
+        params: &["scheme.rcc.release"],
+    },
+    Reading {
+        id: "E4",
+        text: "An acknowledgement may be put off 300 or 700 times, as in the code; RCCE's text gives C RTO_r / 2, 416 at \
+               1 Gbps and 10 ms.",
+        params: &[
+            "scheme.rcc.skip-cap",
+            "scheme.rcc.skip-cap-deadline",
+            "scheme.rcc.skip-cap-other",
+            "scheme.rcc.push-bonus",
+        ],
+    },
+    Reading {
+        id: "R2",
+        text: "A queue of 128 KB is said to be 80 packets of 1500 bytes, which are 120000 bytes; the code has the latter.",
+        params: &["network.buffer", "network.buffer-full", "network.buffer-counts"],
+    },
+    Reading {
+        id: "R6",
+        text: "The code's estimate of the marked share does not decay without marks, DCTCP's does, and RCCE prints a plain \
+               ratio. We take the code's, from which the published curves come.",
+        params: &["scheme.rcc.alpha"],
+    },
+    Reading {
+        id: "R7",
+        text: "In the code a flow of unknown size has a window of zero and stands still. The text gives it the lowest \
+               priority: one segment, and first come, first served among its like.",
+        params: &["traffic.announce-size"],
+    },
+    Reading {
+        id: "R8",
+        text: "An acknowledgement that lets nothing new out does not wait: otherwise, once queue-max acknowledgements are \
+               lost, every repetition waits for arrivals that cannot come.",
+        params: &["scheme.rcc.repeats"],
+    },
+    Reading {
+        id: "R9",
+        text: "The code waits a pseudo-random time after the receiver's timer, RCCE's algorithm none.",
+        params: &["scheme.rcc.rto-r-wait"],
+    },
+    Reading {
+        id: "R10",
+        text: "The code's switch marks any packet, ours ECN-capable ones only.",
+        params: &["scheme.rcc.mark-requires-ect"],
+    },
+    Reading {
+        id: "R11",
+        text: "The code does not see the mark of the segment with FIN.",
+        params: &["scheme.rcc.marks-on-fin"],
+    },
+    Reading {
+        id: "R12",
+        text: "The code's count of segments in flight goes wrong with windows that are not whole segments and with a loss \
+               that is repaired last; ours is kept per flow.",
+        params: &["scheme.rcc.flight"],
+    },
+    Reading {
+        id: "R13",
+        text: "The code's count of segments out of order survives a hole that is filled before the third.",
+        params: &["scheme.rcc.duplicates"],
+    },
+    Reading {
+        id: "R14",
+        text: "The receiver's timer starts when an acknowledgement leaves, so it never runs while one waits.",
+        params: &["scheme.rcc.rto-r"],
+    },
+    Reading { id: "R15", text: "The code's timer knows whole milliseconds only.", params: &["scheme.rcc.rto-r-step"] },
+    Reading {
+        id: "R16",
+        text: "In the code an acknowledgement with PSH does not acknowledge.",
+        params: &["scheme.rcc.push"],
+    },
+];

@@ -1,0 +1,235 @@
+//! RCC: receiver-oriented congestion control (Xu et al., Computer Networks 124, 2017).
+//!
+//! **Receiver**: keeps the congestion window of each flow and advertises it; divides `queue-max` segments among the
+//! flows of the host by what remains of them; counts the segments it has let out; makes acknowledgements wait, small
+//! flows first, while that many are in flight; cuts windows by the share of marked segments; asks again for what does
+//! not come. **Sender**: sends what the receiver advertises. **Switch**: marks from a threshold on.
+//!
+//! Two pages of the paper are all that is freely available; the rest is read in its authors' code (thuxl/rdtcp), with
+//! their accidents behind parameters. RCCE is the same with other rules, so [`Host`] takes [`Rules`].
+//!
+//! Left out: the blocks and delays by "global round-trip times" in that code, which nothing there calls.
+
+mod ack_list;
+mod assignment;
+mod flight;
+mod flow;
+mod host;
+mod manual;
+mod marks;
+mod rules;
+mod sender;
+mod timing;
+mod turns;
+mod window;
+
+use super::{FlowFacts, NodeFacts, Scheme, SchemeRow};
+use crate::queue::{MarkAt, Threshold};
+use crate::roles::{CongestionControl, QueueDiscipline, WindowControl};
+use crate::spec::{Kind, Param, Params};
+use crate::units::Size;
+use host::Host;
+use rules::Rules;
+use sender::Obedient;
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "rcc",
+    summary: "RCC: the receiver sets windows, schedules acknowledgements and reacts to marks (Xu et al. 2017).",
+    params: PARAMS,
+    transport: &[],
+    manual: manual::TEXT,
+    readings: manual::READINGS,
+    build: |params| Box::new(Bundle::new(params)),
+};
+
+const SWITCHED: Kind = Kind::Choice(&["on", "off"]);
+const CODE: &str = "authors' code";
+
+const PARAMS: &[Param] = &[
+    Param::new("scheduler", SWITCHED, "on", "Assign windows and make acknowledgements wait.", "RCC, section 1"),
+    Param::new(
+        "queue-max",
+        Kind::Integer,
+        "40",
+        "Segments that all flows of a receiving host may have in flight.",
+        "authors' code: equal to the marking threshold",
+    )
+    .at_least(1.0),
+    Param::new(
+        "priority",
+        SWITCHED,
+        "on",
+        "Flows with less to come weigh more and go first; off: all alike, first come, first served.",
+        CODE,
+    ),
+    Param::new("ecn", SWITCHED, "on", "The receiver reacts to marks.", "RCC, section 1"),
+    Param::new(
+        "alpha",
+        Kind::Choice(&["code", "every-round", "ratio"]),
+        "code",
+        "Estimate of the marked share: an average over periods with marks, an average over all periods as DCTCP's, or \
+         the share of the last period.",
+        "authors' code: the published curves come from it",
+    )
+    .reading("R6"),
+    Param::new("g", Kind::Fraction, "1/16", "Weight of the newest share in the average.", CODE).at_most(1.0),
+    Param::new(
+        "marks-on-fin",
+        Kind::Choice(&["count", "ignore"]),
+        "count",
+        "Whether the mark of the segment with FIN counts.",
+        "as any other segment's; the authors' code never counts it",
+    )
+    .reading("R11"),
+    Param::new(
+        "mark-threshold",
+        Kind::Size,
+        "60000B",
+        "Queue from which on a switch port marks.",
+        "authors' code: 40 packets of 1500 bytes, in bytes, so that a burst of SYNs is no congestion",
+    ),
+    MarkAt::PARAM,
+    Param::new(
+        "mark-requires-ect",
+        Kind::Bool,
+        "true",
+        "Mark only ECN-capable packets; else any, SYNs and acknowledgements too.",
+        "RFC 3168 section 5; the authors' code marks any",
+    )
+    .reading("R10"),
+    Param::new(
+        "skip-cap",
+        Kind::Choice(&["fixed", "formula"]),
+        "fixed",
+        "How often an acknowledgement may be put off: by fixed numbers, or half the packets that the host's link \
+         carries in rto-r-min.",
+        "authors' code; RCCE's text has the formula",
+    )
+    .reading("E4"),
+    Param::new(
+        "skip-cap-deadline",
+        Kind::Integer,
+        "300",
+        "Fixed number for flows with a deadline (key deadline of their traffic group).",
+        CODE,
+    )
+    .reading("E4"),
+    Param::new("skip-cap-other", Kind::Integer, "700", "Fixed number for flows without a deadline.", CODE)
+        .reading("E4"),
+    Param::new(
+        "push-bonus",
+        Kind::Integer,
+        "150",
+        "How often an acknowledgement that asks for a retransmission counts as put off from the beginning.",
+        "authors' code; RCCE's text has none",
+    )
+    .reading("E4"),
+    Param::new(
+        "release",
+        Kind::Choice(&["below", "at-most"]),
+        "below",
+        "Acknowledgements leave while fewer segments than queue-max are in flight, or also while exactly as many are.",
+        "authors' code; RCCE, Algorithm 2 has at-most",
+    )
+    .reading("E3"),
+    Param::new(
+        "repeats",
+        Kind::Choice(&["pass", "wait"]),
+        "pass",
+        "Whether an acknowledgement that repeats an earlier one (after data that came twice, a SYN that came twice, or \
+         the receiver's timer) and lets nothing new out leaves at once, or waits like any other.",
+        "our choice: if they wait, the loss of queue-max acknowledgements stops the host; the authors' code makes \
+         them wait",
+    )
+    .reading("R8"),
+    Param::new(
+        "flight",
+        Kind::Choice(&["exact", "code"]),
+        "exact",
+        "How segments in flight are counted: flow by flow, or as the authors do, who forget parts of segments and take \
+         a flow's whole rest off when its last byte comes, whatever of it has come before.",
+        "our choice: the same as long as nothing is lost",
+    )
+    .reading("R12"),
+    Param::new(
+        "duplicates",
+        Kind::Choice(&["reset", "kept"]),
+        "reset",
+        "Whether segments out of order are forgotten when the hole before them is filled before the third, or count for \
+         the next hole too.",
+        "RFC 5681 section 3.2; the authors' code keeps them",
+    )
+    .reading("R13"),
+    Param::new(
+        "rto-r",
+        Kind::Choice(&["on-release", "on-queue", "off"]),
+        "on-release",
+        "When the receiver's retransmission timer starts: when an acknowledgement leaves, when it begins to wait, or \
+         never.",
+        "authors' code; RCCE, section V.A speaks of timers that run while acknowledgements wait",
+    )
+    .reading("R14"),
+    Param::new("rto-r-min", Kind::Time, "10ms", "Least time of that timer.", CODE).at_least(1.0),
+    Param::new(
+        "rto-r-step",
+        Kind::Time,
+        "0s",
+        "Mean and deviation of the round-trip time are cut to multiples of this for the timer; 0 does not cut.",
+        "our choice: exact; the authors' code cuts to milliseconds",
+    )
+    .reading("R15"),
+    Param::new(
+        "rto-r-wait",
+        Kind::Choice(&["none", "clock-digit"]),
+        "none",
+        "What passes between the timer's end and the request: nothing, or as many round trips as the last digit of the \
+         clock's nanoseconds says.",
+        "RCCE, Algorithm 3; the authors' code has clock-digit",
+    )
+    .reading("R9"),
+    Param::new(
+        "push",
+        Kind::Choice(&["acknowledges", "request"]),
+        "acknowledges",
+        "Whether an acknowledgement with PSH acknowledges, and asks for a retransmission if anything is left, or only \
+         asks.",
+        "RFC 9293 section 3.10.7.4; in the authors' code it only asks",
+    )
+    .reading("R16"),
+];
+
+struct Bundle {
+    rules: Rules,
+    push_is_only_a_request: bool,
+    threshold: Size,
+    mark_at: MarkAt,
+    requires_ect: bool,
+}
+
+impl Bundle {
+    fn new(params: &Params) -> Self {
+        Self {
+            rules: Rules::new(params),
+            push_is_only_a_request: params.text("push") == "request",
+            threshold: params.size("mark-threshold"),
+            mark_at: MarkAt::named(params.text("mark-at")),
+            requires_ect: params.flag("mark-requires-ect"),
+        }
+    }
+}
+
+impl Scheme for Bundle {
+    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        let Self { push_is_only_a_request, .. } = *self;
+        Box::new(Obedient { ecn: self.rules.marks.on, push_is_only_a_request })
+    }
+    fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        Some(Box::new(Host::new(self.rules, host)))
+    }
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        Some(Box::new(Threshold { requires_ect: self.requires_ect, ..Threshold::at(self.threshold, self.mark_at) }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! What can be chosen about RCC's receiver.
+
+use super::marks::Alpha;
+use crate::schemes::NodeFacts;
+use crate::spec::Params;
+use crate::units::Time;
+
+/// How often the acknowledgements of others may be put before one that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schemes) enum SkipCap {
+    /// So often, by whether its flow has a deadline.
+    Fixed { deadline: u32, other: u32 },
+    /// Half the packets that the host's link carries in the least time of the receiver's timer.
+    Formula,
+}
+
+/// When the receiver's timer starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schemes) enum Arm {
+    /// Never: only senders repeat.
+    Off,
+    /// When an acknowledgement leaves.
+    OnRelease,
+    /// When it begins to wait.
+    OnQueue,
+}
+
+/// The receiver's timer.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct TimerRules {
+    /// When it starts.
+    pub(in crate::schemes) arm: Arm,
+    /// Its least time.
+    pub(in crate::schemes) minimum: Time,
+    /// Mean and deviation are cut to multiples of this.
+    pub(in crate::schemes) step: Time,
+    /// After it expired, wait for as many round trips as the last digit of the nanoseconds says.
+    pub(in crate::schemes) waits: bool,
+}
+
+/// How ECN acts at the receiver.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct MarkRules {
+    /// It acts.
+    pub(in crate::schemes) on: bool,
+    /// The estimate.
+    pub(in crate::schemes) alpha: Alpha,
+    /// Weight of the newest share in the average.
+    pub(in crate::schemes) g: f64,
+    /// The mark of a segment with FIN counts.
+    pub(in crate::schemes) on_fin: bool,
+}
+
+/// Everything that can be chosen about a receiving host; RCCE's differs from RCC's in nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct Rules {
+    /// Windows are assigned and acknowledgements wait. Without it each flow has its own window and nothing waits.
+    pub(in crate::schemes) scheduler: bool,
+    /// Segments that all flows of a host may have in flight.
+    pub(in crate::schemes) queue_max: u64,
+    /// Small flows weigh more and go first.
+    pub(in crate::schemes) priority: bool,
+    /// How often an acknowledgement may be put off.
+    pub(in crate::schemes) skip_cap: SkipCap,
+    /// How often one with PSH counts as put off when it begins to wait.
+    pub(in crate::schemes) push_bonus: u32,
+    /// Acknowledgements leave also while exactly `queue_max` are in flight.
+    pub(in crate::schemes) release_at_most: bool,
+    /// An acknowledgement that lets nothing new out waits like any other.
+    pub(in crate::schemes) repeats_wait: bool,
+    /// See [`super::flight::Flight`].
+    pub(in crate::schemes) exact_flight: bool,
+    /// See [`super::window::WindowMachine`].
+    pub(in crate::schemes) keeps_duplicates: bool,
+    /// ECN.
+    pub(in crate::schemes) marks: MarkRules,
+    /// The timer.
+    pub(in crate::schemes) timer: TimerRules,
+}
+
+impl Rules {
+    /// The rules of a `[scheme.<key>]` table that has the keys of `[scheme.rcc]`.
+    pub(in crate::schemes) fn new(params: &Params) -> Self {
+        Self {
+            scheduler: params.text("scheduler") == "on",
+            queue_max: params.integer("queue-max"),
+            priority: params.text("priority") == "on",
+            skip_cap: match params.text("skip-cap") {
+                "formula" => SkipCap::Formula,
+                _ => SkipCap::Fixed {
+                    deadline: params.integer("skip-cap-deadline") as u32,
+                    other: params.integer("skip-cap-other") as u32,
+                },
+            },
+            push_bonus: params.integer("push-bonus") as u32,
+            release_at_most: params.text("release") == "at-most",
+            repeats_wait: params.text("repeats") == "wait",
+            exact_flight: params.text("flight") == "exact",
+            keeps_duplicates: params.text("duplicates") == "kept",
+            marks: MarkRules {
+                on: params.text("ecn") == "on",
+                alpha: match params.text("alpha") {
+                    "every-round" => Alpha::EveryRound,
+                    "ratio" => Alpha::Ratio,
+                    _ => Alpha::Code,
+                },
+                g: params.number("g"),
+                on_fin: params.text("marks-on-fin") == "count",
+            },
+            timer: TimerRules {
+                arm: match params.text("rto-r") {
+                    "off" => Arm::Off,
+                    "on-queue" => Arm::OnQueue,
+                    _ => Arm::OnRelease,
+                },
+                minimum: params.time("rto-r-min"),
+                step: params.time("rto-r-step"),
+                waits: params.text("rto-r-wait") == "clock-digit",
+            },
+        }
+    }
+
+    /// How often an acknowledgement of a flow with or without a deadline may be put off at a host.
+    pub(in crate::schemes) fn cap(&self, deadline: bool, host: &NodeFacts) -> u32 {
+        match self.skip_cap {
+            SkipCap::Fixed { deadline: cap, .. } if deadline => cap,
+            SkipCap::Fixed { other, .. } => other,
+            // READING: E4 the limit is C RTO_r / 2 with C in packets.
+            SkipCap::Formula => (host.rate.bytes_in(self.timer.minimum) / host.packet as f64 / 2.0) as u32,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The receiver's clocks of one flow: its round-trip time, and the timer after which it asks again.
+
+use crate::units::Time;
+use std::collections::VecDeque;
+
+/// Weight of the newest sample: one tenth for mean and deviation.
+const GAIN: i64 = 10;
+/// The timer doubles up to this factor.
+const MOST_BACKOFF: u64 = 64;
+
+/// Round-trip time as the receiver sees it: from an acknowledgement to the last segment that it lets out, so that the
+/// transmission of the whole window is part of it.
+#[derive(Clone, Debug)]
+pub(in crate::schemes) struct RoundTrip {
+    mean: Time,
+    deviation: Time,
+    sampled: bool,
+    /// The acknowledgement number sent last.
+    last_ack: u64,
+    /// Segments that acknowledgements asked for last, and when.
+    pending: VecDeque<(u64, Time)>,
+}
+
+impl RoundTrip {
+    /// Without a sample the mean is `initial`.
+    pub(in crate::schemes) fn new(initial: Time) -> Self {
+        Self { mean: initial, deviation: Time::ZERO, sampled: false, last_ack: 0, pending: VecDeque::new() }
+    }
+    /// The mean.
+    pub(in crate::schemes) fn mean(&self) -> Time {
+        self.mean
+    }
+    /// Mean and four deviations, each cut to a multiple of `step`.
+    pub(in crate::schemes) fn timeout(&self, step: Time) -> Time {
+        let cut = |time: Time| Time::from_ps(time.ps() - time.ps() % step.ps().max(1));
+        cut(self.mean) + cut(self.deviation) * 4
+    }
+
+    /// An acknowledgement of `ack` was sent with a `window`; both in bytes.
+    pub(in crate::schemes) fn on_ack_sent(&mut self, ack: u64, window: u64, mss: u64, now: Time) {
+        if window < mss {
+            return;
+        }
+        let last = ack + (window - mss) / mss * mss;
+        if ack > self.last_ack {
+            self.last_ack = ack;
+            self.pending.push_back((last, now));
+        } else if ack == self.last_ack {
+            // Whose answer the segment would be is not clear any more.
+            self.pending.retain(|(seq, _)| *seq < ack);
+        }
+    }
+
+    /// A segment beginning at `seq` arrived. Returns whether it gave a sample.
+    pub(in crate::schemes) fn on_segment(&mut self, seq: u64, now: Time) -> bool {
+        let mut sample = None;
+        self.pending.retain(|(last, sent)| {
+            sample = if *last == seq { Some(now - *sent) } else { sample };
+            *last > seq
+        });
+        if let Some(sample) = sample {
+            self.add(sample);
+        }
+        sample.is_some()
+    }
+
+    fn add(&mut self, sample: Time) {
+        if !self.sampled {
+            *self = Self { mean: sample, deviation: sample, sampled: true, ..std::mem::take(self) };
+            return;
+        }
+        let toward = |from: Time, to: i64| Time::from_ps((from.ps() as i64 + (to - from.ps() as i64) / GAIN) as u64);
+        let error = sample.ps().abs_diff(self.mean.ps());
+        self.mean = toward(self.mean, sample.ps() as i64);
+        self.deviation = toward(self.deviation, error as i64);
+    }
+}
+
+impl Default for RoundTrip {
+    fn default() -> Self {
+        Self::new(Time::ZERO)
+    }
+}
+
+/// A timer whose deadline moves often while its event stays: late events find the deadline moved.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct Alarm {
+    deadline: Time,
+    /// The earliest event that will come.
+    event: Time,
+}
+
+impl Alarm {
+    /// Stopped.
+    pub(in crate::schemes) fn new() -> Self {
+        Self { deadline: Time::NEVER, event: Time::NEVER }
+    }
+    /// Stops it.
+    pub(in crate::schemes) fn stop(&mut self) {
+        self.deadline = Time::NEVER;
+    }
+    /// Sets it. Returns when to call [`Self::on_event`], if no call is due before.
+    pub(in crate::schemes) fn set(&mut self, at: Time) -> Option<Time> {
+        self.deadline = at;
+        if at < self.event {
+            self.event = at;
+            return Some(at);
+        }
+        None
+    }
+    /// An event came: whether the deadline has come with it, and else when to call again.
+    pub(in crate::schemes) fn on_event(&mut self, now: Time) -> Expiry {
+        if self.event != now {
+            return Expiry::Not(None);
+        }
+        self.event = Time::NEVER;
+        if self.deadline > now {
+            let deadline = self.deadline;
+            return Expiry::Not(if deadline.is_never() { None } else { self.set(deadline) });
+        }
+        self.deadline = Time::NEVER;
+        Expiry::Now
+    }
+}
+
+/// What an event of an [`Alarm`] meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schemes) enum Expiry {
+    /// The deadline has come.
+    Now,
+    /// It has not; call again then, if ever.
+    Not(Option<Time>),
+}
+
+/// How long the receiver waits for what an acknowledgement has asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct Patience {
+    factor: u64,
+    last_ack: u64,
+    /// Acknowledgements of the same number since it last grew or the factor doubled for it.
+    repeated: u32,
+}
+
+impl Patience {
+    /// Not backed off.
+    pub(in crate::schemes) fn new() -> Self {
+        Self { factor: 1, last_ack: 0, repeated: 0 }
+    }
+    /// How much longer than usual to wait.
+    pub(in crate::schemes) fn factor(&self) -> u64 {
+        self.factor
+    }
+    /// Doubles the wait.
+    pub(in crate::schemes) fn double(&mut self) {
+        self.factor = (2 * self.factor).min(MOST_BACKOFF);
+    }
+    /// A round trip was measured.
+    pub(in crate::schemes) fn reset(&mut self) {
+        self.factor = 1;
+    }
+    /// An acknowledgement was sent: the third repetition doubles, progress resets. Returns whether the timer starts:
+    /// not for one older than the last.
+    pub(in crate::schemes) fn on_ack_sent(&mut self, ack: u64) -> bool {
+        if ack < self.last_ack {
+            return false;
+        }
+        if ack > self.last_ack {
+            *self = Self { factor: 1, last_ack: ack, ..*self };
+            return true;
+        }
+        self.repeated += 1;
+        if self.repeated == 3 {
+            self.repeated = 0;
+            self.double();
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::from_us(us)
+    }
+
+    #[test]
+    fn a_round_trip_ends_with_the_last_segment_that_the_acknowledgement_let_out() {
+        let mut rtt = RoundTrip::new(us(10_000));
+        rtt.on_ack_sent(1001, 3500, 1000, us(50));
+        assert!(!rtt.on_segment(1001, us(200)) && !rtt.on_segment(2001, us(210)), "the third one counts");
+        assert_eq!(rtt.mean(), us(10_000));
+        assert!(rtt.on_segment(3001, us(250)));
+        assert_eq!((rtt.mean(), rtt.timeout(Time::ZERO)), (us(200), us(200 + 4 * 200)));
+    }
+
+    #[test]
+    fn a_segment_beyond_ends_the_wait_for_an_earlier_one() {
+        let mut rtt = RoundTrip::new(us(10_000));
+        rtt.on_ack_sent(1, 1000, 1000, us(0));
+        rtt.on_ack_sent(1001, 1000, 1000, us(10));
+        assert!(rtt.on_segment(1001, us(100)) && !rtt.on_segment(1, us(300)), "a retransmission is no sample");
+    }
+
+    #[test]
+    fn mean_and_deviation_move_by_a_tenth() {
+        let mut rtt = RoundTrip::new(us(10_000));
+        for (i, sent) in [0, 1000].into_iter().enumerate() {
+            rtt.on_ack_sent(1 + i as u64 * 1000, 1000, 1000, us(sent));
+            rtt.on_segment(1 + i as u64 * 1000, us(sent + 200 + 100 * i as u64));
+        }
+        assert_eq!(rtt.mean(), us(210));
+        assert_eq!(rtt.timeout(Time::ZERO), us(210) + us(190) * 4);
+        assert_eq!(rtt.timeout(Time::from_ms(1)), Time::ZERO, "whole milliseconds only");
+    }
+
+    #[test]
+    fn a_repeated_acknowledgement_spoils_the_sample_and_a_window_below_a_segment_asks_for_nothing() {
+        let mut rtt = RoundTrip::new(us(10_000));
+        rtt.on_ack_sent(1001, 2000, 1000, us(0));
+        rtt.on_ack_sent(1001, 2000, 1000, us(50));
+        assert!(!rtt.on_segment(2001, us(100)));
+        rtt.on_ack_sent(3001, 999, 1000, us(200));
+        assert!(!rtt.on_segment(3001, us(300)));
+    }
+
+    #[test]
+    fn an_alarm_keeps_its_event_while_the_deadline_moves_on() {
+        let mut alarm = Alarm::new();
+        assert_eq!(alarm.set(us(100)), Some(us(100)));
+        assert_eq!(alarm.set(us(150)), None);
+        assert_eq!(alarm.on_event(us(100)), Expiry::Not(Some(us(150))));
+        assert_eq!(alarm.on_event(us(150)), Expiry::Now);
+        assert_eq!(alarm.on_event(us(150)), Expiry::Not(None), "once");
+        assert_eq!(alarm.set(us(200)), Some(us(200)));
+        alarm.stop();
+        assert_eq!(alarm.on_event(us(200)), Expiry::Not(None));
+    }
+
+    #[test]
+    fn the_third_repetition_doubles_and_progress_resets() {
+        let mut patience = Patience::new();
+        assert!(patience.on_ack_sent(1001));
+        for _ in 0..2 {
+            assert!(patience.on_ack_sent(1001));
+        }
+        assert_eq!(patience.factor(), 1);
+        patience.on_ack_sent(1001);
+        assert_eq!(patience.factor(), 2);
+        assert!(!patience.on_ack_sent(1), "older than the last");
+        patience.on_ack_sent(2001);
+        assert_eq!(patience.factor(), 1);
+        (0..10).for_each(|_| patience.double());
+        assert_eq!(patience.factor(), 64);
+        patience.reset();
+        assert_eq!(patience.factor(), 1);
+    }
+}

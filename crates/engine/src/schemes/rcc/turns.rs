@@ -1,0 +1,138 @@
+//! Whose turn it is: acknowledgements that wait and leave, and the timers that start with them.
+
+use super::ack_list::Entry;
+use super::host::Host;
+use super::rules::Arm;
+use super::timing::Expiry;
+use crate::roles::{ReceiverAction, ReceiverCx};
+use crate::tcp::FIRST_DATA;
+use crate::units::Time;
+
+/// Which of a flow's timers, in the low bits of a token.
+pub(super) const ALARM: u64 = 0;
+/// See [`ALARM`].
+pub(super) const PERIOD: u64 = 1;
+/// See [`ALARM`].
+pub(super) const ASK: u64 = 2;
+/// How many there are.
+pub(super) const TIMERS: u64 = 3;
+
+/// Asks to be called back for a flow's timer.
+pub(super) fn call(cx: &mut ReceiverCx<'_>, slot: u32, timer: u64, at: Time) {
+    cx.actions.push(ReceiverAction::Timer { at, token: u64::from(slot) * TIMERS + timer });
+}
+
+impl Host {
+    /// One past the last byte that an acknowledgement of the flow would let out now.
+    fn edge(&self, cx: &ReceiverCx<'_>, slot: u32) -> u64 {
+        let flow = &self.flows[slot as usize];
+        flow.next + flow.window.bytes().min(cx.most)
+    }
+
+    /// Puts an acknowledgement into the list and lets go what may. Returns whether it leaves at once and past the
+    /// list, because it lets nothing new out.
+    pub(super) fn signal(&mut self, cx: &mut ReceiverCx<'_>, slot: u32, push: bool) -> bool {
+        let again = push || self.flows[slot as usize].repeats;
+        let skipped = self.unlist(slot);
+        // READING: R8 what was granted before is counted in flight already. If it had to wait for others to arrive, a
+        // burst of lost acknowledgements could stop the host for good.
+        if !self.rules.scheduler
+            || (again && !self.rules.repeats_wait && !self.flows[slot as usize].grant.is_below(self.edge(cx, slot)))
+        {
+            self.on_sent(cx, slot);
+            return true;
+        }
+        let flow = &mut self.flows[slot as usize];
+        flow.listed = true;
+        let entry = Entry {
+            flow: slot,
+            cap: flow.cap,
+            skipped: skipped + if push { self.rules.push_bonus } else { 0 },
+            push,
+            remaining: flow.remaining.unwrap_or(u64::MAX),
+        };
+        self.list.insert(entry, self.rules.priority);
+        if self.rules.timer.arm == Arm::OnQueue {
+            self.arm(cx, slot);
+        }
+        self.release(cx);
+        false
+    }
+
+    /// Lets acknowledgements go while fewer segments than `queue_max` are in flight.
+    pub(super) fn release(&mut self, cx: &mut ReceiverCx<'_>) {
+        // READING: E3 strictly fewer; the other comparison lets one more out.
+        let limit = self.rules.queue_max + u64::from(self.rules.release_at_most);
+        while self.flight.segments() < limit {
+            let Some(entry) = self.list.pop() else { return };
+            self.flows[entry.flow as usize].listed = false;
+            self.on_sent(cx, entry.flow);
+            let flow = self.flows[entry.flow as usize].id;
+            cx.actions.push(ReceiverAction::Release { flow, push: entry.push });
+        }
+    }
+
+    /// An acknowledgement of a flow leaves.
+    fn on_sent(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
+        let edge = self.edge(cx, slot);
+        let flow = &mut self.flows[slot as usize];
+        self.flight.on_granted(&mut flow.grant, edge);
+        if !flow.window.in_recovery() {
+            flow.rtt.on_ack_sent(flow.next, edge - flow.next, self.facts.mss, cx.now);
+        }
+        let arm = self.rules.timer.arm;
+        if arm == Arm::OnRelease || (arm == Arm::OnQueue && !self.rules.scheduler) {
+            self.arm(cx, slot);
+        }
+    }
+
+    /// Starts the timer of a flow: not before its first data, and a loss in recovery is left to the sender's.
+    fn arm(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
+        let timer = self.rules.timer;
+        let flow = &mut self.flows[slot as usize];
+        if flow.next == FIRST_DATA || flow.window.in_recovery() || !flow.patience.on_ack_sent(flow.next) {
+            return;
+        }
+        let wait = flow.rtt.timeout(timer.step).max(timer.minimum) * flow.patience.factor();
+        if let Some(at) = flow.alarm.set(cx.now.saturating_add(wait)) {
+            call(cx, slot, ALARM, at);
+        }
+    }
+
+    /// An event of a flow's retransmission timer.
+    pub(super) fn on_alarm(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
+        let flow = &mut self.flows[slot as usize];
+        match flow.alarm.on_event(cx.now) {
+            Expiry::Not(None) => {}
+            Expiry::Not(Some(at)) => call(cx, slot, ALARM, at),
+            Expiry::Now => {
+                flow.window.on_timeout();
+                flow.patience.double();
+                // READING: R9 the authors' delay looks random but is the clock's last digit; RCCE's text has none.
+                let digit = if self.rules.timer.waits { cx.now.ps() / 1000 % 10 } else { 0 };
+                flow.ask_at = cx.now.saturating_add(flow.rtt.mean() * digit);
+                let at = flow.ask_at;
+                self.set_window(cx, slot);
+                if digit == 0 { self.ask(cx, slot) } else { call(cx, slot, ASK, at) }
+            }
+        }
+    }
+
+    /// Asks the sender to repeat the first segment that is missing.
+    pub(super) fn ask(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
+        self.flows[slot as usize].ask_at = Time::NEVER;
+        if self.signal(cx, slot, true) {
+            let flow = self.flows[slot as usize].id;
+            cx.actions.push(ReceiverAction::Release { flow, push: true });
+        }
+    }
+
+    /// A period in which something marked arrived is over.
+    pub(super) fn on_period(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
+        let flow = &mut self.flows[slot as usize];
+        if let Some(factor) = flow.marks.on_end(flow.rtt.mean(), cx.now) {
+            flow.window.scale(factor);
+            self.set_window(cx, slot);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! RCC against its authors' own code, and what each of its mechanisms does.
+//!
+//! The reference points were measured with the authors' ns-3 code in their incast script: N senders of 32 KiB that
+//! all start at 10 ms, one switch, 1 Gbps, 40 us a link, 80 packets of 1500 bytes.
+
+use crate::outcome::{numbers, run};
+use fanin_engine::sim::Outcome;
+
+/// The network and transport of the authors' scripts.
+const SETTING: &str = "[network]\ntopology = \"star\"\ndelay = \"40us\"\nbuffer = \"120000B\"\n\
+    buffer-counts = \"waiting\"\nbuffer-full = \"reached\"\n\
+    [transport]\nmss = \"1446B\"\nheader = \"54B\"\ninitial-window = \"1mss\"\ninitial-ssthresh = \"65535B\"\n\
+    receive-buffer = \"128KiB\"\nwindow-scale = \"0\"\nrto-min = \"10ms\"\nrto-initial = \"10ms\"\n\
+    rto-after-syn-timeout = \"10ms\"\nsyn-timeout = \"10ms\"\nwindow-validation = false\n";
+
+/// The accidents of the authors' code.
+const CODE: &str = "mark-requires-ect = false\nmarks-on-fin = \"ignore\"\nrepeats = \"wait\"\nflight = \"code\"\n\
+    duplicates = \"kept\"\nrto-r-step = \"1ms\"\nrto-r-wait = \"clock-digit\"\npush = \"request\"\n";
+
+fn incast(senders: u64, scheme: &str, rules: &str, more: &str) -> Outcome {
+    run(&format!(
+        "{SETTING}scheme = \"{scheme}\"\n[scheme.rcc]\n{rules}\n[[traffic]]\nkind = \"incast\"\nsenders = {senders}\n\
+         bytes-each = \"32KiB\"\nstart = \"10ms\"\ndeadline = \"20ms\"\n{more}\n"
+    ))
+}
+
+#[track_caller]
+fn near(found: f64, reference: f64) {
+    assert!((found / reference - 1.0).abs() < 0.03, "{found} against {reference}");
+}
+
+#[test]
+fn it_agrees_with_the_authors_code() {
+    // Goodput in Mbit/s, completion time in ms (median, 99th percentile, mean), mean of what waits, in packets.
+    for (senders, goodput, [p50, p99, mean], queue) in [
+        (20, 921.0, [5.50, 5.70, 5.50], 23.3),
+        (50, 944.0, [11.15, 13.88, 11.70], 24.3),
+        (100, 952.0, [21.8, 27.5, 19.6], 25.7),
+    ] {
+        for rules in [CODE, ""] {
+            let outcome = incast(senders, "rcc", rules, "");
+            near(outcome.number("goodput_bps") / 1e6, goodput);
+            near(outcome.number("fct_p50_s") * 1e3, p50);
+            near(outcome.number("fct_p99_s") * 1e3, p99);
+            near(outcome.number("fct_mean_s") * 1e3, mean);
+            near(outcome.number("queue_waiting_mean_packets"), queue);
+            for count in ["drops", "would_mark", "timeouts", "retransmissions"] {
+                assert_eq!(outcome.number(count), 0.0, "{senders} senders: {count}");
+            }
+        }
+    }
+}
+
+/// Completion times in ms, in order.
+fn completions(outcome: &Outcome) -> Vec<f64> {
+    let mut times: Vec<f64> = numbers(outcome, "flows", "fct_s").into_iter().map(|time| time * 1e3).collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+#[test]
+fn thirty_flows_are_ten_with_two_segments_and_twenty_with_one() {
+    let times = completions(&incast(30, "rcc", CODE, ""));
+    assert!(times[..10].iter().all(|time| (5.4..5.65).contains(time)), "{times:?}");
+    assert!(times[10..].iter().all(|time| (8.25..8.45).contains(time)), "{times:?}");
+}
+
+#[test]
+fn a_hundred_flows_finish_in_two_groups_of_clusters() {
+    let outcome = incast(100, "rcc", CODE, "");
+    let times = completions(&outcome);
+    // An early group of 40 and a late one of 60: clusters of twenty.
+    for (cluster, at) in times.chunks(20).zip([11.8, 13.0, 21.8, 23.9, 27.3]) {
+        near(cluster[10], at);
+        assert!(cluster[19] - cluster[0] < 1.0, "{cluster:?}");
+    }
+    assert!(times[40] - times[39] > 8.0, "nothing ends between the groups");
+}
+
+#[test]
+fn the_queue_stays_below_the_threshold_near_queue_max_less_the_pipe() {
+    // A round trip without queue: 160 us, and the transmission of a segment twice and an acknowledgement twice.
+    let pipe = (160e-6 + 2.0 * (1500.0 + 54.0) * 8e-9) / 12e-6;
+    for senders in [50, 100] {
+        let outcome = incast(senders, "rcc", "", "");
+        let queue = outcome.number("queue_p50_packets");
+        // The packet in transmission on the last link is in the port and in the pipe.
+        assert!((queue - (40.0 - pipe + 1.0)).abs() < 2.0, "{queue} packets, {pipe} in the pipe");
+        let peak = numbers(&outcome, "queues", "max_bytes")[0];
+        assert!((50_000.0..60_000.0).contains(&peak), "{peak} bytes");
+    }
+}
+
+#[test]
+fn without_the_scheduler_incast_overflows() {
+    let with = incast(100, "rcc", "", "");
+    let without = incast(100, "rcc", "scheduler = \"off\"", "");
+    assert_eq!(with.number("drops"), 0.0);
+    assert!(without.number("drops") > 100.0 && without.number("goodput_bps") < 0.9 * with.number("goodput_bps"));
+}
+
+#[test]
+fn priority_lowers_the_mean_and_not_the_99th_percentile() {
+    let with = incast(100, "rcc", "", "");
+    let without = incast(100, "rcc", "priority = \"off\"", "");
+    near(without.number("fct_p99_s"), with.number("fct_p99_s"));
+    assert!(with.number("fct_mean_s") < 0.8 * without.number("fct_mean_s"), "{}", without.number("fct_mean_s"));
+}
