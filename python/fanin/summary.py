@@ -55,6 +55,7 @@ _GROUPS = {
         "flows": "Flows",
         "completed": "Flows completed",
         "incomplete": "Finite flows not completed",
+        "deadlines_missed": "Flows that missed their deadline",
         "failed": "Flows that gave up their handshake",
     },
     "losses": {

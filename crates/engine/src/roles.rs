@@ -99,12 +99,26 @@ pub struct AckEvent {
     pub field: u64,
 }
 
+/// A transfer that the application hands to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferFacts {
+    /// Sequence number of its first byte.
+    pub first: u64,
+    /// Its size in bytes; none if it is endless.
+    pub bytes: Option<u64>,
+    /// When its data should have arrived, if it is in a hurry.
+    pub deadline: Option<Time>,
+}
+
 /// Sender side: one instance per flow.
 pub trait CongestionControl: Send {
     /// Which ECN signalling both ends of the flow use.
     fn ecn(&self) -> EcnMode {
         EcnMode::Off
     }
+    /// The application hands over a transfer: before [`CongestionControl::on_start`] the first of a connection, and on
+    /// an open connection one after the other.
+    fn on_transfer(&mut self, _transfer: &TransferFacts) {}
     /// Only the window that the peer advertises limits the sender; its own congestion window is kept, but not obeyed.
     /// Duplicate acknowledgements and the timer still make it retransmit.
     fn obeys_peer(&self) -> bool {

@@ -2,10 +2,12 @@
 //!
 //! To add one: a file here and a row in [`REGISTRY`].
 
+mod double_threshold;
 mod drop_tail;
 mod ecn_threshold;
 mod strict_priority;
 
+pub use double_threshold::DoubleThreshold;
 pub use ecn_threshold::{MarkAt, Threshold};
 pub use strict_priority::StrictPriority;
 
@@ -25,7 +27,7 @@ pub struct QueueRow {
 }
 
 /// Every queue discipline.
-pub const REGISTRY: &[QueueRow] = &[drop_tail::ROW, ecn_threshold::ROW, strict_priority::ROW];
+pub const REGISTRY: &[QueueRow] = &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, strict_priority::ROW];
 
 /// The discipline of a port whose scheme asks for nothing else: drop-tail.
 pub fn drop_tail() -> Box<dyn QueueDiscipline> {

@@ -3,13 +3,19 @@
 //! A scheme is a bundle of roles with typed parameters. What it leaves out is filled by the base: NewReno sender,
 //! plain receiver, drop-tail, equal-cost multipath. To add one: a file (or folder) here and a row in [`REGISTRY`].
 
+mod d2tcp;
 mod dctcp;
+mod dt_cwa;
+mod dt_dctcp;
+mod l2dct;
 mod newreno;
 mod rcc;
 mod sab;
 
 pub use dctcp::Dctcp;
 pub use newreno::NewReno;
+
+use dctcp::DctcpSender;
 
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
@@ -48,7 +54,8 @@ pub struct Reading {
 }
 
 /// Every scheme.
-pub const REGISTRY: &[SchemeRow] = &[newreno::ROW, dctcp::ROW, rcc::ROW, sab::ROW];
+pub const REGISTRY: &[SchemeRow] =
+    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, rcc::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -122,3 +129,6 @@ pub trait Scheme: Send + Sync {
         Box::new(())
     }
 }
+
+#[cfg(test)]
+mod bench;

@@ -33,11 +33,16 @@ impl NewReno {
     /// RFC 5681 section 3.1, equations 2 and 3: slow start, then one segment per round trip.
     #[inline]
     pub fn grow(cx: &mut SenderCx<'_>, acked: u64) {
+        Self::grow_by(cx, acked, 1.0);
+    }
+    /// The same with `segments` per round trip in congestion avoidance.
+    #[inline]
+    pub fn grow_by(cx: &mut SenderCx<'_>, acked: u64, segments: f64) {
         let window = &mut *cx.window;
         if window.cwnd < window.ssthresh {
             window.cwnd += (acked as f64).min(cx.mss);
         } else {
-            window.cwnd += cx.mss * cx.mss / window.cwnd;
+            window.cwnd += segments * cx.mss * cx.mss / window.cwnd;
         }
     }
 }

@@ -149,15 +149,21 @@ impl World {
     /// What the sender of a flow announces of what it carries now.
     fn announced(&self, id: FlowId) -> Announcement {
         let flow = &self.flows[id.index()];
-        let group = &self.groups[flow.wire.group.index()];
-        let (bytes, deadline) = match flow.purpose {
-            Purpose::Request(transfer) => (self.transfers[transfer.index()].request.map(|request| request.bytes), None),
-            Purpose::Data => {
-                let transfer = &self.transfers[flow.transfer.index()];
-                (transfer.bytes, group.deadline(transfer.start))
-            }
+        let bytes = match flow.purpose {
+            Purpose::Request(transfer) => self.transfers[transfer.index()].request.map(|request| request.bytes),
+            Purpose::Data => self.transfers[flow.transfer.index()].bytes,
         };
-        Announcement { bytes: bytes.filter(|_| group.announces_size), deadline }
+        let announces = self.groups[flow.wire.group.index()].announces_size;
+        Announcement { bytes: bytes.filter(|_| announces), deadline: self.deadline(id) }
+    }
+
+    /// When what a flow carries now should have arrived. Requests are in no hurry of their own.
+    pub(crate) fn deadline(&self, id: FlowId) -> Option<Time> {
+        let flow = &self.flows[id.index()];
+        match flow.purpose {
+            Purpose::Request(_) => None,
+            Purpose::Data => self.transfers[flow.transfer.index()].deadline,
+        }
     }
 
     fn on_syn<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {

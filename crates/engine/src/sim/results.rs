@@ -121,6 +121,9 @@ impl Totals {
         self.put("failed", json!(failed));
         let finite_flows = world.transfers.iter().filter(|t| t.bytes.is_some()).count();
         self.put("incomplete", json!(finite_flows - fcts.len()));
+        let hurried = world.transfers.iter().any(|t| t.deadline.is_some());
+        let missed = world.transfers.iter().filter(|t| t.missed_deadline(world.now)).count();
+        self.put("deadlines_missed", if hurried { json!(missed) } else { Value::Null });
     }
 
     fn retransmission(&mut self, world: &World, rows: &Rows) {

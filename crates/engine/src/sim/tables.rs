@@ -105,6 +105,12 @@ impl Rows {
                 "When its last byte arrived in order.",
                 Data::OptF64(transfers.iter().map(|t| t.completion.map(Time::secs)).collect()),
             ),
+            column(
+                "deadline_s",
+                "s",
+                "When its last byte should have arrived; none if it is in no hurry.",
+                Data::OptF64(transfers.iter().map(|t| t.deadline.map(Time::secs)).collect()),
+            ),
             column("fct_s", "s", "Flow completion time: completion minus start.", opt(&|row| row.fct)),
             column(
                 "ideal_s",

@@ -107,6 +107,8 @@ pub(crate) struct Transfer {
     pub(crate) connection: Connection,
     pub(crate) request: Option<Request>,
     pub(crate) start: Time,
+    /// When its data should have arrived, if it is in a hurry.
+    pub(crate) deadline: Option<Time>,
     pub(crate) completion: Option<Time>,
     pub(crate) failed: bool,
     pub(crate) query: Option<usize>,
@@ -161,6 +163,13 @@ impl Group {
     /// When the data of a transfer that began at `start` should have arrived.
     pub(crate) fn deadline(&self, start: Time) -> Option<Time> {
         (self.hurry > Time::ZERO).then(|| start + self.hurry)
+    }
+}
+
+impl Transfer {
+    /// Whether it came too late for its deadline, or will, seen at `now`.
+    pub(crate) fn missed_deadline(&self, now: Time) -> bool {
+        self.deadline.is_some_and(|deadline| self.failed || self.completion.unwrap_or(now) > deadline)
     }
 }
 
@@ -227,6 +236,7 @@ impl World {
             connection: spec.connection,
             request: spec.request,
             start,
+            deadline: spec.bytes.and_then(|_| self.groups[group.index()].deadline(start)),
             completion: None,
             failed: false,
             query,
@@ -316,7 +326,9 @@ impl World {
         let flow = &self.flows[id.index()];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let peer_window = (endpoint.buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
+        let deadline = self.deadline(id);
         let sender = &mut self.flows[id.index()].sender;
+        sender.announce(bytes, deadline);
         sender.push_data(bytes, fin);
         let boundary = if bytes.is_some() { sender.data_end() } else { u64::MAX };
         let side = &mut self.flows[id.index()].receiver;
@@ -348,7 +360,7 @@ impl World {
         let facts = FlowFacts {
             flow: id,
             bytes,
-            deadline: self.groups[group.index()].deadline(self.transfers[transfer.index()].start),
+            deadline: self.transfers[transfer.index()].deadline,
             mss,
             packet: mss + u64::from(self.header),
             rate: rate.expect("flows begin at hosts"),

@@ -9,7 +9,7 @@
 //! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::endpoints`).
 
 use crate::packet::Flags;
-use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx};
+use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts};
 use crate::tcp::rto::{RtoConfig, RtoEstimator};
 use crate::tcp::sack::{SackBlocks, SackConfig, Scoreboard};
 use crate::tcp::{EcnMode, FIRST_DATA};
@@ -245,6 +245,11 @@ impl Sender {
     pub fn push_data(&mut self, bytes: Option<u64>, fin: bool) {
         self.data_end = bytes.map_or(ENDLESS, |bytes| self.data_end + bytes);
         self.fin = fin;
+    }
+
+    /// Tells congestion control of the transfer whose data come with the next [`Sender::push_data`].
+    pub fn announce(&mut self, bytes: Option<u64>, deadline: Option<Time>) {
+        self.cc.on_transfer(&TransferFacts { first: self.data_end, bytes, deadline });
     }
 
     /// One past the last sequence number of the stream so far, its FIN included.

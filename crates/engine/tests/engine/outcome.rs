@@ -41,3 +41,26 @@ pub(crate) fn ps(seconds: f64) -> u64 {
     assert!((0.0..3600.0).contains(&seconds), "{seconds} s");
     (seconds * 1e12).round() as u64
 }
+
+/// Mean completion time of the transfers of one traffic group, in seconds.
+#[track_caller]
+pub(crate) fn mean_fct(outcome: &Outcome, group: &str) -> f64 {
+    let fcts = numbers(outcome, "flows", "fct_s").into_iter().zip(words(outcome, "flows", "group"));
+    let fcts: Vec<f64> = fcts.filter(|(_, name)| name == group).map(|(fct, _)| fct).collect();
+    fcts.iter().sum::<f64>() / fcts.len() as f64
+}
+
+/// Mean and standard deviation over time of the bottleneck's queue in packets, from `from` seconds on.
+#[track_caller]
+pub(crate) fn queue_spread(outcome: &Outcome, from: f64) -> (f64, f64) {
+    let (times, packets) = (numbers(outcome, "queue-trace", "time_s"), numbers(outcome, "queue-trace", "packets"));
+    let (mut time, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for (i, queue) in packets.iter().enumerate().take(packets.len() - 1).filter(|(i, _)| times[*i] > from) {
+        let span = times[i + 1] - times[i];
+        time += span;
+        sum += span * queue;
+        squares += span * queue * queue;
+    }
+    let mean = sum / time;
+    (mean, (squares / time - mean * mean).sqrt())
+}

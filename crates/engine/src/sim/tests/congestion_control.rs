@@ -4,7 +4,8 @@ use super::bench::{Log, Parts, Tap, reals, run_instead, star, tapped};
 use crate::ids::FlowId;
 use crate::packet::Flags;
 use crate::roles::{
-    AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, ReceiverCx, SenderCx, WindowControl,
+    AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, ReceiverCx, SenderCx, TransferFacts,
+    WindowControl,
 };
 use crate::schemes::NewReno;
 use crate::tcp::EcnMode;
@@ -149,4 +150,36 @@ fn the_window_bounds_what_is_in_flight() {
     let outcome = run_instead(&star(1, "50KB", "[measure]\nprobes = \"in-flight\""), scheme);
     let most = reals(&outcome, "probes", "value").into_iter().fold(0.0, f64::max);
     assert_eq!(most, 2920.0);
+}
+
+/// Tells what the application hands over.
+struct Transfers(Log<TransferFacts>);
+
+impl CongestionControl for Transfers {
+    fn on_transfer(&mut self, transfer: &TransferFacts) {
+        self.0.push(*transfer);
+    }
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        NewReno.on_ack(cx, ack);
+    }
+}
+
+#[test]
+fn it_hears_of_every_transfer_with_its_deadline_before_its_first_byte() {
+    let (transfers, tell) = {
+        let log = Log::new();
+        (log.clone(), log)
+    };
+    let make = move |_: &_| Box::new(Transfers(tell.clone())) as Box<dyn CongestionControl>;
+    let scheme = Parts { congestion: Some(Box::new(make)), ..Parts::default() };
+    let rounds = "start = \"1ms\"\nrounds = 3\ngap = \"2ms\"\nconnections = \"persistent\"\nrequest = \"100B\"\n\
+                  deadline = \"20ms\"";
+    let outcome = run_instead(&star(1, "5KB", rounds), scheme);
+    let (requests, answers): (Vec<_>, Vec<_>) = transfers.take().into_iter().partition(|told| told.bytes == Some(100));
+    let firsts = |told: &[TransferFacts]| told.iter().map(|told| told.first).collect::<Vec<_>>();
+    assert_eq!((firsts(&requests), firsts(&answers)), (vec![1, 101, 201], vec![1, 5001, 10_001]));
+    assert!(requests.iter().all(|told| told.deadline.is_none()), "a request has no deadline of its own");
+    assert!(answers.iter().all(|told| told.bytes == Some(5000)));
+    let deadlines: Vec<f64> = answers.iter().map(|told| told.deadline.expect("a deadline").secs()).collect();
+    assert_eq!(deadlines, reals(&outcome, "flows", "deadline_s"), "counted from the request");
 }

@@ -89,6 +89,30 @@ fn topologies_schemes_and_starts() {
 }
 
 #[test]
+fn variants_of_dctcp() {
+    let variants = [
+        ("dctcp", "mark-threshold = \"8pkt\"\nflavour = \"rcc-code\""),
+        ("l2dct", "mark-threshold = \"8pkt\"\nlight-up-to = \"5mss\"\nheavy-from = \"40KB\""),
+        ("d2tcp", "mark-threshold = \"8pkt\"\nlate = \"hurry\""),
+        ("dt-dctcp", "start = \"5pkt\"\nstop = \"9pkt\""),
+        ("dt-cwa", "start = \"5pkt\"\nstop = \"9pkt\""),
+        ("dt-cwa", "start = \"12KB\"\nstop = \"8KB\"\neq1 = \"sub\"\ncw-hist = \"window\""),
+    ];
+    for (scheme, params) in variants {
+        for connections in ["rounds = 2", "rounds = 3\nconnections = \"persistent\"\nrequest = \"200B\""] {
+            let outcome = Case {
+                transport: format!("scheme = \"{scheme}\"\n[scheme.{scheme}]\n{params}"),
+                incast: format!("senders = 15\nbytes-each = \"60KB\"\ndeadline = \"9ms\"\n{connections}"),
+                ..Case::default()
+            }
+            .agree();
+            assert!(outcome.number("drops") > 0.0 && outcome.number("marks") > 0.0 && outcome.number("timeouts") > 0.0);
+            assert!(outcome.number("deadlines_missed") > 0.0, "{scheme}");
+        }
+    }
+}
+
+#[test]
 fn several_tiers_and_paths() {
     let topologies = [
         "topology = \"tree\"\nhosts-per-edge = 5\nedge-buffer = \"15KB\"\n",
@@ -118,6 +142,8 @@ fn disciplines_and_limits() {
         "kind = \"ecn-threshold\"\nthreshold = \"9KB\"\nrequires-ect = false",
         "kind = \"ecn-threshold\"\nthreshold = \"8pkt\"\nmark-at = \"dequeue\"",
         "kind = \"ecn-threshold\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\"\ncompare = \"above\"",
+        "kind = \"double-threshold\"\nstart = \"5pkt\"\nstop = \"8pkt\"",
+        "kind = \"double-threshold\"\nstart = \"12KB\"\nstop = \"6KB\"\nrequires-ect = false",
         "kind = \"strict-priority\"",
         "kind = \"strict-priority\"\nthreshold = \"6pkt\"\nscope = \"band\"",
         "kind = \"strict-priority\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\"",

@@ -1,4 +1,9 @@
 //! Each scheme at work in the simulator: what its paper promises, and what each of its mechanisms is for.
 
+mod d2tcp;
+mod dctcp;
+mod dt_cwa;
+mod dt_dctcp;
+mod l2dct;
 mod rcc;
 mod sab;

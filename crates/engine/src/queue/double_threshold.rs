@@ -1,0 +1,203 @@
+//! Marking between two thresholds (Chen et al., "Ease the Queue Oscillation", ICDCS 2013).
+//!
+//! Marking starts when the rising queue reaches `start` and ends when the falling queue drops below `stop`; the
+//! crossing that came last decides. At or above both thresholds every packet is marked, below both none is. With
+//! `start` below `stop` marks come and go early (a phase lead); with `start` above `stop` the two are a Schmitt
+//! trigger; where they are equal this is a single threshold. The queue is what an arriving packet finds, the packet
+//! in transmission included.
+
+use super::QueueRow;
+use crate::packet::{Flags, Packet};
+use crate::roles::{Admission, Backlog, QueueCx, QueueDiscipline};
+use crate::spec::{Kind, Param, Params};
+use crate::units::Size;
+
+pub(super) const ROW: QueueRow = QueueRow {
+    key: "double-threshold",
+    summary: "FIFO that marks ECN-capable packets from one threshold on the way up to another on the way down.",
+    params: &[
+        DoubleThreshold::start("30pkt", "Chen et al. 2013: K1 = 30 packets"),
+        DoubleThreshold::stop("50pkt", "Chen et al. 2013: K2 = 50 packets"),
+        Param::new(
+            "requires-ect",
+            Kind::Bool,
+            "true",
+            "Mark only packets of ECN-capable transports; others pass unmarked.",
+            "RFC 3168 section 5",
+        ),
+    ],
+    build: |params| {
+        Box::new(DoubleThreshold { requires_ect: params.flag("requires-ect"), ..DoubleThreshold::new(params) })
+    },
+};
+
+/// A FIFO with a threshold on the way up and one on the way down.
+#[derive(Clone, Copy, Debug)]
+pub struct DoubleThreshold {
+    start: Size,
+    stop: Size,
+    requires_ect: bool,
+    /// The last crossing was one that starts marking.
+    marking: bool,
+    /// Whether the queue was at or above `start` and `stop` after the last arrival.
+    above: (bool, bool),
+}
+
+impl DoubleThreshold {
+    /// The key of the threshold on the way up.
+    pub const fn start(default: &'static str, source: &'static str) -> Param {
+        Param::new("start", Kind::Size, default, "Queue that starts the marking when it grows to this.", source)
+            .at_least(1.0)
+    }
+    /// The key of the threshold on the way down.
+    pub const fn stop(default: &'static str, source: &'static str) -> Param {
+        Param::new("stop", Kind::Size, default, "Queue that ends the marking when it falls below this.", source)
+            .at_least(1.0)
+    }
+    /// The discipline that these two keys describe.
+    pub fn new(params: &Params) -> Self {
+        Self::between(params.size("start"), params.size("stop"))
+    }
+    /// Marking from `start` upwards to `stop` downwards.
+    pub const fn between(start: Size, stop: Size) -> Self {
+        Self { start, stop, requires_ect: true, marking: false, above: (false, false) }
+    }
+
+    /// Whether a queue is at or above `start`, and at or above `stop`.
+    fn place(&self, backlog: Backlog) -> (bool, bool) {
+        let reached = |threshold| match threshold {
+            Size::Packets(packets) => u64::from(backlog.packets) >= packets,
+            Size::Bytes(bytes) => backlog.bytes >= bytes,
+        };
+        (reached(self.start), reached(self.stop))
+    }
+}
+
+impl QueueDiscipline for DoubleThreshold {
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        // Since the last arrival the queue can only have fallen.
+        let found = self.place(cx.backlog);
+        if (self.above.1 && !found.1) || found == (false, false) {
+            self.marking = false;
+        }
+        if self.marking {
+            cx.would_mark = true;
+            if !self.requires_ect || packet.flags.has(Flags::ECT) {
+                packet.flags = packet.flags.with(Flags::CE);
+            }
+        }
+        let Backlog { packets, bytes } = cx.backlog;
+        self.above = self.place(Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.size) });
+        if (!found.0 && self.above.0) || self.above == (true, true) {
+            self.marking = true;
+        }
+        Admission::Enqueue(0)
+    }
+    fn idle_below(&self) -> u32 {
+        // The packet that lifts the queue to the lower threshold must be seen; below that there is nothing to see,
+        // and a queue that was below both is not marked whatever was last seen.
+        match (self.start, self.stop) {
+            (Size::Packets(start), Size::Packets(stop)) => {
+                u32::try_from(start.min(stop).saturating_sub(1)).unwrap_or(u32::MAX)
+            }
+            _ => 0,
+        }
+    }
+    fn needs_bytes(&self) -> bool {
+        matches!(self.start, Size::Bytes(_)) || matches!(self.stop, Size::Bytes(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Rate, Time};
+
+    /// Moves the queue from length to length, by arrivals up and departures down, and says which arrivals were
+    /// marked: the lengths that they found.
+    fn marked(queue: &mut DoubleThreshold, lengths: &[u32], size: u16) -> Vec<u32> {
+        let (mut now, mut marked) = (0, Vec::new());
+        for &length in lengths {
+            while now < length {
+                let backlog = Backlog { packets: now, bytes: u64::from(now) * u64::from(size) };
+                let mut packet = Packet { size, flags: Flags::ECT, ..Packet::default() };
+                let mut cx = QueueCx {
+                    now: Time::ZERO,
+                    backlog,
+                    bands: &[],
+                    rate: Rate::from_bps(1),
+                    node: &mut (),
+                    would_mark: false,
+                };
+                if now >= queue.idle_below() {
+                    queue.on_enqueue(&mut cx, &mut packet);
+                }
+                assert_eq!(cx.would_mark, packet.flags.has(Flags::CE));
+                if cx.would_mark {
+                    marked.push(now);
+                }
+                now += 1;
+            }
+            now = length;
+        }
+        marked
+    }
+
+    fn both_units(start: u64, stop: u64, lengths: &[u32]) -> Vec<u32> {
+        let packets = marked(&mut DoubleThreshold::between(Size::Packets(start), Size::Packets(stop)), lengths, 1500);
+        let bytes = DoubleThreshold::between(Size::Bytes(start * 1500), Size::Bytes(stop * 1500));
+        assert!(bytes.needs_bytes() && bytes.idle_below() == 0);
+        assert_eq!(marked(&mut { bytes }, lengths, 1500), packets, "packets and bytes agree");
+        packets
+    }
+
+    #[test]
+    fn a_lower_start_leads_marks_begin_early_and_end_early() {
+        // Rising to 8 through start = 3: marked from 3 on. Falling to 5, below stop = 6, ends it: 5 is not marked
+        // again, though it is above the start; 6, above both, is.
+        assert_eq!(both_units(3, 6, &[8, 5, 8]), [3, 4, 5, 6, 7, 6, 7]);
+        // A queue that turns before the stop goes on being marked, until it is below the start.
+        assert_eq!(both_units(3, 6, &[5, 3, 5, 0, 4]), [3, 4, 3, 4, 3]);
+        // A fall below the stop ends it for all that follows below the stop, until the start is crossed again.
+        assert_eq!(both_units(3, 6, &[7, 4, 6, 2, 4]), [3, 4, 5, 6, 3]);
+    }
+
+    #[test]
+    fn a_higher_start_lags_as_a_schmitt_trigger() {
+        // Rising: from 6. Falling to 4, above stop = 3: still marked. Falling to 2: not marked before 6 again.
+        assert_eq!(both_units(6, 3, &[8, 4, 5, 2, 7]), [6, 7, 4, 6]);
+    }
+
+    #[test]
+    fn equal_thresholds_are_one_threshold() {
+        assert_eq!(both_units(4, 4, &[6, 2, 5, 3, 6]), [4, 5, 4, 4, 5]);
+    }
+
+    #[test]
+    fn thresholds_in_different_units_work_together() {
+        let mut queue = DoubleThreshold::between(Size::Packets(3), Size::Bytes(9000));
+        assert_eq!(marked(&mut queue, &[8, 5, 8], 1500), [3, 4, 5, 6, 7, 6, 7]);
+    }
+
+    #[test]
+    fn only_ecn_capable_packets_are_marked_unless_told_otherwise() {
+        let mut queue = DoubleThreshold::between(Size::Packets(1), Size::Packets(1));
+        let see = |queue: &mut DoubleThreshold| {
+            let mut packet = Packet { size: 1500, ..Packet::default() };
+            let mut cx = QueueCx {
+                now: Time::ZERO,
+                backlog: Backlog { packets: 5, bytes: 7500 },
+                bands: &[],
+                rate: Rate::from_bps(1),
+                node: &mut (),
+                would_mark: false,
+            };
+            queue.on_enqueue(&mut cx, &mut packet);
+            (cx.would_mark, packet.flags.has(Flags::CE))
+        };
+        see(&mut queue);
+        assert_eq!(see(&mut queue), (true, false));
+        queue.requires_ect = false;
+        assert_eq!(see(&mut queue), (true, true));
+    }
+}

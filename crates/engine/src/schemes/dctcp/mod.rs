@@ -1,0 +1,274 @@
+//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010).
+//!
+//! **Switch**: marks arriving packets while the queue is at or above a threshold. **Receiver**: echoes each packet's
+//! mark exactly, delayed acknowledgements included. **Sender**: estimates the share of marked bytes once per window
+//! and reduces the window in proportion to it, at most once per window.
+//!
+//! `rcc_code.rs` is the sender that RCC's authors compared themselves with, which differs in every rule.
+
+mod rcc_code;
+
+use super::{FlowFacts, NewReno, NodeFacts, Reading, Scheme, SchemeRow};
+use crate::queue::{MarkAt, Threshold};
+use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx};
+use crate::spec::{Kind, Param, Params, Window};
+use crate::tcp::EcnMode;
+use rcc_code::RccCode;
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "dctcp",
+    summary: "DCTCP: window cut in proportion to the share of marked bytes (RFC 8257).",
+    params: &[
+        DctcpSender::MARK_THRESHOLD,
+        MarkAt::PARAM,
+        Param::new(
+            "flavour",
+            Kind::Choice(&["rfc8257", "rcc-code"]),
+            "rfc8257",
+            "The sender of the RFC, or that in the published code of RCC, which also fixes alpha0 at 0 and min-window at 1mss.",
+            "RFC 8257",
+        )
+        .reading("DCTCP1"),
+        DctcpSender::G,
+        DctcpSender::ALPHA0,
+        DctcpSender::MIN_WINDOW,
+    ],
+    transport: &[],
+    manual: "# DCTCP\n\nRFC 8257; Alizadeh et al., \"Data Center TCP\", SIGCOMM 2010.\n\n* **Switch**: marks arriving packets while \
+             the instantaneous queue is at or above `mark-threshold`; packets of senders without ECN are dropped only when the \
+             buffer is full.\n* **Receiver**: echoes the mark of every packet; with delayed acknowledgements by the two-state \
+             machine of RFC 8257 section 3.2.\n* **Sender**: per window of data, `alpha = (1 - g) alpha + g F` with `F` the share \
+             of marked bytes, also when `F` is zero; on an echo, at most once per window, `cwnd = cwnd (1 - alpha / 2)`. A loss \
+             halves the window as in NewReno.\n\nAcknowledgements with an echo do not grow the window. SYNs are ECN-capable \
+             only with `transport.ecn-syn`, retransmissions only with `transport.ecn-retransmit`.\n\n## flavour = \"rcc-code\"\n\n\
+             What RCC's published curves call DCTCP. Every acknowledgement with an echo sets the slow-start threshold to half \
+             of what is outstanding (two segments at least) and does not grow the window. A timer of one round-trip time (200 us \
+             where that is below 200 us or not below 10 ms) does nothing if no echo came since it last cut; else `alpha = (1 - g) alpha \
+             + g F` over all acknowledgements since then and `cwnd = cwnd (1 - alpha / 2)`, one segment at least. `alpha` starts \
+             at 0 and never decays without marks. Meant for `transport.ack-every = 1`.\n",
+    readings: &[
+        Reading {
+            id: "DCTCP1",
+            text: "Papers compare themselves with different DCTCPs; RFC 8257 is taken. RCC's code cuts by a timer, starts alpha at \
+                   0, does not let it decay without marks and allows one segment.",
+            params: &["scheme.dctcp.flavour"],
+        },
+        Reading {
+            id: "DCTCP2",
+            text: "The RFC leaves open the first estimate and the smallest window: 1 and two segments as in Linux. An estimate \
+                   that starts at 0 barely cuts at the first marks; a window of one segment relies on the retransmission timer.",
+            params: &["scheme.dctcp.alpha0", "scheme.dctcp.min-window"],
+        },
+    ],
+    build: |params| {
+        Box::new(Bundle {
+            marking: DctcpSender::marking(params),
+            rcc_code: params.text("flavour") == "rcc-code",
+            sender: DctcpSender::new(params),
+        })
+    },
+};
+
+struct Bundle {
+    marking: Threshold,
+    rcc_code: bool,
+    sender: DctcpSender,
+}
+
+impl Scheme for Bundle {
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        if self.rcc_code { Box::new(RccCode::new(self.sender.g)) } else { Box::new(self.sender.build(flow.mss)) }
+    }
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        Some(Box::new(self.marking))
+    }
+}
+
+/// What variants of DCTCP take over from it: keys, marking and sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DctcpSender {
+    g: f64,
+    alpha0: f64,
+    min_window: Window,
+}
+
+impl DctcpSender {
+    pub(super) const MARK_THRESHOLD: Param = Param::new(
+        "mark-threshold",
+        Kind::Size,
+        "20pkt",
+        "Queue from which on a switch port marks arriving packets.",
+        "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
+    );
+    pub(super) const G: Param = Param::new(
+        "g",
+        Kind::Fraction,
+        "1/16",
+        "Weight of the newest window in the estimate of the marked share.",
+        "RFC 8257 section 4.2",
+    )
+    .at_most(1.0);
+    pub(super) const ALPHA0: Param =
+        Param::new("alpha0", Kind::Fraction, "1", "Initial estimate of the marked share.", "RFC 8257 section 4.2: 1")
+            .at_most(1.0);
+    pub(super) const MIN_WINDOW: Param = Param::new(
+        "min-window",
+        Kind::Window,
+        "2mss",
+        "Smallest window after a reduction.",
+        "Linux tcp_dctcp: two segments",
+    )
+    .at_least(1.0);
+
+    /// The values of [`Self::G`], [`Self::ALPHA0`] and [`Self::MIN_WINDOW`].
+    pub(super) fn new(params: &Params) -> Self {
+        Self { g: params.number("g"), alpha0: params.number("alpha0"), min_window: params.window("min-window") }
+    }
+    /// The switch port that [`Self::MARK_THRESHOLD`] and [`MarkAt::PARAM`] describe.
+    pub(super) fn marking(params: &Params) -> Threshold {
+        Threshold::at(params.size("mark-threshold"), MarkAt::named(params.text("mark-at")))
+    }
+    /// The sender of one flow with segments of `mss` bytes.
+    pub(super) fn build(&self, mss: u64) -> Dctcp {
+        Dctcp::new(self.g, self.alpha0, self.min_window.bytes(mss) as f64)
+    }
+}
+
+/// The sender of RFC 8257 section 3.3.
+#[derive(Clone, Copy, Debug)]
+pub struct Dctcp {
+    /// Estimated share of marked bytes.
+    alpha: f64,
+    g: f64,
+    /// Smallest window after a reduction, in bytes.
+    min_window: f64,
+    /// The observation window ends when more than this is acknowledged.
+    window_end: u64,
+    bytes_acked: u64,
+    bytes_marked: u64,
+}
+
+impl Dctcp {
+    /// A sender with gain `g`, first estimate `alpha0` and a smallest window in bytes.
+    pub fn new(g: f64, alpha0: f64, min_window: f64) -> Self {
+        Self { alpha: alpha0, g, min_window, window_end: 0, bytes_acked: 0, bytes_marked: 0 }
+    }
+    /// The estimate of the share of marked bytes.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// RFC 8257 section 3.3 steps 1 to 5. Says whether a window of observation has ended.
+    #[inline]
+    pub(super) fn observe(&mut self, cx: &SenderCx<'_>, ack: &AckEvent) -> bool {
+        self.bytes_acked += ack.acked;
+        if ack.ece {
+            self.bytes_marked += ack.acked;
+        }
+        if cx.una <= self.window_end {
+            return false;
+        }
+        let marked = self.bytes_marked as f64 / self.bytes_acked as f64;
+        self.alpha = (1.0 - self.g) * self.alpha + self.g * marked;
+        self.window_end = cx.nxt;
+        self.bytes_acked = 0;
+        self.bytes_marked = 0;
+        true
+    }
+
+    /// Takes note of an acknowledgement and says whether it lets the window grow.
+    #[inline]
+    pub(super) fn lets_grow(&mut self, cx: &SenderCx<'_>, ack: &AckEvent) -> bool {
+        if ack.acked == 0 {
+            return false;
+        }
+        self.observe(cx, ack);
+        // RFC 8257 s3.3: growth is that of the base algorithm, and an echo is a sign of congestion, not of room.
+        !ack.ece && !ack.in_recovery && ack.window_limited
+    }
+
+    /// RFC 8257 section 3.3 step 6 with `penalty` in the place of alpha.
+    pub(super) fn reduce(&self, cx: &mut SenderCx<'_>, penalty: f64) {
+        // RFC 8257 s3.4. The floor lifts a smaller window too, as in Linux: without that a flow that starts with one
+        // segment into a standing queue, where every acknowledgement echoes, would never leave it.
+        let window = (cx.window.cwnd * (1.0 - penalty / 2.0)).max(self.min_window);
+        cx.window.cwnd = window;
+        cx.window.ssthresh = window;
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Accurate
+    }
+    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
+        self.window_end = cx.una;
+    }
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        if self.lets_grow(cx, ack) {
+            NewReno::grow(cx, ack.acked);
+        }
+    }
+    fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
+        self.reduce(cx, self.alpha);
+    }
+    fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("alpha", self.alpha);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schemes::bench::{Bench, MSS};
+
+    #[test]
+    fn alpha_starts_at_alpha0_and_decays_without_marks() {
+        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 1.0, 2.0 * MSS), 10.0);
+        assert!((bench.cc.alpha() - 1.0).abs() < 1e-12);
+        bench.round(10, 0); // the first acknowledgement ends the empty window of the start
+        let after_one = bench.cc.alpha();
+        bench.round(10, 0);
+        assert!((after_one - 15.0 / 16.0).abs() < 1e-12);
+        assert!((bench.cc.alpha() - (15.0_f64 / 16.0).powi(2)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn alpha_follows_the_share_of_marked_bytes_once_per_window() {
+        let mut bench = Bench::new(Dctcp::new(0.5, 0.0, 2.0 * MSS), 10.0);
+        bench.round(10, 0);
+        bench.round(10, 5); // counted when the next window's first acknowledgement arrives
+        bench.round(10, 0);
+        // The window that ended held nine segments of one round and one of the next: 5 marked of 10.
+        assert!((bench.cc.alpha() - 0.25).abs() < 0.03, "{}", bench.cc.alpha());
+    }
+
+    #[test]
+    fn an_echo_cuts_in_proportion_to_alpha_and_not_below_the_floor() {
+        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.5, 2.0 * MSS), 20.0);
+        bench.echo();
+        assert!((bench.window.cwnd - 15.0 * MSS).abs() < 1e-9);
+        assert!((bench.window.ssthresh - 15.0 * MSS).abs() < 1e-9);
+        for _ in 0..50 {
+            bench.echo();
+        }
+        assert!((bench.window.cwnd - 2.0 * MSS).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_acknowledgement_with_an_echo_does_not_grow_the_window() {
+        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.0, 2.0 * MSS), 10.0);
+        bench.round(10, 10);
+        assert!((bench.window.cwnd - 10.0 * MSS).abs() < 1e-9);
+        bench.round(10, 0);
+        assert!(bench.window.cwnd > 10.9 * MSS, "one segment per round trip without marks");
+    }
+
+    #[test]
+    fn a_loss_halves_and_ignores_alpha() {
+        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.1, 2.0 * MSS), 10.0);
+        bench.send(10);
+        let threshold = bench.call(CongestionControl::on_loss);
+        assert!((threshold - 5.0 * MSS).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,140 @@
+//! DT-CWA (Sreekumari, "Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP Performance
+//! in Data Center Networks", 2018).
+//!
+//! **Switch**: marks between two thresholds (`queue::DoubleThreshold`). **Receiver**: echoes as in DCTCP. **Sender**: reacts
+//! once per episode of congestion, at its start by Eq. 1 and at its end by Eq. 2 (`sender.rs`).
+
+mod readings;
+mod sender;
+
+use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
+use crate::queue::DoubleThreshold;
+use crate::roles::{CongestionControl, QueueDiscipline};
+use crate::spec::{Kind, Param, Params, Window};
+use sender::{Alpha, DtCwa, Eq1, Horizon, Rules};
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "dt-cwa",
+    summary: "DT-CWA: two marking thresholds, and a window adjusted at start and end of each episode of marks.",
+    params: PARAMS,
+    transport: &[],
+    manual: "# DT-CWA\n\nSreekumari, \"Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP Performance \
+             in Data Center Networks\", 2018.\n\n* **Switch**: marking starts when the rising queue reaches `start` (K1) and ends when \
+             the falling queue drops below `stop` (K2); the crossing that came last decides.\n* **Receiver**: echoes every mark, as in \
+             DCTCP.\n* **Sender**: an echo starts an episode, which lasts until everything outstanding then is acknowledged. At its \
+             start (Eq. 1) `CW_start = (CW_max - CW_min) / alpha - CW_current`, with `alpha` the segments outstanding and `CW_max`, \
+             `CW_min` the extremes of the window since the previous episode; at its end (Eq. 2) `CW_end = CW_current + beta (CW_max - \
+             CW_min)`. In between the window stands still; between episodes it grows as that of TCP without echoes. If echoes came \
+             during the episode, its end is the start of the next one instead. A loss ends an episode and halves the window.\n\n\
+             Eq. 1 as printed is below zero wherever the window is larger than its range over what is outstanding, that is nearly \
+             always: the window then falls to `min-window`, and Eq. 2 gives back a fifth of the range. Where little is outstanding it is \
+             above the window: a reaction to marks does not open the window, unless `eq1-may-raise` says so.\n\nThe paper's networks \
+             have RTO_min = 10 ms: set `transport.rto-min`.\n",
+    readings: readings::READINGS,
+    build: |params| Box::new(Bundle::new(params)),
+};
+
+const PARAMS: &[Param] = &[
+    DoubleThreshold::start("30pkt", "the paper's lower threshold starts the marking; 35 and 30 are its numbers").reading("D1, D2"),
+    DoubleThreshold::stop("35pkt", "the paper's upper threshold ends the marking").reading("D1, D2"),
+    DctcpSender::G,
+    DctcpSender::ALPHA0,
+    DctcpSender::MIN_WINDOW.reading("D10"),
+    Param::new(
+        "eq1",
+        Kind::Choice(&["literal-clamped", "sub", "abs", "dctcp-cut"]),
+        "literal-clamped",
+        "Window at the start of an episode: Eq. 1, CW_current - (CW_max - CW_min) / alpha, the absolute value of Eq. 1, or DCTCP's cut.",
+        "Eq. 1",
+    )
+    .reading("D4"),
+    Param::new(
+        "eq1-may-raise",
+        Kind::Bool,
+        "false",
+        "Eq. 1 may open the window, as printed where little is outstanding.",
+        "a reaction to congestion does not send more",
+    )
+    .reading("D4"),
+    Param::new(
+        "eq1-alpha",
+        Kind::Choice(&["outstanding", "dctcp-alpha"]),
+        "outstanding",
+        "What alpha is in Eq. 1: segments outstanding, one at least, or DCTCP's estimate.",
+        "section 2.2: the number of outstanding packets",
+    )
+    .reading("D5"),
+    Param::new(
+        "cw-hist",
+        Kind::Choice(&["episode", "window", "life"]),
+        "episode",
+        "Over what CW_max and CW_min are taken: since the end of the last episode, the last window of data and the present one, or \
+         the life of the connection.",
+        "section 2.2: before receiving the congestion notification",
+    )
+    .reading("D6"),
+    Param::new("beta", Kind::Fraction, "0.2", "Share of the range that Eq. 2 gives back.", "section 2.2: 0.2").reading("D16"),
+    Param::new(
+        "cw-end-if-marked",
+        Kind::Bool,
+        "false",
+        "Eq. 2 applies at the end of every episode, echoes or not.",
+        "growing into a marked queue makes it longer",
+    )
+    .reading("D8"),
+    Param::new(
+        "keep-dctcp-cut",
+        Kind::Bool,
+        "false",
+        "DCTCP's cut comes first, and Eq. 1 reacts to what is left.",
+        "section 2.2: the sender's reaction is another",
+    )
+    .reading("D9"),
+];
+
+struct Bundle {
+    marking: DoubleThreshold,
+    sender: DctcpSender,
+    min_window: Window,
+    rules: Rules,
+}
+
+impl Bundle {
+    fn new(params: &Params) -> Self {
+        Self {
+            marking: DoubleThreshold::new(params),
+            sender: DctcpSender::new(params),
+            min_window: params.window("min-window"),
+            rules: Rules {
+                eq1: match params.text("eq1") {
+                    "sub" => Eq1::Sub,
+                    "abs" => Eq1::Abs,
+                    "dctcp-cut" => Eq1::DctcpCut,
+                    _ => Eq1::Literal,
+                },
+                may_raise: params.flag("eq1-may-raise"),
+                alpha: if params.text("eq1-alpha") == "outstanding" { Alpha::Outstanding } else { Alpha::Dctcp },
+                horizon: match params.text("cw-hist") {
+                    "window" => Horizon::Window,
+                    "life" => Horizon::Life,
+                    _ => Horizon::Episode,
+                },
+                beta: params.number("beta"),
+                end_if_marked: params.flag("cw-end-if-marked"),
+                keep_cut: params.flag("keep-dctcp-cut"),
+            },
+        }
+    }
+    fn sender(&self, mss: u64) -> DtCwa {
+        DtCwa::new(self.sender.build(mss), self.rules, self.min_window.bytes(mss) as f64)
+    }
+}
+
+impl Scheme for Bundle {
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(self.sender(flow.mss))
+    }
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        Some(Box::new(self.marking))
+    }
+}

@@ -1,0 +1,103 @@
+//! Where the paper leaves something open, contradicts itself or cannot be meant as printed.
+
+use crate::schemes::Reading;
+
+pub(super) const READINGS: &[Reading] = &[
+    Reading {
+        id: "D1",
+        text: "K1 is called the lower threshold that starts marking, K2 the upper one that ends it, but the numbers are K1 = 35 and K2 \
+               = 30. The words are taken: start at 30, stop at 35, as in DT-DCTCP, whose early end is what damps the queue. \
+               The numbers as printed (start 35, stop 30) are a Schmitt trigger, which lags.",
+        params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop"],
+    },
+    Reading {
+        id: "D2",
+        text: "35 and 30 have no unit, and DCTCP's threshold is not given: packets, and 20 packets for DCTCP, the guideline of its paper \
+               for 1 Gbps. DT-CWA then marks later than DCTCP, against the claim that it marks earlier; with 40 packets for DCTCP, or \
+               with 30KB and 35KB here (20 and 23 full packets), the claim holds.",
+        params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop", "scheme.dctcp.mark-threshold"],
+    },
+    Reading {
+        id: "D3",
+        text: "What is marked between the thresholds: the crossing that came last decides; at or above both every packet is marked, \
+               below both none.",
+        params: &[],
+    },
+    Reading {
+        id: "D4",
+        text: "Eq. 1 as printed is mostly negative, and above the window where few packets are outstanding. Taken as printed, but not \
+               below min-window and, as marks must not open a window, not above the present one (eq1-may-raise lifts that). \
+               sub, the mirror of Eq. 2, subtracts the range over alpha instead; over an episode without further marks \
+               that is less than what Eq. 2 adds once more than 1 / beta packets are outstanding.",
+        params: &["scheme.dt-cwa.eq1", "scheme.dt-cwa.eq1-may-raise"],
+    },
+    Reading {
+        id: "D5",
+        text: "Alpha in Eq. 1 is defined as the number of outstanding packets, although the section before speaks of DCTCP's estimate \
+               of the same name: the definition is taken, at the time of the reaction, one at least.",
+        params: &["scheme.dt-cwa.eq1-alpha"],
+    },
+    Reading {
+        id: "D6",
+        text: "CW_max and CW_min are the extremes before the notification, since when is not said: since the end of the previous \
+               episode, or the start of the connection. A window inflated by loss recovery does not count.",
+        params: &["scheme.dt-cwa.cw-hist"],
+    },
+    Reading {
+        id: "D7",
+        text: "Whether every acknowledgement with an echo reacts, or one per window: one per episode, which ends with the \
+               first acknowledgement of something sent after the reaction, or when nothing is outstanding. The window does not \
+               grow during it.",
+        params: &[],
+    },
+    Reading {
+        id: "D8",
+        text: "Eq. 2 at the end of an episode would open the window into a queue that still marks: if an echo came during the episode, \
+               a new one begins instead.",
+        params: &["scheme.dt-cwa.cw-end-if-marked"],
+    },
+    Reading {
+        id: "D9",
+        text: "Whether DCTCP's cut by its estimate remains: no, Eq. 1 takes its place, as the text says that the reaction is another.",
+        params: &["scheme.dt-cwa.keep-dctcp-cut"],
+    },
+    Reading {
+        id: "D10",
+        text: "No smallest window is given; windows of one segment, which end in timeouts, are what the paper sets out against: two \
+               segments.",
+        params: &["scheme.dt-cwa.min-window"],
+    },
+    Reading {
+        id: "D11",
+        text: "25 us per link make 150 us over the three links from worker to aggregator and back, but the text says RTT 100 us: the \
+               delay per link is kept; 16.67 us give the RTT.",
+        params: &["network.delay"],
+    },
+    Reading {
+        id: "D12",
+        text: "The tree has nine workers, but there are 10 senders for beta and up to 60 flows: flows go round-robin over the workers.",
+        params: &["traffic.placement"],
+    },
+    Reading {
+        id: "D13",
+        text: "Sizes behind Figs. 6 to 8 are not given. Endless file transfers with RTO_min = 10 ms cannot fall below 200 Mbps at 35 \
+               flows, so synchronised blocks are implied: 64 KB per flow and round (Fig. 6), 1 MB split over the flows \
+               (Fig. 7), messages of 50 KB beside long flows (Fig. 8).",
+        params: &["traffic.bytes-each", "traffic.bytes-total", "traffic.rounds"],
+    },
+    Reading {
+        id: "D14",
+        text: "Initial window and threshold are not given: two segments, as stacks of that time, and no threshold.",
+        params: &["transport.initial-window", "transport.initial-ssthresh"],
+    },
+    Reading {
+        id: "D15",
+        text: "The 128 KB of switch 1 are taken to be each port's own, not shared.",
+        params: &["network.buffer", "network.admission"],
+    },
+    Reading {
+        id: "D16",
+        text: "\"When beta increases from 0.2 the throughput decreases\" is taken to mean that 0.2 is the best value tried.",
+        params: &["scheme.dt-cwa.beta"],
+    },
+];
