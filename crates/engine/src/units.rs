@@ -33,6 +33,10 @@ impl Time {
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms * 1_000_000_000)
     }
+    /// A span of `s` seconds, cut to whole picoseconds.
+    pub fn from_secs_f64(s: f64) -> Self {
+        Self((s * 1e12) as u64)
+    }
     /// A time of `s` seconds.
     pub const fn from_secs(s: u64) -> Self {
         Self(s * 1_000_000_000_000)

@@ -7,6 +7,7 @@ mod d2tcp;
 mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
+mod ictcp;
 mod l2dct;
 mod newreno;
 mod rcc;
@@ -54,8 +55,17 @@ pub struct Reading {
 }
 
 /// Every scheme.
-pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, rcc::ROW, sab::ROW];
+pub const REGISTRY: &[SchemeRow] = &[
+    newreno::ROW,
+    dctcp::ROW,
+    l2dct::ROW,
+    d2tcp::ROW,
+    dt_dctcp::ROW,
+    ictcp::ROW,
+    sab::ROW,
+    dt_cwa::ROW,
+    rcc::ROW,
+];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,185 @@
+//! ICTCP (Wu, Feng, Guo, Zhang, `CoNEXT` 2010): incast congestion control at the receiver.
+//!
+//! **Acts at the receiving host alone**; senders are the base, whose own window still binds. All flows that end on an
+//! interface share its spare bandwidth. Time is divided into slots of two halves: the first half measures the incoming
+//! traffic, and what is then left of `alpha` times the capacity is the quota for larger windows in the second. Every
+//! flow compares, once per round trip, the throughput that its window would allow with what arrives: a small
+//! difference asks for a larger window, a large one for three round trips in a row for a smaller one.
+//!
+//! `window.rs` has one flow, `interface.rs` all flows of a host.
+
+mod interface;
+mod window;
+
+use self::interface::Interface;
+use super::{NodeFacts, Reading, Scheme, SchemeRow};
+use crate::roles::WindowControl;
+use crate::spec::{Kind, Param, Params};
+use crate::units::Time;
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "ictcp",
+    summary: "ICTCP: receivers share out spare bandwidth among their flows by their windows (CoNEXT 2010).",
+    params: PARAMS,
+    transport: &[],
+    manual: "# ICTCP\n\nWu, Feng, Guo, Zhang, \"ICTCP: Incast Congestion Control for TCP in Data Center Networks\", CoNEXT \
+             2010. **Acts at the receiving host**; the sender is the base and sends `min(cwnd, advertised window)`.\n\n\
+             * **Quota**: slots of length 2T, with T the mean round-trip time of the flows, weighted by their traffic. The \
+             first half measures the incoming rate BW_T; `BW_A = max(0, alpha C - BW_T)` is the quota of increases in the \
+             second half, and each increase takes its share of it.\n* **Each flow, each round trip**: measured throughput \
+             `b_m = max(b_s, beta b_m + (1 - beta) b_s)`, expected `b_e = max(b_m, window / RTT)`, difference `d = (b_e - \
+             b_m) / b_e`.\n  1. `d <= gamma1`, or `d` below one segment of the window: increase, in the second half of a slot, \
+             at most every second round trip, and if the quota allows. In slow start the window doubles; if the quota \
+             does not allow that, congestion avoidance begins, which adds one segment.\n  2. `d > gamma2` in three round \
+             trips running: one segment less, never below two.\n  3. Else the window stays.\n* **Fairness**: while `BW_A < \
+             fair-share C`, windows above the mean lose one segment per slot.\n\nA new flow, or one that was idle for \
+             longer than `idle`, begins with two segments in slow start. The right edge of a window never moves back: a smaller \
+             window shows as data arrives. The receiver measures its own round-trip time from an acknowledgement to the \
+             last segment that its window allows.\n",
+    readings: READINGS,
+    build: |params| Box::new(Bundle { config: Config::new(params) }),
+};
+
+const PARAMS: &[Param] = &[
+    Param::new(
+        "flavour",
+        Kind::Choice(&["paper", "rdtcp"]),
+        "paper",
+        "The rules of the paper, or those of the code with which RCC's authors drew ICTCP's curves.",
+        "the paper",
+    )
+    .reading("I1"),
+    Param::new(
+        "alpha",
+        Kind::Fraction,
+        "0.9",
+        "Share of the capacity that may be used.",
+        "Wu et al. 2010, section 4.1: 0.9",
+    )
+    .at_most(1.0),
+    Param::new(
+        "beta",
+        Kind::Fraction,
+        "0.9",
+        "Weight of the past in the smoothed throughput of a flow.",
+        "RCC's authors' code: 0.9; the paper gives none",
+    )
+    .at_most(1.0)
+    .reading("I2"),
+    Param::new(
+        "gamma1",
+        Kind::Fraction,
+        "0.1",
+        "Difference up to which a window may grow.",
+        "Wu et al. 2010, section 4.3: 0.1",
+    )
+    .at_most(1.0),
+    Param::new(
+        "gamma2",
+        Kind::Fraction,
+        "0.5",
+        "Difference above which a window shrinks.",
+        "Wu et al. 2010, section 4.3: 0.5",
+    )
+    .at_most(1.0),
+    Param::new(
+        "fair-share",
+        Kind::Fraction,
+        "0.2",
+        "Share of the capacity: with less of it left, windows above the mean shrink. 0: never.",
+        "Wu et al. 2010, section 4.4: 0.2",
+    )
+    .at_most(1.0),
+    Param::new(
+        "min-window",
+        Kind::Window,
+        "2mss",
+        "Smallest and first window.",
+        "Wu et al. 2010, section 4.3: 2 segments",
+    )
+    .at_least(1.0),
+    Param::new(
+        "min-slot",
+        Kind::Time,
+        "160us",
+        "Shortest half of a slot, and shortest interval between two looks at a flow.",
+        "RCC's authors' code: 160 us, their round-trip time without queues",
+    )
+    .at_least(1e6)
+    .reading("I3"),
+    Param::new(
+        "idle",
+        Kind::Time,
+        "10ms",
+        "A flow from which nothing came for longer begins anew with the smallest window.",
+        "our choice: the minimum retransmission timeout of the papers' experiments; the paper says \"long\"",
+    )
+    .reading("I4"),
+];
+
+const READINGS: &[Reading] = &[
+    Reading {
+        id: "I1",
+        text: "The code of RCC's authors, from which RCC's and RCCE's curves of ICTCP come, differs from the paper: it measures \
+               in the second half of a slot and uses the quota in the next second half; it adds one segment where the paper \
+               doubles, and a segment a round trip where the quota does not allow that; it returns to slow start after cases 2 \
+               and 3; its capacity is 2^20 bits per Mbit; and it leaves windows alone while a round trip takes 2 ms or more.",
+        params: &["scheme.ictcp.flavour"],
+    },
+    Reading {
+        id: "I2",
+        text: "The weight of the smoothed throughput is not given; the authors of RCC use 0.9.",
+        params: &["scheme.ictcp.beta"],
+    },
+    Reading {
+        id: "I3",
+        text: "How short a slot may get while no round trip is measured is not said; we take the floor of RCC's authors.",
+        params: &["scheme.ictcp.min-slot"],
+    },
+    Reading {
+        id: "I4",
+        text: "After how long a flow counts as long idle is not said.",
+        params: &["scheme.ictcp.idle"],
+    },
+];
+
+/// The rules in force.
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    /// The rules of RCC's authors instead of the paper's.
+    rdtcp: bool,
+    alpha: f64,
+    beta: f64,
+    gamma1: f64,
+    gamma2: f64,
+    fair_share: f64,
+    min_window: crate::spec::Window,
+    min_slot: Time,
+    idle: Time,
+}
+
+impl Config {
+    fn new(params: &Params) -> Self {
+        Self {
+            rdtcp: params.text("flavour") == "rdtcp",
+            alpha: params.number("alpha"),
+            beta: params.number("beta"),
+            gamma1: params.number("gamma1"),
+            gamma2: params.number("gamma2"),
+            fair_share: params.number("fair-share"),
+            min_window: params.window("min-window"),
+            min_slot: params.time("min-slot"),
+            idle: params.time("idle"),
+        }
+    }
+}
+
+struct Bundle {
+    config: Config,
+}
+
+impl Scheme for Bundle {
+    fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        Some(Box::new(Interface::new(self.config, host)))
+    }
+}
