@@ -8,11 +8,13 @@ mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
 mod l2dct;
+mod linux;
 mod newreno;
 mod rcc;
 mod sab;
 
 pub use dctcp::Dctcp;
+pub use linux::{Cubic, CubicConfig};
 pub use newreno::NewReno;
 
 use dctcp::DctcpSender;
@@ -55,7 +57,7 @@ pub struct Reading {
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, rcc::ROW, sab::ROW];
+    &[newreno::ROW, linux::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, rcc::ROW, sab::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

@@ -5,5 +5,6 @@ mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
 mod l2dct;
+mod linux;
 mod rcc;
 mod sab;
