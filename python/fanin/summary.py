@@ -74,6 +74,7 @@ _GROUPS = {
         "timeouts_few_duplicates": "Retransmission timeouts: too few duplicate acknowledgements",
         "timeouts_lost_retransmission": "Retransmission timeouts: a retransmission was lost",
         "timeouts_spurious": "Retransmission timeouts: nothing was lost",
+        "loss_probes": "Tail loss probes",
         "timeout_ratio": "Share of flows with a timeout",
     },
     "queue": {

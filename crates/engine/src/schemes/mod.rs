@@ -9,11 +9,13 @@ mod dt_cwa;
 mod dt_dctcp;
 mod ictcp;
 mod l2dct;
+mod linux;
 mod newreno;
 mod rcc;
 mod sab;
 
 pub use dctcp::Dctcp;
+pub use linux::{Cubic, CubicConfig};
 pub use newreno::NewReno;
 
 use dctcp::DctcpSender;
@@ -57,6 +59,7 @@ pub struct Reading {
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] = &[
     newreno::ROW,
+    linux::ROW,
     dctcp::ROW,
     l2dct::ROW,
     d2tcp::ROW,

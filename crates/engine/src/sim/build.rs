@@ -19,9 +19,11 @@ use crate::sim::transfers::Group;
 use crate::sim::world::{Endpoint, Host, World, stream};
 use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
 use crate::tcp::EcnMode;
+use crate::tcp::rack_recovery::RackConfig;
 use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::rto::RtoConfig;
 use crate::tcp::sender::SenderConfig;
+use crate::tcp::tlp::ProbeConfig;
 use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
 use crate::traffic::{self, TrafficRow};
 use crate::units::{Size, Time};
@@ -97,7 +99,7 @@ impl Layout {
         let mut endpoints = Vec::new();
         for group in &scenario.traffic {
             let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
-            endpoints.push(endpoint(scenario, scheme, &*schemes.built[scheme])?);
+            endpoints.push(endpoint(scenario, schemes.keys[scheme], scheme, &*schemes.built[scheme])?);
         }
         let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
         let schemes = schemes.built;
@@ -157,7 +159,7 @@ fn world(
         controller: layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt }),
         channel: channel(&scenario.control, layout.topology.nodes.len(), seed),
         rewritten: 0,
-        capture: capture(scenario, &layout.topology),
+        capture: capture(scenario, &layout.topology, &layout.endpoints),
         delays: layout.endpoints.iter().map(|_| DelayStats::new()).collect(),
         groups: groups(scenario, &layout, seed)?,
         probes: probes(scenario, &layout.schemes)?,
@@ -260,8 +262,8 @@ fn header(scenario: &Scenario) -> Result<u16, SpecError> {
     Ok(header as u16)
 }
 
-fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<Endpoint, SpecError> {
-    let transport = &scenario.transport;
+fn endpoint(scenario: &Scenario, key: &'static str, index: usize, scheme: &dyn Scheme) -> Result<Endpoint, SpecError> {
+    let transport = scenario.transport_of(key);
     let mss = transport.bytes("mss").get();
     let buffer = transport.bytes("receive-buffer").get();
     if buffer < mss {
@@ -279,6 +281,7 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
         initial_ssthresh: transport.window("initial-ssthresh").bytes(mss),
         duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
         sack: transport.flag("sack"),
+        rack: rack(transport)?,
         limited_transmit: transport.flag("limited-transmit"),
         impatient: transport.text("partial-ack-timer") == "impatient",
         rto: RtoConfig {
@@ -300,10 +303,28 @@ fn endpoint(scenario: &Scenario, index: usize, scheme: &dyn Scheme) -> Result<En
     let receiver = ReceiverConfig {
         ack_every: transport.integer("ack-every") as u32,
         ack_delay: transport.time("ack-delay"),
+        quick_acks: transport.integer("quickack").min(u64::from(u32::MAX)) as u32,
         sack: transport.flag("sack"),
         ecn,
     };
     Ok(Endpoint { sender, receiver, buffer, scale, scheme: index })
+}
+
+/// Loss detection by time, if that is asked for.
+fn rack(transport: &Params) -> Result<Option<RackConfig>, SpecError> {
+    if transport.text("loss-detection") != "rack" {
+        return Ok(None);
+    }
+    if !transport.flag("sack") {
+        // RFC 8985 s3.1
+        return Err(transport.fail("loss-detection", "rack needs reports of what has arrived: set sack = true"));
+    }
+    let probe =
+        ProbeConfig { max_ack_delay: transport.time("probe-ack-delay"), margin: transport.time("probe-margin") };
+    Ok(Some(RackConfig {
+        probe: transport.flag("tail-loss-probe").then_some(probe),
+        proportional: transport.text("rate-reduction") == "proportional",
+    }))
 }
 
 fn ecn(transport: &Params, scheme: &dyn Scheme, mss: u64, network: &Params) -> EcnMode {
@@ -550,7 +571,7 @@ fn probes(scenario: &Scenario, in_use: &[Box<dyn Scheme>]) -> Result<Probes, Spe
     Ok(Probes::new(names.into_iter().map(str::to_owned).collect(), measure.integer("probe-flows") as usize))
 }
 
-fn capture(scenario: &Scenario, topology: &Topology) -> Option<Capture> {
+fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> Option<Capture> {
     let host = |node: NodeId| topology.senders.contains(&node);
     let receiver = topology.receivers[0];
     let names = topology.names();
@@ -568,9 +589,9 @@ fn capture(scenario: &Scenario, topology: &Topology) -> Option<Capture> {
         .filter(|(i, link)| wanted(*i, link))
         .map(|(i, link)| (LinkId::new(i), format!("{} to {}", names[link.from.index()], names[link.to.index()])))
         .collect();
-    let transport = &scenario.transport;
+    // The file knows one kind of SYN: that of end points with selective acknowledgements, if there are any.
+    let sack = endpoints.iter().any(|endpoint| endpoint.receiver.sack);
     let limit = scenario.measure.integer("capture-limit");
-    (!links.is_empty()).then(|| {
-        Capture::new(&links, topology.links.len(), limit, transport.bytes("mss").get() as u16, transport.flag("sack"))
-    })
+    (!links.is_empty())
+        .then(|| Capture::new(&links, topology.links.len(), limit, scenario.transport.bytes("mss").get() as u16, sack))
 }

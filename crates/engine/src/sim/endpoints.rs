@@ -297,6 +297,11 @@ impl World {
                 self.stale_timers += 1;
                 return;
             }
+            TimerOutcome::Reordering => return,
+            TimerOutcome::LossProbe => {
+                self.flows[id.index()].loss_probes += 1;
+                return;
+            }
             TimerOutcome::WindowProbe => {
                 self.flows[id.index()].window_probes += 1;
                 return;

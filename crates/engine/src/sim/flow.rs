@@ -124,6 +124,7 @@ pub(crate) struct Flow {
     /// SYN, full window, few duplicates, lost retransmission, spurious.
     pub(crate) timeouts: [u32; crate::sim::transfers::TimeoutCause::ALL.len()],
     pub(crate) window_probes: u32,
+    pub(crate) loss_probes: u64,
     /// Packets that reached their end host, in both directions.
     pub(crate) arrived: u64,
     pub(crate) acks_arrived: u64,

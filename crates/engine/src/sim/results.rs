@@ -133,6 +133,7 @@ impl Totals {
         for cause in TimeoutCause::ALL {
             self.put(cause.column(), json!(count(&|c| u64::from(c.timeouts[cause as usize]))));
         }
+        self.put("loss_probes", json!(count(&|c| c.loss_probes)));
         self.put("segments_received", json!(world.flows.iter().map(|flow| flow.receiver.segments).sum::<u64>()));
         let hit = rows.0.iter().filter(|row| row.counters.timeout_count() > 0).count();
         self.put(

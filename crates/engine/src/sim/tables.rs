@@ -152,6 +152,7 @@ impl Rows {
             columns.push(column(cause.column(), "1", cause.description(), data));
         }
         columns.extend([
+            column("loss_probes", "1", "Tail loss probes sent (RFC 8985).", per(&|row| row.counters.loss_probes)),
             column("marks", "1", "Its segments that were marked.", per(&|row| row.counters.marks)),
             column("drops", "1", "Its segments that were dropped.", per(&|row| row.counters.drops)),
             column(

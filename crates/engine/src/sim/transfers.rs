@@ -60,6 +60,7 @@ impl TimeoutCause {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) retransmissions: u64,
+    pub(crate) loss_probes: u64,
     pub(crate) timeouts: [u32; TimeoutCause::ALL.len()],
     pub(crate) drops: u64,
     pub(crate) marks: u64,
@@ -74,6 +75,7 @@ impl Counters {
         }
         Self {
             retransmissions: self.retransmissions - earlier.retransmissions,
+            loss_probes: self.loss_probes - earlier.loss_probes,
             timeouts,
             drops: self.drops - earlier.drops,
             marks: self.marks - earlier.marks,
@@ -87,6 +89,7 @@ impl Counters {
         }
         Self {
             retransmissions: self.retransmissions + other.retransmissions,
+            loss_probes: self.loss_probes + other.loss_probes,
             timeouts,
             drops: self.drops + other.drops,
             marks: self.marks + other.marks,
@@ -224,6 +227,7 @@ impl World {
             query.start = query.start.min(start);
             query.fan_in += 1;
             query.open += 1;
+            query.completion = None;
             query.bytes += spec.bytes.unwrap_or(0);
         }
         self.open += usize::from(spec.bytes.is_some());
@@ -393,6 +397,7 @@ impl World {
             transfer,
             timeouts: [0; TimeoutCause::ALL.len()],
             window_probes: 0,
+            loss_probes: 0,
             arrived: 0,
             acks_arrived: 0,
             arrived_bytes: 0,
@@ -514,6 +519,7 @@ impl World {
         let book = &core.ledger().flows[flow.index()];
         Counters {
             retransmissions: state.sender.retransmissions,
+            loss_probes: state.loss_probes,
             timeouts: state.timeouts,
             drops: book.drops,
             marks: book.marks,

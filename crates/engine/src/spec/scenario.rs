@@ -7,6 +7,7 @@ use super::section::{Params, Source, as_table, check_keys};
 use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRAFFIC_OPTIONAL, TRANSPORT, Variants};
 use crate::schemes;
 use serde_json::{Map, json};
+use std::borrow::Cow;
 
 /// Keys of a scenario file that belong to the Python side.
 pub(super) const FRONT: &[&str] = &["title", "paper", "figure", "description", "sweep", "plot", "claim"];
@@ -21,7 +22,7 @@ pub struct Scenario {
     pub network: Section,
     /// `[queue]`, of the kind that its key `kind` names, which may be `auto`.
     pub queue: Section,
-    /// `[transport]`.
+    /// `[transport]`, with the defaults of the network's scheme.
     pub transport: Params,
     /// `[[traffic]]`, at least one, in file order.
     pub traffic: Vec<TrafficGroup>,
@@ -35,6 +36,8 @@ pub struct Scenario {
     pub run: Params,
     /// `[scheme.<key>]` of every scheme, in registry order.
     schemes: Vec<(&'static str, Params)>,
+    /// `[transport]` with the defaults of every scheme in use, in registry order.
+    transports: Vec<(&'static str, Params)>,
 }
 
 /// A table whose keys depend on its kind.
@@ -80,7 +83,7 @@ pub struct ResolvedRow {
     /// Whether nobody wrote it.
     pub is_default: bool,
     /// Where the default comes from.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// What the key means.
     pub doc: &'static str,
 }
@@ -108,12 +111,17 @@ impl Scenario {
         let queue = variant(&Variants::queue(), &reader.source("queue")?)?;
         let transport = reader.section("transport", &[SCHEME, TRANSPORT])?;
         let traffic = reader.traffic()?;
-        let mut used = vec![transport.choice("scheme")];
+        let network_scheme = transport.choice("scheme");
+        let mut used = vec![network_scheme];
         used.extend(traffic.iter().filter_map(|group| group.scheme));
+        let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
+        let transports: Vec<_> =
+            rows.map(|row| (row.key, transport.with_defaults_of(row.key, row.transport))).collect();
         Ok(Self {
             network,
             queue,
-            transport,
+            transport: of_scheme(&transports, network_scheme).clone(),
+            transports,
             traffic,
             schemes: reader.schemes(&used)?,
             faults: reader.faults()?,
@@ -125,9 +133,11 @@ impl Scenario {
 
     /// What holds between keys rather than for one.
     fn check_relations(&self) -> Result<(), SpecError> {
-        if self.transport.time("rto-max") < self.transport.time("rto-min") {
-            let least = self.transport.time("rto-min");
-            return Err(self.transport.fail("rto-max", format!("must be at least rto-min, which is {least}")));
+        for (_, transport) in &self.transports {
+            if transport.time("rto-max") < transport.time("rto-min") {
+                let least = transport.time("rto-min");
+                return Err(transport.fail("rto-max", format!("must be at least rto-min, which is {least}")));
+            }
         }
         if self.measure.time("warmup") >= self.run.time("duration") {
             let end = self.run.time("duration");
@@ -141,8 +151,15 @@ impl Scenario {
     /// # Panics
     /// If no scheme is registered under that key.
     pub fn scheme(&self, key: &str) -> &Params {
-        let found = self.schemes.iter().find(|(scheme, _)| *scheme == key);
-        &found.unwrap_or_else(|| panic!("no scheme {key:?}")).1
+        of_scheme(&self.schemes, key)
+    }
+
+    /// `[transport]` for end points of the scheme called `key`, which brings defaults of its own.
+    ///
+    /// # Panics
+    /// If neither the network nor a traffic group names that scheme.
+    pub fn transport_of(&self, key: &str) -> &Params {
+        of_scheme(&self.transports, key)
     }
 
     /// The scheme of the network.
@@ -157,7 +174,7 @@ impl Scenario {
         json!({
             "network": object(&self.network.params),
             "queue": object(&self.queue.params),
-            "transport": object(&self.transport),
+            "transport": self.resolved_transport(),
             "scheme": schemes,
             "traffic": traffic,
             "fault": self.faults.iter().map(resolved_fault).collect::<Vec<_>>(),
@@ -165,6 +182,38 @@ impl Scenario {
             "measure": object(&self.measure),
             "run": object(&self.run),
         })
+    }
+
+    /// Where schemes in use bring different defaults a file cannot write them for each: then the key is left out, and
+    /// reading the file again brings them back.
+    fn resolved_transport(&self) -> serde_json::Value {
+        let shared = entries(&self.transport).filter(|(key, _)| !self.defaults_differ(key));
+        shared.collect::<Map<_, _>>().into()
+    }
+
+    /// Whether the schemes in use bring different defaults for a key of `[transport]`.
+    fn defaults_differ(&self, key: &str) -> bool {
+        let value =
+            |params: &Params| params.iter().find(|(param, ..)| param.key == key).map(|(_, value, _)| value.clone());
+        let first = value(&self.transport);
+        self.transports.iter().any(|(_, params)| value(params) != first)
+    }
+
+    /// `[transport]` with one row for each value in effect.
+    fn transport_rows(&self) -> Vec<ResolvedRow> {
+        let mut result = Vec::new();
+        for row in rows(&self.transport) {
+            let key = row.path.strip_prefix("transport.").unwrap_or(&row.path);
+            if !self.defaults_differ(key) {
+                result.push(row);
+                continue;
+            }
+            for (scheme, params) in &self.transports {
+                let of_scheme = rows(params).find(|other| other.path == row.path).expect("the same keys");
+                result.push(ResolvedRow { path: format!("{} of {scheme}", row.path), ..of_scheme });
+            }
+        }
+        result
     }
 
     fn resolved_group(&self, group: &TrafficGroup) -> serde_json::Value {
@@ -177,12 +226,12 @@ impl Scenario {
 
     /// Every value in effect with its origin, in the order of [`Scenario::resolved`].
     pub fn resolved_table(&self) -> Vec<ResolvedRow> {
-        let head = [&self.network.params, &self.queue.params, &self.transport].into_iter();
+        let head = [&self.network.params, &self.queue.params].into_iter().flat_map(rows).chain(self.transport_rows());
         let schemes = self.used_schemes().map(|(_, params)| params);
         let traffic = self.traffic.iter().flat_map(|group| self.group_rows(group));
         let faults = self.faults.iter().map(|fault| &fault.params);
         let tail = faults.chain([&self.control, &self.measure, &self.run]);
-        head.chain(schemes).flat_map(rows).chain(traffic).chain(tail.flat_map(rows)).collect()
+        head.chain(schemes.flat_map(rows)).chain(traffic).chain(tail.flat_map(rows)).collect()
     }
 
     fn group_rows(&self, group: &TrafficGroup) -> impl Iterator<Item = ResolvedRow> {
@@ -191,7 +240,7 @@ impl Scenario {
             path: format!("{}.scheme", group.params.path()),
             value: group.scheme.unwrap_or(self.scheme_key()).to_owned(),
             is_default: group.scheme.is_none(),
-            source: scheme.source,
+            source: scheme.source.into(),
             doc: scheme.doc,
         };
         std::iter::once(scheme).chain(rows(&group.params))
@@ -363,6 +412,12 @@ fn is_word(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
+/// The values of one scheme.
+fn of_scheme<'a>(all: &'a [(&'static str, Params)], key: &str) -> &'a Params {
+    let found = all.iter().find(|(scheme, _)| *scheme == key);
+    &found.unwrap_or_else(|| panic!("no scheme {key:?}")).1
+}
+
 fn object(params: &Params) -> serde_json::Value {
     entries(params).collect::<Map<_, _>>().into()
 }
@@ -376,7 +431,9 @@ fn rows(params: &Params) -> impl Iterator<Item = ResolvedRow> {
         path: format!("{}.{}", params.path(), param.key),
         value: value.to_string(),
         is_default,
-        source: param.source,
+        source: params
+            .scheme_of_default(param.key)
+            .map_or(param.source.into(), |scheme| format!("the scheme {scheme}, whose manual page says why").into()),
         doc: param.doc,
     })
 }

@@ -24,6 +24,8 @@ struct Item {
     value: Option<Value>,
     /// Where it was written; none for a default.
     place: Option<Place>,
+    /// The scheme whose default it has in place of the declared one.
+    scheme: Option<&'static str>,
 }
 
 /// Where to find a table, present or not.
@@ -75,7 +77,7 @@ impl Params {
     /// If a declared default is not a value of its kind.
     pub fn defaults(declared: &[&'static [Param]]) -> Self {
         let items = declared.iter().flat_map(|params| params.iter());
-        let items = items.map(|param| Item { param, value: default(param), place: None }).collect();
+        let items = items.map(|param| Item { param, value: default(param), place: None, scheme: None }).collect();
         Self { path: "params".to_owned(), place: Place::file("defaults"), items }
     }
 
@@ -94,6 +96,29 @@ impl Params {
         }
         item.place = Some(place);
         self
+    }
+
+    /// The same values with the defaults of a scheme for what nobody wrote.
+    ///
+    /// # Panics
+    /// If the scheme brings a value for a key that is not declared, or one that is not of its kind.
+    #[must_use]
+    pub(super) fn with_defaults_of(&self, scheme: &'static str, defaults: &[(&str, &str)]) -> Self {
+        let mut params = self.clone();
+        for (key, value) in defaults {
+            let at = params.index(key);
+            let item = &mut params.items[at];
+            if item.place.is_none() {
+                let read = quantity::read_text(item.param, value);
+                item.value = Some(read.unwrap_or_else(|fault| panic!("{key} of {scheme}: {}", fault.message)));
+                item.scheme = Some(scheme);
+            }
+        }
+        params
+    }
+    /// The scheme whose default `key` has in place of the declared one.
+    pub(super) fn scheme_of_default(&self, key: &str) -> Option<&'static str> {
+        self.items[self.index(key)].scheme
     }
 
     /// The value of a [`Kind::Time`] key.

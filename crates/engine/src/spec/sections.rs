@@ -175,6 +175,13 @@ pub const TRANSPORT: &[Param] = &[
         "Linux's TCP_DELACK_MIN",
     ),
     Param::new(
+        "quickack",
+        Kind::Integer,
+        "0",
+        "Segments at the beginning of a connection that are acknowledged at once, whatever ack-every.",
+        "RFC 5681 knows none; Linux has TCP_MAX_QUICKACKS of 16",
+    ),
+    Param::new(
         "duplicate-ack-threshold",
         Kind::Integer,
         "3",
@@ -188,6 +195,43 @@ pub const TRANSPORT: &[Param] = &[
         "false",
         "Whether receivers report what they hold out of order and senders recover by it.",
         "our choice: off, as NewReno is the baseline of the incast papers",
+    ),
+    Param::new(
+        "loss-detection",
+        Kind::Choice(&["dup-ack", "rack"]),
+        "dup-ack",
+        "How senders tell losses: by duplicate acknowledgements, or by the time since later segments were sent, which \
+         needs sack.",
+        "RFC 5681, section 3.2; rack is RFC 8985",
+    ),
+    Param::new(
+        "tail-loss-probe",
+        Kind::Bool,
+        "true",
+        "Whether, with loss-detection rack, a sender without acknowledgements probes after two round trips.",
+        "RFC 8985, section 7",
+    ),
+    Param::new(
+        "probe-ack-delay",
+        Kind::Time,
+        "200ms",
+        "How much longer a tail loss probe waits while one segment is outstanding, whose acknowledgement may be delayed.",
+        "RFC 8985, section 7.2 leaves it open; Linux takes its least retransmission timeout",
+    ),
+    Param::new(
+        "probe-margin",
+        Kind::Time,
+        "0s",
+        "How much longer a tail loss probe waits in any case.",
+        "RFC 8985, section 7.2: none; Linux has TCP_TIMEOUT_MIN of 2ms",
+    ),
+    Param::new(
+        "rate-reduction",
+        Kind::Choice(&["at-once", "proportional"]),
+        "at-once",
+        "Whether, with loss-detection rack, the window falls to the threshold at once in recovery, or as what is \
+         outstanding arrives.",
+        "RFC 6675, section 5; proportional is RFC 9937",
     ),
     Param::new(
         "limited-transmit",

@@ -3,12 +3,17 @@
 //! Sequence numbers are 64 bits wide in here and never wrap: the SYN has number 0, the first data byte
 //! [`FIRST_DATA`], the FIN the number after the last byte. [`crate::packet::unwrap_seq`] extends those of the wire.
 
+mod prr;
+mod rack;
+pub mod rack_recovery;
+mod rack_timers;
 mod ranges;
 pub mod receiver;
 pub mod rto;
 pub mod sack;
 mod sack_recovery;
 pub mod sender;
+pub mod tlp;
 
 #[cfg(test)]
 mod models;

@@ -83,6 +83,7 @@ fn receiver_config() -> impl Strategy<Value = ReceiverConfig> {
     (1_u32..4, ecn).prop_map(|(ack_every, ecn)| ReceiverConfig {
         ack_every,
         ack_delay: Time::from_us(500),
+        quick_acks: 0,
         sack: true,
         ecn,
     })
@@ -125,7 +126,7 @@ proptest! {
         marks in prop::collection::vec(any::<bool>(), 1..60),
         ack_every in 1_u32..4,
     ) {
-        let cfg = ReceiverConfig { ack_every, ack_delay: Time::ZERO, sack: false, ecn: EcnMode::Accurate };
+        let cfg = ReceiverConfig { ack_every, ack_delay: Time::ZERO, quick_acks: 0, sack: false, ecn: EcnMode::Accurate };
         let (mut receiver, mut out) = (Receiver::new(), AckList::new());
         let mut echoed = Vec::new();
         for (seq, &ce) in (FIRST_DATA..).zip(&marks) {

@@ -106,6 +106,19 @@ impl RangeSet {
         self.0.get(self.0.partition_point(|range| range.end <= number))
     }
 
+    /// The parts of `from..to` that are not in the set, in ascending order.
+    pub(super) fn gaps_within(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
+        let first = self.0.partition_point(|range| range.end <= from);
+        let inside = self.0[first..].iter().take_while(move |range| range.start < to);
+        let edges = inside.map(|range| (range.start, range.end)).chain(std::iter::once((to, to)));
+        let gaps = edges.scan(from, |next, (start, end)| {
+            let gap = (*next, start);
+            *next = end;
+            Some(gap)
+        });
+        gaps.filter(|(start, end)| start < end)
+    }
+
     /// How many numbers of `from..to` are in the set.
     pub(super) fn count_within(&self, from: u64, to: u64) -> u64 {
         let first = self.0.partition_point(|range| range.end <= from);
@@ -143,6 +156,8 @@ mod tests {
                 prop_assert!(numbers.eq(model.iter().copied()));
                 let within = model.range(start..start + len).count() as u64;
                 prop_assert_eq!(ranges.count_within(start, start + len), within);
+                let missing = (start..start + len).filter(|number| !model.contains(number));
+                prop_assert!(ranges.gaps_within(start, start + len).flat_map(|(from, to)| from..to).eq(missing));
             }
         }
     }

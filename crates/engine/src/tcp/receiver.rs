@@ -13,6 +13,8 @@ pub struct ReceiverConfig {
     pub ack_every: u32,
     /// Longest time that an ACK waits for the next segment.
     pub ack_delay: Time,
+    /// In-order segments at the beginning that are acknowledged at once.
+    pub quick_acks: u32,
     /// Whether ACKs carry SACK blocks.
     pub sack: bool,
     /// How congestion marks are echoed.
@@ -114,6 +116,8 @@ pub struct Receiver {
     deadline: Time,
     /// Segments in order since the last ACK.
     waiting: u32,
+    /// Segments in order that might have waited and were acknowledged at once, at the beginning.
+    quick: u32,
     /// TS.Recent of RFC 7323 section 4.3, and whether it came in a retransmission.
     echo: Stamp,
     echo_retransmitted: bool,
@@ -141,6 +145,7 @@ impl Receiver {
             last_ack: FIRST_DATA,
             deadline: Time::NEVER,
             waiting: 0,
+            quick: 0,
             echo: Stamp::from_bits(0),
             echo_retransmitted: false,
             ce: false,
@@ -196,7 +201,7 @@ impl Receiver {
             self.fin = end - 1;
         }
         // RFC 5681 s4.2: an ACK for every `ack_every` segments; a FIN is acknowledged at once.
-        let wait = self.waiting + 1 < cfg.ack_every && !seg.fin;
+        let wait = self.waiting + 1 < cfg.ack_every && !seg.fin && !self.is_quick(cfg);
         if self.waiting == 0 {
             self.record_stamp(seg);
             if wait {
@@ -209,6 +214,14 @@ impl Receiver {
             out.push(self.take_ack(cfg));
         }
         Delivery { new_in_order: seg.len, new_data: seg.len, finished: seg.fin, ..Delivery::default() }
+    }
+
+    /// Whether the connection is so young that no ACK waits: a sender in slow start is then not held up.
+    #[inline]
+    const fn is_quick(&mut self, cfg: &ReceiverConfig) -> bool {
+        let quick = self.quick < cfg.quick_acks;
+        self.quick += quick as u32;
+        quick
     }
 
     /// The timer of the waiting ACK has run out.
@@ -327,7 +340,7 @@ mod tests {
 
     /// An ACK for each segment, without options.
     const EACH: ReceiverConfig =
-        ReceiverConfig { ack_every: 1, ack_delay: Time::from_us(500), sack: false, ecn: EcnMode::Off };
+        ReceiverConfig { ack_every: 1, ack_delay: Time::from_us(500), quick_acks: 0, sack: false, ecn: EcnMode::Off };
     /// The delayed ACK of RFC 5681.
     const EVERY_SECOND: ReceiverConfig = ReceiverConfig { ack_every: 2, ..EACH };
 
@@ -393,6 +406,13 @@ mod tests {
         let mut rig = Rig::new(ReceiverConfig { ack_every: 3, ..EACH });
         let acks: Vec<_> = (0..3).map(|n| rig.numbers(n)).collect();
         assert_eq!(acks, [vec![], vec![], vec![301]]);
+    }
+
+    #[test]
+    fn the_first_segments_of_a_connection_are_acknowledged_at_once_if_so_many() {
+        let mut rig = Rig::new(ReceiverConfig { quick_acks: 3, ..EVERY_SECOND });
+        let acks: Vec<_> = (0..5).map(|n| rig.numbers(n)).collect();
+        assert_eq!(acks, [vec![101], vec![201], vec![301], vec![], vec![501]]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A sans-I/O state machine after RFC 9293 (connection, window), 5681 (congestion control), 6582 (NewReno),
 //! 3042 (limited transmit), 6298 (timer) and 3168 (ECN); the SACK-based recovery of RFC 6675 is in
-//! `sack_recovery.rs`. How the window moves is the business of a [`CongestionControl`].
+//! `sack_recovery.rs`, the time-based one of RFC 8985 in `rack_recovery.rs`. How the window moves is the business of a [`CongestionControl`].
 //!
 //! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
 //! number after the last byte. Left out, on purpose: URG, Nagle's algorithm (an application that writes whole
@@ -10,6 +10,7 @@
 
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts};
+use crate::tcp::rack_recovery::{RackConfig, Timed};
 use crate::tcp::rto::{RtoConfig, RtoEstimator};
 use crate::tcp::sack::{SackBlocks, SackConfig, Scoreboard};
 use crate::tcp::{EcnMode, FIRST_DATA};
@@ -28,6 +29,8 @@ pub struct SenderConfig {
     pub duplicate_ack_threshold: u32,
     /// Selective acknowledgements (RFC 2018, RFC 6675).
     pub sack: bool,
+    /// Losses told by time (RFC 8985), which needs SACK; none tells them by duplicates.
+    pub rack: Option<RackConfig>,
     /// New segments on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
     /// Only the first partial acknowledgement of a recovery restarts the timer (RFC 6582 section 4, "impatient").
@@ -123,6 +126,10 @@ pub enum TimerOutcome {
     Timeout,
     /// The peer's window was closed; a probe was sent (RFC 9293 section 3.8.6.1).
     WindowProbe,
+    /// No acknowledgement came for two round trips; a probe was sent (RFC 8985 section 7.3).
+    LossProbe,
+    /// What may have been out of order only was looked at again (RFC 8985 section 6.2 step 5).
+    Reordering,
 }
 
 /// Loss recovery in progress.
@@ -134,6 +141,8 @@ pub(crate) enum Recovery {
     NewReno { partial: bool },
     /// RFC 6675 section 5.
     Sack,
+    /// RFC 8985: whether there is recovery is known to [`Timed`].
+    Rack,
 }
 
 /// The sending half of one flow.
@@ -152,7 +161,7 @@ pub struct Sender {
     /// [`CongestionControl::obeys_peer`].
     pub(crate) obeys_peer: bool,
     /// [`CongestionControl::push_is_only_a_request`].
-    push_is_only_a_request: bool,
+    pub(super) push_is_only_a_request: bool,
     pub(crate) estimator: RtoEstimator,
     /// When the timer expires; never, if stopped.
     pub(crate) deadline: Time,
@@ -168,26 +177,28 @@ pub struct Sender {
     pub(crate) state: State,
     /// The stream ends with a FIN after `data_end`.
     fin: bool,
-    ecn: EcnMode,
+    pub(super) ecn: EcnMode,
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
-    cwr_pending: bool,
+    pub(super) cwr_pending: bool,
     /// The window was reduced for data up to this; one reduction per round trip (RFC 3168 section 6.1.2).
-    cwr_end: u64,
+    pub(super) cwr_end: u64,
     /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
     pub(crate) limited_bytes: u64,
     last_sent: Time,
     pace_next: Time,
-    pace_armed: bool,
+    pub(super) pace_armed: bool,
     wake_at: Time,
     wake_armed: Time,
     syn_timeouts: u32,
     /// `una` at the last timeout, 0 before: which segment it was that timed out.
     timed_out: u64,
     /// Probes of a closed window since it last let something through.
-    probes: u32,
+    pub(super) probes: u32,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
     pub(crate) high_rxt: u64,
     pub(crate) rescue_rxt: Option<u64>,
+    /// Loss detection by time, where it is on.
+    pub(super) timed: Option<Box<Timed>>,
     /// Segments sent that had been sent before.
     pub retransmissions: u64,
     /// Segments and SYNs sent.
@@ -218,7 +229,7 @@ impl Sender {
             most_in_flight: 0,
             round_end: 0,
             dup_acks: 0,
-            recovery: Recovery::Open,
+            recovery: if cfg.rack.is_some() { Recovery::Rack } else { Recovery::Open },
             state: State::Closed,
             fin: false,
             ecn,
@@ -233,9 +244,10 @@ impl Sender {
             syn_timeouts: 0,
             timed_out: 0,
             probes: 0,
-            scoreboard: cfg.sack.then(Box::default),
+            scoreboard: (cfg.sack && cfg.rack.is_none()).then(Box::default),
             high_rxt: 0,
             rescue_rxt: None,
+            timed: cfg.rack.is_some().then(Box::default),
             retransmissions: 0,
             segments_sent: 0,
         }
@@ -297,7 +309,11 @@ impl Sender {
     }
     /// Whether loss recovery is in progress.
     pub fn in_recovery(&self) -> bool {
-        self.recovery != Recovery::Open
+        match self.recovery {
+            Recovery::Open => false,
+            Recovery::NewReno { .. } | Recovery::Sack => true,
+            Recovery::Rack => self.timed.as_ref().is_some_and(|timed| timed.in_recovery()),
+        }
     }
     /// Duplicate acknowledgements since the last new one.
     pub fn duplicate_acks(&self) -> u32 {
@@ -387,6 +403,9 @@ impl Sender {
             if ack.ack > self.max_sent || ack.ack < self.una || ack.flags.has(Flags::SYN) {
                 return;
             }
+            if self.recovery == Recovery::Rack {
+                return self.on_rack_ack(ack, now, cfg, io);
+            }
             let request = self.push_is_only_a_request && ack.flags.has(Flags::PSH);
             if request {
                 self.peer_edge = self.una + ack.window;
@@ -409,6 +428,9 @@ impl Sender {
     fn on_syn_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         if let Some(rtt) = ack.rtt.filter(|_| self.syn_timeouts == 0) {
             self.estimator.on_sample(rtt);
+            if let Some(timed) = &mut self.timed {
+                timed.on_handshake(rtt);
+            }
         }
         if self.ecn != EcnMode::Off && !ack.flags.has(Flags::ECE) {
             // RFC 3168 s6.1.1: the peer did not agree to ECN.
@@ -453,7 +475,7 @@ impl Sender {
                 true
             }
             Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, now, cfg, io),
-            Recovery::Sack => self.on_sack_recovery_ack(),
+            Recovery::Sack | Recovery::Rack => self.on_sack_recovery_ack(),
         };
         self.react_to_echo(ack, now, cfg, io);
         if self.una == self.max_sent {
@@ -469,7 +491,7 @@ impl Sender {
     }
 
     /// The FIN is acknowledged; the last packet of the connection acknowledges the receiver's own FIN.
-    fn finish<I: SenderIo>(&mut self, io: &mut I) {
+    pub(super) fn finish<I: SenderIo>(&mut self, io: &mut I) {
         self.state = State::Finished;
         self.segments_sent += 1;
         io.transmit(OutSegment { seq: self.nxt, len: 0, flags: Flags::NONE }, &self.packet);
@@ -539,7 +561,7 @@ impl Sender {
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.window.cwnd += cfg.mss as f64,
             // The pipe has shrunk: `send` looks at it.
-            Recovery::Sack => {}
+            Recovery::Sack | Recovery::Rack => {}
         }
     }
 
@@ -548,7 +570,7 @@ impl Sender {
         match self.recovery {
             Recovery::Open => self.enter_recovery(now, cfg, io),
             Recovery::NewReno { .. } => self.window.cwnd += cfg.mss as f64,
-            Recovery::Sack => {}
+            Recovery::Sack | Recovery::Rack => {}
         }
     }
 
@@ -600,7 +622,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn tell_ack<I: SenderIo>(
+    pub(super) fn tell_ack<I: SenderIo>(
         &mut self,
         acked: u64,
         ack: &InAck<'_>,
@@ -636,7 +658,7 @@ impl Sender {
     /// The acknowledgement that ends the round trip is still part of it: the receiver sent it before it can have
     /// seen the CWR, which comes with the next segment. A loss sets this end as well, so recovery has no echoes.
     #[inline]
-    fn react_to_echo<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
+    pub(super) fn react_to_echo<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.una <= self.cwr_end {
             return;
         }
@@ -649,8 +671,8 @@ impl Sender {
     /// Sends what the windows allow.
     #[inline(always)]
     pub(crate) fn send<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
-        if self.recovery == Recovery::Sack {
-            return self.sack_transmit(now, cfg, io);
+        if matches!(self.recovery, Recovery::Sack | Recovery::Rack) {
+            return self.send_in_recovery(now, cfg, io);
         }
         let segment = self.packet.segment_of(cfg.mss);
         let edge = self.edge(segment);
@@ -688,15 +710,23 @@ impl Sender {
         self.peer_edge.min(self.una + (self.window.cwnd as u64).max(segment))
     }
 
+    #[inline(never)]
+    fn send_in_recovery<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        match self.recovery {
+            Recovery::Rack => self.rack_transmit(now, cfg, io),
+            _ => self.sack_transmit(now, cfg, io),
+        }
+    }
+
     /// The peer's window is closed, and the update that opens it may get lost (RFC 9293 section 3.8.6.1).
-    fn start_persist_timer<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+    pub(super) fn start_persist_timer<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
         // Its own backoff: answers to probes, round-trip samples as they are, do not end it.
         let mut estimator = self.estimator;
         (0..self.probes).for_each(|_| estimator.on_timeout(&cfg.rto));
         self.arm(now.saturating_add(estimator.rto(&cfg.rto)), io);
     }
 
-    fn may_pace<I: SenderIo>(&mut self, now: Time, io: &mut I) -> bool {
+    pub(super) fn may_pace<I: SenderIo>(&mut self, now: Time, io: &mut I) -> bool {
         if now >= self.pace_next {
             self.pace_next = now + self.packet.gap;
             return true;
@@ -773,6 +803,7 @@ impl Sender {
         match self.state {
             State::SynSent => self.on_syn_timeout(now, cfg, io),
             State::Established if self.nxt == self.una && !self.in_recovery() => self.on_persist(now, cfg, io),
+            State::Established if self.recovery == Recovery::Rack => self.on_rack_timer(now, cfg, io),
             State::Established => self.on_retransmission_timeout(now, cfg, io),
             State::Closed | State::Finished | State::Failed => TimerOutcome::Idle,
         }
@@ -807,7 +838,8 @@ impl Sender {
         TimerOutcome::WindowProbe
     }
 
-    fn on_retransmission_timeout<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
+    /// What a timeout means for the windows.
+    pub(super) fn reduce_for_timeout<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
         // RFC 5681 s3.1: the threshold is held when the same segment times out again.
         if self.timed_out != self.una {
             self.timed_out = self.una;
@@ -815,11 +847,15 @@ impl Sender {
             self.arm_wake(io);
         }
         self.window.cwnd = cfg.mss as f64;
-        // RFC 6582 s4.3: duplicates of what was sent before the timeout must not start a fast retransmit.
-        self.recover = self.max_sent;
         // RFC 3168 s6.1.2: one reduction a round trip, and CWR after any reduction.
         self.cwr_end = self.max_sent;
         self.cwr_pending = self.ecn != EcnMode::Off;
+    }
+
+    fn on_retransmission_timeout<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) -> TimerOutcome {
+        self.reduce_for_timeout(now, cfg, io);
+        // RFC 6582 s4.3: duplicates of what was sent before the timeout must not start a fast retransmit.
+        self.recover = self.max_sent;
         self.leave_recovery();
         if let Some(board) = &mut self.scoreboard {
             // RFC 2018 s8: the receiver may have discarded what it reported.
@@ -855,7 +891,7 @@ impl Sender {
 
     /// Passes a changed wake-up time on to the event queue; events of earlier wishes are ignored when they come.
     #[inline]
-    fn arm_wake<I: SenderIo>(&mut self, io: &mut I) {
+    pub(super) fn arm_wake<I: SenderIo>(&mut self, io: &mut I) {
         if self.wake_at != self.wake_armed {
             self.wake_armed = self.wake_at;
             if !self.wake_at.is_never() {
@@ -866,7 +902,7 @@ impl Sender {
 
     /// Sets the deadline; the event queue hears of it only if no earlier event is pending.
     #[inline]
-    fn arm<I: SenderIo>(&mut self, at: Time, io: &mut I) {
+    pub(super) fn arm<I: SenderIo>(&mut self, at: Time, io: &mut I) {
         self.deadline = at;
         if I::EAGER_TIMERS || at < self.timer_at {
             self.timer_at = at;
@@ -886,7 +922,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn with_cc_flight<R>(
+    pub(super) fn with_cc_flight<R>(
         &mut self,
         in_flight: u64,
         now: Time,

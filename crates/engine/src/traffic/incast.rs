@@ -63,6 +63,13 @@ const PARAMS: &[Param] = &[
         "one",
     )
     .at_least(1.0),
+    Param::new(
+        "concurrent",
+        Kind::Integer,
+        "0",
+        "Answers outstanding at once at most; each further one is asked for when one has come; 0: all at once.",
+        "synchronised, as the papers say; a limit is pacing by the application",
+    ),
     Param::new("gap", Kind::Time, "0s", "Pause between rounds.", "at once"),
     Param::new(
         "connections",
@@ -116,8 +123,10 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         think: params.time("think"),
         think_jitter: params.time("think-jitter"),
         receiver: params.integer("receiver") as usize,
+        concurrent: params.integer("concurrent") as usize,
         started: 0,
         open: 0,
+        next: 0,
     }))
 }
 
@@ -139,10 +148,14 @@ struct Incast {
     think: Time,
     think_jitter: Time,
     receiver: usize,
+    /// Answers outstanding at once at most; 0 for all.
+    concurrent: usize,
     /// Rounds begun.
     started: u64,
     /// Answers of the present round that have not come.
     open: usize,
+    /// The server of the present round that answers next.
+    next: usize,
 }
 
 impl Incast {
@@ -152,20 +165,27 @@ impl Incast {
         if self.senders > 0 {
             cx.actions.push(TrafficAction::Query);
         }
-        for i in 0..self.senders {
-            let delay = cx.stream.uniform_time(self.jitter)
-                + if self.exponential > Time::ZERO { cx.stream.exponential_time(self.exponential) } else { Time::ZERO };
-            let think = self.think + cx.stream.uniform_time(self.think_jitter);
-            cx.actions.push(TrafficAction::Transfer(TransferSpec {
-                start: at + delay,
-                from: host(cx.senders, i),
-                to: cx.receivers[self.receiver],
-                bytes: Some(self.bytes(i)),
-                connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
-                request: (self.request > 0).then_some(Request { bytes: self.request, think }),
-                in_query: true,
-            }));
-        }
+        self.next = 0;
+        let at_once = if self.concurrent == 0 { self.senders } else { self.senders.min(self.concurrent) };
+        (0..at_once).for_each(|_| self.ask_next(at, cx));
+    }
+
+    /// Has the next server of the round answer, from `at` on.
+    fn ask_next(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
+        let i = self.next;
+        self.next += 1;
+        let delay = cx.stream.uniform_time(self.jitter)
+            + if self.exponential > Time::ZERO { cx.stream.exponential_time(self.exponential) } else { Time::ZERO };
+        let think = self.think + cx.stream.uniform_time(self.think_jitter);
+        cx.actions.push(TrafficAction::Transfer(TransferSpec {
+            start: at + delay,
+            from: host(cx.senders, i),
+            to: cx.receivers[self.receiver],
+            bytes: Some(self.bytes(i)),
+            connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
+            request: (self.request > 0).then_some(Request { bytes: self.request, think }),
+            in_query: true,
+        }));
     }
 
     fn bytes(&self, i: usize) -> u64 {
@@ -189,6 +209,9 @@ impl Traffic for Incast {
     }
     fn on_complete(&mut self, cx: &mut TrafficCx<'_>, _transfer: TransferId) {
         self.open -= 1;
+        if self.next < self.senders {
+            self.ask_next(cx.now, cx);
+        }
         if self.open == 0 && self.started < self.rounds {
             self.begin_round(cx.now + self.gap, cx);
         }

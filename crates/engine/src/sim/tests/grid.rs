@@ -179,11 +179,14 @@ fn transport_options() {
         "ack-every = 2\nack-delay = \"500us\"",
         "ack-every = 4\nack-delay = \"50us\"\nsack = true",
         "partial-ack-timer = \"slow-but-steady\"",
+        "sack = true\nloss-detection = \"rack\"",
+        "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",
+        "sack = true\nloss-detection = \"rack\"\nack-every = 2\nquickack = 5\nprobe-ack-delay = \"300us\"",
         "ecn = \"on\"\necn-syn = true\necn-retransmit = true",
         "initial-window = \"1mss\"\nreceive-buffer = \"8KB\"",
         "syn-timeout = \"1ms\"\nsyn-retries = 1\ninitial-window = \"40mss\"",
     ];
-    for scheme in ["newreno", "dctcp"] {
+    for scheme in ["newreno", "dctcp", "linux"] {
         for option in options {
             let outcome = Case {
                 network: network(STAR, "buffer = \"12pkt\""),
@@ -205,6 +208,7 @@ fn traffic_patterns_and_coexistence() {
         "senders = 12\nbytes-total = \"400KB\"\nrequest = \"100B\"\nthink = \"5us\"\nthink-jitter = \"20us\"\nrounds = 3",
         "senders = 12\nbytes-each = \"40KB\"\nconnections = \"persistent\"\nrequest = \"2KB\"\nrounds = 2",
         "senders = 12\nbytes-each = \"40KB\"\nplacement = \"round-robin\"\nscheme = \"dctcp\"",
+        "senders = 12\nbytes-each = \"40KB\"\nconcurrent = 5\nrounds = 2\nscheme = \"linux\"",
     ];
     let background = "[[traffic]]\nname = \"long\"\nkind = \"background\"\nflows = 2\ninterval = \"100us\"\nreceiver = 1\n\
                       scheme = \"dctcp\"\n[[traffic]]\nname = \"same\"\nkind = \"background\"\nplacement = \"round-robin\"\n";

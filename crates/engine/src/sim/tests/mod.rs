@@ -6,6 +6,7 @@ mod bench;
 mod congestion_control;
 mod constructed;
 mod controller;
+mod cubic_law;
 mod faults;
 mod grid;
 mod laws;

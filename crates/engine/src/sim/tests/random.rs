@@ -44,17 +44,26 @@ fn queue() -> impl Strategy<Value = String> {
 }
 
 fn transport() -> impl Strategy<Value = String> {
-    let scheme = prop_oneof![Just("newreno"), Just("dctcp")];
+    let scheme = prop_oneof![Just("newreno"), Just("dctcp"), Just("linux")];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let rack = (any::<bool>(), any::<bool>(), any::<bool>(), 0_u32..20);
     let sizes = (1_u32..12, 1_u32..4, prop_oneof![Just(536_u32), Just(1460), Just(997)], 1_u32..200);
-    (scheme, flags, sizes).prop_map(|(scheme, (sack, limited, ecn), (window, every, mss, buffer))| {
-        format!(
-            "scheme = \"{scheme}\"\nsack = {sack}\nlimited-transmit = {limited}\necn = \"{}\"\ninitial-window = \
+    (scheme, flags, rack, sizes).prop_map(|(scheme, (sack, limited, ecn), rack, (window, every, mss, buffer))| {
+        let (by_time, proportional, probe, quick) = rack;
+        let recovery = format!(
+            "loss-detection = \"{}\"\nrate-reduction = \"{}\"\ntail-loss-probe = {probe}\nquickack = {quick}\n\
+             probe-margin = \"0s\"\nprobe-ack-delay = \"1ms\"\nrto-backoff-reset = \"sample\"\n",
+            if sack && by_time { "rack" } else { "dup-ack" },
+            if proportional { "proportional" } else { "at-once" },
+        );
+        recovery
+            + &format!(
+                "scheme = \"{scheme}\"\nsack = {sack}\nlimited-transmit = {limited}\necn = \"{}\"\ninitial-window = \
              \"{window}mss\"\nack-every = {every}\nack-delay = \"300us\"\nmss = \"{mss}B\"\nreceive-buffer = \"{}B\"\n\
              rto-min = \"1ms\"\nrto-initial = \"5ms\"\nsyn-timeout = \"3ms\"\nrto-after-syn-timeout = \"5ms\"\n",
-            if ecn { "on" } else { "auto" },
-            u64::from(mss) * u64::from(buffer),
-        )
+                if ecn { "on" } else { "auto" },
+                u64::from(mss) * u64::from(buffer),
+            )
     })
 }
 
@@ -63,9 +72,10 @@ fn traffic() -> impl Strategy<Value = String> {
     let incast = incast.prop_map(|(senders, bytes, jitter, persistent, rounds, request, shared)| {
         format!(
             "[[traffic]]\nkind = \"incast\"\nsenders = {senders}\nbytes-each = \"{bytes}B\"\njitter = \"{}us\"\n\
-             connections = \"{}\"\nrounds = {rounds}\nrequest = \"{}B\"\nplacement = \"{}\"\n",
+             connections = \"{}\"\nconcurrent = {}\nrounds = {rounds}\nrequest = \"{}B\"\nplacement = \"{}\"\n",
             jitter * 50,
             if persistent { "persistent" } else { "fresh" },
+            senders * u32::from(shared) / 2,
             request * 300,
             if shared { "round-robin" } else { "own-host" },
         )

@@ -102,6 +102,7 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
         }
         for (key, _) in row.transport {
             assert!(has(TRANSPORT, key), "{}: no transport key {key}", row.key);
+            assert!(!["mss", "header"].contains(key), "{}: {key} is common to the network", row.key);
         }
     }
 }

@@ -133,8 +133,40 @@ fn resolved_leaves_out_schemes_that_nobody_uses() {
 }
 
 #[test]
+fn a_scheme_brings_transport_defaults_of_its_own() {
+    let linux = format!("{SMALL}[transport]\nscheme = \"linux\"\nack-delay = \"1ms\"\n");
+    let scenario = parse(&linux).unwrap();
+    let transport = &scenario.transport;
+    assert!(transport.flag("sack") && transport.is_default("sack"));
+    assert_eq!((transport.integer("ack-every"), transport.text("loss-detection")), (2, "rack"));
+    assert_eq!(transport.time("ack-delay"), Time::from_ms(1), "what is written stands");
+    let rows = scenario.resolved_table();
+    let row = |path: &str| rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));
+    assert!(row("transport.sack").source.contains("linux") && row("transport.sack").is_default);
+    assert!(!row("transport.ack-delay").source.contains("linux"));
+    assert!(!row("transport.duplicate-ack-threshold").source.contains("linux"));
+}
+
+/// A group of Linux hosts among others.
+const MIXED: &str = "[network]\ntopology = \"star\"\n[transport]\nack-delay = \"1ms\"\n[[traffic]]\nkind = \"incast\"\n\
+                     senders = 3\nscheme = \"linux\"\n[[traffic]]\nname = \"other\"\nkind = \"incast\"\nsenders = 3\n";
+
+#[test]
+fn groups_of_different_schemes_have_transport_defaults_of_their_own() {
+    let scenario = parse(MIXED).unwrap();
+    assert!(!scenario.transport.flag("sack") && !scenario.transport_of("newreno").flag("sack"));
+    assert!(scenario.transport_of("linux").flag("sack"));
+    assert_eq!(scenario.transport_of("linux").time("ack-delay"), Time::from_ms(1));
+    let rows = scenario.resolved_table();
+    let value = |path: &str| rows.iter().find(|row| row.path == path).map(|row| row.value.as_str());
+    assert_eq!((value("transport.sack of newreno"), value("transport.sack of linux")), (Some("false"), Some("true")));
+    assert_eq!((value("transport.sack"), value("transport.ack-delay")), (None, Some("1ms")));
+    assert_eq!(scenario.resolved()["transport"].get("sack"), None, "it cannot be written for each");
+}
+
+#[test]
 fn resolved_is_itself_a_scenario() {
-    for text in [WHOLE, SMALL] {
+    for text in [WHOLE, SMALL, MIXED] {
         let resolved = parse(text).unwrap().resolved();
         let again = parse(&toml::to_string(&resolved).unwrap()).unwrap();
         assert_eq!(again.resolved(), resolved);

@@ -7,9 +7,11 @@ mod congestion;
 mod connection;
 mod ecn;
 mod pacing;
+mod rack;
 mod recovery;
 mod sack_recovery;
 mod timer;
+mod tlp;
 
 use super::EcnMode;
 use super::rto::RtoConfig;
@@ -27,6 +29,7 @@ const CFG: SenderConfig = SenderConfig {
     initial_ssthresh: 1_000_000,
     duplicate_ack_threshold: 3,
     sack: false,
+    rack: None,
     limited_transmit: false,
     impatient: true,
     rto: RtoConfig {

@@ -6,5 +6,6 @@ mod dt_cwa;
 mod dt_dctcp;
 mod ictcp;
 mod l2dct;
+mod linux;
 mod rcc;
 mod sab;

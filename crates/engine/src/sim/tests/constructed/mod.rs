@@ -1,6 +1,7 @@
 //! Constructed runs: a switch that drops or delays packets by their number, and writes down what passes.
 
 mod connections;
+mod probes;
 mod timeouts;
 
 use crate::ids::{FlowId, LinkId};

@@ -1,0 +1,161 @@
+//! Linux's TCP in an incast, and what each of its parts and of the cheap remedies changes there.
+
+use crate::outcome::{numbers, run};
+use fanin_engine::sim::Outcome;
+
+/// Servers answer one client at 1 Gbps through a port of 64 packets; a round trip takes 0.1 ms.
+fn incast(senders: u32, bytes: &str, transport: &str, traffic: &str) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"star\"\nbuffer = \"64pkt\"\nhost-jitter = \"1us\"\n[transport]\nscheme = \"linux\"\n\
+         {transport}\n[[traffic]]\nkind = \"incast\"\nsenders = {senders}\nbytes-each = \"{bytes}\"\n{traffic}\n"
+    ))
+}
+
+/// Forty answers of 20 KB at once: 560 segments for 64 places.
+fn burst(transport: &str) -> Outcome {
+    incast(40, "20KB", transport, "")
+}
+
+fn total(outcome: &Outcome, name: &str) -> f64 {
+    outcome.summary.get(name).and_then(serde_json::Value::as_f64).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn the_honest_zero_completes_an_incast_with_losses() {
+    let outcome = burst("");
+    assert!(total(&outcome, "drops") > 100.0);
+    assert!((total(&outcome, "completed") - 40.0).abs() < 0.5);
+}
+
+#[test]
+fn tail_loss_probes_spare_timeouts() {
+    // Windows of nine segments, the whole answer: most lose all of it, and nothing comes later to tell.
+    let answers = |transport| incast(20, "12KB", transport, "");
+    let (with, without) = (answers(""), answers("tail-loss-probe = false"));
+    assert!(total(&with, "loss_probes") > 10.0 && total(&without, "loss_probes") < 0.5);
+    let timeouts = (total(&with, "timeouts"), total(&without, "timeouts"));
+    assert!(timeouts.0 < 0.25 * timeouts.1, "{timeouts:?}");
+    let p50 = (total(&with, "fct_p50_s"), total(&without, "fct_p50_s"));
+    assert!(p50.0 < 0.01 && p50.1 > 0.2, "two round trips and 2 ms, or 200 ms: {p50:?}");
+}
+
+#[test]
+fn losses_told_by_time_spare_timeouts() {
+    let answers = |transport| total(&incast(20, "20KB", transport, ""), "timeouts");
+    let (rack, dup_ack) = (answers(""), answers("loss-detection = \"dup-ack\""));
+    assert!(rack < 3.0 && dup_ack > 6.0, "{rack} {dup_ack}");
+}
+
+#[test]
+fn a_proportional_reduction_spares_losses() {
+    let drops = |transport| total(&incast(20, "20KB", transport, ""), "drops");
+    let (proportional, at_once) = (drops(""), drops("rate-reduction = \"at-once\""));
+    assert!(proportional < 0.9 * at_once, "{proportional} {at_once}");
+}
+
+#[test]
+fn an_initial_window_of_one_segment_spares_the_first_losses() {
+    let (ten, one) = (burst(""), burst("initial-window = \"1mss\""));
+    let drops = (total(&ten, "drops"), total(&one, "drops"));
+    assert!(drops.0 > 1.2 * drops.1, "{drops:?}");
+}
+
+#[test]
+fn quick_acknowledgements_spare_the_first_delay() {
+    // A window of one segment is acknowledged after 40 ms, unless at once.
+    let fct = |quickack: u32| {
+        let more = format!("initial-window = \"1mss\"\nquickack = {quickack}");
+        numbers(&incast(1, "10KB", &more, ""), "flows", "fct_s")[0]
+    };
+    assert!(fct(16) < 0.002 && (0.040..0.043).contains(&fct(0)), "{} {}", fct(16), fct(0));
+}
+
+#[test]
+fn a_least_timeout_of_a_millisecond_shortens_what_timeouts_cost() {
+    let p99 = |rto: &str| total(&burst(&format!("tail-loss-probe = false\nrto-min = \"{rto}\"")), "fct_p99_s");
+    let (ms200, ms1) = (p99("200ms"), p99("1ms"));
+    assert!(ms1 < 0.1 && ms200 > 0.2, "{ms1} {ms200}");
+}
+
+#[test]
+fn jitter_spares_losses() {
+    // 560 segments take 6.7 ms: spread over 20 ms they need a third of the link.
+    let drops = |traffic| total(&incast(40, "20KB", "", traffic), "drops");
+    assert!(drops("jitter = \"20ms\"") < 0.2 * drops(""), "{} {}", drops("jitter = \"20ms\""), drops(""));
+}
+
+#[test]
+fn fewer_concurrent_answers_lose_nothing() {
+    // Four windows of ten segments fit into the port.
+    let outcome = incast(40, "20KB", "", "concurrent = 4");
+    assert!(total(&outcome, "drops") < 0.5 && (total(&outcome, "completed") - 40.0).abs() < 0.5);
+    let all = total(&burst(""), "fct_max_s");
+    let queries = numbers(&outcome, "requests", "completion_s");
+    assert!(queries.len() == 1 && queries[0] < 0.2, "one query of all forty, done in {queries:?}; {all}");
+}
+
+#[test]
+fn at_most_so_many_answers_are_outstanding_and_the_next_starts_when_one_has_come() {
+    let outcome = incast(10, "20KB", "", "concurrent = 3\nrounds = 2\nconnections = \"persistent\"");
+    let (starts, fcts) = (numbers(&outcome, "flows", "start_s"), numbers(&outcome, "flows", "fct_s"));
+    assert_eq!(starts.len(), 20);
+    let ends: Vec<f64> = starts.iter().zip(&fcts).map(|(start, fct)| start + fct).collect();
+    for (i, start) in starts.iter().enumerate() {
+        let open = (0..20).filter(|j| *j != i && starts[*j] <= *start && ends[*j] > start + 1e-12).count();
+        assert!(open < 3, "{open} others when {i} starts");
+        let first = [0.0, ends[..10].iter().copied().fold(0.0, f64::max)].iter().any(|at| (at - start).abs() < 1e-9);
+        assert!(first || ends.iter().any(|end| (end - start).abs() < 1e-9), "{i} starts for no reason");
+    }
+    assert_eq!(numbers(&outcome, "requests", "completion_s").len(), 2, "a query for each round");
+}
+
+/// One endless flow behind a trunk of 100 Mbps with a round trip of 60 ms.
+fn long(scheme: &str, buffer: u32, seconds: u32) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"two-switch\"\ntrunk-rate = \"100Mbps\"\ndelay = \"10ms\"\nbuffer = \"{buffer}pkt\"\n\
+         [transport]\nscheme = \"linux\"\nreceive-buffer = \"8MiB\"\n[scheme.linux]\n{scheme}\n[[traffic]]\n\
+         kind = \"background\"\n[run]\nduration = \"{seconds}s\"\n"
+    ))
+}
+
+#[test]
+fn hystart_ends_slow_start_before_the_queue_overflows() {
+    // The pipe holds 500 segments, and slow start doubles from a window beyond that; conservative slow start adds a
+    // quarter each round trip.
+    let drops = |hystart: bool| total(&long(&format!("hystart = {hystart}"), 700, 4), "drops");
+    assert!(drops(true) < 0.5 * drops(false), "{} {}", drops(true), drops(false));
+}
+
+#[test]
+fn a_long_flow_fills_the_link() {
+    let delivered = numbers(&long("", 200, 20), "flows", "delivered_bytes")[0];
+    let used = delivered * 8.0 / 20.0 / 100e6;
+    assert!(used > 0.93 && used < 1460.0 / 1500.0, "{used}");
+}
+
+#[test]
+fn with_ecn_marks_replace_losses() {
+    let marked = |ecn: &str| {
+        run(&format!(
+            "[network]\ntopology = \"two-switch\"\ntrunk-rate = \"100Mbps\"\ndelay = \"500us\"\nbuffer = \"60pkt\"\n\
+             [queue]\nkind = \"ecn-threshold\"\nthreshold = \"20pkt\"\n[transport]\nscheme = \"linux\"\necn = \"{ecn}\"\n\
+             initial-ssthresh = \"20mss\"\n[[traffic]]\nkind = \"background\"\nflows = 2\n[run]\nduration = \"3s\"\n"
+        ))
+    };
+    let (on, off) = (marked("on"), marked("auto"));
+    assert!(total(&on, "marks") > 10.0 && total(&on, "drops") < 0.5);
+    assert!(total(&off, "marks") < 0.5 && total(&off, "drops") > 0.5);
+}
+
+#[test]
+fn linux_meets_another_scheme_with_its_own_transport() {
+    let outcome = run(
+        "[network]\ntopology = \"star\"\n[transport]\nscheme = \"newreno\"\ninitial-window = \"1mss\"\nquickack = 0\n\
+         [[traffic]]\nname = \"newreno\"\nkind = \"incast\"\nsenders = 1\nbytes-each = \"10KB\"\n[[traffic]]\n\
+         name = \"linux\"\nkind = \"incast\"\nsenders = 1\nbytes-each = \"10KB\"\nscheme = \"linux\"\n",
+    );
+    // What the file says holds for both. What it does not say is each scheme's: the first segment is acknowledged at
+    // once, or after 40 ms.
+    let fct = numbers(&outcome, "flows", "fct_s");
+    assert!(fct[0] < 0.002 && (0.040..0.043).contains(&fct[1]), "{fct:?}");
+}
