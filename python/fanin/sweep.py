@@ -142,6 +142,19 @@ def sweep(
     store = None if out is None else Store(out, experiment.runs_name)
     if store is not None:
         store.prepare()
+    finished = run_points(experiment, todo, store, jobs=jobs, advance=advance)
+    return Runs(experiment.runs_name, list(zip(todo, finished, strict=True)))
+
+
+def run_points(
+    experiment: Experiment,
+    todo: list[Point],
+    store: Store | None,
+    *,
+    jobs: int | None = None,
+    advance: Callable[[], None] = lambda: None,
+) -> list[Run]:
+    """The runs of these points, in their order. The first run that fails stops those that have not begun."""
     stop = threading.Event()
     pool = ThreadPoolExecutor(max_workers=jobs or os.cpu_count())
     futures: list[Future[Run]] = []
@@ -157,7 +170,7 @@ def sweep(
         raise
     finally:
         pool.shutdown(wait=True)
-    return Runs(experiment.runs_name, [(point, future.result()) for point, future in zip(todo, futures, strict=True)])
+    return [future.result() for future in futures]
 
 
 def run_point(experiment: Experiment, point: Point, store: Store | None, stop: threading.Event) -> Run:

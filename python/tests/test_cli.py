@@ -8,7 +8,7 @@ import pytest
 
 import fanin
 
-VERBS = ["run", "reproduce", "list", "explain", "check", "describe", "export"]
+VERBS = ["run", "reproduce", "compare", "list", "explain", "check", "describe", "export"]
 
 PROMISED = """
 result_hash goodput_bps fct_mean_s fct_p99_s timeouts drops marks queue_mean_packets queue_max_packets packet_hops
@@ -66,7 +66,7 @@ def test_run_captures_packets(cli, work):
     assert capture[:4] == b"\x0a\x0d\x0d\x0a"
 
 
-@pytest.mark.parametrize("kind", ["schemes", "topologies", "queues", "traffic", "experiments"])
+@pytest.mark.parametrize("kind", ["schemes", "topologies", "queues", "traffic", "faults", "experiments"])
 def test_list_prints_keys_and_summaries(cli, kind):
     entries = json.loads(cli("list", kind, "--json").out)
     assert entries

@@ -555,6 +555,23 @@ pub trait PathSelector: Send {
     }
 }
 
+/// Flowcells over all paths in turn, from the one that a hash of the flow picks on (Presto, He et al. 2015, section 3.1;
+/// packet spraying, Dixit et al. 2013, where a cell is one packet).
+#[derive(Debug)]
+pub struct Spray {
+    /// Bytes of a flowcell.
+    pub cell: u64,
+}
+
+impl PathSelector for Spray {
+    fn choose(&mut self, request: &PathRequest) -> usize {
+        ((Ecmp.choose(request) as u64 + request.cell) % request.paths as u64) as usize
+    }
+    fn cell(&self) -> Option<u64> {
+        Some(self.cell)
+    }
+}
+
 /// Equal-cost multipath: a hash of the flow picks one path for its lifetime (RFC 2992).
 #[derive(Debug, Default)]
 pub struct Ecmp;

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin.cli import check, describe, explain, export, list_, reproduce, run
+from fanin.cli import check, compare, describe, explain, export, list_, reproduce, run
 from fanin.cli.terminal import note, say
 from fanin.errors import FaninError, RunError
 
@@ -30,6 +30,7 @@ app = typer.Typer(
 
 app.command("run")(run.run)
 app.command("reproduce")(reproduce.reproduce)
+app.command("compare")(compare.compare)
 app.command("list")(list_.list_)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)

@@ -4,7 +4,7 @@ use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::delay::DelayStats;
 use crate::queue;
-use crate::roles::{Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
+use crate::roles::{Ecmp, PathSelector, QueueDiscipline, Spray, SwitchAgent, WindowControl};
 use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
 use crate::sim::event::{Slots, TieBreak};
@@ -401,6 +401,7 @@ fn windows(schemes: &[Box<dyn Scheme>], host: &NodeFacts) -> Vec<Option<Box<dyn 
 fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
     match scenario.network.params.text("path-selector") {
         "ecmp" => Box::new(Ecmp),
+        "spray" => Box::new(Spray { cell: scenario.network.params.bytes("flowcell").get() }),
         _ => bundle.path_selector(host),
     }
 }

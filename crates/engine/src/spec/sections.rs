@@ -94,11 +94,20 @@ pub const NETWORK: &[Param] = &[
     .at_most(1000.0),
     Param::new(
         "path-selector",
-        Kind::Choice(&["auto", "ecmp"]),
+        Kind::Choice(&["auto", "ecmp", "spray"]),
         "auto",
-        "Who chooses among paths of equal cost: the scheme if it has a way of its own, or a hash of the flow.",
+        "Who chooses among paths of equal cost: the scheme if it has a way of its own, a hash of the flow, or each \
+         flowcell the next path in turn.",
         "the scheme's paper",
     ),
+    Param::new(
+        "flowcell",
+        Kind::Bytes,
+        "64KiB",
+        "Bytes after which a flow takes the next path under path-selector = \"spray\"; as much as mss for every packet.",
+        "He et al. 2015, section 3.1: as much as one segmentation offload",
+    )
+    .at_least(1.0),
 ];
 
 /// Which discipline `[queue]` gives the switch ports.

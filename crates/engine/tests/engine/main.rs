@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod closed_forms;
+mod conformance;
 mod determinism;
 mod measures;
 mod outcome;

@@ -1,7 +1,7 @@
 //! The choice among equal-cost paths, per flow and per flowcell.
 
 use super::bench::Seen;
-use super::bench::{Log, Parts, Tap, reals, scenario, star};
+use super::bench::{Log, Parts, Tap, both, reals, scenario, star};
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, PathRequest, PathSelector, ReceiverCx, WindowControl};
 use crate::schemes::Scheme;
@@ -133,4 +133,33 @@ fn the_scenario_can_insist_on_ecmp() {
         assert!(on(middle[0]) != on(middle[1]), "{flow} keeps one path");
     }
     assert!(middle.iter().all(|node| seen.iter().any(|s| s.switch == *node && !s.packet.is_ack())), "both are used");
+}
+
+#[test]
+fn a_scenario_can_spray_flowcells_over_all_paths() {
+    // The bytes that one flow sends up to each of four spines.
+    let uplinks = |more: &str| {
+        let text = star(1, "292KB", "").replace("\"star\"", &format!("\"clos\"\npath-selector = {more}"));
+        let outcome = both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"));
+        let names = match &outcome.table("links").expect("links").column("link").expect("link").data {
+            crate::measure::table::Data::Text(names) => names.clone(),
+            other => panic!("{other:?}"),
+        };
+        let bytes = reals(&outcome, "links", "bytes");
+        (0..4)
+            .map(|spine| {
+                bytes[names.iter().position(|name| *name == format!("leaf-1->spine-{spine}")).expect("a link")]
+            })
+            .collect::<Vec<f64>>()
+    };
+    // 200 segments, FIN included, and a SYN and the end of the handshake on the first path.
+    assert_eq!(
+        uplinks("\"spray\"\nflowcell = \"1460B\"").iter().filter(|bytes| (**bytes - 75_000.0).abs() < 100.0).count(),
+        4
+    );
+    // Cells of 64 KiB: four whole ones, and what is left of the fifth on the path of the first.
+    let mut cells = uplinks("\"spray\"");
+    cells.sort_by(f64::total_cmp);
+    assert!(cells[0] > 60_000.0 && cells[3] > 90_000.0, "{cells:?}");
+    assert_eq!(uplinks("\"ecmp\"").iter().filter(|bytes| **bytes > 0.0).count(), 1);
 }

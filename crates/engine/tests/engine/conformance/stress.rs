@@ -1,0 +1,150 @@
+//! Hard scenarios for every scheme: no finite flow may be left behind, unless the run says which and why.
+//!
+//! Conservation is part of every run: a breach is an error. Retransmission timeouts are at least 10 ms.
+
+use fanin_engine::schemes::REGISTRY;
+use fanin_engine::sim::{self, Failure, Outcome, RunError};
+use fanin_engine::spec::Scenario;
+
+/// Schemes whose flows may be left behind in a scenario, and why: the run must then say that one is stuck.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+
+/// A scenario of which every finite flow must complete.
+struct Stress {
+    network: &'static str,
+    transport: &'static str,
+    /// Traffic and faults.
+    rest: &'static str,
+    duration: &'static str,
+}
+
+const STAR: &str = "topology = \"star\"\nbuffer = \"60pkt\"";
+const INCAST: &str = "[[traffic]]\nkind = \"incast\"\nsenders = 12\nbytes-each = \"60KB\"\n";
+
+impl Default for Stress {
+    fn default() -> Self {
+        Self { network: STAR, transport: "", rest: INCAST, duration: "60s" }
+    }
+}
+
+impl Stress {
+    fn text(&self, scheme: &str) -> String {
+        let Self { network, transport, rest, duration } = self;
+        format!(
+            "[network]\n{network}\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\nrto-initial = \"50ms\"\n\
+             rto-after-syn-timeout = \"50ms\"\nsyn-timeout = \"50ms\"\n{transport}\n{rest}\n[run]\nduration = \"{duration}\"\n"
+        )
+    }
+
+    /// Runs it with every scheme; `flows` finite flows complete, or else the error names the one that is stuck.
+    fn complete(&self, name: &str, flows: u32, check: impl Fn(&str, &Outcome)) {
+        let mut failures = Vec::new();
+        for row in REGISTRY {
+            let text = self.text(row.key);
+            let scenario = Scenario::parse(&text, "stress.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            match sim::run(&scenario, None) {
+                Ok(outcome) => {
+                    let completed = outcome.number("completed");
+                    if completed != f64::from(flows) {
+                        failures.push(format!("{}: {completed} of {flows} flows completed, and no error", row.key));
+                    }
+                    check(row.key, &outcome);
+                }
+                Err(Failure::Run(RunError::Stuck { .. })) if is_exception(row.key, name) => {}
+                Err(error) => failures.push(format!("{}: {error}", row.key)),
+            }
+        }
+        assert!(failures.is_empty(), "{}\n{}", failures.join("\n"), self.text("..."));
+    }
+}
+
+fn is_exception(scheme: &str, name: &str) -> bool {
+    EXCEPTIONS.iter().any(|(other, scenario, why)| *other == scheme && *scenario == name && !why.is_empty())
+}
+
+#[test]
+fn every_syn_is_lost_at_first() {
+    let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 12\nbytes-each = \"60KB\"\n[[fault]]\nkind = \"link-down\"\n\
+                queued = \"drop\"\nfor = \"60ms\"\n";
+    Stress { rest, ..Stress::default() }.complete("lost SYNs", 12, |scheme, outcome| {
+        assert!(outcome.number("drops_link_down") >= 12.0, "{scheme}");
+        assert!(outcome.number("timeouts_syn") >= 12.0, "{scheme}");
+    });
+}
+
+#[test]
+fn five_hundred_senders_with_a_packet_each() {
+    let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 500\nbytes-each = \"1460B\"\n";
+    // In lockstep the SYNs of 500 senders meet at 60 places again and again, so some need nine attempts.
+    let stress = Stress { rest, transport: "syn-retries = 12", duration: "200s", ..Stress::default() };
+    stress.complete("many senders", 500, |_, _| {});
+}
+
+#[test]
+fn a_flow_of_one_byte() {
+    let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 1\nbytes-each = \"1B\"\n";
+    Stress { rest, ..Stress::default() }.complete("one byte", 1, |scheme, outcome| {
+        assert_eq!(outcome.number("timeouts"), 0.0, "{scheme}: nothing was in its way");
+    });
+}
+
+#[test]
+fn sizes_that_no_receiver_knows() {
+    let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 12\nbytes-each = \"60KB\"\nannounce-size = false\n";
+    Stress { rest, ..Stress::default() }.complete("unknown sizes", 12, |_, _| {});
+}
+
+#[test]
+fn packets_that_overtake_each_other() {
+    let network = "topology = \"clos\"\nspines = 2\nleaves = 2\nhosts-per-leaf = 13\nbuffer = \"60pkt\"\n\
+                   path-selector = \"spray\"\nflowcell = \"1460B\"";
+    // One way is slower, so every other packet comes late.
+    let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 4\nbytes-each = \"200KB\"\n[[fault]]\nkind = \"rate\"\n\
+                link = \"leaf-1->spine-0\"\nrate = \"100Mbps\"\n";
+    Stress { network, rest, ..Stress::default() }.complete("reordering", 4, |scheme, outcome| {
+        assert!(outcome.number("retransmissions") > 0.0, "{scheme}: reordering should look like loss");
+    });
+}
+
+#[test]
+fn a_link_that_is_down_for_50_ms() {
+    for queued in ["wait", "drop"] {
+        let rest =
+            format!("{INCAST}[[fault]]\nkind = \"link-down\"\nat = \"2ms\"\nfor = \"50ms\"\nqueued = \"{queued}\"\n");
+        Stress { rest: rest.leak(), ..Stress::default() }.complete("link down", 12, |scheme, outcome| {
+            assert!(outcome.number("simulated_s") >= 0.052, "{scheme}");
+        });
+    }
+}
+
+#[test]
+fn one_packet_in_a_hundred_is_lost_in_either_direction() {
+    let rest = format!("{INCAST}[[fault]]\nkind = \"loss\"\n");
+    Stress { rest: rest.leak(), ..Stress::default() }.complete("random loss", 12, |scheme, outcome| {
+        assert!(outcome.number("drops_random_loss") > 0.0, "{scheme}");
+    });
+}
+
+#[test]
+fn a_bottleneck_that_slows_down_and_comes_back() {
+    let rest = format!("{INCAST}[[fault]]\nkind = \"rate\"\nrate = \"100Mbps\"\nat = \"2ms\"\nfor = \"10ms\"\n");
+    Stress { rest: rest.leak(), ..Stress::default() }.complete("rate change", 12, |_, _| {});
+}
+
+#[test]
+fn a_controller_that_is_out() {
+    for lasts in ["20ms", "0s"] {
+        let rest = format!("{INCAST}[[fault]]\nkind = \"controller-outage\"\nat = \"1ms\"\nfor = \"{lasts}\"\n");
+        Stress { rest: rest.leak(), ..Stress::default() }.complete("controller outage", 12, |_, _| {});
+    }
+}
+
+#[test]
+fn bursts_beside_an_endless_flow() {
+    let rest = "[[traffic]]\nkind = \"background\"\n[[traffic]]\nkind = \"incast\"\nsenders = 20\nbytes-each = \"20KB\"\n\
+                rounds = 3\nstart = \"20ms\"\n";
+    Stress { rest, ..Stress::default() }.complete("endless flow", 60, |scheme, outcome| {
+        let (all, finite) = (outcome.number("goodput_bps"), outcome.number("goodput_finite_bps"));
+        assert!(all > finite, "{scheme}: the endless flow stood still");
+    });
+}

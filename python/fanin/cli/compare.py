@@ -1,0 +1,140 @@
+"""``fanin compare``: all schemes, or some, on one scenario."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fanin
+from fanin import catalogue, remarks
+from fanin.cli.options import JsonOption, OutOption, SetOption, overrides, seeds
+from fanin.cli.terminal import counting, note, print_json, print_table, say
+from fanin.comparison import FEW_SEEDS, METRICS, Compared, ranked
+from fanin.comparison import compare as run_all
+from fanin.stats import FEWEST
+from fanin.summary import column
+
+
+class By(StrEnum):
+    """What schemes are ranked by."""
+
+    GOODPUT = "goodput_bps"
+    FCT_MEAN = "fct_mean_s"
+    FCT_P99 = "fct_p99_s"
+    QUERY = "query_mean_s"
+    TIMEOUTS = "timeouts"
+    DROPS = "drops"
+    QUEUE = "queue_mean_packets"
+    JAIN = "jain"
+
+
+def compare(
+    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    schemes: Annotated[str, typer.Option("--schemes", help="Schemes such as newreno,dctcp; or all.")] = "all",
+    seeds_: Annotated[
+        str | None,
+        typer.Option("--seeds", help="Seeds such as 1..10; those of the sweep, or 1..5, if left out."),
+    ] = None,
+    set_: SetOption = None,
+    by: Annotated[By, typer.Option("--by", help="Column to rank by, the best first.")] = By.GOODPUT,
+    against: Annotated[
+        str | None, typer.Option("--against", help="Scheme that differences are taken to; the first if left out.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; one per core if left out.")] = None,
+    out: OutOption = Path("results"),
+    store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
+    json: JsonOption = False,
+) -> None:
+    """Compare schemes on one scenario.
+
+    Every scheme runs with the same seeds. The table has a row for each: means over seeds with half of their 95 %
+    intervals, the best first; a star says that the interval of the seed-by-seed differences to the scheme of --against
+    leaves out zero. Traffic groups that name a scheme of their own keep it. A scheme whose run fails is named, the
+    others go on, and the exit code is 1. Finished runs are kept and found again.
+
+    --json prints one object: {scenario, seeds, against, by, schemes: [{scheme, runs, error, metrics: {goodput_bps:
+    {mean, half, difference, difference_half}, ...}}], warnings}, in the order of the table.
+
+    **Examples**
+
+    - `fanin compare scenario.toml`
+    - `fanin compare scenario.toml --schemes newreno,dctcp --seeds 1..10 --by fct_p99_s`
+    - `fanin compare sdtcp/fig9 --set traffic.bursts.senders=40 --against dctcp --json`
+    """
+    experiment = fanin.load(scenario, overrides(set_))
+    names = _names(schemes)
+    if against is not None and against not in names:
+        raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
+    chosen = seeds(seeds_) or (experiment.seeds if len(experiment.seeds) > 1 else FEW_SEEDS)
+    try:
+        with counting("runs", len(names) * len(chosen)) as counter:
+            compared = run_all(
+                experiment,
+                names,
+                chosen,
+                against=against,
+                jobs=jobs,
+                out=out if store else None,
+                advance=counter.advance,
+            )
+    except KeyboardInterrupt:
+        note(f"interrupted: finished runs are kept in {out}" if store else "interrupted")
+        raise typer.Exit(130) from None
+    compared = ranked(compared, by.value)
+    warnings = [remark for each in compared if (remark := _warning(each))]
+    for warning in warnings:
+        note(f"warning: {warning}")
+    if json:
+        print_json(
+            {
+                "scenario": experiment.name,
+                "seeds": chosen,
+                "against": against or names[0],
+                "by": by.value,
+                "schemes": [each.as_dict() for each in compared],
+                "warnings": warnings,
+            }
+        )
+    else:
+        _print(experiment.document.title or experiment.name, compared, chosen, against or names[0])
+    for each in compared:
+        if each.error is not None:
+            note(f"error: {each.scheme}: {each.error}")
+    if any(each.error is not None for each in compared):
+        raise typer.Exit(1)
+
+
+def _names(schemes: str) -> list[str]:
+    if schemes.strip() == "all":
+        return [entry["key"] for entry in catalogue.entries("schemes")]
+    names = list(dict.fromkeys(name.strip() for name in schemes.split(",") if name.strip()))
+    if not names:
+        raise typer.BadParameter("name schemes, such as newreno,dctcp, or all", param_hint="--schemes")
+    return names
+
+
+def _warning(each: Compared) -> str | None:
+    remark = remarks.incomplete_in(each.summaries)
+    return remark and f"{each.scheme}: {remark}"
+
+
+def _print(title: str, compared: list[Compared], seeds: list[int], against: str) -> None:
+    shown = [metric for metric in METRICS if any(metric in each.estimates for each in compared)]
+    header = ["scheme", *(_heading(metric) for metric in shown)]
+    rows = (
+        [each.scheme, *(each.estimates[metric].shown(metric) if metric in each.estimates else "-" for metric in shown)]
+        for each in compared
+    )
+    print_table(title, header, rows)
+    if len(seeds) < FEWEST:
+        say(f"{len(seeds)} of the {FEWEST} seeds that an interval needs at least")
+        return
+    say(f"± half the 95 % interval over {len(seeds)} seeds; * differs from {against}, seed by seed")
+
+
+def _heading(metric: str) -> str:
+    unit = column(metric).shown_as
+    return f"{METRICS[metric]} [{unit}]" if unit else METRICS[metric]

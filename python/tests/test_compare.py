@@ -1,0 +1,120 @@
+"""``fanin compare``."""
+
+import json
+
+import numpy as np
+import pytest
+
+import fanin
+from fanin import comparison
+from fanin.comparison import Compared, Estimate, compare, ranked
+from fanin.errors import RunError
+from fanin.stats import mean_interval
+
+TWO = ("--schemes", "newreno,dctcp")
+
+
+def test_every_scheme_gets_the_same_seeds_and_a_row(cli, work):
+    result = cli("compare", "small.toml", *TWO, "--seeds", "1..4", "--json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    assert (found["seeds"], found["against"], found["by"]) == ([1, 2, 3, 4], "newreno", "goodput_bps")
+    assert {each["scheme"]: each["runs"] for each in found["schemes"]} == {"newreno": 4, "dctcp": 4}
+    for each in found["schemes"]:
+        assert set(each["metrics"]) == set(comparison.METRICS)
+        assert each["error"] is None
+    runs = {
+        scheme: [
+            fanin.load("small.toml").run(seed, {"transport.scheme": scheme}, store=None).summary["fct_mean_s"]
+            for seed in range(1, 5)
+        ]
+        for scheme in ("newreno", "dctcp")
+    }
+    dctcp = next(each for each in found["schemes"] if each["scheme"] == "dctcp")["metrics"]["fct_mean_s"]
+    assert dctcp["mean"] == pytest.approx(np.mean(runs["dctcp"]))
+    paired = mean_interval(np.array(runs["dctcp"]) - np.array(runs["newreno"]))
+    assert (dctcp["difference"], dctcp["difference_half"]) == pytest.approx(paired)
+
+
+def test_the_table_is_ranked_and_says_what_its_signs_mean(cli, work):
+    marks = ("--set", "scheme.dctcp.mark-threshold=4pkt")
+    lines = cli("compare", "small.toml", *TWO, *marks, "--no-store", "--by", "queue_mean_packets").out.splitlines()
+    assert lines[0] == "# A small incast"
+    assert lines[1].split("\t")[:3] == ["scheme", "goodput [Mbit/s]", "mean FCT [ms]"]
+    assert [line.split("\t")[0] for line in lines[2:4]] == ["dctcp", "newreno"]
+    assert "±" in lines[2]
+    # The small scenario's sweep has three seeds.
+    assert lines[4] == "± half the 95 % interval over 3 seeds; * differs from newreno, seed by seed"
+    assert not (work / "results").exists()
+
+
+def test_all_schemes_are_compared_if_none_are_named(cli, work):
+    found = json.loads(cli("compare", "small.toml", "--seeds", "1", "--json").out)
+    keys = {entry["key"] for entry in json.loads(cli("list", "schemes", "--json").out)}
+    assert {each["scheme"] for each in found["schemes"]} == keys
+    assert all(each["metrics"]["goodput_bps"]["half"] is None for each in found["schemes"] if not each["error"])
+
+
+def test_finished_runs_are_found_again(cli, work):
+    cli("compare", "small.toml", *TWO, "--seeds", "1..3")
+    before = sorted(path.stat().st_mtime_ns for path in (work / "results").rglob("manifest.json"))
+    assert len(before) == 6
+    assert cli("compare", "small.toml", *TWO, "--seeds", "1..3").code == 0
+    assert sorted(path.stat().st_mtime_ns for path in (work / "results").rglob("manifest.json")) == before
+
+
+def test_wrong_schemes_and_references(cli, work):
+    result = cli("compare", "small.toml", "--schemes", "newreno,dctpc")
+    assert result.code == 3
+    assert 'did you mean "dctcp"?' in result.err
+    assert cli("compare", "small.toml", "--schemes", ",").code == 2
+    assert cli("compare", "small.toml", *TWO, "--against", "sab").code == 2
+    assert cli("compare", "small.toml", "--by", "nonsense").code == 2
+    assert cli("compare", "none.toml").code == 3
+
+
+def test_a_scheme_that_fails_does_not_stop_the_others(cli, work, monkeypatch):
+    real = comparison.run_points
+
+    def failing(experiment, todo, *rest, **named):
+        if todo[0].values["transport.scheme"] == "newreno":
+            raise RunError("transfer 3 is stuck")
+        return real(experiment, todo, *rest, **named)
+
+    monkeypatch.setattr(comparison, "run_points", failing)
+    result = cli("compare", "small.toml", *TWO, "--no-store")
+    assert result.code == 1
+    assert "error: newreno: transfer 3 is stuck" in result.err
+    rows = [line.split("\t") for line in result.out.splitlines()]
+    assert (rows[2][0], rows[3]) == ("dctcp", ["newreno", *["-"] * len(comparison.METRICS)])
+
+
+def test_ctrl_c_exits_with_130(cli, work, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparison, "run_points", interrupted)
+    result = cli("compare", "small.toml", *TWO)
+    assert (result.code, "finished runs are kept" in result.err) == (130, True)
+
+
+def test_ranks_by_what_is_better():
+    def row(scheme: str, **means: float) -> Compared:
+        return Compared(scheme, [], None, {name: Estimate(mean, 0.0, 0.0, 0.0) for name, mean in means.items()})
+
+    rows = [row("a", goodput_bps=1.0, fct_p99_s=1.0), row("b", goodput_bps=2.0, fct_p99_s=2.0), row("c")]
+    assert [each.scheme for each in ranked(rows, "goodput_bps")] == ["b", "a", "c"]
+    assert [each.scheme for each in ranked(rows, "fct_p99_s")] == ["a", "b", "c"]
+
+
+def test_a_difference_counts_if_its_interval_leaves_out_zero():
+    assert Estimate(2.0, 1.0, 0.5, 0.4).differs
+    assert not Estimate(2.0, 1.0, 0.5, 0.6).differs
+    assert not Estimate(2.0, float("nan"), 0.5, float("nan")).differs
+    assert Estimate(2e6, 1e5, 5.0, 4.0).shown("goodput_bps") == "2 ± 0.1*"
+
+
+def test_the_library_compares_without_the_command_line(work):
+    both = compare(fanin.load("small.toml"), ["newreno", "dctcp"], [1, 2, 3], out=None)
+    assert [each.scheme for each in both] == ["newreno", "dctcp"]
+    assert both[0].estimates["drops"].difference == 0.0
