@@ -11,6 +11,7 @@ mod l2dct;
 mod newreno;
 mod rcc;
 mod sab;
+mod sdtcp;
 
 pub use dctcp::Dctcp;
 pub use newreno::NewReno;
@@ -55,7 +56,7 @@ pub struct Reading {
 
 /// Every scheme.
 pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, rcc::ROW, sab::ROW];
+    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, rcc::ROW, sab::ROW, sdtcp::ROW];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

@@ -7,3 +7,4 @@ mod dt_dctcp;
 mod l2dct;
 mod rcc;
 mod sab;
+mod sdtcp;
