@@ -3,7 +3,7 @@
 //! The format is pcapng (draft-ietf-opsawg-pcapng), little-endian. Each direction of a captured link is an
 //! interface. Times are in picoseconds; Wireshark 4 reads them and keeps whole nanoseconds. The simulator has
 //! no payload, so packets are captured up to the end of their TCP header, and their original length and
-//! checksums are those of a payload of zeros.
+//! checksums are those of a payload of zeros. Packets that do carry something are captured whole.
 
 use crate::units::Time;
 
@@ -65,7 +65,7 @@ pub struct Header<'a> {
 impl PcapNg {
     /// A capture of the named link directions, which packets call by their place in this list.
     pub fn new(interfaces: &[&str]) -> Self {
-        let mut capture = Self { bytes: Vec::new(), interfaces: interfaces.len() };
+        let mut capture = Self { bytes: Vec::new(), interfaces: 0 };
         capture.block(SECTION_HEADER, |body| {
             body.extend(0x1A2B_3C4D_u32.to_le_bytes()); // byte-order magic
             body.extend([1, 0, 0, 0]); // version 1.0
@@ -74,16 +74,27 @@ impl PcapNg {
             option(body, 0, b"");
         });
         for name in interfaces {
-            capture.block(INTERFACE_DESCRIPTION, |body| {
-                body.extend(LINK_TYPE.to_le_bytes());
-                body.extend([0, 0]);
-                body.extend((SNAP_LENGTH as u32).to_le_bytes());
-                option(body, 2, name.as_bytes()); // if_name
-                option(body, 9, &[12]); // if_tsresol: 10^-12 s
-                option(body, 0, b"");
-            });
+            capture.add_interface(name, SNAP_LENGTH as u32);
         }
         capture
+    }
+
+    /// Adds an interface whose packets are captured whole; returns its number.
+    pub fn add_whole_interface(&mut self, name: &str) -> u32 {
+        self.add_interface(name, 0)
+    }
+
+    fn add_interface(&mut self, name: &str, snap_length: u32) -> u32 {
+        self.block(INTERFACE_DESCRIPTION, |body| {
+            body.extend(LINK_TYPE.to_le_bytes());
+            body.extend([0, 0]);
+            body.extend(snap_length.to_le_bytes());
+            option(body, 2, name.as_bytes()); // if_name
+            option(body, 9, &[12]); // if_tsresol: 10^-12 s
+            option(body, 0, b"");
+        });
+        self.interfaces += 1;
+        self.interfaces as u32 - 1
     }
 
     /// Appends a packet that was on link direction `interface` at `at`.
@@ -91,18 +102,34 @@ impl PcapNg {
     /// # Panics
     /// If there is no such interface.
     pub fn packet(&mut self, interface: u32, at: Time, header: &Header<'_>) {
-        assert!((interface as usize) < self.interfaces, "interface {interface} of {}", self.interfaces);
         let mut data = [0; SNAP_LENGTH];
-        let captured = header.write(&mut data);
+        let captured = header.write(&mut data, 0);
         let original = captured + header.payload_bytes(captured);
+        self.enhanced_packet(interface, at, &data[..captured], original);
+    }
+
+    /// Appends a packet with its payload, instead of the one that `header` counts.
+    ///
+    /// # Panics
+    /// If there is no such interface.
+    pub fn whole_packet(&mut self, interface: u32, at: Time, header: &Header<'_>, payload: &[u8]) {
+        let mut data = [0; SNAP_LENGTH];
+        let counted = Header { payload: payload.len() as u16, ..*header };
+        let length = counted.write(&mut data, ones_complement_sum(payload, 0));
+        let whole = [&data[..length], payload].concat();
+        self.enhanced_packet(interface, at, &whole, whole.len());
+    }
+
+    fn enhanced_packet(&mut self, interface: u32, at: Time, captured: &[u8], original: usize) {
+        assert!((interface as usize) < self.interfaces, "interface {interface} of {}", self.interfaces);
         self.block(ENHANCED_PACKET, |body| {
             body.extend(interface.to_le_bytes());
             body.extend(((at.ps() >> 32) as u32).to_le_bytes());
             body.extend((at.ps() as u32).to_le_bytes());
-            body.extend((captured as u32).to_le_bytes());
+            body.extend((captured.len() as u32).to_le_bytes());
             body.extend((original as u32).to_le_bytes());
-            // Headers are whole 32-bit words, so the data needs no padding.
-            body.extend(&data[..captured]);
+            body.extend(captured);
+            pad_to_word(body, captured.len());
         });
     }
 
@@ -135,16 +162,28 @@ fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.extend(code.to_le_bytes());
     body.extend((value.len() as u16).to_le_bytes());
     body.extend(value);
-    body.extend(std::iter::repeat_n(0, value.len().next_multiple_of(4) - value.len()));
+    pad_to_word(body, value.len());
+}
+
+/// Appends zeros to the `length` bytes that were appended last until they fill whole words.
+fn pad_to_word(body: &mut Vec<u8>, length: usize) {
+    body.extend(std::iter::repeat_n(0, length.next_multiple_of(4) - length));
 }
 
 impl Header<'_> {
-    /// Writes the IPv4 and TCP headers; returns their length.
-    fn write(&self, data: &mut [u8; SNAP_LENGTH]) -> usize {
+    /// The IPv4 and TCP headers as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut data = [0; SNAP_LENGTH];
+        let length = self.write(&mut data, 0);
+        data[..length].to_vec()
+    }
+
+    /// Writes the IPv4 and TCP headers of a packet whose payload adds up to `sum`; returns their length.
+    fn write(&self, data: &mut [u8; SNAP_LENGTH], sum: u16) -> usize {
         let tcp = TCP_HEADER + self.write_options(&mut data[IP_HEADER + TCP_HEADER..]);
         let length = IP_HEADER + tcp;
         let payload = self.payload_bytes(length);
-        self.write_tcp(&mut data[IP_HEADER..length], payload);
+        self.write_tcp(&mut data[IP_HEADER..length], payload, sum);
         self.write_ip(&mut data[..IP_HEADER], length + payload);
         length
     }
@@ -172,7 +211,7 @@ impl Header<'_> {
 
     /// RFC 9293 section 3.1, over options that are in place. A payload of zeros adds to the checksum by its
     /// length only, which is in the pseudo-header.
-    fn write_tcp(&self, tcp: &mut [u8], payload: usize) {
+    fn write_tcp(&self, tcp: &mut [u8], payload: usize, sum: u16) {
         tcp[0..2].copy_from_slice(&self.src_port.to_be_bytes());
         tcp[2..4].copy_from_slice(&self.dst_port.to_be_bytes());
         tcp[4..8].copy_from_slice(&self.seq.to_be_bytes());
@@ -182,7 +221,7 @@ impl Header<'_> {
         tcp[14..16].copy_from_slice(&self.window.to_be_bytes());
         let pseudo_header = ones_complement_sum(&[self.src, self.dst].concat(), 0);
         let lengths = u32::from(TCP) + (tcp.len() + payload) as u32;
-        let checksum = !ones_complement_sum(tcp, u32::from(pseudo_header) + lengths);
+        let checksum = !ones_complement_sum(tcp, u32::from(pseudo_header) + lengths + u32::from(sum));
         tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
     }
 
@@ -218,9 +257,10 @@ impl Header<'_> {
     }
 }
 
-/// The sum of RFC 1071 over whole 16-bit words, with its carries folded in.
+/// The sum of RFC 1071 over 16-bit words, the last one filled up with zero, with its carries folded in.
 fn ones_complement_sum(bytes: &[u8], start: u32) -> u16 {
-    let words = bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+    let word = |word: &[u8]| u32::from(word[0]) << 8 | word.get(1).map_or(0, |low| u32::from(*low));
+    let words = bytes.chunks(2).map(word);
     let sum = words.fold(start, |sum, word| sum + word);
     let folded = (sum & 0xFFFF) + (sum >> 16);
     ((folded & 0xFFFF) + (folded >> 16)) as u16
@@ -339,6 +379,26 @@ mod tests {
             segment.extend([0, 6]);
             segment.extend(tcp_length.to_be_bytes());
             assert_eq!(ones_complement_sum(&segment, 0), 0xFFFF);
+        }
+    }
+
+    #[test]
+    fn a_packet_with_payload_is_captured_whole_and_its_checksum_covers_it() {
+        for length in [0, 1, 2, 7, 1460] {
+            let mut capture = PcapNg::new(&["ab"]);
+            let interface = capture.add_whole_interface("cd");
+            let payload: Vec<u8> = (0..length).map(|i| (i * 37 % 251) as u8).collect();
+            capture.whole_packet(interface, Time::ZERO, &DATA, &payload);
+            let block = &capture.bytes()[44 + 40 + 40..];
+            let whole = u32::from_le_bytes(block[20..24].try_into().unwrap()) as usize;
+            assert_eq!((whole, block[24..28].to_vec()), (40 + payload.len(), block[20..24].to_vec()));
+            assert_eq!(block[28 + 40..28 + whole], payload);
+            let mut segment = block[28 + 20..28 + whole].to_vec();
+            segment.resize(segment.len().next_multiple_of(2), 0);
+            segment.extend([DATA.src, DATA.dst].concat());
+            segment.extend([0, 6]);
+            segment.extend((whole as u16 - 20).to_be_bytes());
+            assert_eq!(ones_complement_sum(&segment, 0), 0xFFFF, "{length}");
         }
     }
 

@@ -13,6 +13,7 @@ mod linux;
 mod newreno;
 mod rcc;
 mod sab;
+mod sdtcp;
 
 pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
@@ -68,6 +69,7 @@ pub const REGISTRY: &[SchemeRow] = &[
     sab::ROW,
     dt_cwa::ROW,
     rcc::ROW,
+    sdtcp::ROW,
 ];
 
 /// What is known about a flow when it begins.

@@ -553,23 +553,31 @@ fn channel(control: &Params, nodes: usize, seed: u64) -> ControlChannel {
     }
 }
 
-/// The probes asked for; each must be one that every sender has, or one of a scheme. Not only of those in use: a
-/// sweep over schemes asks for the same probes of all.
+/// The probes asked for; each must be one that every sender has, or one of a scheme's senders or switches. Not only of
+/// those in use: a sweep over schemes asks for the same probes of all.
 fn probes(scenario: &Scenario, in_use: &[Box<dyn Scheme>]) -> Result<Probes, SpecError> {
     let measure = &scenario.measure;
     let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.params);
+    let node = NodeId::default();
+    let switch = NodeFacts { node, rate: facts.rate, base_rtt: facts.base_rtt, mss: facts.mss, packet: facts.packet };
     let mut known: Vec<&str> = probes::COMMON.to_vec();
+    let mut of_switches: Vec<&str> = Vec::new();
     let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
     for scheme in in_use.iter().chain(&registered) {
         scheme.congestion_control(&facts).probes(&mut |name, _| known.extend((!known.contains(&name)).then_some(name)));
+        if let Some(agent) = scheme.switch_agent(&switch) {
+            agent.probes(&mut |name, _| of_switches.extend((!of_switches.contains(&name)).then_some(name)));
+        }
     }
     let names: Vec<&str> =
         measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off")).collect();
-    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
-        let message = format!("no sender shows \"{unknown}\"; there are {}", known.join(", "));
-        return Err(measure.fail("probes", message));
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name) && !of_switches.contains(name)) {
+        let there = [known, of_switches].concat().join(", ");
+        return Err(measure.fail("probes", format!("nobody shows \"{unknown}\"; there are {there}")));
     }
-    Ok(Probes::new(names.into_iter().map(str::to_owned).collect(), measure.integer("probe-flows") as usize))
+    let switches = names.iter().any(|name| of_switches.contains(name));
+    let flows = measure.integer("probe-flows") as usize;
+    Ok(Probes::new(names.into_iter().map(str::to_owned).collect(), flows, switches))
 }
 
 fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> Option<Capture> {
@@ -593,6 +601,10 @@ fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> 
     // The file knows one kind of SYN: that of end points with selective acknowledgements, if there are any.
     let sack = endpoints.iter().any(|endpoint| endpoint.receiver.sack);
     let limit = scenario.measure.integer("capture-limit");
-    (!links.is_empty())
-        .then(|| Capture::new(&links, topology.links.len(), limit, scenario.transport.bytes("mss").get() as u16, sack))
+    let control = scenario.measure.flag("capture-control");
+    (!links.is_empty() || control).then(|| {
+        let mss = scenario.transport.bytes("mss").get() as u16;
+        let capture = Capture::new(&links, topology.links.len(), limit, mss, sack);
+        if control { capture.with_control(topology.nodes.len()) } else { capture }
+    })
 }

@@ -1,11 +1,30 @@
 //! Packet capture: what passes chosen links, as headers in a pcapng file.
 
-use crate::ids::LinkId;
+use crate::ids::{LinkId, NodeId};
 use crate::measure::pcapng::{Header, PcapNg};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Addresses, Flags, Packet};
 use crate::sim::event::EventCore;
-use crate::sim::flow::Flow;
+use crate::sim::flow::{Flow, address};
 use crate::units::Time;
+
+/// TCP port of OpenFlow controllers.
+const OPENFLOW: u16 = 6653;
+/// TCP port of every switch's end of its connection.
+const SWITCH: u16 = 40_000;
+/// Address of the controller, beyond every node's.
+const CONTROLLER: [u8; 4] = [10, 255, 255, 254];
+/// Most payload of a segment on the control channel.
+const SEGMENT: usize = 1460;
+
+/// The control channel: a TCP connection for each switch, whose packets are taken where they are sent. There are no
+/// losses below the messages, so there are no acknowledgements of their own and no retransmissions; a message that the
+/// channel loses is here all the same.
+#[derive(Debug)]
+struct ControlCapture {
+    interface: u32,
+    /// By node, the next numbers of the switch's and of the controller's side; zero before the handshake.
+    next: Vec<[u32; 2]>,
+}
 
 /// A capture in progress. Packets are taken at the far end of a link, when their last bit has arrived.
 #[derive(Debug)]
@@ -13,6 +32,7 @@ pub(crate) struct Capture {
     file: PcapNg,
     /// Interface of each link, if it is captured.
     interfaces: Vec<Option<u32>>,
+    control: Option<ControlCapture>,
     left: u64,
     mss: u16,
     sack: bool,
@@ -26,7 +46,52 @@ impl Capture {
         for (interface, (link, _)) in links.iter().enumerate() {
             interfaces[link.index()] = Some(interface as u32);
         }
-        Self { file: PcapNg::new(&names), interfaces, left: limit, mss, sack }
+        Self { file: PcapNg::new(&names), interfaces, control: None, left: limit, mss, sack }
+    }
+
+    /// Captures the control channel of a network of `nodes` as well.
+    pub(crate) fn with_control(mut self, nodes: usize) -> Self {
+        let interface = self.file.add_whole_interface("control channel");
+        self.control = Some(ControlCapture { interface, next: vec![[0; 2]; nodes] });
+        self
+    }
+
+    /// A message leaves a switch (`up`) or the controller.
+    pub(crate) fn record_message(&mut self, switch: NodeId, up: bool, message: &[u8], now: Time) {
+        let Some(control) = &self.control else { return };
+        if control.next[switch.index()] == [0; 2] {
+            self.control_packet(switch, true, Flags::SYN, &[], now);
+            self.control_packet(switch, false, Flags::SYN.with(Flags::ACK), &[], now);
+            self.control_packet(switch, true, Flags::ACK, &[], now);
+        }
+        for payload in message.chunks(SEGMENT) {
+            self.control_packet(switch, up, Flags::ACK.with(Flags::PSH), payload, now);
+        }
+    }
+
+    fn control_packet(&mut self, switch: NodeId, up: bool, flags: Flags, payload: &[u8], now: Time) {
+        let Some(control) = self.control.as_mut().filter(|_| self.left > 0) else { return };
+        self.left -= 1;
+        let next = &mut control.next[switch.index()];
+        let side = usize::from(!up);
+        let of_switch = Addresses { src: address(switch), dst: CONTROLLER, src_port: SWITCH, dst_port: OPENFLOW };
+        let ends = if up { of_switch } else { of_switch.reversed() };
+        let syn = flags.has(Flags::SYN);
+        let header = Header {
+            src: ends.src,
+            dst: ends.dst,
+            src_port: ends.src_port,
+            dst_port: ends.dst_port,
+            seq: next[side],
+            ack: if flags.has(Flags::ACK) { next[1 - side] } else { 0 },
+            flags_byte: flags.tcp_byte(),
+            window: u16::MAX,
+            syn_scale: syn.then_some(7),
+            mss_option: syn.then_some(SEGMENT as u16),
+            ..Header::default()
+        };
+        next[side] = next[side].wrapping_add(payload.len() as u32 + u32::from(syn));
+        self.file.whole_packet(control.interface, now, &header, payload);
     }
 
     pub(crate) fn record<C: EventCore>(

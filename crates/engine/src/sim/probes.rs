@@ -1,7 +1,8 @@
-//! Probes: internal state of chosen senders, recorded whenever it changes.
+//! Probes: internal state of chosen senders and of switches, recorded whenever it changes.
 
-use crate::ids::FlowId;
+use crate::ids::{FlowId, NodeId};
 use crate::measure::table::{Column, Data, Table};
+use crate::roles::SwitchAgent;
 use crate::tcp::sender::{Sender, SenderConfig};
 use crate::units::Time;
 
@@ -17,11 +18,68 @@ pub(crate) struct Probes {
     /// Last value per flow and name.
     last: Vec<Vec<f64>>,
     rows: Vec<(Time, u32, u32, f64)>,
+    /// Some of the names are those of switches.
+    switches: bool,
+    switch_last: Vec<Vec<f64>>,
+    switch_rows: Vec<(Time, u32, u32, f64)>,
 }
 
 impl Probes {
-    pub(crate) fn new(names: Vec<String>, flows: usize) -> Self {
-        Self { names, flows, ..Self::default() }
+    /// Probes with these names, of so many flows; `switches` if switches show any of the names.
+    pub(crate) fn new(names: Vec<String>, flows: usize, switches: bool) -> Self {
+        Self { names, flows, switches, ..Self::default() }
+    }
+
+    /// Whether switches are probed.
+    #[inline(always)]
+    pub(crate) fn of_switches(&self) -> bool {
+        self.switches
+    }
+
+    pub(crate) fn record_switch(&mut self, switch: NodeId, now: Time, agent: &dyn SwitchAgent) {
+        while self.switch_last.len() <= switch.index() {
+            self.switch_last.push(vec![f64::NAN; self.names.len()]);
+        }
+        let (names, last, rows) = (&self.names, &mut self.switch_last[switch.index()], &mut self.switch_rows);
+        agent.probes(&mut |name, value| {
+            for (i, _) in names.iter().enumerate().filter(|(_, wanted)| *wanted == name) {
+                if value.to_bits() != last[i].to_bits() {
+                    last[i] = value;
+                    rows.push((now, switch.index() as u32, i as u32, value));
+                }
+            }
+        });
+    }
+
+    /// The table of switches, if they were probed.
+    pub(crate) fn switch_table(&mut self) -> Option<Table> {
+        let rows = std::mem::take(&mut self.switch_rows);
+        let column = Column::new;
+        self.switches.then(|| Table {
+            name: "switch-probes",
+            description: "State of switches, one row per change.",
+            columns: vec![
+                column(
+                    "time_s",
+                    "s",
+                    "When the value was reached.",
+                    Data::F64(rows.iter().map(|row| row.0.secs()).collect()),
+                ),
+                column(
+                    "switch",
+                    "",
+                    "Number of the switch's node.",
+                    Data::U64(rows.iter().map(|row| u64::from(row.1)).collect()),
+                ),
+                column(
+                    "name",
+                    "",
+                    "What was probed.",
+                    Data::Label { codes: rows.iter().map(|row| row.2).collect(), names: self.names.clone() },
+                ),
+                column("value", "1", "Its value.", Data::F64(rows.iter().map(|row| row.3).collect())),
+            ],
+        })
     }
 
     /// Whether to probe one more sender of data. Requests are not offered: they would use up the places.

@@ -56,6 +56,7 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     let mut summary = totals.0;
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
     let links = link_names(&world);
+    let switch_probes = world.probes.switch_table();
     let mut tables = vec![
         rows.table(&world, &names),
         queue_table(&world, &mut core, &queues, &links),
@@ -67,6 +68,7 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
         trace_table(&world, &mut core),
     ];
     let end = world.now;
+    tables.extend(switch_probes);
     tables.extend(core.ledger().bins.take().map(|bins: Bins| bins.into_table(names, end)));
     let mut hasher = Sha256::new();
     for table in &tables {

@@ -109,6 +109,9 @@ impl World {
         let arrived = packet;
         let pass = agent.on_packet(&mut cx, &mut packet, &passage);
         self.rewritten += u64::from(packet != arrived);
+        if self.probes.of_switches() {
+            self.probes.record_switch(switch, now, &**agent);
+        }
         match pass {
             Pass::Forward => core.send(to, &packet, now),
             Pass::Drop => core.ledger().on_drop(to, &packet, DropReason::Agent, now),
@@ -133,6 +136,9 @@ impl World {
             actions: &mut self.switch_actions,
         };
         ask(&mut **agent, &mut cx);
+        if self.probes.of_switches() {
+            self.probes.record_switch(switch, now, &**agent);
+        }
         self.run_switch_actions(switch, now, core);
     }
 
@@ -162,6 +168,9 @@ impl World {
     }
 
     fn post<C: EventCore>(&mut self, leg: Leg, switch: NodeId, bytes: Vec<u8>, now: Time, core: &mut C) {
+        if let Some(capture) = &mut self.capture {
+            capture.record_message(switch, leg == Leg::Up, &bytes, now);
+        }
         if let Some(at) = self.channel.arrival(switch, leg, now, bytes.len()) {
             let slot = self.mail.put(Message { leg, switch, bytes });
             core.schedule(at, Class::Message, slot);

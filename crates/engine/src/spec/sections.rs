@@ -451,7 +451,7 @@ pub const MEASURE: &[Param] = &[
         Kind::Text,
         "off",
         "Values of a flow recorded over time, comma-separated: cwnd, ssthresh, srtt, rto, in-flight and what the \
-         scheme adds; or off.",
+         scheme adds, for its switches as well; or off.",
         "our choice",
     ),
     Param::new("probe-flows", Kind::Integer, "16", "Flows that are probed, from the first.", "our choice"),
@@ -461,6 +461,13 @@ pub const MEASURE: &[Param] = &[
         Kind::Choice(&["off", "bottleneck", "senders", "receiver", "all"]),
         "off",
         "Whose packets are captured.",
+        "our choice",
+    ),
+    Param::new(
+        "capture-control",
+        Kind::Bool,
+        "false",
+        "Whether the messages between switches and controller are captured too, where they are sent, as TCP port 6653.",
         "our choice",
     ),
     Param::new("capture-limit", Kind::Integer, "1000000", "Packets captured at most.", "our choice"),

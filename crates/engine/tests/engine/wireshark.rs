@@ -12,7 +12,7 @@ fn dissect(outcome: &Outcome, name: &str, fields: &[&str]) -> Option<Vec<Vec<Str
     let file = std::env::temp_dir().join(format!("fanin-{name}-{}.pcapng", std::process::id()));
     std::fs::write(&file, outcome.capture.as_ref().expect("the scenario asks for a capture")).expect("a writable file");
     let mut tshark = Command::new("tshark");
-    tshark.arg("-r").arg(&file).args(["-T", "fields", "-E", "separator=;"]);
+    tshark.arg("-r").arg(&file).args(["-d", "tcp.port==6653,openflow", "-T", "fields", "-E", "separator=;"]);
     for field in fields {
         tshark.args(["-e", field]);
     }
@@ -84,4 +84,52 @@ fn handshakes_and_options_dissect() {
     }
     let blocks: Vec<u32> = rows.iter().filter_map(|row| row[8].parse().ok()).collect();
     assert!(blocks.contains(&1) && blocks.contains(&2) && blocks.iter().all(|count| (1..=3).contains(count)));
+}
+
+/// A run in which every message of the scheme is sent: congestion, its end, polls, timeouts of entries.
+const CONTROLLED: &str = "[network]\ntopology = \"two-switch\"\ndelay = \"33us\"\n[transport]\nscheme = \"sdtcp\"\n\
+    initial-window = \"1mss\"\nreceive-buffer = \"128KiB\"\nrto-min = \"30ms\"\n[scheme.sdtcp]\nrecovery = \"50ms\"\n\
+    background-age = \"20ms\"\nbackground-bytes = \"100KB\"\npoll = \"10ms\"\nidle-timeout = \"1s\"\nreevaluate = \"on-flow-change\"\n\
+    [[traffic]]\nname = \"long\"\nkind = \"incast\"\nsenders = 2\nbytes-each = \"20MB\"\n[[traffic]]\nkind = \"incast\"\nsenders = 40\n\
+    bytes-each = \"60KB\"\nstart = \"50ms\"\njitter = \"200us\"\n[[traffic]]\nname = \"late\"\nkind = \"incast\"\nsenders = 1\n\
+    bytes-each = \"10KB\"\nstart = \"1500ms\"\n[measure]\ncapture-control = true\n[run]\nduration = \"3s\"\n";
+
+#[test]
+fn the_control_channel_dissects_as_openflow_1_3() {
+    let outcome = run(CONTROLLED);
+    let fields = [
+        "openflow.version",
+        "openflow_v4.type",
+        "openflow_v4.packet_in.reason",
+        "openflow_v4.flowmod.command",
+        "_ws.malformed",
+        "_ws.expert.severity",
+        "tcp.analysis.flags",
+    ];
+    let Some(rows) = dissect(&outcome, "control", &fields) else { return };
+    let mut kinds = std::collections::BTreeMap::<String, u32>::new();
+    let (mut reasons, mut commands) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    for row in &rows {
+        assert!(row[4].is_empty(), "malformed: {row:?}");
+        // A Packet_In shows the head of another packet, which both switches send, and without its payload.
+        if row[1] != "10" {
+            assert!(row[6].is_empty(), "lost, repeated or unexpected numbers: {row:?}");
+            let severities = row[5].split(',').filter_map(|severity| severity.parse::<u64>().ok());
+            assert!(severities.into_iter().all(|severity| severity < ERROR), "{row:?}");
+        }
+        assert!(row[0].split(',').all(|version| matches!(version, "" | "4" | "0x04")), "{row:?}");
+        for kind in row[1].split(',').filter(|kind| !kind.is_empty()) {
+            *kinds.entry(kind.to_owned()).or_default() += 1;
+        }
+        reasons.extend(row[2].split(',').filter(|reason| !reason.is_empty()).map(str::to_owned));
+        commands.extend(row[3].split(',').filter(|command| !command.is_empty()).map(str::to_owned));
+    }
+    let all: Vec<&str> = kinds.keys().map(String::as_str).collect();
+    assert_eq!(all, ["0", "10", "13", "14", "18", "19", "5", "6"], "{kinds:?}");
+    let wanted = ["1", "240", "241", "242", "243"];
+    assert_eq!(reasons.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "CR, CN-L, CN-M, CN-H");
+    assert!(commands.len() == 3, "add, delete, delete-strict: {commands:?}");
+    let messages: u32 = kinds.values().sum();
+    assert_eq!(f64::from(messages), outcome.number("control_messages"));
+    assert_eq!(kinds["0"], 4, "HELLO from each switch, and its answer");
 }

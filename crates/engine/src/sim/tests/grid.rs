@@ -171,6 +171,26 @@ fn disciplines_and_limits() {
 }
 
 #[test]
+fn a_controller_that_keeps_handshakes_and_cuts_windows() {
+    let eager = "setup-delay = false\nreevaluate = \"periodic\"\nclass = \"either\"\nbackground-bytes = \"10KB\"";
+    for control in ["", "jitter = \"200us\"\nloss = \"5%\"", "delay = \"0s\"\nservice-time = \"0s\""] {
+        for scheme in ["", eager] {
+            let thresholds = "low = \"5pkt\"\nmodest = \"9pkt\"\nhigh = \"12pkt\"\nrecovery = \"2ms\"\npoll = \"1ms\"";
+            let outcome = Case {
+                network: network(TWO_SWITCH, "buffer = \"16pkt\""),
+                transport: format!(
+                    "scheme = \"sdtcp\"\nsyn-timeout = \"5ms\"\n[scheme.sdtcp]\n{thresholds}\n{scheme}\n[control]\n{control}"
+                ),
+                measure: "queues = \"all\"\nprobes = \"cwnd, congestion-level\"\ncapture-control = true",
+                ..Case::default()
+            }
+            .agree();
+            assert!(outcome.number("drops") > 0.0 && outcome.number("rewritten") > 0.0);
+        }
+    }
+}
+
+#[test]
 fn transport_options() {
     let options = [
         "sack = true",

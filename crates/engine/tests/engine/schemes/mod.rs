@@ -9,3 +9,4 @@ mod l2dct;
 mod linux;
 mod rcc;
 mod sab;
+mod sdtcp;

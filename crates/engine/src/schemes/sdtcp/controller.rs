@@ -1,0 +1,230 @@
+//! The controller: it knows every connection, and tells background from burst flows (Step 2).
+
+use super::flows::{ClassConfig, GlobalFlow, Place};
+use super::regulation::{Congestion, change};
+use super::table::priority;
+use super::trigger::Level;
+use super::wire::{
+    Action, Body, FlowMod, FlowStats, FlowStatsRequest, Frame, Match, Message, NO_BUFFER, PacketIn, PacketOut, command,
+    cookie, reason,
+};
+use crate::ids::NodeId;
+use crate::packet::{Addresses, Flags};
+use crate::roles::{Controller as Role, ControllerAction, ControllerCx};
+use crate::units::{Rate, Time};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When the controller looks at a congested port again, besides on its notifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reevaluate {
+    Never,
+    OnFlowChange,
+    Periodic,
+}
+
+/// What the controller is configured with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ControllerConfig {
+    pub(crate) classes: ClassConfig,
+    /// Which levels it acts on: low, modest, high.
+    pub(crate) acts: [bool; 3],
+    /// Factors of low and modest congestion.
+    pub(crate) factors: [f64; 2],
+    pub(crate) rtt: Time,
+    /// The round-trip time includes the queue's, which then counts twice.
+    pub(crate) loaded: bool,
+    pub(crate) poll: Time,
+    pub(crate) reevaluate: Reevaluate,
+    /// A connection leaves the tables at its first FIN, or at the last.
+    pub(crate) first_fin: bool,
+    /// Seconds after which switches drop entries: of idle flows, and of limits.
+    pub(crate) idle: u16,
+    pub(crate) hard: u16,
+}
+
+/// The controller.
+#[derive(Debug)]
+pub(crate) struct Controller {
+    pub(super) cfg: ControllerConfig,
+    /// Rates of the ports of every switch that has ever said anything.
+    pub(super) switches: BTreeMap<NodeId, BTreeMap<u32, Rate>>,
+    /// GVT: every connection by its addresses, in the direction of its data.
+    pub(super) flows: BTreeMap<Addresses, GlobalFlow>,
+    pub(super) congested: BTreeMap<Place, Congestion>,
+    polling: bool,
+    next_xid: u32,
+}
+
+impl Controller {
+    pub(crate) fn new(cfg: ControllerConfig) -> Self {
+        Self {
+            cfg,
+            switches: BTreeMap::new(),
+            flows: BTreeMap::new(),
+            congested: BTreeMap::new(),
+            polling: false,
+            next_xid: 0,
+        }
+    }
+
+    pub(super) fn send(&mut self, cx: &mut ControllerCx<'_>, to: NodeId, body: Body) {
+        self.next_xid = self.next_xid.wrapping_add(1);
+        let message = Message { xid: self.next_xid, body }.encode();
+        cx.actions.push(ControllerAction::Order { to, message });
+    }
+
+    /// Greets a switch that it has not heard of, and asks for what it needs to know.
+    fn meet(&mut self, cx: &mut ControllerCx<'_>, from: NodeId) {
+        if let Entry::Vacant(new) = self.switches.entry(from) {
+            new.insert(BTreeMap::new());
+            self.send(cx, from, Body::Hello);
+            self.send(cx, from, Body::FeaturesRequest);
+            self.send(cx, from, Body::PortsRequest);
+        }
+    }
+
+    fn on_packet_in(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, packet: &PacketIn) {
+        let about = &packet.about;
+        if let Some(level) = packet.reason.checked_sub(reason::CONGESTION).and_then(Level::of) {
+            if let (Some(port), Some(queue)) = (about.in_port, about.buffer_len) {
+                self.on_notification(cx, (from, port), level, queue);
+            }
+            return;
+        }
+        let (Some(port), Some(in_port), Ok(frame)) = (about.out_port, about.in_port, Frame::read(&packet.data)) else {
+            return;
+        };
+        let released = if frame.has(Flags::FIN) || frame.has(Flags::RST) {
+            self.on_end(cx, &frame);
+            false
+        } else if frame.has(Flags::SYN) {
+            self.on_syn(cx, (from, port), &frame, packet.buffer)
+        } else {
+            false
+        };
+        if !released && packet.buffer != NO_BUFFER {
+            let actions = vec![Action::Output(port)];
+            self.send(cx, from, Body::PacketOut(PacketOut { buffer: packet.buffer, in_port, actions }));
+        }
+    }
+
+    /// Fig. 5: a SYN or SYN-ACK adds to the GVT, and its entry goes to the switch. Whether that releases the packet.
+    fn on_syn(&mut self, cx: &mut ControllerCx<'_>, at: Place, frame: &Frame, buffer: u32) -> bool {
+        let acks = frame.has(Flags::ACK);
+        let name = if acks { frame.addresses.reversed() } else { frame.addresses };
+        if !acks {
+            let mss = frame.mss.map_or(536, u32::from); // RFC 9293 section 3.7.1: the default
+            self.flows.entry(name).or_insert_with(|| GlobalFlow::new(mss));
+        }
+        let Some(flow) = self.flows.get_mut(&name) else { return false };
+        let new = flow.pass(at, acks);
+        let matching = Match { connection: Some(frame.addresses), ..Match::default() };
+        let change = FlowMod {
+            cookie: if acks { cookie::ACKS } else { cookie::DATA },
+            command: command::ADD,
+            idle: if acks { 0 } else { self.cfg.idle },
+            hard: 0,
+            priority: priority::FLOW,
+            buffer,
+            tell: !acks && self.cfg.idle > 0,
+            matching,
+            actions: vec![Action::Output(at.1)],
+        };
+        self.send(cx, at.0, Body::FlowMod(change));
+        if !self.polling {
+            self.polling = true;
+            cx.actions.push(ControllerAction::Timer { at: cx.now + self.cfg.poll, token: 0 });
+        }
+        if new && !acks {
+            self.on_change(cx, &[at]);
+        }
+        true
+    }
+
+    /// Fig. 6: a FIN removes the connection from the GVT and from the switches.
+    fn on_end(&mut self, cx: &mut ControllerCx<'_>, frame: &Frame) {
+        let (forth, back) = (frame.addresses, frame.addresses.reversed());
+        let (name, from_receiver) = if self.flows.contains_key(&forth) { (forth, false) } else { (back, true) };
+        let Some(flow) = self.flows.get_mut(&name) else { return };
+        let fins = flow.on_fin(from_receiver);
+        // READING: S20 at the first of the two FINs, as Fig. 6 shows one; a RST ends both directions at once. A FIN of
+        // an unknown connection (repeated, or the second one) is let through and changes nothing.
+        if self.cfg.first_fin || fins == 2 || frame.has(Flags::RST) {
+            self.remove(cx, &name);
+        }
+    }
+
+    fn remove(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses) {
+        let Some(flow) = self.flows.remove(name) else { return };
+        for switch in flow.switches() {
+            let matching = Match { connection: Some(*name), ..Match::default() };
+            let change = change(command::DELETE, cookie::DATA, priority::FLOW, matching, Vec::new());
+            self.send(cx, switch, Body::FlowMod(change));
+        }
+        self.on_change(cx, &flow.path);
+    }
+
+    /// A flow came or went at these ports.
+    fn on_change(&mut self, cx: &mut ControllerCx<'_>, ports: &[Place]) {
+        // READING: S2 the paper acts on notifications alone: in state 3 there are none, and a flow that joins then is
+        // not regulated.
+        if self.cfg.reevaluate == Reevaluate::OnFlowChange {
+            for port in ports {
+                self.regulate(cx, *port);
+            }
+        }
+    }
+
+    /// Statistics of a flow's data, from one of its switches: they classify it (Step 2).
+    fn on_stats(&mut self, stats: &FlowStats) {
+        if let Some(flow) = stats.matching.connection.and_then(|name| self.flows.get_mut(&name)) {
+            flow.on_stats(&stats.counters, &self.cfg.classes);
+        }
+    }
+}
+
+impl Role for Controller {
+    fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]) {
+        let Ok(Message { body, .. }) = Message::decode(message) else { return };
+        self.meet(cx, from);
+        match body {
+            Body::PacketIn(packet) => self.on_packet_in(cx, from, &packet),
+            Body::Ports { ports, .. } => {
+                let known = self.switches.entry(from).or_default();
+                known.extend(ports.iter().map(|port| (port.port, Rate::from_bps(u64::from(port.kbps) * 1000))));
+            }
+            Body::FlowStats { flows, .. } => flows.iter().for_each(|stats| self.on_stats(stats)),
+            Body::FlowRemoved(removed) => {
+                if let Some(name) = removed.matching.connection {
+                    self.remove(cx, &name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Time to ask every switch what its flows carried.
+    fn on_timer(&mut self, cx: &mut ControllerCx<'_>, _token: u64) {
+        // While there are no flows there is nothing to ask.
+        self.polling = !self.flows.is_empty();
+        if !self.polling {
+            return;
+        }
+        let used: BTreeSet<NodeId> =
+            self.flows.values().flat_map(|flow| flow.path.iter().map(|place| place.0)).collect();
+        for switch in used {
+            if self.switches.get(&switch).is_none_or(BTreeMap::is_empty) {
+                self.send(cx, switch, Body::PortsRequest); // the first request or its answer was lost
+            }
+            self.send(cx, switch, Body::FlowStatsRequest(FlowStatsRequest { cookie: cookie::DATA }));
+        }
+        if self.cfg.reevaluate == Reevaluate::Periodic {
+            let ports: Vec<Place> = self.congested.keys().copied().collect();
+            for port in ports {
+                self.regulate(cx, port);
+            }
+        }
+        cx.actions.push(ControllerAction::Timer { at: cx.now + self.cfg.poll, token: 0 });
+    }
+}

@@ -1,0 +1,95 @@
+//! How we read the paper where it leaves something open.
+
+use crate::schemes::Reading;
+
+const fn reading(id: &'static str, text: &'static str, params: &'static [&'static str]) -> Reading {
+    Reading { id, text, params }
+}
+
+pub(super) const READINGS: &[Reading] = &[
+    reading(
+        "S1",
+        "Algorithm 1 goes up one state per packet, and from state 1 only while the queue is between M and H. We keep that; \
+         the other reading goes to the highest state reached and sends its notification alone.",
+        &["scheme.sdtcp.jump"],
+    ),
+    reading(
+        "S2",
+        "The state falls only by full recovery, and in state 3 nothing more is sent, so flows that join later are not \
+         regulated and Q and N grow stale. We keep that; the controller may look again when flows come or go or at every \
+         poll, and the state may fall step by step.",
+        &["scheme.sdtcp.reevaluate", "scheme.sdtcp.step-down"],
+    ),
+    reading(
+        "S3",
+        "The nesting of the test for q < L is ambiguous, and the timer is looked at only when a packet arrives. The test \
+         belongs to the congested states, and the timer is a real one: it runs from the time when the queue, as last seen, \
+         has drained below L.",
+        &[],
+    ),
+    reading("S4", "The queue is the instantaneous one of the egress port, with the arriving packet.", &[]),
+    reading(
+        "S5",
+        "Flows that are large or old but not both are in neither class. They are burst flows, so that young flows are \
+         protected. Statistics are polled every 100 ms; the paper names no interval.",
+        &["scheme.sdtcp.class", "scheme.sdtcp.poll"],
+    ),
+    reading("S6", "N counts all flows of the GVT whose data leave by the congested port.", &[]),
+    reading(
+        "S7",
+        "RTT in Eqs. 2 to 8 is the round trip without queues, since Q(t) is added by itself; a measured one counts the \
+         queue twice.",
+        &["scheme.sdtcp.rtt", "scheme.sdtcp.rtt-queue"],
+    ),
+    reading("S8", "Eq. 9 is written for background flows; CN-H limits burst flows too, so min() holds for both.", &[]),
+    reading("S9", "CR deletes every rule of that port; the receiver's own window counts again.", &[]),
+    reading("S10", "Where several switches limit one flow the least window counts.", &[]),
+    reading(
+        "S11",
+        "With no background flow (a = 0, as in Fig. 12) CN-L and CN-M change nothing; with no burst flow Eq. 8 is not \
+         computed.",
+        &[],
+    ),
+    reading(
+        "S12",
+        "A window below what is in flight makes the sender wait; it takes nothing back. RFC 9293 section 3.8.6 \
+         discourages such shrinking; we let the switch do it.",
+        &[],
+    ),
+    reading(
+        "S13",
+        "The window field is in units of the receiver's scale, which the switch learns from the SYN-ACK; the value is \
+         rounded up to a unit. A switch that did not see the SYN-ACK rewrites nothing.",
+        &["scheme.sdtcp.window-scale"],
+    ),
+    reading(
+        "S14",
+        "Thresholds are in packets, formulas in bytes: a packet of the queue counts as a full one.",
+        &["scheme.sdtcp.low", "scheme.sdtcp.modest", "scheme.sdtcp.high"],
+    ),
+    reading(
+        "S15",
+        "SYN, SYN-ACK and FIN wait for the controller at every switch: 66 us there and back, its queue, and its service \
+         time. The 66 us are `control.delay` twice. A packet without an answer is lost after `buffer-timeout`.",
+        &["scheme.sdtcp.setup-delay", "scheme.sdtcp.buffer-timeout", "control.delay", "control.service-time"],
+    ),
+    reading(
+        "S16",
+        "N flows of one segment fill the port at N = B + C x RTT, 116 in Fig. 9: hence the loss at 120.",
+        &[],
+    ),
+    reading(
+        "S19",
+        "Messages are OpenFlow 1.3. Additions are values and experimenter fields that 1.3 allows: the reasons 0xF0 to \
+         0xF3, TCP flags as the ONF's field 42, the queue length as a match field and the window as an action of the \
+         experimenter 0x0002FA17.",
+        &[],
+    ),
+    reading(
+        "S20",
+        "The first FIN removes a connection, or the second with `remove-at`; a RST removes it at once. A lost FIN is sent \
+         again and changes nothing more. The last acknowledgement finds no entry and is forwarded as it is. Entries never \
+         time out, unless told to; one that does is reported and leaves the GVT.",
+        &["scheme.sdtcp.remove-at", "scheme.sdtcp.idle-timeout", "scheme.sdtcp.rule-timeout"],
+    ),
+];

@@ -1,0 +1,116 @@
+//! SDTCP (Lu, Ling, Zhu and Tang, "SDTCP: Towards Datacenter TCP Congestion Control with SDN for IoT Applications",
+//! Sensors 2017, 17(1), 109).
+//!
+//! **Switch** ([`trigger`], [`table`], [`switch`]): notifies a controller when a queue grows beyond three thresholds, and
+//! when it has recovered; rewrites the windows of acknowledgements. **Controller** ([`flows`], [`controller`], [`regulation`]): knows
+//! every connection from its SYN and FIN, tells background from burst flows by polled statistics, and takes windows
+//! away from the former. They talk OpenFlow 1.3 with additions ([`wire`]). **End hosts** are unmodified.
+
+mod controller;
+mod flows;
+mod manual;
+mod params;
+mod regulation;
+mod switch;
+mod table;
+#[cfg(test)]
+mod tests;
+mod trigger;
+mod wire;
+
+use super::{NetworkFacts, NodeFacts, Scheme, SchemeRow};
+use crate::roles::{Controller as ControllerRole, SwitchAgent};
+use crate::spec::Params;
+use crate::units::{Size, Time};
+use controller::{Controller, ControllerConfig, Reevaluate};
+use flows::{ClassConfig, ClassRule};
+use switch::{Switch, SwitchConfig};
+use table::Scaling;
+use trigger::{Jump, TriggerConfig};
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "sdtcp",
+    summary: "SDTCP: a controller takes windows from background flows when a switch reports congestion (Sensors 2017).",
+    params: params::PARAMS,
+    transport: &[],
+    manual: include_str!("manual.md"),
+    readings: manual::READINGS,
+    build: |params| Box::new(Bundle::new(params)),
+};
+
+struct Bundle {
+    thresholds: [Size; 3],
+    recovery: Time,
+    jump: Jump,
+    step_down: bool,
+    scaling: Scaling,
+    hold: bool,
+    patience: Time,
+    /// Round trip of the formulas; zero for the network's own.
+    rtt: Time,
+    controller: ControllerConfig,
+}
+
+impl Bundle {
+    fn new(params: &Params) -> Self {
+        let seconds =
+            |key: &str| u16::try_from(params.time(key).ps().div_ceil(Time::from_secs(1).ps())).unwrap_or(u16::MAX);
+        Self {
+            thresholds: ["low", "modest", "high"].map(|key| params.size(key)),
+            recovery: params.time("recovery"),
+            jump: if params.text("jump") == "highest" { Jump::Highest } else { Jump::Sequential },
+            step_down: params.flag("step-down"),
+            scaling: if params.text("window-scale") == "ignored" { Scaling::Ignored } else { Scaling::Learned },
+            hold: params.flag("setup-delay"),
+            patience: params.time("buffer-timeout"),
+            rtt: params.time("rtt"),
+            controller: ControllerConfig {
+                classes: ClassConfig {
+                    rule: match params.text("class") {
+                        "volume-only" => ClassRule::VolumeOnly,
+                        "either" => ClassRule::Either,
+                        _ => ClassRule::Both,
+                    },
+                    bytes: params.bytes("background-bytes").get(),
+                    age: params.time("background-age"),
+                },
+                acts: ["cn-low", "cn-modest", "cn-high"].map(|key| params.flag(key)),
+                factors: ["factor-low", "factor-modest"].map(|key| params.number(key)),
+                rtt: params.time("rtt"),
+                loaded: params.text("rtt-queue") == "included",
+                poll: params.time("poll"),
+                reevaluate: match params.text("reevaluate") {
+                    "on-flow-change" => Reevaluate::OnFlowChange,
+                    "periodic" => Reevaluate::Periodic,
+                    _ => Reevaluate::Never,
+                },
+                first_fin: params.text("remove-at") == "first-fin",
+                idle: seconds("idle-timeout"),
+                hard: seconds("rule-timeout"),
+            },
+        }
+    }
+}
+
+impl Scheme for Bundle {
+    fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        let trigger = TriggerConfig {
+            thresholds: self.thresholds,
+            recovery: self.recovery,
+            jump: self.jump,
+            step_down: self.step_down,
+            packet: switch.packet,
+        };
+        Some(Box::new(Switch::new(SwitchConfig {
+            trigger,
+            scaling: self.scaling,
+            hold: self.hold,
+            patience: self.patience,
+            mss: u16::try_from(switch.mss).unwrap_or(u16::MAX),
+        })))
+    }
+    fn controller(&self, network: &NetworkFacts) -> Option<Box<dyn ControllerRole>> {
+        let rtt = if self.rtt == Time::ZERO { network.base_rtt } else { self.rtt };
+        Some(Box::new(Controller::new(ControllerConfig { rtt, ..self.controller })))
+    }
+}

@@ -1,0 +1,638 @@
+//! The controller and the switch, message by message.
+
+use super::controller::Controller;
+use super::flows::Class;
+use super::regulation::Shares;
+use super::switch::{Switch, SwitchConfig};
+use super::table::ACK_NOT_SYN;
+use super::trigger::Level;
+use super::wire::{
+    Action, Body, Counters, FlowMod, FlowStats, Frame, Match, Message, NO_BUFFER, PacketIn, PortDescription, command,
+    cookie, reason,
+};
+use super::{Bundle, ROW};
+use crate::ids::{FlowId, LinkId, NodeId};
+use crate::packet::{Addresses, Flags, Packet};
+use crate::roles::{
+    AddressBook, Backlog, Controller as _, ControllerAction, ControllerCx, Pass, Passage, SwitchAction,
+    SwitchAgent as _, SwitchCx, SwitchPort,
+};
+use crate::schemes::{NodeFacts, Scheme as _};
+use crate::spec::Params;
+use crate::units::{Rate, Time};
+
+const GBPS: Rate = Rate::from_bps(1_000_000_000);
+const MSS: u32 = 1460;
+
+fn name(flow: usize) -> Addresses {
+    Addresses { src: [10, 0, 0, 10 + flow as u8], dst: [10, 0, 0, 2], src_port: 10_000 + flow as u16, dst_port: 5_001 }
+}
+
+struct Book;
+
+impl AddressBook for Book {
+    fn addresses(&self, flow: FlowId) -> Addresses {
+        name(flow.index())
+    }
+}
+
+fn bundle(changes: &[(&str, &str)]) -> Bundle {
+    let params = changes.iter().fold(Params::defaults(&[ROW.params]), |params, (key, value)| params.with(key, value));
+    Bundle::new(&params)
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Controller
+
+struct Control {
+    controller: Controller,
+    now: Time,
+}
+
+type Orders = Vec<(usize, Body)>;
+
+impl Control {
+    /// A controller of two switches that have said which ports they have.
+    fn new(changes: &[(&str, &str)]) -> Self {
+        let cfg = super::ControllerConfig { rtt: Time::from_us(200), ..bundle(changes).controller };
+        let mut control = Self { controller: Controller::new(cfg), now: Time::ZERO };
+        for switch in [0, 1] {
+            let met = control.tell(switch, Body::Hello);
+            assert_eq!(met, [Body::Hello, Body::FeaturesRequest, Body::PortsRequest].map(|body| (switch, body)));
+            let ports = (1..4).map(|port| PortDescription { port, kbps: 1_000_000 }).collect();
+            assert_eq!(control.tell(switch, Body::Ports { ports, more: false }), []);
+        }
+        control
+    }
+    fn act(&mut self, act: impl FnOnce(&mut Controller, &mut ControllerCx<'_>)) -> Orders {
+        let mut actions = Vec::new();
+        act(&mut self.controller, &mut ControllerCx { now: self.now, actions: &mut actions });
+        let order = |action| match action {
+            ControllerAction::Order { to, message } => {
+                Some((to.index(), Message::decode(&message).expect("its own bytes").body))
+            }
+            ControllerAction::Timer { .. } => None,
+        };
+        actions.into_iter().filter_map(order).collect()
+    }
+    fn tell(&mut self, from: usize, body: Body) -> Orders {
+        let bytes = Message { xid: 1, body }.encode();
+        self.act(|controller, cx| controller.on_message(cx, NodeId::new(from), &bytes))
+    }
+    fn packet(&mut self, from: usize, flow: usize, acks: bool, flags: Flags) -> Orders {
+        let addresses = if acks { name(flow).reversed() } else { name(flow) };
+        let flags = flags.with_if(Flags::ACK, acks).tcp_byte();
+        let frame =
+            Frame { addresses, flags, seq: 0, ack: 0, window: 0, payload: 0, mss: Some(MSS as u16), scale: Some(2) };
+        let (in_port, out_port) = if acks { (1, 2) } else { (2, 1) };
+        let about = Match { in_port: Some(in_port), out_port: Some(out_port), ..Match::default() };
+        let data = frame.head();
+        let body = PacketIn { buffer: 7, total: 54, reason: reason::ACTION, cookie: cookie::CONNECTION, about, data };
+        self.tell(from, Body::PacketIn(body))
+    }
+    /// The handshake of a flow through both switches.
+    fn open(&mut self, flow: usize) {
+        for switch in [0, 1] {
+            self.packet(switch, flow, false, Flags::SYN);
+        }
+        for switch in [1, 0] {
+            self.packet(switch, flow, true, Flags::SYN);
+        }
+    }
+    /// Statistics of a flow.
+    fn carried(&mut self, flow: usize, bytes: u64, age: Time) {
+        let matching = Match { connection: Some(name(flow)), ..Match::default() };
+        let counters = Counters { age, packets: bytes / 1500, bytes };
+        let stats = FlowStats { cookie: cookie::DATA, priority: 1, counters, matching };
+        assert_eq!(self.tell(0, Body::FlowStats { flows: vec![stats], more: false }), []);
+    }
+    fn background(&mut self, flow: usize) {
+        self.open(flow);
+        self.carried(flow, 2_000_000, Time::from_secs(2));
+    }
+    fn notify(&mut self, switch: usize, level: Level, packets: u32) -> Orders {
+        let about = Match { in_port: Some(1), buffer_len: Some(packets * 1500), ..Match::default() };
+        let reason = reason::CONGESTION + level as u8;
+        let body = PacketIn { buffer: NO_BUFFER, total: 0, reason, cookie: 0, about, data: Vec::new() };
+        self.tell(switch, Body::PacketIn(body))
+    }
+}
+
+/// The windows that orders set: switch, flow, bytes; none where a rule goes.
+fn windows(orders: &Orders) -> Vec<(usize, usize, Option<u32>)> {
+    let window = |(switch, body): &(usize, Body)| match body {
+        Body::FlowMod(change) if change.cookie == cookie::WINDOW => {
+            let flow = usize::from(change.matching.connection?.dst_port) - 10_000;
+            assert_eq!(change.matching.tcp_flags, Some(ACK_NOT_SYN));
+            let bytes = change.actions.iter().find_map(|action| match action {
+                Action::LimitWindow(bytes) => Some(*bytes),
+                Action::Output(_) => None,
+            });
+            assert_eq!(bytes.is_none(), change.command == command::DELETE_STRICT);
+            Some((*switch, flow, bytes))
+        }
+        _ => None,
+    };
+    orders.iter().filter_map(window).collect()
+}
+
+#[test]
+fn equations_three_to_eight() {
+    let shares = Shares { total: 152_500.0, flows: 5, reserved: 2.0 * 1460.0, bursts: 3 };
+    let factors = [2.0 / 3.0, 0.5];
+    let limit = |level, class| shares.limit(level, class, 1460.0, factors);
+    assert_eq!(limit(Level::Low, Class::Background), Some(20_333), "2/3 of 152500 / 5");
+    assert_eq!(limit(Level::Modest, Class::Background), Some(15_250));
+    assert_eq!(limit(Level::High, Class::Background), Some(1460));
+    assert_eq!(limit(Level::High, Class::Burst), Some(49_860), "(152500 - 2 x 1460) / 3");
+    assert_eq!((limit(Level::Low, Class::Burst), limit(Level::Modest, Class::Burst)), (None, None));
+    // Nobody gets less than a segment.
+    let crowded = Shares { total: 152_500.0, flows: 500, reserved: 1460.0, bursts: 499 };
+    for level in [Level::Low, Level::Modest, Level::High] {
+        assert_eq!(crowded.limit(level, Class::Background, 1460.0, factors), Some(1460));
+    }
+    assert_eq!(crowded.limit(Level::High, Class::Burst, 1460.0, factors), Some(1460));
+}
+
+#[test]
+fn notifications_set_the_windows_of_their_port_and_recovery_lifts_them() {
+    let mut control = Control::new(&[]);
+    control.background(0);
+    (1..4).for_each(|flow| control.open(flow));
+    // C x RTT = 25000 bytes, N = 4.
+    assert_eq!(windows(&control.notify(0, Level::Low, 30)), [(0, 0, Some(11_666))], "2/3 x 70000 / 4");
+    assert_eq!(windows(&control.notify(0, Level::Modest, 60)), [(0, 0, Some(14_375))], "1/2 x 115000 / 4");
+    let high = windows(&control.notify(0, Level::High, 85));
+    let share = Some((25_000 + 85 * 1500 - MSS) / 3);
+    assert_eq!(high, [(0, 0, Some(MSS)), (0, 1, share), (0, 2, share), (0, 3, share)]);
+    let gone = windows(&control.notify(0, Level::None, 10));
+    assert_eq!(gone, [(0, 0, None), (0, 1, None), (0, 2, None), (0, 3, None)]);
+    assert_eq!(windows(&control.notify(0, Level::None, 10)), [], "nothing is left to lift");
+}
+
+#[test]
+fn levels_that_are_switched_off_set_nothing() {
+    let keys = ["cn-low", "cn-modest", "cn-high"];
+    for (key, level) in keys.into_iter().zip([Level::Low, Level::Modest, Level::High]) {
+        for (value, count) in [("false", 0), ("true", 1)] {
+            let mut control = Control::new(&[(key, value)]);
+            control.background(0);
+            assert_eq!(windows(&control.notify(0, level, 85)).len(), count, "{key} = {value}");
+        }
+    }
+}
+
+#[test]
+fn without_background_flows_low_and_modest_congestion_change_nothing() {
+    let mut control = Control::new(&[]);
+    control.open(0);
+    assert_eq!(windows(&control.notify(0, Level::Low, 30)), []);
+    assert_eq!(windows(&control.notify(0, Level::Modest, 60)), []);
+    assert_eq!(windows(&control.notify(0, Level::High, 85)), [(0, 0, Some(152_500))]);
+}
+
+#[test]
+fn a_measured_round_trip_counts_the_queue_twice() {
+    let mut control = Control::new(&[("rtt-queue", "included")]);
+    control.open(0);
+    assert_eq!(windows(&control.notify(0, Level::High, 85)), [(0, 0, Some(25_000 + 2 * 127_500))]);
+}
+
+#[test]
+fn a_flow_is_background_when_large_and_old() {
+    let class = |rule: &str, bytes: u64, age: Time| {
+        let mut control = Control::new(&[("class", rule)]);
+        control.open(0);
+        control.carried(0, bytes, age);
+        windows(&control.notify(0, Level::Low, 30)).len() == 1
+    };
+    let (mb, old) = (1_000_000, Time::from_secs(1));
+    let later = old + Time::from_ns(1);
+    for (rule, neither, large, aged, both) in [
+        ("both", false, false, false, true),
+        ("volume-only", false, true, false, true),
+        ("either", false, true, true, true),
+    ] {
+        assert_eq!(class(rule, mb, old), neither, "{rule}: the limits themselves are not above them");
+        assert_eq!(class(rule, mb + 1, old), large, "{rule}");
+        assert_eq!(class(rule, mb, later), aged, "{rule}");
+        assert_eq!(class(rule, mb + 1, later), both, "{rule}");
+    }
+}
+
+#[test]
+fn only_flows_through_the_port_count() {
+    let mut control = Control::new(&[]);
+    control.background(0);
+    control.packet(0, 1, false, Flags::SYN); // has passed the first switch only
+    assert_eq!(windows(&control.notify(0, Level::Low, 30)), [(0, 0, Some(23_333))], "2/3 x 70000 / 2");
+    assert_eq!(windows(&control.notify(1, Level::Low, 30)), [(1, 0, Some(46_666))]);
+}
+
+#[test]
+fn a_handshake_gets_entries_and_a_fin_removes_them() {
+    for (keys, first) in [(&[][..], true), (&[("remove-at", "last-fin")][..], false)] {
+        let mut control = Control::new(keys);
+        let orders = control.packet(0, 0, false, Flags::SYN);
+        let [(0, Body::FlowMod(FlowMod { command: command::ADD, buffer: 7, cookie: cookie::DATA, .. }))] = &orders[..]
+        else {
+            panic!("{orders:?}")
+        };
+        control.open(0);
+        control.background(1);
+        let ended = control.packet(0, 0, false, Flags::FIN);
+        let deleted = |orders: &Orders| {
+            let is = |body: &Body| matches!(body, Body::FlowMod(FlowMod { command: command::DELETE, .. }));
+            orders.iter().filter(|(_, body)| is(body)).map(|(switch, _)| *switch).collect::<Vec<_>>()
+        };
+        assert_eq!(deleted(&ended), if first { vec![0, 1] } else { vec![] });
+        assert!(matches!(ended.last(), Some((0, Body::PacketOut(_)))), "the FIN goes on");
+        let second = control.packet(1, 0, true, Flags::FIN);
+        assert_eq!(deleted(&second), if first { vec![] } else { vec![0, 1] });
+        assert!(matches!(second.last(), Some((1, Body::PacketOut(_)))));
+        // Repeated, of an unknown connection: it passes and changes nothing.
+        let again = control.packet(0, 0, false, Flags::FIN);
+        assert!(matches!(&again[..], [(0, Body::PacketOut(_))]), "{again:?}");
+        assert_eq!(windows(&control.notify(0, Level::Low, 30)), [(0, 1, Some(46_666))], "one flow is left");
+    }
+}
+
+#[test]
+fn a_reset_ends_both_directions_at_once() {
+    let mut control = Control::new(&[("remove-at", "last-fin")]);
+    control.open(0);
+    let orders = control.packet(0, 0, false, Flags::RST);
+    assert_eq!(orders.iter().filter(|(_, body)| matches!(body, Body::FlowMod(_))).count(), 2);
+}
+
+#[test]
+fn a_flow_that_joins_is_regulated_only_when_told_to() {
+    for (way, joined) in [("none", 0), ("on-flow-change", 2)] {
+        let mut control = Control::new(&[("reevaluate", way)]);
+        control.open(0);
+        control.notify(0, Level::High, 85);
+        let orders = control.packet(0, 1, false, Flags::SYN);
+        assert_eq!(windows(&orders).len(), joined, "{way}");
+        let left = control.packet(0, 1, false, Flags::FIN);
+        assert_eq!(windows(&left).len(), joined / 2, "{way}");
+    }
+    let mut control = Control::new(&[("reevaluate", "periodic")]);
+    control.open(0);
+    control.notify(0, Level::High, 85);
+    control.open(1);
+    let poll = control.act(|controller, cx| controller.on_timer(cx, 0));
+    assert_eq!(windows(&poll).len(), 2);
+}
+
+#[test]
+fn two_switches_limit_one_flow_each_for_itself() {
+    let mut control = Control::new(&[]);
+    control.open(0);
+    assert_eq!(windows(&control.notify(0, Level::High, 85)), [(0, 0, Some(152_500))]);
+    assert_eq!(windows(&control.notify(1, Level::High, 60)), [(1, 0, Some(115_000))]);
+    assert_eq!(windows(&control.notify(0, Level::None, 0)), [(0, 0, None)], "the other one's stays");
+}
+
+#[test]
+fn where_acknowledgements_pass_one_switch_only_it_has_the_least_window_of_all() {
+    let mut control = Control::new(&[]);
+    control.packet(0, 0, false, Flags::SYN);
+    control.packet(1, 0, false, Flags::SYN);
+    control.packet(1, 0, true, Flags::SYN); // they come back another way
+    assert_eq!(windows(&control.notify(1, Level::High, 60)), [(1, 0, Some(115_000))]);
+    assert_eq!(windows(&control.notify(0, Level::High, 85)), [(1, 0, Some(115_000))]);
+    assert_eq!(windows(&control.notify(1, Level::None, 0)), [(1, 0, Some(152_500))]);
+}
+
+#[test]
+fn polls_ask_for_ports_again_if_the_answer_was_lost_and_stop_without_flows() {
+    let cfg = bundle(&[]).controller;
+    let mut control = Control { controller: Controller::new(cfg), now: Time::ZERO };
+    control.packet(3, 0, false, Flags::SYN);
+    assert_eq!(windows(&control.notify(3, Level::High, 85)), [], "a port of unknown rate");
+    let poll = control.act(|controller, cx| controller.on_timer(cx, 0));
+    assert!(matches!(&poll[..], [(3, Body::PortsRequest), (3, Body::FlowStatsRequest(_))]), "{poll:?}");
+    control.packet(3, 0, false, Flags::FIN);
+    assert_eq!(control.act(|controller, cx| controller.on_timer(cx, 0)), []);
+}
+
+#[test]
+fn the_controller_passes_over_what_is_no_message() {
+    let mut control = Control::new(&[]);
+    let orders = control.act(|controller, cx| {
+        for bytes in [&[][..], &[4, 10, 0, 9, 0], &[1; 40]] {
+            controller.on_message(cx, NodeId::new(0), bytes);
+        }
+    });
+    assert_eq!(orders, []);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Switch
+
+struct Bench {
+    switch: Switch,
+    now: Time,
+}
+
+#[derive(Debug, Default)]
+struct Did {
+    said: Vec<Body>,
+    sent: Vec<(Packet, LinkId)>,
+    lost: usize,
+    timers: Vec<(Time, u64)>,
+}
+
+const PORTS: [SwitchPort; 2] = [
+    SwitchPort { from: LinkId::new(1), to: LinkId::new(0), rate: GBPS },
+    SwitchPort { from: LinkId::new(2), to: LinkId::new(3), rate: GBPS },
+];
+
+impl Bench {
+    fn new(changes: &[(&str, &str)]) -> Self {
+        let bundle = bundle(changes);
+        let trigger = super::TriggerConfig {
+            thresholds: bundle.thresholds,
+            recovery: bundle.recovery,
+            jump: bundle.jump,
+            step_down: bundle.step_down,
+            packet: 1500,
+        };
+        let (scaling, hold, patience) = (bundle.scaling, bundle.hold, bundle.patience);
+        let cfg = SwitchConfig { trigger, scaling, hold, patience, mss: MSS as u16 };
+        let mut bench = Self { switch: Switch::new(cfg), now: Time::ZERO };
+        let did = bench.act(|switch, cx| switch.on_start(cx, &PORTS));
+        assert_eq!(did.said, [Body::Hello]);
+        bench
+    }
+    fn act(&mut self, act: impl FnOnce(&mut Switch, &mut SwitchCx<'_>)) -> Did {
+        let mut actions = Vec::new();
+        let mut cx =
+            SwitchCx { now: self.now, switch: NodeId::new(4), node: &mut (), book: &Book, actions: &mut actions };
+        act(&mut self.switch, &mut cx);
+        let mut did = Did::default();
+        for action in actions {
+            match action {
+                SwitchAction::Report(bytes) => did.said.push(Message::decode(&bytes).expect("its own bytes").body),
+                SwitchAction::Inject { packet, to } => did.sent.push((packet, to)),
+                SwitchAction::Discard { .. } => did.lost += 1,
+                SwitchAction::Timer { at, token } => did.timers.push((at, token)),
+            }
+        }
+        did
+    }
+    /// Data leave by port 1, acknowledgements by port 2.
+    fn pass(&mut self, packet: &mut Packet, queue: u32) -> (Pass, Did) {
+        let (from, to) = if packet.is_ack() { (1, 3) } else { (2, 0) };
+        let backlog = Backlog { packets: queue, bytes: u64::from(queue) * 1500 };
+        let passage = Passage { from: LinkId::new(from), to: LinkId::new(to), backlog, buffer: 150_000, rate: GBPS };
+        let mut pass = Pass::Drop;
+        let did = self.act(|switch, cx| pass = switch.on_packet(cx, packet, &passage));
+        (pass, did)
+    }
+    fn order(&mut self, body: Body) -> Did {
+        let bytes = Message { xid: 5, body }.encode();
+        self.act(|switch, cx| switch.on_message(cx, &bytes))
+    }
+    fn add(&mut self, cookie: u64, connection: Addresses, buffer: u32, actions: Vec<Action>) -> Did {
+        let matching = Match { connection: Some(connection), ..Match::default() };
+        self.order(Body::FlowMod(FlowMod {
+            cookie,
+            command: command::ADD,
+            idle: 0,
+            hard: 0,
+            priority: 1,
+            buffer,
+            tell: false,
+            matching,
+            actions,
+        }))
+    }
+    /// A flow whose handshake has passed, with this scale.
+    fn open(&mut self, scale: u8) {
+        for acks in [false, true] {
+            let flags = Flags::SYN.with_if(Flags::ACK, acks);
+            let (_, did) = self.pass(&mut Packet { flags, scale, size: 40, ..Packet::default() }, 0);
+            let [Body::PacketIn(packet)] = &did.said[..] else { panic!("{did:?}") };
+            let (connection, port) = if acks { (name(0).reversed(), 2) } else { (name(0), 1) };
+            let kind = if acks { cookie::ACKS } else { cookie::DATA };
+            let did = self.add(kind, connection, packet.buffer, vec![Action::Output(port)]);
+            assert_eq!(did.sent.len(), 1);
+        }
+    }
+    fn window_after(&mut self, window: u16) -> u16 {
+        let mut ack = Packet { flags: Flags::ACK, window, size: 40, ..Packet::default() };
+        assert_eq!(self.pass(&mut ack, 0).0, Pass::Forward);
+        ack.window
+    }
+}
+
+#[test]
+fn connection_packets_wait_for_the_controller_and_leave_as_it_says() {
+    let mut bench = Bench::new(&[]);
+    let mut syn = Packet { flags: Flags::SYN, size: 40, scale: 2, window: 65_535, ..Packet::default() };
+    let (pass, did) = bench.pass(&mut syn, 0);
+    let [Body::PacketIn(told)] = &did.said[..] else { panic!("{did:?}") };
+    assert_eq!((pass, told.reason, told.about.in_port, told.about.out_port), (Pass::Keep, 1, Some(2), Some(1)));
+    let frame = Frame::read(&told.data).expect("a frame");
+    assert_eq!((frame.addresses, frame.mss, frame.scale), (name(0), Some(1460), Some(2)));
+    let did = bench.add(cookie::DATA, name(0), told.buffer, vec![Action::Output(1)]);
+    assert_eq!(did.sent, [(syn, LinkId::new(0))]);
+    assert!(bench.add(cookie::DATA, name(0), told.buffer, vec![Action::Output(1)]).sent.is_empty(), "once");
+}
+
+#[test]
+fn a_packet_without_an_answer_is_lost_in_time() {
+    let mut bench = Bench::new(&[]);
+    let (_, did) = bench.pass(&mut Packet { flags: Flags::FIN, size: 1500, ..Packet::default() }, 0);
+    let [(at, token)] = did.timers[..] else { panic!("{did:?}") };
+    assert_eq!(at, Time::from_ms(100));
+    let did = bench.act(|switch, cx| switch.on_timer(cx, token));
+    assert_eq!((did.lost, did.sent.len()), (1, 0));
+}
+
+#[test]
+fn without_setup_delay_the_controller_gets_a_copy() {
+    let mut bench = Bench::new(&[("setup-delay", "false")]);
+    let (pass, did) = bench.pass(&mut Packet { flags: Flags::SYN, size: 40, ..Packet::default() }, 0);
+    let [Body::PacketIn(told)] = &did.said[..] else { panic!("{did:?}") };
+    assert_eq!((pass, told.buffer), (Pass::Forward, NO_BUFFER));
+}
+
+#[test]
+fn windows_are_cut_in_units_of_the_scale_and_never_raised() {
+    for (scale, field) in [(0, 2920), (2, 730), (5, 92), (14, 1)] {
+        let mut bench = Bench::new(&[]);
+        bench.open(scale);
+        assert_eq!(bench.window_after(40_000), 40_000, "no rule");
+        bench.add(cookie::WINDOW, name(0).reversed(), NO_BUFFER, vec![Action::LimitWindow(2920)]);
+        assert_eq!(bench.window_after(40_000), field, "rounded up to 2920 bytes at scale {scale}");
+        assert_eq!(bench.window_after(0), 0, "Eq. 9 takes the least");
+        let mut data = Packet { size: 1500, window: 40_000, ..Packet::default() };
+        bench.pass(&mut data, 0);
+        assert_eq!(data.window, 40_000, "data is left alone");
+    }
+    let mut bench = Bench::new(&[("window-scale", "ignored")]);
+    bench.open(5);
+    bench.add(cookie::WINDOW, name(0).reversed(), NO_BUFFER, vec![Action::LimitWindow(2920)]);
+    assert_eq!(bench.window_after(40_000), 2920);
+}
+
+#[test]
+fn who_did_not_see_the_handshake_rewrites_nothing() {
+    let mut bench = Bench::new(&[]);
+    bench.pass(&mut Packet { flags: Flags::SYN, size: 40, scale: 5, ..Packet::default() }, 0);
+    bench.add(cookie::WINDOW, name(0).reversed(), NO_BUFFER, vec![Action::LimitWindow(2920)]);
+    assert_eq!(bench.window_after(40_000), 40_000);
+}
+
+#[test]
+fn rules_go_by_order_with_their_flow_or_by_timeout() {
+    let limit = |bench: &mut Bench| {
+        bench.open(0);
+        bench.add(cookie::WINDOW, name(0).reversed(), NO_BUFFER, vec![Action::LimitWindow(2920)]);
+        assert_eq!(bench.window_after(40_000), 2920);
+    };
+    for (kind, priority) in [(command::DELETE_STRICT, super::table::priority::WINDOW), (command::DELETE, 0)] {
+        let mut bench = Bench::new(&[]);
+        limit(&mut bench);
+        let connection = if kind == command::DELETE { name(0) } else { name(0).reversed() };
+        let matching = Match { connection: Some(connection), ..Match::default() };
+        let change = FlowMod {
+            cookie: 0,
+            command: kind,
+            idle: 0,
+            hard: 0,
+            priority,
+            buffer: NO_BUFFER,
+            tell: false,
+            matching,
+            actions: Vec::new(),
+        };
+        bench.order(Body::FlowMod(change));
+        assert_eq!(bench.window_after(40_000), 40_000);
+    }
+    let mut bench = Bench::new(&[]);
+    bench.open(0);
+    let matching = Match { connection: Some(name(0).reversed()), ..Match::default() };
+    let change = |hard, bytes| {
+        Body::FlowMod(FlowMod {
+            cookie: cookie::WINDOW,
+            command: command::ADD,
+            idle: 0,
+            hard,
+            priority: 1,
+            buffer: NO_BUFFER,
+            tell: false,
+            matching,
+            actions: vec![Action::LimitWindow(bytes)],
+        })
+    };
+    let first = bench.order(change(3, 2920)).timers[0];
+    bench.now = Time::from_secs(2);
+    let second = bench.order(change(3, 1460)).timers[0];
+    assert_eq!((first.0, second.0), (Time::from_secs(3), Time::from_secs(5)));
+    bench.act(|switch, cx| switch.on_timer(cx, first.1));
+    assert_eq!(bench.window_after(40_000), 1460, "the newer rule has its own time");
+    bench.act(|switch, cx| switch.on_timer(cx, second.1));
+    assert_eq!(bench.window_after(40_000), 40_000);
+}
+
+#[test]
+fn idle_flows_are_forgotten_and_reported() {
+    let mut bench = Bench::new(&[]);
+    bench.open(0);
+    let matching = Match { connection: Some(name(0)), ..Match::default() };
+    let change = FlowMod {
+        cookie: cookie::DATA,
+        command: command::ADD,
+        idle: 10,
+        hard: 0,
+        priority: 1,
+        buffer: NO_BUFFER,
+        tell: true,
+        matching,
+        actions: vec![Action::Output(1)],
+    };
+    let (at, token) = bench.order(Body::FlowMod(change)).timers[0];
+    assert_eq!(at, Time::from_secs(10));
+    bench.now = Time::from_secs(4);
+    bench.pass(&mut Packet { size: 1500, ..Packet::default() }, 0);
+    bench.now = at;
+    let did = bench.act(|switch, cx| switch.on_timer(cx, token));
+    let (at, token) = did.timers[0];
+    assert_eq!((at, did.said.len()), (Time::from_secs(14), 0), "ten seconds after its last data");
+    bench.now = at;
+    let did = bench.act(|switch, cx| switch.on_timer(cx, token));
+    let [Body::FlowRemoved(removed)] = &did.said[..] else { panic!("{did:?}") };
+    assert_eq!((removed.counters.packets, removed.counters.bytes), (1, 1500));
+    assert_eq!(removed.counters.age, Time::from_secs(14));
+}
+
+#[test]
+fn statistics_tell_what_data_entries_carried() {
+    let mut bench = Bench::new(&[]);
+    bench.open(0);
+    for _ in 0..3 {
+        bench.pass(&mut Packet { size: 1500, ..Packet::default() }, 0);
+        bench.window_after(1);
+    }
+    bench.now = Time::from_ms(1_500);
+    let did = bench.order(Body::FlowStatsRequest(super::wire::FlowStatsRequest { cookie: cookie::DATA }));
+    let [Body::FlowStats { flows, more: false }] = &did.said[..] else { panic!("{did:?}") };
+    let counters = Counters { age: Time::from_ms(1_500), packets: 3, bytes: 4500 };
+    assert_eq!(
+        flows.iter().map(|flow| (flow.matching.connection, flow.counters)).collect::<Vec<_>>(),
+        [(Some(name(0)), counters)]
+    );
+}
+
+#[test]
+fn a_growing_queue_is_notified_with_its_port_and_length() {
+    let mut bench = Bench::new(&[]);
+    let mut levels = Vec::new();
+    for queue in 0..100 {
+        let (_, did) = bench.pass(&mut Packet { size: 1500, ..Packet::default() }, queue);
+        for body in did.said {
+            let Body::PacketIn(told) = body else { panic!("{body:?}") };
+            assert_eq!((told.about.in_port, told.buffer, told.data.len()), (Some(1), NO_BUFFER, 0));
+            levels.push((told.reason, told.about.buffer_len));
+        }
+    }
+    assert_eq!(levels, [(0xF1, Some(45_000)), (0xF2, Some(90_000)), (0xF3, Some(127_500))]);
+    let mut state = Vec::new();
+    bench.switch.probes(&mut |name, value| state.push((name, value)));
+    assert_eq!(state, [("congestion-level", 3.0), ("window-rules", 0.0), ("rewritten", 0.0)]);
+}
+
+#[test]
+fn a_switch_greets_until_it_is_answered() {
+    let mut bench = Bench::new(&[]);
+    // The greeting of the start set the first alarm.
+    let did = bench.act(|switch, cx| switch.on_timer(cx, 1));
+    assert_eq!((&did.said[..], did.timers.len()), (&[Body::Hello][..], 1));
+    bench.order(Body::Hello);
+    let did = bench.act(|switch, cx| switch.on_timer(cx, 2));
+    assert!(did.said.is_empty() && did.timers.is_empty());
+}
+
+#[test]
+fn the_switch_answers_what_it_is_asked_and_passes_over_rubbish() {
+    let mut bench = Bench::new(&[]);
+    assert_eq!(bench.order(Body::FeaturesRequest).said, [Body::FeaturesReply { datapath: 4 }]);
+    let ports = (1..3).map(|port| PortDescription { port, kbps: 1_000_000 }).collect();
+    assert_eq!(bench.order(Body::PortsRequest).said, [Body::Ports { ports, more: false }]);
+    for bytes in [&[][..], &[4, 14, 0, 8, 0, 0, 0, 1], &[4; 60]] {
+        let did = bench.act(|switch, cx| switch.on_message(cx, bytes));
+        assert!(did.said.is_empty() && did.sent.is_empty());
+    }
+}
+
+#[test]
+fn the_roles_are_those_of_the_paper() {
+    let bundle = bundle(&[]);
+    let node = NodeId::new(0);
+    let facts = NodeFacts { node, rate: GBPS, base_rtt: Time::from_us(200), mss: 1460, packet: 1500 };
+    assert!(bundle.switch_agent(&facts).is_some());
+    assert!(bundle.window_control(&facts).is_none() && bundle.queue(&facts).is_none(), "end hosts are unmodified");
+}

@@ -1,0 +1,230 @@
+//! SDTCP in the simulator, in the network of its paper: two switches, 1 Gbps, 33 us per link, 100 packets per port.
+
+use crate::outcome::{numbers, run, words};
+use fanin_engine::sim::Outcome;
+
+/// The setup of section 5.1 with these `[scheme.sdtcp]` keys and this traffic. The receive buffer is that of the
+/// experiments: it keeps an endless flow from queueing in its own host without bound.
+fn text(scheme: &str, rest: &str) -> String {
+    format!(
+        "[network]\ntopology = \"two-switch\"\ndelay = \"33us\"\nbuffer = \"100pkt\"\n[transport]\nscheme = \"sdtcp\"\n\
+         mss = \"1460B\"\nrto-min = \"30ms\"\ninitial-window = \"1mss\"\nreceive-buffer = \"128KiB\"\n\
+         [scheme.sdtcp]\n{scheme}\n{rest}"
+    )
+}
+
+fn bursts(senders: u32, bytes: &str, start: &str) -> String {
+    format!(
+        "[[traffic]]\nname = \"bursts\"\nkind = \"incast\"\nsenders = {senders}\nbytes-each = \"{bytes}\"\n\
+         start = \"{start}\"\njitter = \"100us\"\n"
+    )
+}
+
+const BACKGROUND: &str = "[[traffic]]\nname = \"long\"\nkind = \"background\"\nflows = 1\nreceiver = 1\n";
+const TRACE: &str = "[measure]\nqueue-trace = \"sampled\"\nqueue-sample = \"250us\"\n";
+
+fn seconds(duration: &str) -> String {
+    format!("[run]\nduration = \"{duration}\"\n")
+}
+
+/// Mean of the sampled queue over a span of time, and the largest of its samples.
+fn queue(outcome: &Outcome, from: f64, to: f64) -> (f64, f64) {
+    let times = numbers(outcome, "queue-trace", "time_s");
+    let packets = numbers(outcome, "queue-trace", "packets");
+    let within: Vec<f64> =
+        times.iter().zip(packets).filter(|(at, _)| (from..to).contains(*at)).map(|(_, packets)| packets).collect();
+    assert!(!within.is_empty());
+    (within.iter().sum::<f64>() / within.len() as f64, within.iter().copied().fold(0.0, f64::max))
+}
+
+/// Fig. 12 a: with bursts only, CN-H shares out C x RTT + 85 packets, and the queue stays where it was notified.
+#[test]
+fn without_background_flows_the_queue_settles_near_the_high_threshold() {
+    let outcome = run(&text("", &[bursts(20, "500KB", "10ms"), TRACE.to_owned()].concat()));
+    let (mean, most) = queue(&outcome, 0.025, 0.085);
+    // 7612 bytes of payload for each of twenty flows: five segments, or six with what the scale rounds up.
+    assert!((77.0..86.0).contains(&mean) && most <= 86.0, "{mean} {most}");
+    assert_eq!((outcome.number("timeouts"), outcome.number("completed")), (0.0, 20.0));
+    assert!(outcome.number("rewritten") > 5_000.0);
+    // READING: S11 with a = 0 the lower levels change nothing; the high one does all, and without it the port overflows.
+    let same =
+        run(&text("cn-low = false\ncn-modest = false", &[bursts(20, "500KB", "10ms"), TRACE.to_owned()].concat()));
+    assert_eq!(numbers(&same, "flows", "fct_s"), numbers(&outcome, "flows", "fct_s"));
+    let without = run(&text("cn-high = false", &bursts(20, "500KB", "10ms")));
+    assert_eq!(without.number("rewritten"), 0.0);
+    assert!(without.number("drops") > outcome.number("drops") + 20.0);
+    assert!(without.number("queue_max_packets") >= 100.0);
+}
+
+#[test]
+fn fifty_bursts_settle_at_the_same_queue() {
+    let outcome = run(&text("", &[bursts(50, "500KB", "10ms"), TRACE.to_owned()].concat()));
+    let (mean, _) = queue(&outcome, 0.05, 0.2);
+    // Two segments for each, and a few flows that had more in flight.
+    assert!((70.0..100.0).contains(&mean), "{mean}");
+}
+
+/// S16: flows of one segment each fill pipe and buffer at N = B + C x RTT / 1500 = 116.
+#[test]
+fn one_segment_each_fits_up_to_116_flows() {
+    // Long flows whose windows a rule holds at one segment, whatever their class.
+    let drops = |senders: u32| {
+        let scheme = "high = \"1pkt\"\nmodest = \"1pkt\"\nlow = \"1pkt\"\njump = \"highest\"\nbackground-age = \"0s\"\n\
+                      background-bytes = \"0B\"\nclass = \"either\"\npoll = \"1ms\"\nreevaluate = \"periodic\"";
+        let outcome = run(&text(
+            scheme,
+            &[
+                bursts(senders, "300KB", "1ms").replace("100us", "5ms"),
+                "[measure]\nqueue-trace = \"sampled\"\n".to_owned(),
+                seconds("4s"),
+            ]
+            .concat(),
+        ));
+        let late = numbers(&outcome, "drops", "time_s").into_iter().filter(|at| *at > 0.06).count();
+        (late, outcome)
+    };
+    let (none, fits) = drops(110);
+    assert_eq!(none, 0, "once every window is one segment nothing is lost");
+    assert_eq!(fits.number("completed"), 110.0);
+    let (some, _) = drops(122);
+    assert!(some > 0, "122 segments do not fit into 116 places");
+}
+
+/// Section 3.4 at work: with the background flow at one segment the bursts have the port.
+fn contention(scheme: &str) -> Outcome {
+    let scheme = format!("background-age = \"100ms\"\npoll = \"20ms\"\n{scheme}");
+    run(&text(&scheme, &[BACKGROUND.to_owned(), bursts(30, "200KB", "300ms"), seconds("800ms")].concat()))
+}
+
+#[test]
+fn a_background_flow_makes_room_for_bursts() {
+    let outcome = contention("");
+    let plain = run(&text("", &[BACKGROUND.to_owned(), bursts(30, "200KB", "300ms"), seconds("800ms")].concat())
+        .replace("scheme = \"sdtcp\"", "scheme = \"newreno\""));
+    assert_eq!(outcome.number("completed"), 30.0);
+    assert!(outcome.number("timeouts") < plain.number("timeouts"));
+    assert!(outcome.number("fct_p99_s") < plain.number("fct_p99_s"));
+    assert!(outcome.number("drops") < plain.number("drops") / 2.0);
+}
+
+/// Four endless flows, in the background after 20 ms, at a port that goes no further than one level: what it is for.
+#[test]
+fn each_level_switched_off_leaves_a_longer_queue() {
+    let alone = |thresholds: &str, acts: &str| {
+        let scheme = format!(
+            "background-age = \"20ms\"\nbackground-bytes = \"1KB\"\npoll = \"5ms\"\nreevaluate = \"periodic\"\n{thresholds}\n{acts}"
+        );
+        let flows = "[[traffic]]\nkind = \"background\"\nflows = 4\ninterval = \"10ms\"\n";
+        let rest = [flows, "[measure]\nwarmup = \"150ms\"\n", &seconds("500ms")].concat();
+        run(&text(&scheme, &rest)).number("queue_mean_packets")
+    };
+    let low = "modest = \"900pkt\"\nhigh = \"900pkt\"";
+    let modest = "high = \"900pkt\"";
+    for (thresholds, key) in [(low, "cn-low"), (modest, "cn-modest"), ("", "cn-high")] {
+        let with = alone(thresholds, "");
+        let without = alone(thresholds, &format!("{key} = false"));
+        assert!(with < without - 20.0, "{key}: {with} {without}");
+    }
+}
+
+/// S2: in state 3 nothing is sent, so who comes late keeps the receiver's window; re-evaluation regulates it.
+#[test]
+fn a_flow_that_joins_in_state_three_is_not_regulated() {
+    let late = "[[traffic]]\nname = \"late\"\nkind = \"incast\"\nsenders = 4\nbytes-each = \"2MB\"\nstart = \"60ms\"\n";
+    let most = |scheme: &str| {
+        let rest = [&bursts(20, "500KB", "10ms"), late, TRACE, &seconds("400ms")].concat();
+        let outcome = run(&text(scheme, &rest));
+        (queue(&outcome, 0.062, 0.08).1, outcome.number("drops"))
+    };
+    let (stale, drops) = most("");
+    let (fresh, fewer) = most("reevaluate = \"on-flow-change\"");
+    assert!(stale >= 99.0, "late flows fill the port: {stale}");
+    assert!(fresh < stale && fewer < drops, "{fresh} {fewer} {drops}");
+    let (periodic, _) = most("reevaluate = \"periodic\"\npoll = \"1ms\"");
+    assert!(periodic <= stale);
+}
+
+/// Rules go when the queue has been below L for the time of recovery.
+#[test]
+fn after_recovery_windows_are_the_receivers_again() {
+    let rewritten = |recovery: &str| {
+        // A slow flow goes on after the bursts have congested the port.
+        let scheme =
+            format!("recovery = \"{recovery}\"\nclass = \"either\"\nbackground-bytes = \"10KB\"\npoll = \"2ms\"");
+        let last =
+            "[[traffic]]\nname = \"last\"\nkind = \"incast\"\nsenders = 1\nbytes-each = \"1KB\"\nstart = \"700ms\"\n";
+        let measure = "[measure]\nprobes = \"in-flight, congestion-level, window-rules\"\nprobe-flows = 1\n";
+        let rest = [BACKGROUND, &bursts(40, "100KB", "20ms"), last, measure, &seconds("800ms")].concat();
+        let outcome = run(&text(&scheme, &rest));
+        let names = words(&outcome, "switch-probes", "name");
+        let states = numbers(&outcome, "switch-probes", "value");
+        let state = |wanted: &str| {
+            let of: Vec<f64> =
+                names.iter().zip(&states).filter(|(name, _)| *name == wanted).map(|(_, value)| *value).collect();
+            (of.iter().copied().fold(0.0, f64::max), of[of.len() - 1])
+        };
+        let recovered = recovery == "200ms";
+        assert_eq!(state("congestion-level"), (3.0, if recovered { 0.0 } else { 3.0 }));
+        let (most_rules, rules) = state("window-rules");
+        assert!(most_rules >= 40.0 && (rules == 0.0) == recovered, "{most_rules} {rules}");
+        let times = numbers(&outcome, "probes", "time_s");
+        let flight = numbers(&outcome, "probes", "value");
+        // A value stays until the next change.
+        let at = |when: f64| {
+            let last = times.iter().rposition(|at| *at <= when).expect("the flow has begun");
+            flight[last]
+        };
+        (at(0.2), at(0.65))
+    };
+    let (held, free) = rewritten("200ms");
+    assert!(held <= 1460.0, "one segment while the port has not recovered: {held}");
+    assert!(free > 20.0 * 1460.0, "and all it can afterwards: {free}");
+    let (held, still) = rewritten("2s");
+    assert!(held <= 1460.0 && still <= 1460.0, "{held} {still}");
+}
+
+/// No flow waits for ever for a message that was lost, and no packet is kept for good.
+#[test]
+fn lost_and_late_messages_stop_no_flow() {
+    let channels = ["loss = \"5%\"", "loss = \"15%\"", "jitter = \"5ms\"", "delay = \"20ms\"\nservice-time = \"1ms\""];
+    for (seed, control) in channels.iter().enumerate() {
+        let end = format!("\n[run]\nduration = \"3000s\"\nseed = {seed}\n");
+        let rest = [&bursts(30, "60KB", "10ms"), "[control]\n", control, &end].concat();
+        let outcome = run(&text("", &rest)
+            .replace("[transport]", "[transport]\nsyn-retries = 30\nsyn-timeout = \"200ms\"\nrto-max = \"1s\""));
+        assert_eq!((outcome.number("completed"), outcome.number("failed")), (30.0, 0.0), "{control}");
+        assert_eq!(
+            outcome.number("drops_agent") > 0.0,
+            control.contains("loss"),
+            "{control}: kept packets are lost in time"
+        );
+    }
+}
+
+/// The handshake and the FIN wait at both switches for the round trip to the controller, and for its server.
+#[test]
+fn new_connections_wait_for_the_controller() {
+    let fct = |scheme: &str, senders: u32| {
+        run(&text(scheme, &bursts(senders, "1KB", "1ms").replace("100us", "0s"))).number("fct_mean_s")
+    };
+    // SYN and SYN-ACK at two switches, and the segment with the FIN at two: six times 66 us and 5 us of service.
+    let waits = fct("", 1) - fct("setup-delay = false", 1);
+    assert!((waits - 6.0 * 71e-6).abs() < 3e-6, "{waits}");
+    // Fifty at once queue at the server: 5 us for each message of every flow.
+    let queued = fct("", 50) - fct("setup-delay = false", 50);
+    assert!(queued > waits + 50.0 * 5e-6, "{queued}");
+}
+
+/// Each switch asks for its own ports.
+#[test]
+fn the_far_switch_regulates_its_own_port() {
+    // Behind a fast trunk the port to the receiver is congested, at the far switch.
+    let far = |scheme: &str| {
+        let text = text(scheme, &bursts(30, "300KB", "10ms"));
+        run(&text.replace("buffer = \"100pkt\"", "buffer = \"100pkt\"\ntrunk-rate = \"10Gbps\""))
+    };
+    let (outcome, without) = (far(""), far("cn-high = false"));
+    assert_eq!(outcome.number("completed"), 30.0);
+    assert!(outcome.number("rewritten") > 1_000.0 && without.number("rewritten") == 0.0);
+    assert!(outcome.number("timeouts") < without.number("timeouts") / 2.0);
+}
