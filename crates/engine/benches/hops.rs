@@ -1,7 +1,8 @@
 //! What a packet costs on one link: time, against the naive event core, and memory.
 //!
 //! `cargo bench -p fanin-engine --bench hops` prints; with `-- --check` it also fails where a FIFO port is less than
-//! [`LEAST_RATIO`] times faster than the naive core. The ratio is taken in one process, runs of both cores
+//! [`LEAST_RATIO`] times faster than the naive core. Ports with bands have no bar: both cores keep the same queues there,
+//! and what is saved is the events only. The ratio is taken in one process, runs of both cores
 //! alternating, so that a busy machine slows both. Times are those of the thread on its processor. Memory is the
 //! peak of a child process that does a single run.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
