@@ -366,7 +366,7 @@ pub trait QueueDiscipline: Send {
     }
     /// A packet starts its transmission; the backlog in `cx` is what it leaves behind. May mark it.
     fn on_dequeue(&mut self, _cx: &mut QueueCx<'_>, _packet: &mut Packet) {}
-    /// `on_enqueue` is a plain `Enqueue(0)` while fewer packets than this are in the port.
+    /// `on_enqueue` neither drops nor marks while fewer packets than this are in the port, and need not be called.
     fn idle_below(&self) -> u32 {
         0
     }

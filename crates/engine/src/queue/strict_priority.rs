@@ -74,6 +74,9 @@ impl QueueDiscipline for StrictPriority {
     fn acts_on_dequeue(&self) -> bool {
         self.marking.acts_on_dequeue()
     }
+    fn idle_below(&self) -> u32 {
+        self.marking.idle_below()
+    }
     fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
         if self.marking.acts_on_dequeue() {
             self.narrow(cx, packet);

@@ -40,6 +40,8 @@ struct Port {
     exact: bool,
     /// Lazy service.
     scheduled: bool,
+    /// Lazy service: size of the packet in transmission, 0 if none was seen to leave yet.
+    in_service: u16,
     bytes_in: u64,
 }
 
@@ -57,6 +59,7 @@ impl Port {
     fn begin(&mut self, packet: &Packet, at: u64) -> u64 {
         let departure = at + u64::from(packet.size) * u64::from(self.ps_per_byte);
         self.busy_until = departure;
+        self.in_service = packet.size;
         let arrival = departure + self.delay;
         if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
             self.grow();
@@ -112,8 +115,8 @@ struct SlowPort {
     behind: Backlog,
     /// The discipline wants to see each packet that leaves.
     acts_on_dequeue: bool,
-    /// Lazy service: size of the packet in transmission, 0 if none was seen to leave yet.
-    in_service: u16,
+    /// Lazy service: what finds the port idle leaves at once.
+    plain: bool,
 }
 
 impl SlowPort {
@@ -239,7 +242,7 @@ impl Core {
         slow.remove(band, victim.size);
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
         self.ledger.on_drop(link, &victim, DropReason::PushedOut, now);
-        self.ledger.on_queue(link, now, in_port(slow));
+        self.ledger.on_queue(link, now, in_port(&self.ports[link.index()], slow));
         true
     }
 
@@ -263,15 +266,21 @@ impl Core {
 
     /// Returns what is in the port then.
     fn enqueue_scheduled(&mut self, link: LinkId, packet: &Packet, band: u8, now: Time) -> Backlog {
-        let slow = &mut self.slow[link.index()];
-        let band = usize::from(band).min(slow.bands.len() - 1);
-        let ready = slow.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
-        slow.waiting[band].push_back(Packet { arrival: ready.ps(), ..*packet });
-        slow.add(band, packet.size);
-        if slow.in_service == 0 && self.serve(link, now) {
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        let idle = port.in_service == 0;
+        if idle && slow.plain {
+            port.begin(packet, now.ps());
             self.announce_head(link, now);
+        } else {
+            let band = usize::from(band).min(slow.bands.len() - 1);
+            let ready = slow.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+            slow.waiting[band].push_back(Packet { arrival: ready.ps(), ..*packet });
+            slow.add(band, packet.size);
+            if idle && self.serve(link, now) {
+                self.announce_head(link, now);
+            }
         }
-        let backlog = in_port(&self.slow[link.index()]);
+        let backlog = in_port(&self.ports[link.index()], &self.slow[link.index()]);
         self.ledger.on_queue(link, now, backlog);
         backlog
     }
@@ -301,7 +310,6 @@ impl Core {
         }
         // What waits has the time from which on it may leave in place of its arrival.
         port.begin(&packet, at.ps().max(packet.arrival));
-        slow.in_service = packet.size;
         true
     }
 
@@ -311,7 +319,7 @@ impl Core {
         let port = &mut self.ports[link.index()];
         if port.scheduled {
             self.catch_up(link, now);
-            return in_port(&self.slow[link.index()]);
+            return in_port(&self.ports[link.index()], &self.slow[link.index()]);
         }
         if !port.exact {
             return Backlog { packets: port.occupancy(now.ps()), bytes: 0 };
@@ -326,7 +334,7 @@ impl Core {
     fn counted(&self, link: LinkId, backlog: Backlog) -> Backlog {
         let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
         let in_service = match (port.scheduled, port.exact && backlog.packets > 0) {
-            (true, _) => slow.in_service,
+            (true, _) => port.in_service,
             (false, true) => port.at(port.dep).size,
             (false, false) => 0,
         };
@@ -356,7 +364,11 @@ impl Core {
         if !self.siblings[node].is_empty() {
             return self.catch_up_node(node, now);
         }
-        while self.slow[link.index()].in_service > 0 && self.ports[link.index()].busy_until <= now.ps() {
+        loop {
+            let port = &self.ports[link.index()];
+            if port.in_service == 0 || port.busy_until > now.ps() {
+                return;
+            }
             self.complete_service(link);
         }
     }
@@ -366,7 +378,7 @@ impl Core {
     #[cold]
     fn catch_up_node(&mut self, node: usize, now: Time) {
         loop {
-            let busy = self.siblings[node].iter().filter(|link| self.slow[link.index()].in_service > 0);
+            let busy = self.siblings[node].iter().filter(|link| self.ports[link.index()].in_service > 0);
             match busy.map(|link| (self.ports[link.index()].busy_until, *link)).min() {
                 Some((at, link)) if at <= now.ps() => self.complete_service(link),
                 _ => return,
@@ -377,29 +389,28 @@ impl Core {
     /// The packet in service leaves a scheduled port, and the next one is taken.
     #[inline]
     fn complete_service(&mut self, link: LinkId) {
-        let at = Time::from_ps(self.ports[link.index()].busy_until);
-        let slow = &mut self.slow[link.index()];
-        slow.in_service = 0;
-        let backlog = slow.behind;
-        self.ledger.on_queue(link, at, backlog);
+        let port = &mut self.ports[link.index()];
+        port.in_service = 0;
+        let at = Time::from_ps(port.busy_until);
+        self.ledger.on_queue(link, at, self.slow[link.index()].behind);
         self.serve(link, at);
     }
 
     /// What is in transmission or on its way over a link is lost.
     fn lose_in_transit(&mut self, link: LinkId, now: Time) {
-        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
+        let port = &mut self.ports[link.index()];
         while port.head != port.tail {
             let packet = *port.at(port.head);
             port.head = port.head.wrapping_add(1);
-            if port.head == port.tail && slow.in_service > 0 {
+            if port.head == port.tail && port.in_service > 0 {
                 self.ledger.on_drop(link, &packet, DropReason::LinkDown, now);
             } else {
                 self.ledger.on_lost(link, &packet, DropReason::LinkDown, now);
             }
         }
         // The transmission of the last one will not be over.
-        port.bytes_in -= u64::from(slow.in_service);
-        slow.in_service = 0;
+        port.bytes_in -= u64::from(port.in_service);
+        port.in_service = 0;
         self.links.set(link, Time::NEVER, now);
     }
 
@@ -441,11 +452,16 @@ impl Core {
 }
 
 /// What is in a scheduled port, the packet in transmission included.
-fn in_port(slow: &SlowPort) -> Backlog {
+fn in_port(port: &Port, slow: &SlowPort) -> Backlog {
     Backlog {
-        packets: slow.behind.packets + u32::from(slow.in_service > 0),
-        bytes: slow.behind.bytes + u64::from(slow.in_service),
+        packets: slow.behind.packets + u32::from(port.in_service > 0),
+        bytes: slow.behind.bytes + u64::from(port.in_service),
     }
+}
+
+/// Whether a packet that finds the port idle leaves at once and as it is.
+fn leaves_at_once(spec: &PortSpec) -> bool {
+    !spec.discipline.acts_on_dequeue() && !spec.faulty && spec.jitter.is_none()
 }
 
 fn hot_part(spec: &PortSpec) -> Port {
@@ -457,18 +473,21 @@ fn hot_part(spec: &PortSpec) -> Port {
     };
     let exact = !scheduled && (spec.observed || (spec.needs_bytes() && spec.discipline.idle_below() < u32::MAX))
         || spec.limit.counts_bytes();
-    let always = scheduled || exact || spec.jitter.is_some();
+    let always = exact || spec.jitter.is_some() || scheduled && (spec.observed || !leaves_at_once(spec));
+    // With bands, only a packet that finds the link empty is sure to go at once.
+    let quiet = bounded.min(spec.discipline.idle_below()).min(if scheduled { 1 } else { u32::MAX });
     Port {
         ring: vec![Packet::default(); 4].into_boxed_slice(),
         head: 0,
         dep: 0,
         tail: 0,
-        threshold: if always { 0 } else { bounded.min(spec.discipline.idle_below()) },
+        threshold: if always { 0 } else { quiet },
         busy_until: 0,
         delay: spec.delay.ps(),
         ps_per_byte: spec.ps_per_byte,
         exact,
         scheduled,
+        in_service: 0,
         bytes_in: 0,
     }
 }
@@ -477,12 +496,12 @@ fn slow_part(spec: PortSpec) -> SlowPort {
     let bands = if spec.is_scheduled() { usize::from(spec.discipline.bands()) } else { 0 };
     SlowPort {
         acts_on_dequeue: spec.discipline.acts_on_dequeue(),
+        plain: leaves_at_once(&spec),
         spec,
         bytes_out: 0,
         waiting: (0..bands).map(|_| VecDeque::new()).collect(),
         bands: vec![Backlog::default(); bands],
         behind: Backlog::default(),
-        in_service: 0,
     }
 }
 
@@ -512,10 +531,10 @@ impl EventCore for Core {
         if !state.admits {
             self.lose_waiting(link, now);
         }
-        if self.slow[link.index()].in_service == 0 && self.serve(link, now) {
+        if self.ports[link.index()].in_service == 0 && self.serve(link, now) {
             self.announce_head(link, now);
         }
-        self.ledger.on_queue(link, now, in_port(&self.slow[link.index()]));
+        self.ledger.on_queue(link, now, in_port(&self.ports[link.index()], &self.slow[link.index()]));
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

@@ -53,13 +53,16 @@ pub(crate) enum Class {
 pub(crate) struct TieBreak {
     salt: u64,
     bits: u32,
+    /// What leaves that many bits of a hash.
+    shift: u32,
 }
 
 impl TieBreak {
     pub(crate) fn new(links: usize, seed: u64) -> Self {
         // SplitMix64's increment keeps neighbouring seeds apart.
         let salt = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
-        Self { salt, bits: links.next_power_of_two().max(2).trailing_zeros() }
+        let bits = links.next_power_of_two().max(2).trailing_zeros();
+        Self { salt, bits, shift: 64 - bits }
     }
     /// Number of ranks: a power of two, and at least the number of links.
     pub(crate) const fn ranks(self) -> usize {
@@ -68,7 +71,7 @@ impl TieBreak {
     /// Flipping the bits of the link number by a hash of the time makes either of two links come first equally often.
     #[inline(always)]
     const fn mask(self, at: Time) -> u64 {
-        (at.ps() ^ self.salt).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> (64 - self.bits)
+        (at.ps() ^ self.salt).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> self.shift
     }
     /// Place of a link among those with an arrival at `at`.
     #[inline(always)]

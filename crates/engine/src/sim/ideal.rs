@@ -44,24 +44,24 @@ fn segments(bytes: u64, mss: u64, header: u64) -> [Train; 2] {
 /// for all but one of them. So the cost does not depend on the number of packets.
 fn last_arrival(world: &mut World, from: NodeId, to: NodeId, trains: &[Train]) -> Time {
     let offset = world.paths.between(from, to, &world.topology)[0];
-    let links: Vec<_> = world.paths.links(offset).map(|link| world.topology.links[link.index()]).collect();
-    let ps: Vec<u64> = links.iter().map(|link| u64::from(link.rate.ps_per_byte().unwrap_or(0))).collect();
-    // Heaviest way so far that ends at each link.
-    let mut heaviest: Vec<Option<u64>> = vec![None; links.len()];
-    heaviest[0] = Some(0);
+    let links = || world.paths.links(offset).map(|link| world.topology.links[link.index()]);
+    // Per link the time of a byte, and the heaviest way so far that ends there.
+    let mut ways: Vec<_> = links().map(|link| (u64::from(link.rate.ps_per_byte().unwrap_or(0)), None)).collect();
+    ways[0].1 = Some(0);
     for &(size, count) in trains.iter().filter(|(_, count)| *count > 0) {
-        let mut through = vec![None; links.len()];
-        for (first, reached) in heaviest.iter().enumerate().filter_map(|(i, reached)| Some((i, (*reached)?))) {
-            let (mut sum, mut slowest) = (0, 0);
-            for last in first..links.len() {
-                sum += ps[last];
-                slowest = slowest.max(ps[last]);
+        // From the far end, so that the ways of the train before still stand where this one's begin.
+        for last in (0..ways.len()).rev() {
+            let (mut sum, mut slowest, mut heaviest) = (0, 0, None);
+            for &(ps_per_byte, reached) in ways[..=last].iter().rev() {
+                sum += ps_per_byte;
+                slowest = slowest.max(ps_per_byte);
                 // Saturates where a time has no room for it, after 213 days.
                 let rest = (count - 1).saturating_mul(slowest).saturating_add(sum);
-                through[last] = through[last].max(Some(size.saturating_mul(rest).saturating_add(reached)));
+                let through = |reached| size.saturating_mul(rest).saturating_add(reached);
+                heaviest = heaviest.max(reached.map(through));
             }
+            ways[last].1 = heaviest;
         }
-        heaviest = through;
     }
-    Time::from_ps(heaviest[links.len() - 1].unwrap_or(0)).saturating_add(links.iter().map(|link| link.delay).sum())
+    Time::from_ps(ways[ways.len() - 1].1.unwrap_or(0)).saturating_add(links().map(|link| link.delay).sum())
 }

@@ -176,7 +176,10 @@ mod tests {
         fn call(&mut self, f: impl FnOnce(&mut Interface, &mut ReceiverCx<'_>)) -> Vec<ReceiverAction> {
             let mut actions = Vec::new();
             let rate = Rate::from_bps(1_000_000_000);
-            f(&mut self.interface, &mut ReceiverCx { now: self.now, mss: 1000, rate, actions: &mut actions });
+            f(
+                &mut self.interface,
+                &mut ReceiverCx { now: self.now, mss: 1000, most: 1 << 20, rate, actions: &mut actions },
+            );
             actions
         }
 
@@ -190,7 +193,8 @@ mod tests {
         /// `bytes` arrive on flow 0, then a half of a slot ends.
         fn half(&mut self, bytes: u64) {
             let delivery = Delivery { new_in_order: bytes, new_data: bytes, ..Delivery::default() };
-            let arrival = Arrival { seq: 1, payload: bytes, ce: false, field: 0, delivery, next: 1 + bytes };
+            let arrival =
+                Arrival { seq: 1, payload: bytes, ce: false, fin: false, field: 0, delivery, next: 1 + bytes };
             self.call(|host, cx| host.on_data(cx, FlowId::new(0), &arrival));
             self.now += MS;
             self.call(|host, cx| host.on_timer(cx, HALF_SLOT));
@@ -255,7 +259,7 @@ mod tests {
         let actions = bench.call(|host, cx| host.on_open(cx, flow, &Announcement::default()));
         assert_eq!(actions[0], ReceiverAction::Window { flow, bytes: 2000 });
         let delivery = Delivery { new_in_order: 10, new_data: 10, finished: true, ..Delivery::default() };
-        let arrival = Arrival { seq: 1, payload: 10, ce: false, field: 0, delivery, next: 12 };
+        let arrival = Arrival { seq: 1, payload: 10, ce: false, fin: true, field: 0, delivery, next: 12 };
         bench.call(|host, cx| host.on_data(cx, flow, &arrival));
         assert!(bench.interface.flows.is_empty());
         let actions = bench.call(|host, cx| host.on_timer(cx, HALF_SLOT));
