@@ -67,6 +67,7 @@ _GROUPS = {
         "drops_agent": "Packets dropped: by the scheme's part in the switch",
         "drops_link_down": "Packets dropped: their link was down",
         "drops_random_loss": "Packets dropped: lost at random by a fault",
+        "loss_run_longest": "Most segments of a flow dropped in a row",
         "retransmissions": "Retransmissions",
         "timeouts": "Retransmission timeouts",
         "timeouts_syn": "Retransmission timeouts: of a SYN",

@@ -39,6 +39,23 @@ pub(crate) struct LostSegment {
     pub(crate) retransmitted: bool,
 }
 
+/// Runs of lost segments that follow each other in sequence: a port black-out cuts whole trains.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LossRun {
+    /// Where the segment after the last lost one begins.
+    next: u32,
+    length: u64,
+    pub(crate) longest: u64,
+}
+
+impl LossRun {
+    fn lose(&mut self, seq: u32, numbers: u32) {
+        self.length = if seq == self.next { self.length + 1 } else { 1 };
+        self.next = seq.wrapping_add(numbers);
+        self.longest = self.longest.max(self.length);
+    }
+}
+
 /// What happened to packets of one flow inside the network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowBook {
@@ -47,6 +64,8 @@ pub(crate) struct FlowBook {
     pub(crate) marks: u64,
     /// Segments whose latest transmission was dropped.
     pub(crate) lost: Vec<LostSegment>,
+    /// Segments lost in a row.
+    pub(crate) loss_run: LossRun,
     /// Acknowledgements (and SYN-ACKs) of the flow that were dropped.
     pub(crate) acks_dropped: u64,
     /// Bytes of all its packets that were dropped, in both directions.
@@ -163,6 +182,8 @@ impl Ledger {
                 let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
                 book.lost.retain(|lost| lost.seq != packet.seq);
                 book.lost.push(LostSegment { seq: packet.seq, retransmitted });
+                let flags = u32::from(packet.flags.has(Flags::SYN.with(Flags::FIN)));
+                book.loss_run.lose(packet.seq, u32::from(packet.size - self.header) + flags);
             }
         }
         if let Some(bins) = &mut self.bins {

@@ -151,6 +151,7 @@ impl Totals {
         for reason in DropReason::ALL {
             self.put(&format!("drops_{}", reason.name().replace('-', "_")), json!(ledger.drops[reason as usize]));
         }
+        self.put("loss_run_longest", json!(ledger.flows.iter().map(|flow| flow.loss_run.longest).max().unwrap_or(0)));
         self.put("marks", json!(ledger.marks()));
         self.put("would_mark", json!(ledger.would_mark()));
         if let Some((_, queue)) = queues.iter().find(|(link, _)| *link == world.topology.bottleneck) {

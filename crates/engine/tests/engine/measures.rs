@@ -232,3 +232,25 @@ fn timeouts_of_requests_count() {
     assert_eq!(completed + outcome.number("failed"), 20.0);
     assert_eq!(numbers(&outcome, "delays", "packets")[0], completed, "requests are not data");
 }
+
+/// A burst ten times as fast as the trunk: once the port is full it takes every tenth packet, and loses those between.
+#[test]
+fn the_longest_run_of_losses_is_that_of_the_table_of_drops() {
+    for senders in [1, 7] {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\nbuffer = \"15pkt\"\n\
+             [transport]\ninitial-window = \"60mss\"\nmss = \"1000B\"\n[[traffic]]\nkind = \"incast\"\n\
+             senders = {senders}\nbytes-each = \"200KB\"\n[run]\nduration = \"60s\"\n"
+        ));
+        let (flows, numbers) = (numbers(&outcome, "drops", "connection"), numbers(&outcome, "drops", "seq"));
+        let (mut last, mut longest) = (vec![(f64::NAN, 0_u32); senders], 0);
+        for (flow, seq) in flows.iter().zip(numbers) {
+            let (before, run) = last[*flow as usize];
+            let run = if seq == before + 1000.0 { run + 1 } else { 1 };
+            last[*flow as usize] = (seq, run);
+            longest = longest.max(run);
+        }
+        assert!(senders > 1 || (8..=9).contains(&longest), "{longest}");
+        assert_eq!(outcome.number("loss_run_longest"), f64::from(longest));
+    }
+}

@@ -97,3 +97,63 @@ fn dctcp_oscillates_as_analysed() {
         assert!((0.875..1.125).contains(&length), "{case}: period {length} of the analysis");
     }
 }
+
+/// The same analysis for L2DCT's sender with one weight `w` for all: it grows by a segment per round trip, so that one
+/// round trip in a period `T = W b / 2` is marked, `alpha = 1 / T`, and the cut is by `b = alpha^w`. Hence
+/// `alpha = (2 / W)^(1 / (1 + w))` and the queue swings by `A = T = W alpha^w / 2`; `w = 1` is DCTCP.
+///
+/// An eighth is allowed as there, and the estimate must again be slower than a period.
+#[test]
+fn l2dct_cuts_by_the_power_that_its_weight_says() {
+    for (weight, g) in [(0.5, 0.015_625), (0.7, 0.015_625), (1.0, 0.031_25), (1.5, 0.031_25)] {
+        let (threshold, delay) = (120.0, 375.0);
+        let outcome = run(&format!(
+            "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"{delay}us\"\n\
+             buffer = \"1000pkt\"\n[transport]\nscheme = \"l2dct\"\n[scheme.l2dct]\nmark-threshold = \"{threshold}pkt\"\n\
+             g = {g}\nalpha0 = 0.05\nweight-max = {weight}\nweight-min = {weight}\n[[traffic]]\nkind = \"background\"\n\
+             flows = 1\n[measure]\nqueue-trace = \"on-change\"\n[run]\nduration = \"5s\"\n"
+        ));
+        let trace = |column| numbers(&outcome, "queue-trace", column);
+        let from = trace("time_s").iter().position(|at| *at > 2.0).expect("the flow is endless");
+        let window = 6.0 * delay * 1e-6 / 12e-6 + threshold;
+        let alpha = (2.0_f64 / window).powf(1.0 / (1.0 + weight));
+        let amplitude = window * alpha.powf(weight) / 2.0;
+        let found = oscillation(&trace("time_s")[from..], &trace("packets")[from..], threshold + 1.0 - amplitude / 2.0);
+        let swing = found.amplitude / amplitude;
+        assert!((found.top - (threshold + 1.0)).abs() <= 1.0, "w = {weight}: peak {}", found.top);
+        assert!((0.875..1.125).contains(&swing), "w = {weight}: swing {swing} of the analysis");
+    }
+}
+
+/// DT-CWA's lone flow saws between fixed ends. It grows to a peak of `M` segments, one more than fit into pipe and
+/// threshold; the marks persist beyond the first episode, whose window of two segments is then the least, so that the
+/// saw begins again at `E = 2 + beta (M - 2)` by Eq. 2. (With a beta of one half and more, the burst that opens the window
+/// again is longer than the threshold, and is marked itself.)
+#[test]
+fn dt_cwa_begins_again_where_eq_2_says() {
+    for (beta, threshold) in [(0.1, 40.0), (0.2, 40.0), (0.3, 40.0), (0.2, 80.0)] {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"100us\"\n\
+             buffer = \"1000pkt\"\n[transport]\nscheme = \"dt-cwa\"\n[scheme.dt-cwa]\nstart = \"{threshold}pkt\"\n\
+             stop = \"{threshold}pkt\"\nbeta = {beta}\n[[traffic]]\nkind = \"background\"\nflows = 1\n[measure]\n\
+             probes = \"cwnd\"\n[run]\nduration = \"1s\"\n"
+        ));
+        let (time, cwnd) = (numbers(&outcome, "probes", "time_s"), numbers(&outcome, "probes", "value"));
+        let from = time.iter().position(|at| *at > 0.2).expect("the flow is endless");
+        let cwnd: Vec<f64> = cwnd[from..].iter().map(|bytes| bytes / 1460.0).collect();
+        let (mut peaks, mut starts) = (Vec::new(), Vec::new());
+        for step in cwnd.windows(2) {
+            if step[1] < step[0] - 2.0 {
+                peaks.push(step[0]);
+            } else if step[1] > step[0] + 2.0 {
+                starts.push(step[1]);
+            }
+        }
+        assert!(peaks.len() > 5 && starts.len() > 5, "beta = {beta}: {} saws", peaks.len());
+        let (peak, start) = (peaks[1], starts[starts.len() - 1]);
+        let (least, most) = (600e-6 / 12e-6 + threshold, 600e-6 / 12e-6 + threshold + 4.0);
+        assert!((least..most).contains(&peak), "beta = {beta}: peak {peak}");
+        let again = 2.0 + beta * (peak - 2.0);
+        assert!((start - again).abs() < 0.1, "beta = {beta}: {start}, not {again}");
+    }
+}

@@ -32,8 +32,15 @@ fn queue() -> impl Strategy<Value = String> {
     let mark_at = prop_oneof![Just("enqueue"), Just("dequeue")];
     let threshold =
         prop_oneof![(1_u32..30).prop_map(|n| format!("{n}pkt")), (1_u32..30).prop_map(|n| format!("{n}KB"))];
-    let kind = prop_oneof![Just("auto"), Just("drop-tail"), Just("ecn-threshold"), Just("strict-priority")];
+    let kind = prop_oneof![
+        3 => Just("auto"),
+        1 => Just("drop-tail"),
+        1 => Just("ecn-threshold"),
+        1 => Just("double-threshold"),
+        1 => Just("strict-priority")
+    ];
     (kind, threshold, mark_at, any::<bool>()).prop_map(|(kind, threshold, mark_at, band)| match kind {
+        "double-threshold" => format!("kind = \"{kind}\"\nstart = \"9pkt\"\nstop = \"{threshold}\"\n"),
         "ecn-threshold" => format!("kind = \"{kind}\"\nthreshold = \"{threshold}\"\nmark-at = \"{mark_at}\"\n"),
         "strict-priority" => format!(
             "kind = \"{kind}\"\nthreshold = \"{threshold}\"\nmark-at = \"{mark_at}\"\nscope = \"{}\"\n",
@@ -44,7 +51,19 @@ fn queue() -> impl Strategy<Value = String> {
 }
 
 fn transport() -> impl Strategy<Value = String> {
-    let scheme = prop_oneof![Just("newreno"), Just("dctcp"), Just("linux")];
+    let scheme = prop_oneof![
+        2 => Just("newreno"),
+        2 => Just("dctcp"),
+        1 => Just("l2dct"),
+        1 => Just("d2tcp"),
+        1 => Just("dt-dctcp"),
+        1 => Just("dt-cwa"),
+        1 => Just("linux"),
+        1 => Just("ictcp"),
+        1 => Just("sab"),
+        1 => Just("rcc"),
+        1 => Just("sdtcp")
+    ];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let rack = (any::<bool>(), any::<bool>(), any::<bool>(), 0_u32..20);
     let sizes = (1_u32..12, 1_u32..4, prop_oneof![Just(536_u32), Just(1460), Just(997)], 1_u32..200);
