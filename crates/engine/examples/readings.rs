@@ -68,5 +68,7 @@ fn rows(senders: u32, row: &SchemeRow) {
 fn main() {
     let senders = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(50);
     println!("| scheme | reading | setting | goodput, Mbit/s | | p99, ms | |\n|---|---|---|--:|--:|--:|--:|");
-    schemes::REGISTRY.iter().for_each(|row| rows(senders, row));
+    for row in schemes::REGISTRY {
+        rows(senders, row);
+    }
 }
