@@ -75,6 +75,8 @@ pub struct FlowFacts {
     pub rate: Rate,
     /// Round-trip propagation delay of its path: what no sender can know, for readings that say so.
     pub base_rtt: Time,
+    /// Round-trip time of a full segment on its path while nobody else sends: likewise.
+    pub idle_rtt: Time,
 }
 
 /// What is known about a node when the network is built.
