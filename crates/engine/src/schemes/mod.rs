@@ -9,6 +9,7 @@ mod dt_cwa;
 mod dt_dctcp;
 mod l2dct;
 mod newreno;
+mod pfdct;
 mod rcc;
 mod sab;
 mod sdtcp;
@@ -55,8 +56,19 @@ pub struct Reading {
 }
 
 /// Every scheme.
-pub const REGISTRY: &[SchemeRow] =
-    &[newreno::ROW, dctcp::ROW, l2dct::ROW, d2tcp::ROW, dt_dctcp::ROW, dt_cwa::ROW, rcc::ROW, sab::ROW, sdtcp::ROW];
+pub const REGISTRY: &[SchemeRow] = &[
+    newreno::ROW,
+    dctcp::ROW,
+    l2dct::ROW,
+    d2tcp::ROW,
+    dt_dctcp::ROW,
+    dt_cwa::ROW,
+    pfdct::ROW,
+    pfdct::ROW_ST,
+    rcc::ROW,
+    sab::ROW,
+    sdtcp::ROW,
+];
 
 /// What is known about a flow when it begins.
 #[derive(Clone, Copy, Debug)]

@@ -41,7 +41,7 @@ impl Limit {
     pub(crate) fn size(self) -> Option<Size> {
         match self {
             Self::Packets(packets) => Some(Size::Packets(u64::from(packets))),
-            Self::Bytes(bytes) => Some(Size::Bytes(bytes)),
+            Self::Bytes(bytes) | Self::BytesBelow(bytes) => Some(Size::Bytes(bytes)),
             Self::Unlimited | Self::Dynamic { .. } => None,
         }
     }
@@ -50,6 +50,7 @@ impl Limit {
         match self {
             Self::Packets(packets) => Self::Packets(packets.saturating_mul(buffers)),
             Self::Bytes(bytes) => Self::Bytes(bytes.saturating_mul(u64::from(buffers))),
+            Self::BytesBelow(bytes) => Self::BytesBelow(bytes.saturating_mul(u64::from(buffers))),
             Self::Unlimited | Self::Dynamic { .. } => self,
         }
     }

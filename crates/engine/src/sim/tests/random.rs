@@ -32,7 +32,8 @@ fn queue() -> impl Strategy<Value = String> {
     let mark_at = prop_oneof![Just("enqueue"), Just("dequeue")];
     let threshold =
         prop_oneof![(1_u32..30).prop_map(|n| format!("{n}pkt")), (1_u32..30).prop_map(|n| format!("{n}KB"))];
-    let kind = prop_oneof![Just("auto"), Just("drop-tail"), Just("ecn-threshold"), Just("strict-priority")];
+    let kind =
+        prop_oneof![Just("auto"), Just("drop-tail"), Just("ecn-threshold"), Just("strict-priority"), Just("red")];
     (kind, threshold, mark_at, any::<bool>()).prop_map(|(kind, threshold, mark_at, band)| match kind {
         "ecn-threshold" => format!("kind = \"{kind}\"\nthreshold = \"{threshold}\"\nmark-at = \"{mark_at}\"\n"),
         "strict-priority" => format!(
@@ -44,7 +45,7 @@ fn queue() -> impl Strategy<Value = String> {
 }
 
 fn transport() -> impl Strategy<Value = String> {
-    let scheme = prop_oneof![Just("newreno"), Just("dctcp")];
+    let scheme = prop_oneof![Just("newreno"), Just("dctcp"), Just("pfdct"), Just("pfdct-st")];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (1_u32..12, 1_u32..4, prop_oneof![Just(536_u32), Just(1460), Just(997)], 1_u32..200);
     (scheme, flags, sizes).prop_map(|(scheme, (sack, limited, ecn), (window, every, mss, buffer))| {

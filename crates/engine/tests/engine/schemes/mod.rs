@@ -5,6 +5,7 @@ mod dctcp;
 mod dt_cwa;
 mod dt_dctcp;
 mod l2dct;
+mod pfdct;
 mod rcc;
 mod sab;
 mod sdtcp;
