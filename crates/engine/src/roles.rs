@@ -15,9 +15,10 @@
 
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::{Addresses, Packet};
+use crate::rng::Stream;
 use crate::tcp::EcnMode;
 use crate::tcp::receiver::Delivery;
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Size, Time};
 use std::any::Any;
 
 // ---------------------------------------------------------------------------------------------------------
@@ -45,6 +46,8 @@ pub struct PacketFacts {
     pub ect: bool,
     /// Priority, 0 the highest.
     pub priority: u8,
+    /// Priority of segments that are sent again; none gives them that of the others.
+    pub resend_priority: Option<u8>,
 }
 
 impl PacketFacts {
@@ -331,6 +334,10 @@ pub struct QueueCx<'a> {
     pub bands: &'a [Backlog],
     /// Rate of the link.
     pub rate: Rate,
+    /// What the port may hold by itself; none where it shares the switch's memory.
+    pub buffer: Option<Size>,
+    /// Random numbers of this port.
+    pub random: &'a mut Stream,
     /// State that the roles of one scheme share on this switch.
     pub node: &'a mut dyn Any,
     /// Set where the discipline would have marked, had the packet been ECN-capable and marking enabled.
@@ -344,12 +351,19 @@ pub enum Admission {
     Enqueue(u8),
     /// It is lost.
     Drop,
+    /// It is lost because its band has no room, of a discipline that gives each band a part of the buffer.
+    Full,
 }
 
 /// Egress port: order, marks, early drops. The buffer limit is the port's own and comes first.
 pub trait QueueDiscipline: Send {
     /// Number of strict-priority bands.
     fn bands(&self) -> u8 {
+        1
+    }
+    /// Buffers of the configured size that the port has: one, or one for each band. Dividing them is the discipline's
+    /// business; the port sees to their sum.
+    fn buffers(&self) -> u32 {
         1
     }
     /// A packet arrives and there is room for it. May mark it.

@@ -111,6 +111,7 @@ impl QueueDiscipline for DoubleThreshold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Stream;
     use crate::units::{Rate, Time};
 
     /// Moves the queue from length to length, by arrivals up and departures down, and says which arrivals were
@@ -126,6 +127,8 @@ mod tests {
                     backlog,
                     bands: &[],
                     rate: Rate::from_bps(1),
+                    buffer: None,
+                    random: &mut Stream::named(1, "test"),
                     node: &mut (),
                     would_mark: false,
                 };
@@ -189,6 +192,8 @@ mod tests {
                 backlog: Backlog { packets: 5, bytes: 7500 },
                 bands: &[],
                 rate: Rate::from_bps(1),
+                buffer: None,
+                random: &mut Stream::named(1, "test"),
                 node: &mut (),
                 would_mark: false,
             };

@@ -5,10 +5,12 @@
 mod double_threshold;
 mod drop_tail;
 mod ecn_threshold;
+mod red;
 mod strict_priority;
 
 pub use double_threshold::DoubleThreshold;
 pub use ecn_threshold::{MarkAt, Threshold};
+pub use red::{Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;
 
 use crate::roles::QueueDiscipline;
@@ -27,7 +29,8 @@ pub struct QueueRow {
 }
 
 /// Every queue discipline.
-pub const REGISTRY: &[QueueRow] = &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, strict_priority::ROW];
+pub const REGISTRY: &[QueueRow] =
+    &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, red::ROW, strict_priority::ROW];
 
 /// The discipline of a port whose scheme asks for nothing else: drop-tail.
 pub fn drop_tail() -> Box<dyn QueueDiscipline> {

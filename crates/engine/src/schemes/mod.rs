@@ -11,6 +11,7 @@ mod ictcp;
 mod l2dct;
 mod linux;
 mod newreno;
+mod pfdct;
 mod rcc;
 mod sab;
 mod sdtcp;
@@ -67,6 +68,8 @@ pub const REGISTRY: &[SchemeRow] = &[
     dt_dctcp::ROW,
     ictcp::ROW,
     sab::ROW,
+    pfdct::ROW,
+    pfdct::ROW_ST,
     dt_cwa::ROW,
     rcc::ROW,
     sdtcp::ROW,
@@ -89,6 +92,8 @@ pub struct FlowFacts {
     pub rate: Rate,
     /// Round-trip propagation delay of its path: what no sender can know, for readings that say so.
     pub base_rtt: Time,
+    /// Round-trip time of a full segment on its path while nobody else sends: likewise.
+    pub idle_rtt: Time,
 }
 
 /// What is known about a node when the network is built.

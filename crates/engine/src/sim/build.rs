@@ -346,6 +346,7 @@ fn some_flow(mss: u64, network: &Params) -> FlowFacts {
         packet: mss,
         rate: network.rate("rate"),
         base_rtt: Time::ZERO,
+        idle_rtt: Time::ZERO,
     }
 }
 
@@ -374,14 +375,22 @@ fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Re
             span,
             ready: Time::ZERO,
         });
+        let (one, discipline) = if switch {
+            let discipline = discipline(scenario, layout.bundle(), &port(link));
+            (limit(&scenario.network.params, link, packet)?, discipline)
+        } else {
+            (Limit::Unlimited, queue::drop_tail())
+        };
         ports.push(PortSpec {
             rate: link.rate,
             ps_per_byte: link.rate.ps_per_byte().expect("the parser checks rates"),
             delay: link.delay,
-            limit: if switch { limit(&scenario.network.params, link, packet)? } else { Limit::Unlimited },
+            limit: one.times(discipline.buffers()),
+            buffer: one.size(),
+            discipline,
             waiting_only: switch && scenario.network.params.text("buffer-counts") == "waiting",
-            discipline: if switch { discipline(scenario, layout.bundle(), &port(link)) } else { queue::drop_tail() },
             jitter,
+            random: stream(seed, &format!("port/{i}")),
             node: link.from.index(),
             observed: observed(scenario, topology, LinkId::new(i), switch) || agents[link.from.index()],
             faulty: layout.faults.moves_departures(LinkId::new(i)),

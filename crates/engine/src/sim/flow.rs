@@ -193,7 +193,9 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
         {
             self.next_cell(segment.seq, cell);
         }
+        let mut priority = facts.priority;
         if segment.flags.has(Flags::RETRANSMITTED) {
+            priority = facts.resend_priority.unwrap_or(priority);
             self.core.ledger().on_resent(self.wire.id, segment.seq as u32);
             if let Some(bins) = &mut self.core.ledger().bins {
                 bins.add_retransmission(self.wire.group, self.now);
@@ -210,7 +212,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             window: if syn { u16::MAX } else { 0 },
             size: self.wire.header + segment.len as u16,
             flags: segment.flags,
-            priority: facts.priority,
+            priority,
             scale: if syn { self.wire.scale } else { 0 },
         };
         self.wire.sent_bytes += u64::from(packet.size);

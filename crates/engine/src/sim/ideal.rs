@@ -29,6 +29,12 @@ pub(crate) fn ideal(world: &mut World, transfer: &Transfer, bytes: u64) -> Time 
     (before + asked + request.think).saturating_add(answered)
 }
 
+/// Time until a full segment that is alone in the network is acknowledged.
+pub(crate) fn round_trip(world: &mut World, from: NodeId, to: NodeId, mss: u64) -> Time {
+    let header = u64::from(world.header);
+    last_arrival(world, from, to, &[(mss + header, 1)]) + last_arrival(world, to, from, &[(header, 1)])
+}
+
 /// Packets of equal size, one after the other: bytes on the wire, and how many.
 type Train = (u64, u64);
 

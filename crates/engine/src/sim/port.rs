@@ -3,7 +3,7 @@
 use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
 use crate::roles::{Admission, Backlog, DropReason, QueueCx, QueueDiscipline};
-use crate::units::{Bytes, Rate, Time};
+use crate::units::{Bytes, Rate, Size, Time};
 use std::any::Any;
 
 /// The buffer that a port may use.
@@ -35,6 +35,23 @@ impl Limit {
             Self::Packets(packets) => u64::from(packets) * packet,
             Self::Bytes(bytes) | Self::BytesBelow(bytes) => bytes,
             Self::Dynamic { memory, .. } => memory,
+        }
+    }
+    /// The limit, where it is the port's own.
+    pub(crate) fn size(self) -> Option<Size> {
+        match self {
+            Self::Packets(packets) => Some(Size::Packets(u64::from(packets))),
+            Self::Bytes(bytes) | Self::BytesBelow(bytes) => Some(Size::Bytes(bytes)),
+            Self::Unlimited | Self::Dynamic { .. } => None,
+        }
+    }
+    /// So many buffers of this size.
+    pub(crate) fn times(self, buffers: u32) -> Self {
+        match self {
+            Self::Packets(packets) => Self::Packets(packets.saturating_mul(buffers)),
+            Self::Bytes(bytes) => Self::Bytes(bytes.saturating_mul(u64::from(buffers))),
+            Self::BytesBelow(bytes) => Self::BytesBelow(bytes.saturating_mul(u64::from(buffers))),
+            Self::Unlimited | Self::Dynamic { .. } => self,
         }
     }
 }
@@ -70,11 +87,15 @@ pub(crate) struct PortSpec {
     pub(crate) rate: Rate,
     pub(crate) ps_per_byte: u32,
     pub(crate) delay: Time,
+    /// What all of its buffers hold together.
     pub(crate) limit: Limit,
+    /// One of them.
+    pub(crate) buffer: Option<Size>,
     /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
     pub(crate) waiting_only: bool,
     pub(crate) discipline: Box<dyn QueueDiscipline>,
     pub(crate) jitter: Option<Jitter>,
+    pub(crate) random: Stream,
     /// Index of the switch (or host) whose roles share a state.
     pub(crate) node: usize,
     /// Keep its exact queue length over time: somebody watches, or an agent asks for its bytes.
@@ -151,7 +172,8 @@ impl PortSpec {
         let full = self.full(size, at.backlog, at.pool_bytes);
         let Situation { now, backlog, node, .. } = at;
         let bands = if self.shows_bands() { at.bands } else { &[] };
-        let mut cx = QueueCx { now, backlog, bands, rate: self.rate, node, would_mark: false };
+        let (rate, buffer, random) = (self.rate, self.buffer, &mut self.random);
+        let mut cx = QueueCx { now, backlog, bands, rate, buffer, random, node, would_mark: false };
         if let Some(reason) = full {
             let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.shows_bands());
             return (victim.map_or(Verdict::Drop(reason), |band| Verdict::PushOut(band, reason)), false);
@@ -160,6 +182,7 @@ impl PortSpec {
         let verdict = match self.discipline.on_enqueue(&mut cx, packet) {
             Admission::Enqueue(band) => Verdict::Enqueue(band),
             Admission::Drop => Verdict::Drop(DropReason::Discipline),
+            Admission::Full => Verdict::Drop(DropReason::BufferFull),
         };
         (verdict, cx.would_mark || marked_now(before, packet))
     }
@@ -192,7 +215,8 @@ impl PortSpec {
             return (false, false);
         }
         let before = packet.flags;
-        let mut cx = QueueCx { now, backlog: behind, bands, rate: self.rate, node, would_mark: false };
+        let (rate, buffer, random) = (self.rate, self.buffer, &mut self.random);
+        let mut cx = QueueCx { now, backlog: behind, bands, rate, buffer, random, node, would_mark: false };
         self.discipline.on_dequeue(&mut cx, packet);
         let marked = marked_now(before, packet);
         (marked, cx.would_mark || marked)

@@ -7,6 +7,7 @@ use crate::roles::PathRequest;
 use crate::schemes::FlowFacts;
 use crate::sim::event::{Class, EventCore};
 use crate::sim::flow::{Flow, Purpose, ReceiverSide, Wire};
+use crate::sim::ideal;
 use crate::sim::world::World;
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
@@ -356,8 +357,9 @@ impl World {
     ) -> FlowId {
         let id = FlowId::new(self.flows.len());
         let index = self.groups[group.index()].endpoint;
+        let mss = self.endpoints[index].sender.mss;
+        let idle_rtt = ideal::round_trip(self, from, to, mss);
         let endpoint = &self.endpoints[index];
-        let mss = endpoint.sender.mss;
         let rate = self.hosts[from.index()].as_ref().map(|host| self.topology.links[host.uplink.index()].rate);
         let path = self.paths.between(from, to, &self.topology)[0];
         let path: Vec<_> = self.paths.links(path).collect();
@@ -369,6 +371,7 @@ impl World {
             packet: mss + u64::from(self.header),
             rate: rate.expect("flows begin at hosts"),
             base_rtt: self.topology.base_rtt(&path),
+            idle_rtt,
         };
         let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
         let sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);

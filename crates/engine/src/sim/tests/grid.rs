@@ -147,6 +147,8 @@ fn disciplines_and_limits() {
         "kind = \"strict-priority\"",
         "kind = \"strict-priority\"\nthreshold = \"6pkt\"\nscope = \"band\"",
         "kind = \"strict-priority\"\nthreshold = \"9KB\"\nmark-at = \"dequeue\"",
+        "kind = \"red\"\nred-weight = 0.2\nred-min = 3\nred-max = 9",
+        "kind = \"red\"\nred-weight = 0.01\nred-min = 1\nred-drop = false",
     ];
     let limits = [
         "buffer = \"20pkt\"",
@@ -297,6 +299,41 @@ fn links_without_delay_and_ties_everywhere() {
                 ..Case::default()
             }
             .agree();
+        }
+    }
+}
+
+/// Every way in which PFDCT's switch may divide, order and mark, and its senders may learn and tell.
+#[test]
+fn bands_and_thresholds_of_pfdct() {
+    let options = [
+        "",
+        "bands = 1",
+        "bands = 2\nack-band = \"retransmission\"",
+        "band-buf = \"own\"",
+        "band-buf = \"shared-push-out\"\npit = \"set\"\ntable-entries = 40",
+        "band-buf = \"shared-push-out\"\nclassify = \"dscp\"\necn-for = \"all\"",
+        "aqm = \"red\"\nred-min = 2\nred-max = 6\nred-weight = 0.2",
+        "aqm = \"red-dynamic\"\nred-weight = 0.5\npit = \"off\"",
+        "kt-scope = \"max\"\nkt-transport = \"oracle\"\nn-source = \"oracle\"\nkt-init = 2",
+        "kt-transport = \"sender-mark\"\nslow-start = \"none\"",
+        "occupancy = \"port\"\nkt-dir = \"text\"\nclip-low = 3\nclip-high = 9",
+    ];
+    for option in options {
+        for limit in
+            ["buffer = \"20pkt\"", "buffer = \"30KB\"", "admission = \"dynamic-threshold\"\nshared-buffer = \"60KB\""]
+        {
+            let case = Case {
+                network: network(STAR, limit),
+                transport: format!(
+                    "scheme = \"pfdct\"\nrto-initial = \"5ms\"\nsyn-timeout = \"5ms\"\n[scheme.pfdct]\nclass = \"alg2\"\nshort-bytes = \"5KB\"\n{option}"
+                ),
+                more: "[[traffic]]\nname = \"long\"\nkind = \"background\"\nbytes-each = \"1MB\"\n",
+                ..Case::default()
+            };
+            let outcome = case.agree();
+            assert!(outcome.number("drops") > 0.0, "{option}, {limit}");
+            assert!(outcome.number("marks") > 0.0 || option.contains("sender-mark"), "{option}, {limit}");
         }
     }
 }

@@ -13,5 +13,6 @@ mod laws;
 mod path_selector;
 mod queue_discipline;
 mod random;
+mod retransmissions;
 mod switch_agent;
 mod window_control;

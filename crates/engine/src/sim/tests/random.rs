@@ -37,7 +37,8 @@ fn queue() -> impl Strategy<Value = String> {
         1 => Just("drop-tail"),
         1 => Just("ecn-threshold"),
         1 => Just("double-threshold"),
-        1 => Just("strict-priority")
+        1 => Just("strict-priority"),
+        1 => Just("red")
     ];
     (kind, threshold, mark_at, any::<bool>()).prop_map(|(kind, threshold, mark_at, band)| match kind {
         "double-threshold" => format!("kind = \"{kind}\"\nstart = \"9pkt\"\nstop = \"{threshold}\"\n"),
@@ -62,7 +63,9 @@ fn transport() -> impl Strategy<Value = String> {
         1 => Just("ictcp"),
         1 => Just("sab"),
         1 => Just("rcc"),
-        1 => Just("sdtcp")
+        1 => Just("sdtcp"),
+        1 => Just("pfdct"),
+        1 => Just("pfdct-st")
     ];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let rack = (any::<bool>(), any::<bool>(), any::<bool>(), 0_u32..20);

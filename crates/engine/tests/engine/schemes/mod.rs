@@ -7,6 +7,7 @@ mod dt_dctcp;
 mod ictcp;
 mod l2dct;
 mod linux;
+mod pfdct;
 mod rcc;
 mod sab;
 mod sdtcp;

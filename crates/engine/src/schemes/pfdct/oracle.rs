@@ -1,0 +1,48 @@
+//! What senders and switches share where a parameter says `oracle`: a memory that no network has.
+
+use super::field::sixteenths;
+use crate::ids::FlowId;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[derive(Debug, Default)]
+struct State {
+    /// By flow, in sixteenths of a packet.
+    thresholds: Vec<Option<u32>>,
+    latest: Option<u32>,
+    long_flows: u32,
+}
+
+/// The thresholds of all senders, and how many long flows have data on the way.
+#[derive(Debug, Default)]
+pub(super) struct Oracle(Mutex<State>);
+
+impl Oracle {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// A sender sets its threshold.
+    pub(super) fn tell(&self, flow: FlowId, packets: f64) {
+        let mut state = self.state();
+        let wanted = state.thresholds.len().max(flow.index() + 1);
+        state.thresholds.resize(wanted, None);
+        state.latest = Some(sixteenths(packets));
+        state.thresholds[flow.index()] = state.latest;
+    }
+    /// The threshold that a sender has at this instant.
+    pub(super) fn threshold(&self, flow: FlowId) -> Option<u32> {
+        self.state().thresholds.get(flow.index()).copied().flatten()
+    }
+    /// The one that was set last.
+    pub(super) fn latest(&self) -> Option<u32> {
+        self.state().latest
+    }
+    /// A long flow begins or ends to have data on the way.
+    pub(super) fn count(&self, begins: bool) {
+        let mut state = self.state();
+        state.long_flows = if begins { state.long_flows + 1 } else { state.long_flows.saturating_sub(1) };
+    }
+    /// Long flows with data on the way, in the whole network.
+    pub(super) fn long_flows(&self) -> u32 {
+        self.state().long_flows
+    }
+}

@@ -1,0 +1,313 @@
+//! The parameters of PFDCT.
+
+use crate::spec::{Kind, Param};
+
+/// Where `kt-dir` stands in [`PARAMS`].
+const KT_DIR: usize = 0;
+
+/// The keys of `[scheme.pfdct]`.
+pub(super) const PARAMS: [Param; 40] = [
+    Param::new(
+        "kt-dir",
+        Kind::Choice(&["eq5", "text", "noop", "frozen"]),
+        "eq5",
+        "Where the threshold goes while the queue is longer than ideal: down, up, nowhere within its limits, or nowhere.",
+        "Li et al. 2023, Eq. 5, and section 3.2.5 for the other direction",
+    )
+    .reading("P6"),
+    Param::new(
+        "kt-step",
+        Kind::Number,
+        "1",
+        "Step of the queue's threshold per round trip in packets; each of N flows moves by its share.",
+        "our choice: the printed formula has none",
+    )
+    .reading("P6"),
+    Param::new(
+        "kt-init",
+        Kind::Number,
+        "20",
+        "Initial threshold of the queue in packets, of which each of N flows has its share.",
+        "section 3.1: that of DCTCP, 20 packets at 1 Gbps",
+    )
+    .at_most(65_535.0)
+    .reading("P20"),
+    Param::new(
+        "kt-scope",
+        Kind::Choice(&["sum", "per-flow", "max", "global"]),
+        "sum",
+        "Threshold of a queue: sum of its long flows' thresholds, that of the packet's flow, the largest, or the last changed.",
+        "section 3.2.5, Eq. 7: N K_t = Q",
+    )
+    .reading("P4"),
+    Param::new(
+        "kt-transport",
+        Kind::Choice(&["in-band", "oracle", "sender-mark"]),
+        "in-band",
+        "How the switch learns thresholds: in packets, by a memory that all share, or not at all (senders mark alone).",
+        "our choice: the paper names no channel",
+    )
+    .reading("P9"),
+    Param::new(
+        "kt-when",
+        Kind::Choice(&["window", "literal"]),
+        "window",
+        "Move the threshold after each window, or only once the send buffer is empty too.",
+        "section 3.2.5; Algorithm 2 line 18 for the other",
+    )
+    .reading("P32"),
+    Param::new(
+        "kt-low",
+        Kind::Number,
+        "0",
+        "Lower limit K_l of the queue's threshold in packets; the upper one is the port's buffer.",
+        "section 3.2.5: 0 and M/N",
+    )
+    .reading("P7"),
+    Param::new(
+        "clip-low",
+        Kind::Number,
+        "0",
+        "Least threshold of a queue in packets, whatever the flows ask for.",
+        "none; section 5.1 has 20",
+    )
+    .reading("P7"),
+    Param::new(
+        "clip-high",
+        Kind::Number,
+        "0",
+        "Largest threshold of a queue in packets; 0 for none.",
+        "none; section 5.1 has 60",
+    )
+    .reading("P7"),
+    Param::new("ki", Kind::Number, "0", "Fixed ideal threshold K_i in packets; 0 takes Eq. 15.", "Eq. 15").reading("P5"),
+    Param::new(
+        "h",
+        Kind::Fraction,
+        "1/16",
+        "Weight of the newest window in the average queue estimate.",
+        "our choice: section 3.2.5 says only between 0 and 1; 1/16 is g",
+    )
+    .at_most(1.0)
+    .reading("P10"),
+    Param::new("g", Kind::Fraction, "1/16", "Weight of the newest window in the marked share.", "section 5.1: 1/16")
+        .at_most(1.0),
+    Param::new("alpha0", Kind::Fraction, "1", "Initial marked share.", "RFC 8257 section 4.2, as for DCTCP").at_most(1.0),
+    Param::new(
+        "rtt",
+        Kind::Choice(&["mean", "last", "srtt"]),
+        "mean",
+        "Current round-trip time of Eq. 1: mean of the window, its last sample, or the smoothed one.",
+        "our choice: one outlier should not decide",
+    )
+    .reading("P2"),
+    Param::new(
+        "rtt-min",
+        Kind::Choice(&["measured", "oracle"]),
+        "measured",
+        "Shortest round-trip time: the least that the flow has seen, or that of the idle path.",
+        "Table 1; a flow that starts in a queue measures too much",
+    )
+    .reading("P3"),
+    Param::new(
+        "n-source",
+        Kind::Choice(&["switch", "oracle", "const"]),
+        "switch",
+        "Who counts the long flows N: the narrowest switch on the way, a memory that all share, or nobody (n-const).",
+        "our choice: section 3.2.5 does not say how a sender knows N",
+    )
+    .reading("P8"),
+    Param::new("n-const", Kind::Number, "1", "N where n-source is const.", "a lone flow").at_least(1.0).reading("P8"),
+    Param::new(
+        "flow-timeout",
+        Kind::Time,
+        "2ms",
+        "Silence after which a switch no longer counts a flow.",
+        "our choice: longer than 100 packets at 1 Gbps and a round trip",
+    )
+    .reading("P8"),
+    Param::new(
+        "class",
+        Kind::Choice(&["text", "alg2", "size-only"]),
+        "text",
+        "Which flows are long: large with a large window, with a large window or enough sent, or large.",
+        "section 3.2.3; Algorithm 2 line 2",
+    )
+    .reading("P11"),
+    Param::new("long-size", Kind::Bytes, "1MB", "Long flows carry more than this.", "section 3.2.3: 1 MB").reading("P11"),
+    Param::new(
+        "long-window",
+        Kind::Number,
+        "20",
+        "Window in segments above which a flow may be long.",
+        "section 3.2.3 and Algorithm 2: 20",
+    )
+    .reading("P11"),
+    Param::new(
+        "short-bytes",
+        Kind::Bytes,
+        "10KB",
+        "Bytes sent from which on a flow is long by class = \"alg2\".",
+        "Algorithm 2 line 2: 10 KB",
+    )
+    .reading("P11"),
+    Param::new(
+        "sticky",
+        Kind::Bool,
+        "true",
+        "A flow that was long once stays so.",
+        "our choice: a flow that falls back to short overtakes its own packets",
+    )
+    .reading("P12"),
+    Param::new(
+        "ecn-for",
+        Kind::Choice(&["long", "all"]),
+        "long",
+        "Which flows are ECN-capable and marked.",
+        "section 3.2.1: long flows only",
+    ),
+    Param::new(
+        "bands",
+        Kind::Integer,
+        "3",
+        "Strict bands; with two, retransmissions share that of short flows, with one all share it.",
+        "section 3.2.3: three priorities; 3.2.2: two sub-queues",
+    )
+    .at_least(1.0)
+    .at_most(3.0)
+    .reading("P13"),
+    Param::new(
+        "band-buf",
+        Kind::Choice(&["split", "own", "shared-push-out"]),
+        "split",
+        "Buffer of a band: a part of the port's, one as large as the port's, or one for all with push-out.",
+        "section 3.2.2: only sub-queues have a limit; section 5.1: 100 packets a port",
+    )
+    .reading("P13"),
+    Param::new(
+        "retransmission-share",
+        Kind::Fraction,
+        "1/3",
+        "Part of the buffer that retransmissions have where it is split.",
+        "our choice: equal parts",
+    )
+    .at_most(0.45)
+    .reading("P13"),
+    Param::new(
+        "short-share",
+        Kind::Fraction,
+        "1/3",
+        "Part of the buffer that short flows have where it is split; long flows have the rest.",
+        "our choice: equal parts",
+    )
+    .at_most(0.45)
+    .reading("P13"),
+    Param::new(
+        "aqm",
+        Kind::Choice(&["step", "red", "red-dynamic"]),
+        "step",
+        "What marks: the instantaneous queue, or the average one between fixed thresholds or at the flows' threshold.",
+        "section 3.2.4; section 3.2.2 for the others",
+    )
+    .reading("P14"),
+    Param::new(
+        "red-min",
+        Kind::Number,
+        "20",
+        "Average queue in packets from which on RED marks some packets.",
+        "section 5.1: minimum 20",
+    )
+    .reading("P7, P31"),
+    Param::new(
+        "red-max",
+        Kind::Number,
+        "60",
+        "Average queue in packets from which on RED marks all packets.",
+        "section 5.1: maximum 60",
+    )
+    .reading("P7, P31"),
+    Param::new(
+        "red-weight",
+        Kind::Fraction,
+        "0.002",
+        "Weight of the newest queue in RED's average.",
+        "Floyd and Jacobson 1993, section 6",
+    )
+    .at_most(1.0)
+    .reading("P31"),
+    Param::new(
+        "red-max-p",
+        Kind::Fraction,
+        "0.1",
+        "RED's probability of a mark at its upper threshold.",
+        "Floyd 1997, \"Discussions of Setting Parameters\"",
+    )
+    .at_most(1.0)
+    .reading("P31"),
+    Param::new(
+        "occupancy",
+        Kind::Choice(&["band", "port"]),
+        "band",
+        "Whose queue marks look at: packets that wait in the long band, or all in the port.",
+        "section 2: each queue has its own threshold",
+    )
+    .reading("P15"),
+    Param::new(
+        "pit",
+        Kind::Choice(&["hiwater", "set", "off"]),
+        "hiwater",
+        "What a switch remembers to recognise retransmissions: each flow's highest number, every number, or nothing.",
+        "section 3.2.3; the structure is our choice",
+    )
+    .reading("P16, P30"),
+    Param::new(
+        "table-entries",
+        Kind::Integer,
+        "16384",
+        "Entries of that table, of eight bytes each; the least recently used gives way.",
+        "our choice: 128 KiB a switch",
+    )
+    .at_least(4.0)
+    .at_most(16_777_216.0)
+    .reading("P16"),
+    Param::new(
+        "ack-band",
+        Kind::Choice(&["short", "retransmission", "long"]),
+        "short",
+        "Band of acknowledgements.",
+        "Algorithm 1: no ECN, so the middle one",
+    )
+    .reading("P17"),
+    Param::new(
+        "classify",
+        Kind::Choice(&["ect-pit", "dscp"]),
+        "ect-pit",
+        "How a switch tells packets apart: by ECN field and table, or by the code point that the sender wrote.",
+        "Algorithm 1; section 3.2.1 for the code point",
+    )
+    .reading("P29"),
+    Param::new(
+        "slow-start",
+        Kind::Choice(&["until-mark", "none"]),
+        "until-mark",
+        "Slow start until the first mark or loss, or linear growth from the start.",
+        "as DCTCP; Algorithm 2 lines 30 and 31 for the other",
+    )
+    .reading("P33"),
+    Param::new(
+        "min-window",
+        Kind::Window,
+        "2mss",
+        "Smallest window after a reduction.",
+        "as DCTCP; the paper gives none",
+    )
+    .at_least(1.0)
+    .reading("P26"),
+];
+
+/// The keys of `[scheme.pfdct-st]`: the same, and the threshold stays where it was.
+pub(super) const FROZEN: [Param; 40] = {
+    let mut params = PARAMS;
+    params[KT_DIR].default = "frozen";
+    params
+};

@@ -1,0 +1,222 @@
+//! The switch's side: which band a packet waits in, whether it has room there, and whether it is marked.
+
+use super::active::{Active, above};
+use super::bands::{BANDS, Tag, do_enqueue, is_retransmitted, prioband, set_prio};
+use super::field::{Field, UNIT};
+use super::oracle::Oracle;
+use super::seen::Seen;
+use super::settings::{BandBuffer, Marking, QueueSettings};
+use crate::packet::{Flags, Packet};
+use crate::queue::{Red, transmission};
+use crate::roles::{Admission, QueueCx, QueueDiscipline};
+use crate::units::{Size, Time};
+use std::sync::Arc;
+
+/// What the ports of one switch share.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// The table of recorded numbers, unless it is off.
+    pub(super) seen: Option<Seen>,
+}
+
+/// What a packet is, and where it waits.
+#[derive(Clone, Copy, Debug)]
+struct Ruling {
+    tag: Option<Tag>,
+    band: u8,
+}
+
+/// One egress port.
+pub(super) struct Queue {
+    set: QueueSettings,
+    /// Bytes of a packet without payload, and of a full one.
+    header: u16,
+    packet: u64,
+    oracle: Option<Arc<Oracle>>,
+    active: Active,
+    red: Option<Red>,
+    /// Room of each band in packets or bytes, once the port's buffer is known.
+    room: Option<[u64; BANDS]>,
+    /// Of the packet that found the port full and may yet come in.
+    pending: Option<Ruling>,
+}
+
+impl Queue {
+    pub(super) fn new(set: QueueSettings, header: u16, packet: u64, oracle: Option<Arc<Oracle>>) -> Self {
+        let red = match set.marking {
+            Marking::Red(config) | Marking::RedDynamic(config) => Some(Red::new(config)),
+            Marking::Off | Marking::Step => None,
+        };
+        let active = Active::new(set.scope, set.flow_timeout, set.initial);
+        Self { set, header, packet, oracle, active, red, room: None, pending: None }
+    }
+
+    /// What a packet is. Done once for each, before anything can drop it.
+    ///
+    /// READING: P16. Recorded on arrival: else the retransmission of what is lost here would look new.
+    fn rule(&mut self, cx: &mut QueueCx<'_>, packet: &Packet) -> Ruling {
+        if let Some(ruling) = self.pending.take() {
+            return ruling;
+        }
+        let tag = if self.set.by_code_point {
+            // Receivers write no code point.
+            if packet.is_ack() { Some(Tag::Short) } else { Tag::of(packet.priority) }
+        } else {
+            let node = cx.node.downcast_mut::<Node>();
+            let seen = node.and_then(|node| node.seen.as_mut());
+            let again = seen.is_some_and(|seen| is_retransmitted(seen, packet, self.header));
+            Some(set_prio(again, packet.flags.ecn_field()))
+        };
+        self.count(cx.now, packet, tag);
+        // READING: P17. A packet filter only where acknowledgements are to have a band of their own choice.
+        let filter = self.set.ack_band.filter(|_| packet.is_ack());
+        Ruling { tag, band: do_enqueue(filter, tag, self.set.bands) }
+    }
+
+    /// Counts the long flows of this port. A retransmission of a long flow tells so in its field.
+    fn count(&mut self, now: Time, packet: &Packet, tag: Option<Tag>) {
+        if packet.is_ack() {
+            return;
+        }
+        self.active.expire(now);
+        let field = Field::read(packet.field);
+        if tag == Some(Tag::Long) || field.is_some_and(Field::is_long) {
+            self.active.on_packet(now, packet.flow, field.and_then(Field::threshold));
+            if packet.flags.has(Flags::FIN) {
+                self.active.on_end(packet.flow);
+            }
+        }
+    }
+
+    /// Whether the band has no room for the packet, where bands have room of their own.
+    fn is_full(&mut self, cx: &QueueCx<'_>, band: u8, size: u16) -> bool {
+        let Some(buffer) = cx.buffer.filter(|_| self.set.bands > 1) else { return false };
+        if self.set.band_buffer == BandBuffer::SharedPushOut {
+            return false;
+        }
+        let room = *self.room.get_or_insert_with(|| room(&self.set, buffer, self.packet));
+        let (held, limit) = (cx.bands[usize::from(band)], room[usize::from(band)]);
+        match buffer {
+            Size::Packets(_) => u64::from(held.packets) >= limit,
+            Size::Bytes(_) => held.bytes + u64::from(size) > limit,
+        }
+    }
+
+    /// Packets in the queue that marks look at, for a packet in `band`.
+    fn occupancy(&self, cx: &QueueCx<'_>, band: u8) -> u32 {
+        if self.set.by_port { cx.backlog.packets } else { cx.bands[usize::from(band)].packets }
+    }
+
+    /// Threshold of the queue in sixteenths of a packet, for a packet of this flow.
+    fn threshold(&mut self, packet: &Packet) -> u64 {
+        let told = match &self.oracle {
+            Some(oracle) => self.active.true_threshold(packet.flow, oracle),
+            None => self.active.threshold(Field::read(packet.field).and_then(Field::threshold)),
+        };
+        // READING: P7. "Maximum 60, minimum 20" of the switch queue.
+        let clipped = told.clamp(self.set.clip.0, self.set.clip.1);
+        // READING: P4. One packet at least: a threshold of zero would mark every packet of an idle port.
+        clipped.max(UNIT as u64)
+    }
+
+    fn is_congested(&mut self, cx: &mut QueueCx<'_>, packet: &Packet, band: u8) -> bool {
+        let occupancy = self.occupancy(cx, band);
+        if let Marking::Step = self.set.marking {
+            return above(occupancy, self.threshold(packet));
+        }
+        let dynamic = match self.set.marking {
+            Marking::RedDynamic(_) => Some(self.threshold(packet) as f64 / UNIT),
+            _ => None,
+        };
+        let Some(red) = &mut self.red else { return false };
+        if let Some(threshold) = dynamic {
+            (red.config.min, red.config.max) = (threshold, threshold);
+        }
+        red.on_arrival(cx.now, occupancy, transmission(cx, packet), cx.random)
+    }
+
+    /// Tells the sender how many long flows share this port, and how much it holds.
+    fn stamp(&self, cx: &QueueCx<'_>, packet: &mut Packet) {
+        if packet.is_ack() {
+            return;
+        }
+        if let Some(field) = Field::read(packet.field) {
+            let buffer = match cx.buffer {
+                Some(Size::Packets(packets)) => packets,
+                Some(Size::Bytes(bytes)) => bytes / self.packet,
+                None => 0,
+            };
+            packet.field = field.through(self.active.count(), u16::try_from(buffer).unwrap_or(u16::MAX)).bits();
+        }
+    }
+}
+
+/// Room of each band, in the unit of the buffer.
+///
+/// READING: P13. All bands together hold what the port holds. The packet in transmission is in no band.
+fn room(set: &QueueSettings, buffer: Size, packet: u64) -> [u64; BANDS] {
+    let (whole, least, unit) = match buffer {
+        Size::Packets(packets) => (packets, 1, 1),
+        Size::Bytes(bytes) => (bytes, packet, packet),
+    };
+    if set.band_buffer == BandBuffer::Own {
+        return [whole; BANDS];
+    }
+    let whole = whole.saturating_sub(unit);
+    let [high, middle] = set.shares.map(|share| (whole as f64 * share) as u64);
+    let parts = [high, middle, whole.saturating_sub(high + middle)];
+    let mut room = [0; BANDS];
+    for (part, band) in parts.into_iter().zip(prioband(set.bands)) {
+        room[usize::from(band)] += part;
+    }
+    room.map(|room| room.max(least))
+}
+
+impl QueueDiscipline for Queue {
+    fn bands(&self) -> u8 {
+        // One band would be a FIFO whose departures are fixed on arrival; two keep the port scheduled.
+        self.set.bands.max(2)
+    }
+    fn buffers(&self) -> u32 {
+        if self.set.band_buffer == BandBuffer::Own { u32::from(self.set.bands) } else { 1 }
+    }
+    fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
+        let Ruling { tag, band } = self.rule(cx, packet);
+        if self.is_full(cx, band, packet.size) {
+            return Admission::Full;
+        }
+        self.stamp(cx, packet);
+        let markable = !matches!(self.set.marking, Marking::Off) && (tag == Some(Tag::Long) || self.set.mark_all);
+        if markable && !packet.is_ack() && self.is_congested(cx, packet, band) {
+            cx.would_mark = true;
+            if packet.flags.has(Flags::ECT) {
+                packet.flags = packet.flags.with(Flags::CE);
+            }
+        }
+        Admission::Enqueue(band)
+    }
+    fn on_full(&mut self, cx: &mut QueueCx<'_>, packet: &Packet) -> Option<u8> {
+        let ruling = self.rule(cx, packet);
+        if self.set.band_buffer != BandBuffer::SharedPushOut {
+            return None;
+        }
+        let victim = (ruling.band + 1..self.set.bands).rev().find(|band| cx.bands[usize::from(*band)].packets > 0);
+        // Asked again, for this packet, when the victim is gone.
+        self.pending = victim.map(|_| ruling);
+        victim
+    }
+    fn acts_on_dequeue(&self) -> bool {
+        self.red.is_some()
+    }
+    fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
+        let long = prioband(self.set.bands)[usize::from(Tag::Long.priority())];
+        let left = self.occupancy(cx, long);
+        let gone = cx.now + transmission(cx, packet);
+        if let Some(red) = self.red.as_mut().filter(|_| left == 0) {
+            red.on_empty(gone);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

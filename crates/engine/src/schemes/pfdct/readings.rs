@@ -1,0 +1,52 @@
+//! How we read the paper where it leaves something open.
+
+/// The readings of one registry row; both rows have the same keys.
+macro_rules! readings {
+    ($scheme:literal: $($id:literal $text:literal [$($key:literal),*] [$($path:literal),*]),* $(,)?) => {
+        &[$($crate::schemes::Reading { id: $id, text: $text, params: &[$(concat!("scheme.", $scheme, ".", $key),)* $($path),*] }),*]
+    };
+}
+
+/// All readings, for the scheme of this name.
+macro_rules! all {
+    ($scheme:literal) => {
+        $crate::schemes::pfdct::readings::readings! { $scheme:
+            "P1" "Algorithm 2 line 12 has the sign of Eq. 1 the other way round; we take Eq. 1, never below zero, as a queue is not negative." [] [],
+            "P2" "The \"current\" round-trip time is not defined; we take the mean of the samples of the window that ends." ["rtt"] [],
+            "P3" "A flow that starts in a queue cannot measure the shortest round-trip time; we let it measure nevertheless, as real senders must." ["rtt-min"] [],
+            "P4" "The queue estimate is one flow's, Eq. 7 says N K_t = Q: thresholds are per flow, and a queue marks above the sum over its long flows, one packet at least." ["kt-scope"] [],
+            "P5" "K_i is a third of a packet at 40 us and imaginary for many flows; it is held at zero." ["ki"] [],
+            "P6" "Eq. 5 lowers the threshold in a long queue, the prose raises it, and no step is printed; we lower it, by one packet of the queue's threshold per round trip, as only that keeps the delay low." ["kt-dir", "kt-step"] [],
+            "P7" "Limits are given as 0 and M/N, as twice the same expression, and as 20 and 60 packets of the switch queue; we take 0 and M/N, with a clip of the sum and RED's thresholds for the last." ["kt-low", "clip-low", "clip-high", "red-min", "red-max"] [],
+            "P8" "A sender cannot see the number of flows; the switch counts the long flows of each port and tells it in band." ["n-source", "n-const", "flow-timeout"] [],
+            "P9" "No way is given for a sender's threshold to reach the switch; each packet of a long flow carries it in sixteenths of a packet." ["kt-transport"] [],
+            "P10" "The weight h is only said to be between 0 and 1; we take 1/16, the other weight of the paper." ["h"] [],
+            "P11" "A flow is long if large and with a large window (section 3.2.3), or if with a large window or 10 KB sent (Algorithm 2); we take the text, which tells the paper's 300 KB and 2 MB flows apart." ["class", "long-size", "long-window", "short-bytes"] [],
+            "P12" "A flow may change its class as its window moves; once long it stays so, because falling back would reorder it." ["sticky"] [],
+            "P13" "Three priorities, but two sub-queues, and only these have a limit; three bands, each with a third of the port's buffer." ["bands", "band-buf", "retransmission-share", "short-share"] [],
+            "P14" "RED marks by the average queue, section 3.2.4 by the instantaneous one; we take the latter, on which the analysis rests." ["aqm"] [],
+            "P15" "It is not said which queue is compared with the threshold; the long band's, as each queue has a threshold of its own." ["occupancy"] [],
+            "P16" "The switch's \"PIT\" is a table of sequence numbers, recorded on arrival before anything is dropped: each flow's highest, which also recognises what was lost before the switch." ["pit", "table-entries"] [],
+            "P17" "SYNs, acknowledgements and FINs without ECN are treated like short flows." ["ack-band"] [],
+            "P18" "Eq. 3 reduces by alpha / 2 once per window, Algorithm 2 line 27 by the marked share for each acknowledgement; we take Eq. 3, at the end of the window." [] [],
+            "P19" "The paper's minimum timeout of 200 us is below the 1.2 ms of a full port; it belongs to the experiments, where it is set for every protocol." [] ["transport.rto-min"],
+            "P20" "The initial threshold is DCTCP's, but thresholds are per flow; each flow begins with its share of 20 packets." ["kt-init"] [],
+            "P21" "The two fat trees of the paper contradict themselves in their number of servers and delays; see the experiments." [] [],
+            "P22" "Rates in GB, throughput in MB and several flow sizes are read for each figure as its caption says; see the experiments." [] [],
+            "P23" "Completion times of 2 to 4 s for 15 KB at 1 Gbps are not physical; the experiments compare order and ratio only." [] [],
+            "P24" "The averages of Table 3 are not those of its rows, and traffic one is too small for them; see the experiments." [] [],
+            "P25" "What a link load of x percent is, is not said; Poisson arrivals of flows in the experiments." [] [],
+            "P26" "No smallest window is given; two segments as in DCTCP." ["min-window"] [],
+            "P27" "As printed, Algorithm 1 gives every packet the lowest priority, because its else branches are missing; the prose has the order: recorded, then without ECN, then the rest." [] [],
+            "P28" "The choice of the band in lines 14 to 27 is a function of the filter's result and the packet's tag; a result beyond the queues means the first band." [] [],
+            "P29" "A code point of the sender (section 3.2.1) or the ECN field and the table (Algorithm 1) tell packets apart; we take the latter, and a packet marked on the way is still one of a long flow." ["classify"] [],
+            "P30" "The paper's seven packet types are in a figure that we do not have; our table of them is in the manual. Reordered packets count as sent again with the highest number only." ["pit"] [],
+            "P31" "RED has no numbers in the paper but its thresholds; the others are Floyd's. It never drops, and does not rise gently above the upper threshold." ["red-min", "red-max", "red-weight", "red-max-p"] [],
+            "P32" "Line 18 of Algorithm 2 also wants an empty send buffer, and then the threshold of a bulk flow would never move; it moves after every window." ["kt-when"] [],
+            "P33" "Algorithm 2 knows no slow start; we take DCTCP's until the first mark. C is the sender's own link and the round-trip time in K_i the shortest, as Eq. 6 holds the queue apart." ["slow-start"] [],
+            "P34" "Jitter, delay, loss, fairness and completion times are plotted against time and per class; the tables of a run have them by traffic group." [] [],
+        }
+    };
+}
+
+pub(super) use {all, readings};

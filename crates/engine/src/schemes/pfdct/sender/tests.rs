@@ -1,0 +1,438 @@
+use super::*;
+use crate::roles::CongestionWindow;
+use crate::schemes::pfdct::active::Scope;
+use crate::units::Rate;
+
+const MSS: f64 = 1460.0;
+const RTT: Time = Time::from_us(100);
+
+/// The parameters as a scenario without any would have them.
+fn settings() -> SenderSettings {
+    let params = crate::spec::Params::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
+    SenderSettings { min_window: 2.0 * MSS, ..SenderSettings::from(&params, Scope::Sum) }
+}
+
+/// Long from the start, and without slow start.
+fn long() -> SenderSettings {
+    SenderSettings { class: ClassRule::SizeOnly, slow_start: false, ..settings() }
+}
+
+struct Bench {
+    cc: Sender,
+    window: CongestionWindow,
+    packet: PacketFacts,
+    una: u64,
+    nxt: u64,
+    field: u64,
+    rtt: Time,
+    limited: bool,
+}
+
+impl Bench {
+    fn new(set: SenderSettings, bytes: Option<u64>, segments: f64) -> Self {
+        let facts = FlowFacts {
+            flow: FlowId::new(0),
+            bytes,
+            deadline: None,
+            mss: 1460,
+            packet: 1500,
+            rate: Rate::from_bps(1_000_000_000),
+            base_rtt: Time::from_us(40),
+            idle_rtt: Time::from_us(64),
+        };
+        let mut bench = Self {
+            cc: Sender::new(set, &facts, Arc::default()),
+            window: CongestionWindow { cwnd: segments * MSS, ssthresh: 1e9 },
+            packet: PacketFacts::default(),
+            una: 1,
+            nxt: 1,
+            // Two long flows at a port of 100 packets.
+            field: Field::new(true, None).through(2, 100).bits(),
+            rtt: RTT,
+            limited: true,
+        };
+        bench.call(CongestionControl::on_start);
+        bench
+    }
+    fn call<R>(&mut self, f: impl FnOnce(&mut Sender, &mut SenderCx<'_>) -> R) -> R {
+        let mut cx = SenderCx {
+            now: Time::ZERO,
+            mss: MSS,
+            in_flight: self.nxt - self.una,
+            una: self.una,
+            nxt: self.nxt,
+            max_sent: self.nxt,
+            srtt: Some(Time::from_us(500)),
+            window: &mut self.window,
+            packet: &mut self.packet,
+            wake: &mut Time::NEVER.clone(),
+        };
+        f(&mut self.cc, &mut cx)
+    }
+    /// Sends `segments` and has them acknowledged one by one, the first `marked` with an echo.
+    fn round(&mut self, segments: u64, marked: u64) {
+        self.nxt = self.una + segments * 1460;
+        for i in 0..segments {
+            self.una += 1460;
+            let ack = AckEvent {
+                acked: 1460,
+                ece: i < marked,
+                in_recovery: false,
+                window_limited: self.limited,
+                rtt: Some(self.rtt),
+                field: self.field,
+            };
+            self.call(|cc, cx| cc.on_ack(cx, &ack));
+        }
+    }
+    fn segments(&self) -> f64 {
+        self.window.cwnd / MSS
+    }
+    fn kt(&self) -> f64 {
+        self.cc.threshold()
+    }
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+}
+
+#[test]
+fn eq_1_queue_length() {
+    near(queue_length(20.0, Time::from_us(100), Time::from_us(40)), 12.0);
+    near(queue_length(20.0, Time::from_us(40), Time::from_us(40)), 0.0);
+    near(queue_length(20.0, Time::from_us(30), Time::from_us(40)), 0.0);
+}
+
+#[test]
+fn eq_15_at_1_gbps_for_packets_of_1500_bytes() {
+    let ki = |us: f64| ideal_threshold(1e9 / 8.0 / 1500.0, us * 1e-6);
+    for (us, expected) in [(40.0, 0.3587), (100.0, 1.1811), (200.0, 2.06), (300.0, 2.7231)] {
+        assert!((ki(us) - expected).abs() < 1e-4, "{us} us: {}", ki(us));
+    }
+    assert_eq!(ki(20.0), 0.0, "negative");
+    assert_eq!(ki(1.0), 0.0, "imaginary");
+}
+
+#[test]
+fn algorithm_2_lines_2_and_3_a_flow_with_a_small_window_and_little_sent_is_not_ecn_capable() {
+    let mut bench = Bench::new(SenderSettings { class: ClassRule::Algorithm, ..settings() }, Some(2_000_000), 3.0);
+    assert_eq!((bench.packet.ect, bench.packet.priority), (false, 1));
+    bench.round(6, 0); // 8760 bytes, 9 segments
+    assert_eq!((bench.packet.ect, bench.packet.priority), (false, 1));
+    assert!(!Field::read(bench.packet.field).unwrap().is_long());
+}
+
+#[test]
+fn algorithm_2_lines_4_and_5_either_of_both_makes_it_long() {
+    let set = SenderSettings { class: ClassRule::Algorithm, ..settings() };
+    let mut sent = Bench::new(set, Some(2_000_000), 3.0);
+    sent.round(7, 0); // 10220 bytes
+    assert_eq!((sent.packet.ect, sent.packet.priority), (true, 2));
+    assert!(Field::read(sent.packet.field).unwrap().is_long());
+    let window = Bench::new(set, Some(2_000_000), 20.0);
+    assert!(window.packet.ect);
+}
+
+#[test]
+fn by_the_text_a_flow_is_long_if_large_and_with_a_large_window() {
+    let class = |bytes, window| Bench::new(settings(), bytes, window).packet.ect;
+    assert!(class(Some(1_000_001), 21.0));
+    assert!(class(None, 21.0), "endless is large");
+    assert!(!class(Some(1_000_000), 21.0));
+    assert!(!class(Some(2_000_000), 20.0));
+    let size_only = SenderSettings { class: ClassRule::SizeOnly, ..settings() };
+    assert!(Bench::new(size_only, Some(2_000_000), 1.0).packet.ect);
+}
+
+#[test]
+fn each_transfer_of_a_connection_is_a_flow_by_itself() {
+    let mut bench = Bench::new(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, Some(2_000_000), 3.0);
+    assert!(bench.packet.ect);
+    bench.call(|cc, cx| cc.on_transfer(&TransferFacts { first: cx.nxt, bytes: Some(3000), deadline: None }));
+    bench.round(1, 0);
+    assert!(!bench.packet.ect);
+}
+
+#[test]
+fn p12_a_long_flow_stays_long() {
+    let fall = |sticky| {
+        let mut bench = Bench::new(SenderSettings { sticky, ..settings() }, None, 21.0);
+        bench.window.cwnd = 5.0 * MSS;
+        bench.window.ssthresh = MSS;
+        bench.round(1, 0);
+        bench.packet.ect
+    };
+    assert!(fall(true));
+    assert!(!fall(false));
+}
+
+#[test]
+fn retransmissions_have_the_highest_code_point_whatever_the_class() {
+    assert_eq!(Bench::new(settings(), None, 1.0).packet.resend_priority, Some(0));
+    assert_eq!(Bench::new(settings(), None, 30.0).packet.resend_priority, Some(0));
+}
+
+#[test]
+fn algorithm_2_lines_7_to_9_the_ideal_threshold_is_that_of_the_shortest_round_trip() {
+    let mut bench = Bench::new(long(), None, 20.0);
+    bench.round(10, 0);
+    bench.rtt = Time::from_us(900);
+    bench.round(10, 0);
+    near(bench.cc.ideal(), ideal_threshold(1e9 / 12000.0, 100e-6));
+    let mut fixed = Bench::new(SenderSettings { ideal: 7.0, ..long() }, None, 20.0);
+    fixed.round(10, 0);
+    near(fixed.cc.ideal(), 7.0);
+}
+
+#[test]
+fn algorithm_2_lines_10_to_12_and_15_the_queue_estimate_is_averaged() {
+    let mut bench = Bench::new(SenderSettings { h: 0.5, ..long() }, None, 20.0);
+    bench.round(1, 0); // The first acknowledgement ends the empty window of the start, at the shortest time.
+    near(bench.cc.average_queue, 0.0);
+    let window = bench.segments();
+    bench.rtt = Time::from_us(200);
+    bench.round(1, 0);
+    near(bench.cc.average_queue, 0.5 * window / 2.0);
+    let window = bench.segments();
+    bench.round(1, 0);
+    near(bench.cc.average_queue, 0.5 * (0.25 * (window - 1.0)) + 0.5 * window / 2.0);
+}
+
+#[test]
+fn p2_the_current_round_trip_time() {
+    let after = |rtt| {
+        let mut bench = Bench::new(SenderSettings { rtt, h: 1.0, ..long() }, None, 20.0);
+        bench.round(1, 0);
+        // A window of two segments: one at 100 us, and one at 300 us that ends it.
+        bench.nxt = bench.una + 2 * 1460;
+        bench.cc.window_end = bench.una + 1460;
+        for us in [100, 300] {
+            bench.una += 1460;
+            let ack = AckEvent {
+                acked: 1460,
+                ece: false,
+                in_recovery: false,
+                window_limited: false,
+                rtt: Some(Time::from_us(us)),
+                field: bench.field,
+            };
+            bench.call(|cc, cx| cc.on_ack(cx, &ack));
+        }
+        bench.cc.average_queue / bench.segments()
+    };
+    near(after(RttOf::Mean), 0.5);
+    near(after(RttOf::Last), 2.0 / 3.0);
+    near(after(RttOf::Smoothed), 0.8);
+}
+
+#[test]
+fn p3_the_shortest_round_trip_time_is_measured_or_known() {
+    let mut measured = Bench::new(long(), None, 20.0);
+    measured.round(1, 0);
+    assert_eq!(measured.cc.rtt_min, RTT);
+    let known = Bench::new(SenderSettings { rtt_min_known: true, ..long() }, None, 20.0);
+    assert_eq!(known.cc.rtt_min, Time::from_us(64));
+}
+
+/// Threshold before and after one more window, with a long queue or none.
+fn moved(set: SenderSettings, queue: bool) -> (f64, f64) {
+    let mut bench = Bench::new(SenderSettings { h: 1.0, ..set }, None, 20.0);
+    bench.limited = false;
+    bench.round(1, 0);
+    let before = bench.kt();
+    bench.rtt = if queue { Time::from_us(400) } else { RTT };
+    bench.round(1, 0);
+    (before, bench.kt())
+}
+
+#[test]
+fn algorithm_2_lines_20_to_23_and_eq_5_the_threshold_goes_down_in_a_long_queue_and_up_in_a_short_one() {
+    // Two flows: each begins with half of 20 packets, less or more by what the first window brought.
+    let (before, after) = moved(long(), true);
+    near(after, before - 0.5);
+    let (before, after) = moved(long(), false);
+    near(after, before + 0.5);
+}
+
+#[test]
+fn p6_the_other_directions() {
+    let text = SenderSettings { direction: Direction::Text, ..long() };
+    let (before, after) = moved(text, true);
+    near(after, before + 0.5);
+    let (before, after) = moved(text, false);
+    near(after, before - 0.5);
+    for direction in [Direction::Noop, Direction::Frozen] {
+        for queue in [false, true] {
+            let (before, after) = moved(SenderSettings { direction, ..long() }, queue);
+            near(before, 10.0);
+            near(after, 10.0);
+        }
+    }
+}
+
+#[test]
+fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_m_over_n() {
+    let bounds = |queue: u64, rounds, set: SenderSettings| {
+        let mut bench = Bench::new(SenderSettings { h: 1.0, ..set }, None, 20.0);
+        bench.limited = false;
+        bench.round(1, 0);
+        bench.rtt = Time::from_us(queue);
+        (0..rounds).for_each(|_| bench.round(1, 0));
+        bench
+    };
+    near(bounds(400, 100, long()).kt(), 0.0);
+    near(bounds(400, 100, SenderSettings { lowest: 4.0, ..long() }).kt(), 2.0);
+    let mut high = bounds(100, 200, long());
+    near(high.kt(), 50.0);
+    high.field = Field::new(true, None).through(10, 100).bits();
+    high.round(1, 0);
+    near(high.kt(), 10.0);
+}
+
+#[test]
+fn algorithm_2_line_18_the_threshold_moves_only_at_the_end_of_a_window_and_literally_of_all_data() {
+    let mut bench = Bench::new(long(), None, 20.0);
+    bench.round(1, 0);
+    let before = bench.kt();
+    bench.round(1, 0);
+    let after_window = bench.kt();
+    assert!(after_window > before);
+    bench.nxt = bench.una + 5 * 1460;
+    bench.cc.window_end = bench.nxt;
+    bench.round(4, 0);
+    near(bench.kt(), after_window);
+    let mut literal = Bench::new(SenderSettings { literal: true, ..long() }, Some(2_000_000), 20.0);
+    literal.round(10, 0);
+    literal.round(10, 0);
+    near(literal.kt(), 10.0);
+    literal.nxt = 2_000_001;
+    literal.una = literal.nxt - 1460;
+    literal.round(1, 0);
+    near(literal.kt(), 10.5);
+}
+
+#[test]
+fn line_24_the_threshold_travels_in_the_field_of_long_flows_only() {
+    let told = |set| {
+        let mut bench = Bench::new(set, Some(2_000_000), 3.0);
+        bench.limited = false;
+        bench.round(1, 0);
+        Field::read(bench.packet.field).unwrap().threshold().map(f64::from)
+    };
+    assert_eq!(told(SenderSettings { direction: Direction::Noop, ..long() }), Some(160.0));
+    assert_eq!(told(SenderSettings { class: ClassRule::Text, ..long() }), None);
+    assert_eq!(told(SenderSettings { transport: Transport::Oracle, ..long() }), None);
+    assert_eq!(told(SenderSettings { direction: Direction::Frozen, ..long() }), None, "the switch knows it");
+}
+
+#[test]
+fn p8_the_number_of_flows_comes_from_the_switch_or_is_given() {
+    let kt = |flows, field| {
+        let set = SenderSettings { flows, direction: Direction::Noop, ..long() };
+        let mut bench = Bench::new(set, None, 20.0);
+        bench.field = field;
+        bench.round(1, 0);
+        bench.kt()
+    };
+    let eight = Field::new(true, None).through(8, 100).bits();
+    near(kt(FlowCount::Switch, eight), 2.5);
+    near(kt(FlowCount::Const(4.0), eight), 5.0);
+    near(kt(FlowCount::Oracle, eight), 20.0);
+    near(kt(FlowCount::Switch, 0), 20.0);
+}
+
+#[test]
+fn p4_with_other_scopes_a_threshold_is_the_whole_queues() {
+    let set = SenderSettings { scope: Scope::PerFlow, ..long() };
+    let (before, after) = moved(set, true);
+    near(before - after, 1.0);
+    near(Bench::new(set, None, 20.0).kt(), 20.0);
+}
+
+#[test]
+fn eq_2_alpha_follows_the_share_of_marked_bytes() {
+    let mut bench = Bench::new(SenderSettings { alpha0: 0.0, g: 0.5, ..long() }, None, 20.0);
+    bench.round(10, 0);
+    bench.round(10, 5);
+    bench.round(10, 0);
+    // The window that ended held nine segments of one round and one of the next.
+    assert!((bench.cc.alpha - 0.25).abs() < 0.03, "{}", bench.cc.alpha);
+    let before = bench.cc.alpha;
+    bench.round(10, 0);
+    near(bench.cc.alpha, before / 2.0);
+}
+
+#[test]
+fn eq_3_and_algorithm_2_lines_26_and_27_a_marked_window_ends_in_a_cut_by_half_of_alpha() {
+    let mut bench = Bench::new(SenderSettings { alpha0: 0.5, g: 0.0, ..long() }, None, 20.0);
+    bench.limited = false;
+    bench.round(10, 0);
+    bench.round(10, 10);
+    // The first acknowledgement of the round ended the window before, itself marked; the rest is one window.
+    near(bench.segments(), 15.0);
+    bench.round(10, 0);
+    near(bench.segments(), 11.25);
+    bench.round(10, 0);
+    near(bench.segments(), 11.25);
+}
+
+#[test]
+fn eq_3_and_algorithm_2_lines_28_to_32_a_window_without_marks_ends_in_one_segment_more() {
+    let mut bench = Bench::new(long(), None, 20.0);
+    bench.round(10, 0);
+    near(bench.segments(), 21.0);
+    bench.round(10, 0);
+    near(bench.segments(), 22.0);
+    bench.limited = false;
+    bench.round(10, 0);
+    near(bench.segments(), 22.0);
+}
+
+#[test]
+fn p26_the_window_has_a_floor() {
+    let mut bench = Bench::new(long(), None, 20.0);
+    (0..50).for_each(|_| bench.round(4, 4));
+    near(bench.segments(), 2.0);
+}
+
+#[test]
+fn p33_slow_start_ends_with_the_first_mark_or_never_begins() {
+    let mut bench = Bench::new(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, None, 4.0);
+    bench.round(4, 0);
+    near(bench.segments(), 8.0);
+    bench.round(2, 1);
+    let cut = bench.segments();
+    assert!(cut < 8.0, "the marked window ends in a cut");
+    bench.round(4, 0);
+    near(bench.segments(), cut + 1.0);
+    let mut none = Bench::new(long(), None, 4.0);
+    none.round(4, 0);
+    near(none.segments(), 5.0);
+    none.nxt = none.una + 20 * 1460;
+    near(none.call(CongestionControl::on_timeout), MSS);
+}
+
+#[test]
+fn short_flows_are_plain_newreno() {
+    let mut bench = Bench::new(settings(), Some(20_000), 4.0);
+    bench.round(4, 0);
+    near(bench.segments(), 8.0);
+    bench.window.ssthresh = MSS;
+    bench.round(8, 0);
+    assert!((bench.segments() - 9.0).abs() < 0.1, "one segment in a round trip");
+}
+
+#[test]
+fn p9_a_sender_may_mark_for_itself() {
+    let mut bench = Bench::new(SenderSettings { transport: Transport::SenderMark, alpha0: 1.0, ..long() }, None, 20.0);
+    bench.round(1, 0);
+    let before = bench.segments();
+    bench.round(2, 2);
+    assert!(bench.segments() > before, "echoes of switches do not count");
+    // 22 segments of which three quarters wait: more than ten.
+    bench.rtt = Time::from_us(400);
+    bench.round(3, 0);
+    bench.round(3, 0);
+    assert!(bench.segments() < before);
+}

@@ -1,0 +1,246 @@
+//! The parameters in the form in which sender and switch use them.
+
+use super::active::Scope;
+use super::bands::{Tag, prioband};
+use super::field::sixteenths;
+use crate::queue::RedConfig;
+use crate::spec::Params;
+use crate::units::Time;
+
+/// Which flows are long (P11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClassRule {
+    /// Section 3.2.3: large, and with a large window.
+    Text,
+    /// Algorithm 2, line 2: with a large window, or with more than a little sent.
+    Algorithm,
+    /// Large.
+    SizeOnly,
+}
+
+/// Which round-trip time of a window is its "current" one (P2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RttOf {
+    /// The mean of its samples.
+    Mean,
+    /// The last sample.
+    Last,
+    /// The smoothed one of the retransmission timer.
+    Smoothed,
+}
+
+/// Where the threshold goes (P6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// Eq. 5: down while the queue is long.
+    Equation,
+    /// The prose: up while the queue is long.
+    Text,
+    /// As printed, without a step.
+    Noop,
+    /// Nowhere: PFDCT-ST.
+    Frozen,
+}
+
+/// How the switch learns the threshold (P9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// In the field of each packet.
+    InBand,
+    /// By a memory that all share.
+    Oracle,
+    /// Not at all: the sender holds its own queue estimate against it.
+    SenderMark,
+}
+
+/// Whence the number of flows (P8).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum FlowCount {
+    /// The narrowest switch counts them.
+    Switch,
+    /// A memory that all share.
+    Oracle,
+    /// It is given.
+    Const(f64),
+}
+
+/// What all senders of a scheme have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SenderSettings {
+    pub(super) class: ClassRule,
+    /// Bytes that a long flow has more than.
+    pub(super) long_size: u64,
+    /// Segments of its largest window likewise.
+    pub(super) long_window: f64,
+    /// Bytes sent that make a flow long by Algorithm 2.
+    pub(super) short_bytes: u64,
+    pub(super) sticky: bool,
+    /// Short flows are ECN-capable too.
+    pub(super) ect_all: bool,
+    pub(super) rtt: RttOf,
+    pub(super) rtt_min_known: bool,
+    /// Weights of Eq. 2 and Eq. 4, and the first value of Eq. 2.
+    pub(super) g: f64,
+    pub(super) h: f64,
+    pub(super) alpha0: f64,
+    pub(super) direction: Direction,
+    /// Of the whole queue's threshold, in packets: its first value, a step, and the lower limit.
+    pub(super) initial: f64,
+    pub(super) step: f64,
+    pub(super) lowest: f64,
+    /// Fixed ideal threshold in packets; 0 takes Eq. 15.
+    pub(super) ideal: f64,
+    /// Only when the send buffer is empty (P32).
+    pub(super) literal: bool,
+    pub(super) scope: Scope,
+    pub(super) transport: Transport,
+    pub(super) flows: FlowCount,
+    pub(super) slow_start: bool,
+    /// Smallest window after a reduction, in bytes.
+    pub(super) min_window: f64,
+}
+
+impl SenderSettings {
+    /// As the scenario says; the smallest window is set for each flow.
+    pub(super) fn from(params: &Params, scope: Scope) -> Self {
+        Self {
+            class: match params.text("class") {
+                "alg2" => ClassRule::Algorithm,
+                "size-only" => ClassRule::SizeOnly,
+                _ => ClassRule::Text,
+            },
+            long_size: params.bytes("long-size").get(),
+            long_window: params.number("long-window"),
+            short_bytes: params.bytes("short-bytes").get(),
+            sticky: params.flag("sticky"),
+            ect_all: params.text("ecn-for") == "all",
+            rtt: match params.text("rtt") {
+                "last" => RttOf::Last,
+                "srtt" => RttOf::Smoothed,
+                _ => RttOf::Mean,
+            },
+            rtt_min_known: params.text("rtt-min") == "oracle",
+            g: params.number("g"),
+            h: params.number("h"),
+            alpha0: params.number("alpha0"),
+            direction: match params.text("kt-dir") {
+                "text" => Direction::Text,
+                "noop" => Direction::Noop,
+                "frozen" => Direction::Frozen,
+                _ => Direction::Equation,
+            },
+            initial: params.number("kt-init"),
+            step: params.number("kt-step"),
+            lowest: params.number("kt-low"),
+            ideal: params.number("ki"),
+            literal: params.text("kt-when") == "literal",
+            scope,
+            transport: match params.text("kt-transport") {
+                "oracle" => Transport::Oracle,
+                "sender-mark" => Transport::SenderMark,
+                _ => Transport::InBand,
+            },
+            flows: match params.text("n-source") {
+                "oracle" => FlowCount::Oracle,
+                "const" => FlowCount::Const(params.number("n-const")),
+                _ => FlowCount::Switch,
+            },
+            slow_start: params.text("slow-start") != "none",
+            min_window: 0.0,
+        }
+    }
+}
+
+/// How bands and buffer go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BandBuffer {
+    /// Each band has its own part of the port's buffer.
+    Split,
+    /// Each band has a buffer as large as the port's.
+    Own,
+    /// One buffer; in a full one the lowest packets make room for higher ones.
+    SharedPushOut,
+}
+
+/// What the marks look at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Marking {
+    /// Never: the senders mark for themselves.
+    Off,
+    /// The instantaneous queue against the flows' threshold.
+    Step,
+    /// The average queue between two fixed thresholds.
+    Red(RedConfig),
+    /// The average queue against the flows' threshold.
+    RedDynamic(RedConfig),
+}
+
+/// What all ports of a scheme have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueSettings {
+    pub(super) bands: u8,
+    pub(super) band_buffer: BandBuffer,
+    /// Parts of the highest and of the middle band in the buffer.
+    pub(super) shares: [f64; 2],
+    pub(super) marking: Marking,
+    /// The occupancy that counts is the port's, and not the long band's.
+    pub(super) by_port: bool,
+    pub(super) scope: Scope,
+    /// Initial threshold of the queue, and limits of the sum, in sixteenths of a packet.
+    pub(super) initial: u32,
+    pub(super) clip: (u64, u64),
+    pub(super) flow_timeout: Time,
+    /// Trust the sender's code point instead of the ECN field and the table.
+    pub(super) by_code_point: bool,
+    /// Mark whatever is ECN-capable, in its own band, and not only long flows.
+    pub(super) mark_all: bool,
+    /// Thresholds come by a memory that senders and switches share.
+    pub(super) by_oracle: bool,
+    /// Band of acknowledgements, where it is not that of short flows.
+    pub(super) ack_band: Option<u8>,
+}
+
+impl QueueSettings {
+    /// As the scenario says.
+    pub(super) fn from(params: &Params, scope: Scope, transport: Transport) -> Self {
+        let red = RedConfig {
+            min: params.number("red-min"),
+            max: params.number("red-max"),
+            weight: params.number("red-weight"),
+            max_p: params.number("red-max-p"),
+        };
+        let limit = |key: &str| u64::from(sixteenths(params.number(key)));
+        let (low, high) = (limit("clip-low"), limit("clip-high"));
+        let high = if high == 0 { u64::MAX } else { high.max(low) };
+        let bands = params.integer("bands") as u8;
+        let band_of = |tag: Tag| prioband(bands)[usize::from(tag.priority())];
+        Self {
+            bands,
+            band_buffer: match params.text("band-buf") {
+                "own" => BandBuffer::Own,
+                "shared-push-out" => BandBuffer::SharedPushOut,
+                _ => BandBuffer::Split,
+            },
+            shares: [params.number("retransmission-share"), params.number("short-share")],
+            marking: match params.text("aqm") {
+                _ if transport == Transport::SenderMark => Marking::Off,
+                "red" => Marking::Red(red),
+                "red-dynamic" => Marking::RedDynamic(red),
+                _ => Marking::Step,
+            },
+            by_port: params.text("occupancy") == "port",
+            scope,
+            initial: sixteenths(params.number("kt-init")),
+            clip: (low, high),
+            flow_timeout: params.time("flow-timeout"),
+            by_code_point: params.text("classify") == "dscp",
+            mark_all: params.text("ecn-for") == "all",
+            ack_band: match params.text("ack-band") {
+                "retransmission" => Some(band_of(Tag::Retransmission)),
+                "long" => Some(band_of(Tag::Long)),
+                _ => None,
+            },
+            by_oracle: transport == Transport::Oracle,
+        }
+    }
+}

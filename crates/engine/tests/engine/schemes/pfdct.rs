@@ -1,0 +1,132 @@
+//! PFDCT in the simulator.
+
+use crate::outcome::{numbers, run, words};
+use fanin_engine::sim::Outcome;
+
+/// Four endless flows into a port of 100 packets at 1 Gbps, four hops of 10 us there and back; the first 20 ms do not
+/// count.
+fn long_flows(scheme: &str, options: &str) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"star\"\ndelay = \"10us\"\nbuffer = \"100pkt\"\n[transport]\nscheme = \"{scheme}\"\n\
+         rto-min = \"200us\"\n[scheme.{scheme}]\n{options}\n[[traffic]]\nkind = \"background\"\nflows = 4\n\
+         [measure]\nwarmup = \"20ms\"\n[run]\nduration = \"120ms\"\n"
+    ))
+}
+
+/// The same, and `senders` short flows at once, ten times.
+fn mixed(senders: u32, bytes: &str, options: &str) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"star\"\ndelay = \"10us\"\nbuffer = \"100pkt\"\n[transport]\nscheme = \"pfdct\"\n\
+         rto-min = \"1ms\"\nrto-initial = \"10ms\"\nsyn-timeout = \"10ms\"\n[scheme.pfdct]\n{options}\n[[traffic]]\n\
+         name = \"long\"\nkind = \"background\"\nflows = 4\n[[traffic]]\nname = \"short\"\nkind = \"incast\"\n\
+         senders = {senders}\nbytes-each = \"{bytes}\"\nstart = \"20ms\"\nrounds = 10\njitter = \"100us\"\n\
+         [measure]\nwarmup = \"10ms\"\nprobes = \"long\"\nprobe-flows = 30\n[run]\nduration = \"200ms\"\n"
+    ))
+}
+
+/// The most that a link of 1 Gbps carries in segments of 1460 bytes.
+const FULL: f64 = 1e9 * 1460.0 / 1500.0;
+
+#[test]
+fn a_lone_long_flow_fills_95_percent_of_the_link() {
+    // The trunk is slower than the sender's link, so that the queue is at the switch.
+    for delay in [2, 10, 25, 100] {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"{delay}us\"\n\
+             buffer = \"100pkt\"\n[transport]\nscheme = \"pfdct\"\n[[traffic]]\nkind = \"background\"\n\
+             [measure]\nwarmup = \"50ms\"\n[run]\nduration = \"250ms\"\n"
+        ));
+        let share = outcome.number("goodput_bps") / FULL;
+        assert!(share >= 0.95, "{delay} us: {share}");
+        assert!(outcome.number("marks") > 0.0, "{delay} us: it met its threshold");
+    }
+}
+
+#[test]
+fn the_threshold_goes_down_in_a_queue_as_in_eq_5_or_up_as_in_the_text() {
+    let queue = |options: &str| long_flows("pfdct", options).number("queue_mean_packets");
+    let (down, up, as_printed) = (queue(""), queue("kt-dir = \"text\""), queue("kt-dir = \"noop\""));
+    assert!(down < 0.7 * as_printed, "{down} and {as_printed}");
+    assert!(up > 1.2 * as_printed, "{up} and {as_printed}");
+}
+
+#[test]
+fn frozen_it_is_pfdct_st_and_its_queue_is_that_of_dctcp() {
+    let (moving, frozen) = (long_flows("pfdct", ""), long_flows("pfdct-st", ""));
+    let dctcp = long_flows("dctcp", "");
+    assert_eq!(long_flows("pfdct", "kt-dir = \"frozen\"").hash(), frozen.hash());
+    let queue = |outcome: &Outcome| outcome.number("queue_mean_packets");
+    // Section 4, Fig. 5: half of the delay with the moving threshold.
+    assert!(queue(&moving) < 0.5 * queue(&frozen), "{} and {}", queue(&moving), queue(&frozen));
+    assert!((queue(&frozen) / queue(&dctcp) - 1.0).abs() < 0.15, "{} and {}", queue(&frozen), queue(&dctcp));
+    for outcome in [moving, frozen] {
+        assert!(outcome.number("goodput_bps") > 0.99 * FULL);
+    }
+}
+
+#[test]
+fn ablation_the_dynamic_threshold_keeps_the_queue_short_beside_bursts() {
+    let queue = |options: &str| mixed(3, "12KB", options).number("queue_mean_packets");
+    assert!(queue("") < 0.7 * queue("kt-dir = \"frozen\""));
+}
+
+#[test]
+fn ablation_bands_let_short_flows_pass() {
+    let fct = |options: &str| mixed(3, "12KB", options).number("fct_mean_s");
+    let (three, one) = (fct(""), fct("bands = 1"));
+    assert!(three < 0.7 * one, "{three} s with bands, {one} s without");
+}
+
+#[test]
+fn ablation_the_table_saves_retransmissions_from_being_lost_again() {
+    let lost = |options: &str| mixed(20, "20KB", options).number("timeouts_lost_retransmission");
+    let (with, without) = (lost(""), lost("pit = \"off\""));
+    assert!(with < 0.8 * without, "{with} timeouts with the table, {without} without");
+}
+
+#[test]
+fn ablation_short_flows_are_slower_if_ecn_is_not_for_long_ones_only() {
+    let fct = |options: &str| mixed(3, "12KB", options).number("fct_mean_s");
+    let (long_only, all) = (fct(""), fct("ecn-for = \"all\""));
+    assert!(long_only < 0.7 * all, "{long_only} s and {all} s");
+    // By code point they stay in their band, and their marks slow them down.
+    let marked = |options: &str| fct(&format!("classify = \"dscp\"\n{options}"));
+    assert!(marked("") < marked("ecn-for = \"all\""));
+}
+
+#[test]
+fn no_mark_falls_on_a_short_flow() {
+    let only_short =
+        run("[network]\ntopology = \"star\"\nbuffer = \"60pkt\"\n[transport]\nscheme = \"pfdct\"\nrto-min = \"1ms\"\n\
+         [scheme.pfdct]\nkt-init = 1\n[[traffic]]\nkind = \"incast\"\nsenders = 30\nbytes-each = \"100KB\"\n");
+    assert!(only_short.number("drops") > 0.0);
+    assert_eq!((only_short.number("marks"), only_short.number("would_mark")), (0.0, 0.0));
+}
+
+#[test]
+fn large_flows_are_long_once_their_window_is_large() {
+    let outcome = mixed(3, "12KB", "");
+    let (flow, value) = (numbers(&outcome, "probes", "connection"), numbers(&outcome, "probes", "value"));
+    assert!(words(&outcome, "probes", "name").iter().all(|name| name == "long"));
+    let ever = |wanted: fn(f64) -> bool| flow.iter().zip(&value).any(|(flow, value)| wanted(*flow) && *value == 1.0);
+    assert!(ever(|flow| flow < 4.0));
+    assert!(!ever(|flow| flow >= 4.0));
+}
+
+#[test]
+fn a_small_table_forgets_and_takes_retransmissions_for_new() {
+    // Twenty-four flows and their receivers need 48 entries.
+    let lost = |options: &str| mixed(20, "20KB", options).number("timeouts_lost_retransmission");
+    assert!(lost("table-entries = 4") > lost(""));
+}
+
+#[test]
+fn more_flows_share_the_thresholds_and_the_link() {
+    let outcome =
+        run("[network]\ntopology = \"star\"\ndelay = \"10us\"\nbuffer = \"100pkt\"\n[transport]\nscheme = \"pfdct\"\n\
+         rto-min = \"1ms\"\n[scheme.pfdct]\nclass = \"size-only\"\n[[traffic]]\nkind = \"background\"\nflows = 10\n\
+         [measure]\nwarmup = \"50ms\"\n[run]\nduration = \"250ms\"\n");
+    assert!(outcome.number("goodput_bps") > 0.98 * FULL);
+    assert!(outcome.number("jain") > 0.97, "{}", outcome.number("jain"));
+    assert!(outcome.number("queue_mean_packets") < 30.0, "{}", outcome.number("queue_mean_packets"));
+}
