@@ -254,3 +254,36 @@ fn the_longest_run_of_losses_is_that_of_the_table_of_drops() {
         assert_eq!(outcome.number("loss_run_longest"), f64::from(longest));
     }
 }
+
+/// Thirty segments reach one port at the same instant, and nothing else happens.
+fn lost_of_thirty(network: &str) -> f64 {
+    let outcome = run(&format!(
+        "[network]\ntopology = \"star\"\n{network}\n[[traffic]]\nkind = \"incast\"\nsenders = 30\n\
+         bytes-each = \"1460B\"\nconnections = \"persistent\"\n[run]\nduration = \"1ms\"\n"
+    ));
+    outcome.number("drops")
+}
+
+#[test]
+fn a_buffer_counts_the_packet_in_transmission_or_not_and_is_full_when_reached_or_before() {
+    assert_eq!(lost_of_thirty("buffer = \"10pkt\""), 20.0);
+    assert_eq!(lost_of_thirty("buffer = \"10pkt\"\nbuffer-counts = \"waiting\""), 19.0);
+    assert_eq!(lost_of_thirty("buffer = \"14999B\""), 21.0, "nine fit");
+    assert_eq!(lost_of_thirty("buffer = \"14999B\"\nbuffer-full = \"reached\""), 20.0, "the tenth finds it not full");
+    assert_eq!(lost_of_thirty("buffer = \"15000B\"\nbuffer-full = \"reached\""), 20.0, "the eleventh finds it full");
+    let both = "buffer = \"14999B\"\nbuffer-full = \"reached\"\nbuffer-counts = \"waiting\"";
+    assert_eq!(lost_of_thirty(both), 19.0);
+}
+
+#[test]
+fn a_discipline_sees_the_packet_in_transmission_or_not() {
+    let marked = |network: &str| {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"star\"\n{network}\n[queue]\nkind = \"ecn-threshold\"\nthreshold = \"10pkt\"\n\
+             requires-ect = false\n[[traffic]]\nkind = \"incast\"\nsenders = 30\nbytes-each = \"1460B\"\n\
+             connections = \"persistent\"\n"
+        ));
+        outcome.number("marks")
+    };
+    assert_eq!((marked(""), marked("buffer-counts = \"waiting\"")), (20.0, 19.0));
+}

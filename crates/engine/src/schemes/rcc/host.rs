@@ -2,7 +2,7 @@
 
 use super::ack_list::AckList;
 use super::assignment::{Share, assign};
-use super::flight::Flight;
+use super::flight::{Flight, Grant};
 use super::flow::Flow;
 use super::rules::Rules;
 use super::turns::{ALARM, ASK, PERIOD, TIMERS, call};
@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// A transfer is over: what its flow was granted is given back, and its share is for others.
-    fn close(&mut self, slot: u32, gone: bool) {
+    fn close(&mut self, cx: &mut ReceiverCx<'_>, slot: u32, gone: bool) {
         let flow = &mut self.flows[slot as usize];
         if flow.active {
             flow.active = false;
@@ -81,9 +81,14 @@ impl Host {
         let flow = &mut self.flows[slot as usize];
         flow.alarm.stop();
         flow.ask_at = Time::NEVER;
+        // Whatever comes next on an open connection begins as a new one does: with one segment.
+        flow.grant = Grant::new(flow.next);
+        flow.window.cap(self.facts.mss);
         if gone {
             self.slots.remove(&flow.id);
             self.free.push(slot);
+        } else {
+            self.set_window(cx, slot);
         }
     }
 
@@ -172,7 +177,7 @@ impl WindowControl for Host {
         }
         self.set_window(cx, slot);
         if last {
-            self.close(slot, arrival.delivery.finished);
+            self.close(cx, slot, arrival.delivery.finished);
         }
     }
 

@@ -19,7 +19,8 @@ asks for the first missing segment.\n\
 make it repeat. With PSH in recovery it lets one more segment out.\n\
 * **Switch**: marks from `mark-threshold` on.\n\n\
 The size that the receiver works with is what the sender announces with its SYN (`announce-size` of the traffic group). A \
-flow of unknown size has the lowest priority and one segment.\n\n\
+flow of unknown size has the lowest priority and one segment. On a connection that stays open the next transfer begins \
+with one segment, but without a SYN that could wait.\n\n\
 ## The authors' setting\n\n\
 Their network: `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `initial-ssthresh = 65535B`, `window-scale = \
 0`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial` and `syn-timeout` of 10ms; `network.delay = 40us`, `buffer = \

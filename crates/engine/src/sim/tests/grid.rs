@@ -153,6 +153,8 @@ fn disciplines_and_limits() {
     let limits = [
         "buffer = \"20pkt\"",
         "buffer = \"30KB\"",
+        "buffer = \"20pkt\"\nbuffer-counts = \"waiting\"",
+        "buffer = \"29999B\"\nbuffer-counts = \"waiting\"\nbuffer-full = \"reached\"",
         "admission = \"dynamic-threshold\"\nshared-buffer = \"60KB\"\ndt-alpha = 0.5",
     ];
     for queue in disciplines {
@@ -188,6 +190,25 @@ fn a_controller_that_keeps_handshakes_and_cuts_windows() {
             }
             .agree();
             assert!(outcome.number("drops") > 0.0 && outcome.number("rewritten") > 0.0);
+        }
+    }
+}
+
+#[test]
+fn receivers_that_lead() {
+    for topology in [STAR, TRUNK] {
+        for rules in ["", "queue-max = 60", "scheduler = \"off\"", "rto-r = \"on-queue\"\nrepeats = \"wait\""] {
+            let outcome = Case {
+                network: network(topology, "buffer = \"30KB\"\nbuffer-counts = \"waiting\"\nbuffer-full = \"reached\""),
+                transport: format!(
+                    "scheme = \"rcc\"\nwindow-scale = \"0\"\n[scheme.rcc]\nmark-threshold = \"9KB\"\n\
+                     rto-r-min = \"1ms\"\n{rules}"
+                ),
+                incast: "senders = 40\nbytes-each = \"60KB\"\njitter = \"100us\"".to_owned(),
+                ..Case::default()
+            }
+            .agree();
+            assert!(outcome.number("drops") > 0.0 && outcome.number("marks") > 0.0);
         }
     }
 }

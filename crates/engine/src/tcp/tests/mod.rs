@@ -6,6 +6,7 @@
 mod congestion;
 mod connection;
 mod ecn;
+mod led;
 mod pacing;
 mod rack;
 mod recovery;

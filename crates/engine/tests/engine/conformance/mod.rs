@@ -36,7 +36,17 @@ fn for_every_scheme(what: &str, rounds: u64, test: impl Fn(&dyn Scheme, &mut Str
 
 fn flow_facts(flow: usize, bytes: Option<u64>) -> FlowFacts {
     let base_rtt = Time::from_us(100);
-    FlowFacts { flow: FlowId::new(flow), bytes, deadline: None, mss: MSS, packet: PACKET, rate: RATE, base_rtt }
+    let idle_rtt = base_rtt + Time::from_us(50);
+    FlowFacts {
+        flow: FlowId::new(flow),
+        bytes,
+        deadline: None,
+        mss: MSS,
+        packet: PACKET,
+        rate: RATE,
+        base_rtt,
+        idle_rtt,
+    }
 }
 
 fn node_facts(node: usize) -> NodeFacts {

@@ -9,7 +9,7 @@ use fanin_engine::roles::{
     QueueDiscipline, SwitchAction, SwitchAgent, SwitchCx, SwitchPort,
 };
 use fanin_engine::schemes::{NetworkFacts, Scheme};
-use fanin_engine::units::Time;
+use fanin_engine::units::{Size, Time};
 use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -55,6 +55,7 @@ struct Network {
     now: Time,
     ports: Vec<Port>,
     node: Box<dyn Any + Send>,
+    random: Stream,
     agent: Option<Box<dyn SwitchAgent>>,
     controller: Option<Box<dyn Controller>>,
     switch_actions: Vec<SwitchAction>,
@@ -78,6 +79,7 @@ impl Network {
             now: Time::ZERO,
             ports: (0..PORTS).map(|_| port()).collect(),
             node: scheme.node_state(&facts),
+            random: Stream::named(1, "port"),
             agent: scheme.switch_agent(&facts),
             controller: scheme.controller(&NetworkFacts { base_rtt: facts.base_rtt }),
             switch_actions: Vec::new(),
@@ -165,6 +167,8 @@ impl Network {
                 backlog: sum(&bands),
                 bands: shown,
                 rate: RATE,
+                buffer: Some(Size::Packets(u64::from(BUFFER))),
+                random: &mut self.random,
                 node: &mut *self.node,
                 would_mark: false,
             };
@@ -192,6 +196,8 @@ impl Network {
                 backlog: sum(&bands),
                 bands: &bands,
                 rate: RATE,
+                buffer: Some(Size::Packets(u64::from(BUFFER))),
+                random: &mut self.random,
                 node: &mut *self.node,
                 would_mark: false,
             };

@@ -3,7 +3,7 @@
 //! The reference points were measured with the authors' ns-3 code in their incast script: N senders of 32 KiB that
 //! all start at 10 ms, one switch, 1 Gbps, 40 us a link, 80 packets of 1500 bytes.
 
-use crate::outcome::{numbers, run};
+use crate::outcome::{mean_fct, numbers, run};
 use fanin_engine::sim::Outcome;
 
 /// The network and transport of the authors' scripts.
@@ -105,4 +105,77 @@ fn priority_lowers_the_mean_and_not_the_99th_percentile() {
     let without = incast(100, "rcc", "priority = \"off\"", "");
     near(without.number("fct_p99_s"), with.number("fct_p99_s"));
     assert!(with.number("fct_mean_s") < 0.8 * without.number("fct_mean_s"), "{}", without.number("fct_mean_s"));
+}
+
+/// Two bottlenecks, as in the authors' second script: twenty hosts of one rack and twenty of the other send 1 MiB each
+/// to one receiver, and twenty more of the first rack to as many hosts of the second. The uplink of 10 Gbps, which RCC
+/// does not know of, is full. Timeouts of senders take 200 ms unless `more` says otherwise.
+fn two_bottlenecks(rules: &str) -> Outcome {
+    let network = SETTING.replace(
+        "topology = \"star\"",
+        "topology = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts-per-leaf = 41\nsender-placement = \"packed\"",
+    );
+    let network = network.replace("rto-min = \"10ms\"", "rto-min = \"200ms\"");
+    let group = |name: &str, senders: u64, receiver: u64| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nkind = \"incast\"\nsenders = {senders}\nreceiver = {receiver}\n\
+             bytes-each = \"1MiB\"\nstart = \"10ms\"\n"
+        )
+    };
+    let pairs: String = (1..=20).map(|i| group(&format!("pair-{i}"), 1, i)).collect();
+    let traffic = [group("remote", 20, 0), pairs, group("local", 20, 0)].concat();
+    run(&format!("{network}scheme = \"rcc\"\n[scheme.rcc]\n{rules}\n{traffic}"))
+}
+
+#[test]
+fn ecn_protects_a_bottleneck_that_the_scheduler_does_not_know() {
+    let (with, without) = (two_bottlenecks(""), two_bottlenecks("ecn = \"off\""));
+    assert!(with.number("marks") > 1000.0 && without.number("marks") == 0.0);
+    assert!(without.number("drops") > 5.0 * with.number("drops"), "{} drops", without.number("drops"));
+    assert!(with.number("drops") > 0.0, "RCC protects the last hop only");
+}
+
+#[test]
+fn the_receivers_timer_repairs_the_loss_of_whole_windows() {
+    let lost = |rules: &str| {
+        let outcome = two_bottlenecks(&format!("ecn = \"off\"\n{rules}"));
+        (outcome.number("timeouts_full_window"), outcome.number("timeouts"))
+    };
+    let (with, without) = (lost(""), lost("rto-r = \"off\""));
+    assert!(with.0 == 0.0 && without.0 >= 3.0, "{without:?}");
+    assert!(with.1 < 0.7 * without.1, "{with:?} and {without:?}");
+}
+
+#[test]
+fn flows_of_unknown_size_take_turns_and_end() {
+    let outcome = incast(60, "rcc", "", "announce-size = false");
+    assert_eq!((outcome.number("completed"), outcome.number("drops")), (60.0, 0.0));
+    let mixed = incast(
+        20,
+        "rcc",
+        "",
+        "[[traffic]]\nname = \"unknown\"\nkind = \"incast\"\nsenders = 20\nbytes-each = \"32KiB\"\nstart = \"10ms\"\n\
+         announce-size = false",
+    );
+    assert!(mean_fct(&mixed, "incast") < mean_fct(&mixed, "unknown"));
+}
+
+#[test]
+fn connections_that_stay_open_serve_round_after_round() {
+    for (rules, goodput) in [("", 0.9e9), ("queue-max = 4", 0.1e9)] {
+        let outcome = incast(30, "rcc", rules, "connections = \"persistent\"\nrounds = 4");
+        assert_eq!((outcome.number("completed"), outcome.number("drops")), (120.0, 0.0));
+        // Acknowledgements that wait for long make senders impatient.
+        assert_eq!(outcome.number("timeouts"), outcome.number("timeouts_spurious"));
+        assert!(outcome.number("goodput_bps") > goodput, "{}", outcome.number("goodput_bps"));
+    }
+}
+
+#[test]
+fn lost_acknowledgements_do_not_stop_the_host_unless_repetitions_wait() {
+    let cut = "[[fault]]\nkind = \"link-down\"\nlink = \"receiver-0->switch-0\"\ndirection = \"one\"\nat = \"10.1ms\"\nfor = \"2ms\"\n\
+               queued = \"drop\"\n[run]\nduration = \"5s\"";
+    let completed = |rules: &str| incast(100, "rcc", rules, cut).number("completed");
+    assert_eq!(completed(""), 100.0);
+    assert!(completed("repeats = \"wait\"") < 100.0);
 }
