@@ -91,3 +91,18 @@ def test_overrides_are_a_dictionary_or_pairs(work):
 
 def test_a_capture_needs_the_store(cli, work):
     assert cli("run", "small.toml", "--pcap", "--no-store").code == 2
+
+
+def test_groups_have_totals_of_their_own(cli, work):
+    text = Path("small.toml").read_text()
+    more = '[[traffic]]\nname = "other"\nkind = "background"\nflows = 1\nbytes-each = "50KB"\n\n'
+    head, mark, tail = text.partition("[run]")
+    Path("two.toml").write_text(head + more + mark + tail)
+    found = json.loads(cli("run", "two.toml", "--json", "--no-store").out)
+    assert [group["group"] for group in found["groups"]][-1] == "other"
+    assert sum(group["flows"] for group in found["groups"]) == found["flows"]
+    assert sum(group["goodput_bps"] for group in found["groups"]) == pytest.approx(found["goodput_bps"])
+    shown = cli("run", "two.toml", "--no-store").out
+    assert "# Traffic groups" in shown
+    assert "\nother\t" in shown
+    assert "# Traffic groups" not in cli("run", "small.toml", "--no-store").out

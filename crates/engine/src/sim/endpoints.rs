@@ -114,7 +114,7 @@ impl World {
             self.groups[group.index()].delivered += delivery.new_in_order;
             if let Some(bins) = &mut core.ledger().bins {
                 bins.add_delay(group, now, delay, previous);
-                bins.add_delivered(group, now, Bytes::new(delivery.new_in_order));
+                bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
         }
         if self.has_scheduler(to) {
@@ -307,7 +307,7 @@ impl World {
         let flow = &mut self.flows[id.index()];
         flow.timeouts[cause as usize] += 1;
         if let Some(bins) = &mut core.ledger().bins {
-            bins.add_timeout(flow.wire.group, now);
+            bins.add_timeout(flow.wire.group, now, cause);
         }
         if outcome == TimerOutcome::Failed {
             self.on_flow_failed(id, now, core);
