@@ -94,15 +94,14 @@ def test_a_capture_needs_the_store(cli, work):
 
 
 def test_groups_have_totals_of_their_own(cli, work):
-    text = Path("small.toml").read_text()
-    more = '[[traffic]]\nname = "other"\nkind = "background"\nflows = 1\nbytes-each = "50KB"\n\n'
-    head, mark, tail = text.partition("[run]")
-    Path("two.toml").write_text(head + more + mark + tail)
-    found = json.loads(cli("run", "two.toml", "--json", "--no-store").out)
-    assert [group["group"] for group in found["groups"]][-1] == "other"
+    found = json.loads(cli("run", "small.toml", "--json", "--no-store").out)
+    assert [group["group"] for group in found["groups"]] == ["background", "bursts"]
     assert sum(group["flows"] for group in found["groups"]) == found["flows"]
     assert sum(group["goodput_bps"] for group in found["groups"]) == pytest.approx(found["goodput_bps"])
-    shown = cli("run", "two.toml", "--no-store").out
+    shown = cli("run", "small.toml", "--no-store").out
     assert "# Traffic groups" in shown
-    assert "\nother\t" in shown
-    assert "# Traffic groups" not in cli("run", "small.toml", "--no-store").out
+    assert "\nbursts\t" in shown
+    text = Path("small.toml").read_text()
+    first, second = (text.index(mark) for mark in ('[[traffic]]\nname = "background"', '[[traffic]]\nname = "bursts"'))
+    Path("lone.toml").write_text(text[:first] + text[second:])
+    assert "# Traffic groups" not in cli("run", "lone.toml", "--no-store").out
