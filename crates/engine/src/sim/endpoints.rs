@@ -191,7 +191,10 @@ impl World {
             let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
             let verdict = self.ack_verdict(to, id, kind, now, core);
             if verdict == AckVerdict::Hold {
-                self.flows[id.index()].receiver.held = Some(HeldAck { syn: false, ece: ack.ece });
+                let held = &mut self.flows[id.index()].receiver.held;
+                // One acknowledgement stands for all that were held, and with it the echo of their marks.
+                let ece = ack.ece || held.is_some_and(|held| held.ece);
+                *held = Some(HeldAck { syn: false, ece });
             } else {
                 // A newer acknowledgement takes the place of one that waits.
                 self.flows[id.index()].receiver.held = None;

@@ -7,5 +7,6 @@ mod determinism;
 mod measures;
 mod outcome;
 mod schemes;
+mod snapshots;
 mod theory;
 mod wireshark;

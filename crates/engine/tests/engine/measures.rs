@@ -145,14 +145,17 @@ fn bins() {
 #[test]
 fn links_per_bin() {
     let outcome = two_by_two("", "bin = \"50us\"");
-    assert_eq!(words(&outcome, "link-bins", "link"), ["n0->n1"; 3]);
+    assert_eq!(words(&outcome, "link-bins", "link"), ["switch-0->receiver-0"; 3]);
     // Four segments leave from 37 us to 85 us.
     for (row, busy) in [13.0 / 50.0, 35.0 / 50.0, 0.0].into_iter().enumerate() {
         near(numbers(&outcome, "link-bins", "utilisation")[row], busy);
         near(numbers(&outcome, "link-bins", "throughput_bps")[row], busy * 1e9);
     }
     let all = two_by_two("", "bin = \"50us\"\nqueues = \"all\"");
-    assert_eq!(words(&all, "link-bins", "link")[..3], ["n0->n1", "n0->n2", "n0->n3"]);
+    assert_eq!(
+        words(&all, "link-bins", "link")[..3],
+        ["switch-0->receiver-0", "switch-0->sender-0", "switch-0->sender-1"]
+    );
 }
 
 #[test]

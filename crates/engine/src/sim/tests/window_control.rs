@@ -5,12 +5,13 @@ use super::bench::{Log, Parts, instead, reals, run_instead, scenario, star, tapp
 use crate::ids::FlowId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{
-    AckKind, AckVerdict, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAgent, SwitchCx,
-    WindowControl,
+    AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, Pass, Passage, ReceiverAction, ReceiverCx,
+    SenderCx, SwitchAgent, SwitchCx, WindowControl,
 };
-use crate::schemes::Scheme;
+use crate::schemes::{NewReno, Scheme};
 use crate::sim::build::Substitutes;
 use crate::sim::run_with;
+use crate::tcp::EcnMode;
 use crate::units::Time;
 
 /// What a host's scheduler is told.
@@ -166,6 +167,48 @@ fn acknowledgements_wait_and_leave_with_the_number_and_window_of_their_release()
         assert_eq!(u64::from(seen.packet.window) << 5, GRANTED * (i + 1) / 32 * 32);
     }
     assert_eq!((outcome.number("retransmissions"), outcome.number("timeouts")), (0.0, 0.0));
+}
+
+/// Marks the first segment alone.
+struct MarkingFirst;
+
+impl SwitchAgent for MarkingFirst {
+    fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, _passage: &Passage) -> Pass {
+        if packet.seq == 1 && packet.size > 40 && packet.flags.has(Flags::ECT) {
+            packet.flags = packet.flags.with(Flags::CE);
+        }
+        Pass::Forward
+    }
+}
+
+/// Told of every mark on its own.
+struct Echoed(Log<bool>);
+
+impl CongestionControl for Echoed {
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Accurate
+    }
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        self.0.push(ack.ece);
+        NewReno.on_ack(cx, ack);
+    }
+}
+
+#[test]
+fn a_held_acknowledgement_keeps_the_echo_of_those_that_it_replaces() {
+    let echoes = Log::new();
+    let tell = echoes.clone();
+    let scheme = Parts {
+        congestion: Some(Box::new(move |_| Box::new(Echoed(tell.clone())))),
+        window: Some(Box::new(|_| Box::new(Holding { flow: FlowId::default(), granted: 0 }))),
+        agent: Some(Box::new(|_| Box::new(MarkingFirst))),
+        ..Parts::default()
+    };
+    // All segments of the first window are held for one acknowledgement; the first of them alone was marked.
+    run_instead(&star(1, "50KB", "[transport]\ninitial-window = \"100mss\""), scheme);
+    let echoes = echoes.take();
+    assert!(echoes.len() > 2 && echoes[0], "{echoes:?}");
+    assert!(!echoes[1..].contains(&true), "once told, the echo is over: {echoes:?}");
 }
 
 /// After a while asks for a retransmission of what is unacknowledged.
