@@ -193,8 +193,18 @@ class Experiment:
 
         """
         changes: list[Settings] = [[], *([change] for change in self._swept() if swept)]
-        found = (remarks.unmarked(self.resolved(settings(overrides) + change)) for change in changes)
+        found = [remarks.unmarked(self.resolved(settings(overrides) + change)) for change in changes]
+        found.append(remarks.unused(self._unused(settings(overrides))))
         return list(dict.fromkeys(remark for remark in found if remark))
+
+    def _unused(self, given: Settings) -> list[str]:
+        """Values of schemes that neither the scenario nor its sweep uses."""
+        schemes: list[Settings] = [[setting] for setting in self._swept() if setting[0].endswith(".scheme")]
+        every = [
+            _engine.unused(self._runs_text, str(self._runs_path), self.overrides + given + change)
+            for change in [[], *schemes]
+        ]
+        return [path for path in every[0] if all(path in unused for unused in every)]
 
     def run(
         self,

@@ -105,3 +105,14 @@ def test_groups_have_totals_of_their_own(cli, work):
     first, second = (text.index(mark) for mark in ('[[traffic]]\nname = "background"', '[[traffic]]\nname = "bursts"'))
     Path("lone.toml").write_text(text[:first] + text[second:])
     assert "# Traffic groups" not in cli("run", "lone.toml", "--no-store").out
+
+
+def test_values_of_schemes_out_of_use_are_named(cli, work):
+    setting = ["--set", "scheme.dctcp.g=1/8"]
+    # The sweep uses DCTCP.
+    assert "warning" not in cli("check", "small.toml", *setting).err
+    text = Path("small.toml").read_text()
+    Path("plain.toml").write_text(text[: text.index("[sweep]")])
+    for verb in (["check"], ["run", "--no-store"]):
+        assert "warning: scheme.dctcp.g: no traffic" in cli(*verb, "plain.toml", *setting).err
+        assert "warning" not in cli(*verb, "plain.toml", *setting, "--set", "transport.scheme=dctcp").err

@@ -18,9 +18,9 @@ pub struct SpecError {
     /// What is wrong.
     pub message: String,
     /// What to write instead of the offending name or value, if there is one plausible repair.
-    pub suggestion: Option<String>,
+    pub suggestion: Option<Box<str>>,
     /// Further mistakes that could be told without knowing what this one was meant to be: unknown keys.
-    pub more: Vec<SpecError>,
+    pub more: Box<[SpecError]>,
 }
 
 impl fmt::Display for SpecError {
@@ -34,9 +34,8 @@ impl fmt::Display for SpecError {
             write!(f, "{}: ", self.key)?;
         }
         f.write_str(&self.message)?;
-        match &self.suggestion {
-            Some(suggestion) => write!(f, " (did you mean \"{suggestion}\"?)")?,
-            None => {}
+        if let Some(suggestion) = &self.suggestion {
+            write!(f, " (did you mean \"{suggestion}\"?)")?;
         }
         self.more.iter().try_for_each(|other| write!(f, "\n{other}"))
     }
@@ -66,8 +65,8 @@ impl Place {
             line: self.line,
             key: key.into(),
             message,
-            suggestion,
-            more: Vec::new(),
+            suggestion: suggestion.map(Into::into),
+            more: Box::default(),
         }
     }
 }

@@ -100,8 +100,8 @@ impl Scenario {
         let reader = Reader { root: &root, file: &file };
         let read = reader.top_level().and_then(|()| Self::read(&reader));
         let scenario = read.map_err(|mut first| {
-            first.more = reader.unknown_keys();
-            first.more.retain(|other| other.line != first.line || other.key != first.key);
+            let unknown = reader.unknown_keys().into_iter();
+            first.more = unknown.filter(|other| (other.line, &other.key) != (first.line, &first.key)).collect();
             first
         })?;
         scenario.check_relations()?;
