@@ -84,9 +84,7 @@ def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] 
         if reading["id"] == key
     ]
     named = {path for reading in readings for path in reading["params"]}
-    params = [
-        {**param, "key": path} for path, param in parameters.items() if param["reading"] == key or path in named
-    ]
+    params = [{**param, "key": path} for path, param in parameters.items() if param["reading"] == key or path in named]
     if not readings and not params:
         return None
     return {"kind": "reading", "key": key, "readings": readings, "params": params}

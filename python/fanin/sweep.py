@@ -55,7 +55,8 @@ class Runs:
     def frame(self) -> pl.DataFrame:
         """One row per run: the sweep's variables, the seed, the run's id and its summary."""
         rows = [
-            {**point.values, "seed": point.seed, "run_id": run.run_id, **totals(run.summary)} for point, run in self.finished
+            {**point.values, "seed": point.seed, "run_id": run.run_id, **totals(run.summary)}
+            for point, run in self.finished
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 

@@ -493,7 +493,7 @@ fn ledger(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Ledger {
     let mut ledger = Ledger::new(limits, topology.nodes.len(), bins, layout.header);
     let trace = scenario.measure.text("queue-trace") == "on-change";
     for link in watched {
-        ledger.observe(link, trace);
+        ledger.observe(link, ports[link.index()].ps_per_byte, trace);
     }
     ledger
 }

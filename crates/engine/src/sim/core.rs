@@ -114,6 +114,8 @@ struct SlowPort {
     acts_on_dequeue: bool,
     /// Lazy service: size of the packet in transmission, 0 if none was seen to leave yet.
     in_service: u16,
+    /// Since when.
+    begun: Time,
 }
 
 impl SlowPort {
@@ -300,8 +302,9 @@ impl Core {
             }
         }
         // What waits has the time from which on it may leave in place of its arrival.
-        port.begin(&packet, at.ps().max(packet.arrival));
+        slow.begun = at.max(Time::from_ps(packet.arrival));
         slow.in_service = packet.size;
+        port.begin(&packet, slow.begun.ps());
         true
     }
 
@@ -345,7 +348,9 @@ impl Core {
             slow.bytes_out += u64::from(packet.size);
             port.dep = port.dep.wrapping_add(1);
             let backlog = Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - slow.bytes_out };
-            self.ledger.on_queue(link, Time::from_ps(packet.arrival - port.delay), backlog);
+            let at = Time::from_ps(packet.arrival - port.delay);
+            let begun = at - slow.spec.transmission(packet.size);
+            self.ledger.on_departure(link, begun, at, packet.size, backlog);
         }
     }
 
@@ -379,9 +384,8 @@ impl Core {
     fn complete_service(&mut self, link: LinkId) {
         let at = Time::from_ps(self.ports[link.index()].busy_until);
         let slow = &mut self.slow[link.index()];
-        slow.in_service = 0;
-        let backlog = slow.behind;
-        self.ledger.on_queue(link, at, backlog);
+        let size = std::mem::take(&mut slow.in_service);
+        self.ledger.on_departure(link, slow.begun, at, size, slow.behind);
         self.serve(link, at);
     }
 
@@ -483,6 +487,7 @@ fn slow_part(spec: PortSpec) -> SlowPort {
         bands: vec![Backlog::default(); bands],
         behind: Backlog::default(),
         in_service: 0,
+        begun: Time::ZERO,
     }
 }
 

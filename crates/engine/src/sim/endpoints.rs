@@ -176,7 +176,9 @@ impl World {
         let (to, announced) = (self.flows[id.index()].wire.to, self.announced(id));
         self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, &announced));
         if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
-            self.flows[id.index()].receiver.held = Some(HeldAck { syn: true, ece: false });
+            // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data
+            // that is held will do, and echoes its marks.
+            self.flows[id.index()].receiver.held.get_or_insert(HeldAck { syn: true, ece: false });
         } else {
             self.send_syn_ack(id, now, core);
         }

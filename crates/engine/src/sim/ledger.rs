@@ -67,6 +67,8 @@ pub(crate) struct QueueMonitor {
     last: (Time, u32),
     /// Its number among observed ports.
     slot: usize,
+    /// Transmission time at the rate as built.
+    ps_per_byte: u32,
 }
 
 /// One lost packet: a row of the drops table.
@@ -123,10 +125,10 @@ impl Ledger {
     }
 
     /// Starts to watch the queue of `link`. Links are named in order.
-    pub(crate) fn observe(&mut self, link: LinkId, trace: bool) {
+    pub(crate) fn observe(&mut self, link: LinkId, ps_per_byte: u32, trace: bool) {
         let trace = trace.then(Trace::new);
         let slot = self.observed().count();
-        let monitor = QueueMonitor { stats: QueueStats::new(), trace, last: (Time::ZERO, 0), slot };
+        let monitor = QueueMonitor { stats: QueueStats::new(), trace, last: (Time::ZERO, 0), slot, ps_per_byte };
         self.queues[link.index()] = Some(monitor);
     }
 
@@ -260,6 +262,16 @@ impl Ledger {
     #[cold]
     pub(crate) fn on_resent(&mut self, flow: FlowId, seq: u32) {
         self.flows[flow.index()].lost.retain(|lost| lost.seq != seq);
+    }
+
+    /// A packet of `size` bytes has left the port of `link`, which has sent it since `begun`.
+    #[inline]
+    pub(crate) fn on_departure(&mut self, link: LinkId, begun: Time, at: Time, size: u16, backlog: Backlog) {
+        if let (Some(monitor), Some(bins)) = (&self.queues[link.index()], &mut self.bins) {
+            let as_built = Time::from_ps(u64::from(size) * u64::from(monitor.ps_per_byte));
+            bins.add_sent(monitor.slot, begun, at, as_built);
+        }
+        self.on_queue(link, at, backlog);
     }
 
     /// The queue of an observed port changed.

@@ -8,21 +8,21 @@ use crate::units::Rate;
 pub(super) struct PortCell {
     /// Packets in the port times picoseconds.
     pub(super) packet_time: u128,
-    /// Picoseconds with a packet in transmission: a port that holds any sends one.
-    pub(super) busy: u64,
+    /// What was sent, in the picoseconds that the link as built needs for it.
+    pub(super) sent: u64,
 }
 
 impl PortCell {
     pub(super) fn add(&mut self, other: Self) {
         self.packet_time += other.packet_time;
-        self.busy += other.busy;
+        self.sent += other.sent;
     }
     /// Mean backlog over `span` seconds.
     pub(super) fn mean(&self, span: f64) -> f64 {
         self.packet_time as f64 * 1e-12 / span
     }
     fn utilisation(&self, span: f64) -> f64 {
-        self.busy as f64 * 1e-12 / span
+        self.sent as f64 * 1e-12 / span
     }
 }
 
@@ -31,7 +31,7 @@ impl PortCell {
 pub struct BinnedPort {
     /// Name of its link.
     pub link: String,
-    /// Rate of its link.
+    /// Rate of its link as built.
     pub rate: Rate,
 }
 
@@ -54,10 +54,10 @@ pub(super) fn table(ports: &[BinnedPort], cells: &[PortCell], starts: &[f64], sp
             column(
                 "throughput_bps",
                 "bit/s",
-                "That share of the rate as built: bits sent over the length of the bin, headers included, where no fault acts",
+                "Bits sent over the length of the bin, headers included",
                 per(&|row, cell| used(row, cell) * ports[row % count].rate.bps() as f64),
             ),
-            column("utilisation", "1", "Share of the bin during which the port held packets, and so, where no fault stops it, the link was sending", per(&used)),
+            column("utilisation", "1", "Throughput over the rate of the link as built", per(&used)),
             column(
                 "queue_mean_packets",
                 "pkt",

@@ -2,11 +2,11 @@
 //! acknowledgements, and asks for retransmissions.
 
 use super::bench::{Log, Parts, instead, reals, run_instead, scenario, star, tapped};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, LinkId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{
     AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, Pass, Passage, ReceiverAction, ReceiverCx,
-    SenderCx, SwitchAgent, SwitchCx, WindowControl,
+    SenderCx, SwitchAction, SwitchAgent, SwitchCx, WindowControl,
 };
 use crate::schemes::{NewReno, Scheme};
 use crate::sim::build::Substitutes;
@@ -209,6 +209,66 @@ fn a_held_acknowledgement_keeps_the_echo_of_those_that_it_replaces() {
     let echoes = echoes.take();
     assert!(echoes.len() > 2 && echoes[0], "{echoes:?}");
     assert!(!echoes[1..].contains(&true), "once told, the echo is over: {echoes:?}");
+}
+
+/// Lets the first SYN-ACK go, and whatever follows only after 2 ms.
+struct HoldingData {
+    opened: bool,
+}
+
+impl WindowControl for HoldingData {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {
+        if !self.opened {
+            cx.actions.push(ReceiverAction::Timer { at: Time::from_ms(2), token: 0 });
+        }
+    }
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+        let hold = self.opened && cx.now <= Time::from_ms(2);
+        self.opened = true;
+        if hold { AckVerdict::Hold } else { AckVerdict::Send }
+    }
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, _token: u64) {
+        cx.actions.push(ReceiverAction::Release { flow: FlowId::new(0), push: false });
+    }
+}
+
+/// Marks the first segment alone, and lets data overtake repeated SYNs.
+struct DelayingSyns {
+    kept: Vec<(Packet, LinkId)>,
+}
+
+impl SwitchAgent for DelayingSyns {
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        if packet.is_ack() || !packet.flags.has(Flags::SYN) || !packet.flags.has(Flags::RETRANSMITTED) {
+            return MarkingFirst.on_packet(cx, packet, passage);
+        }
+        cx.actions.push(SwitchAction::Timer { at: Time::from_ms(1), token: 0 });
+        self.kept.push((*packet, passage.to));
+        Pass::Keep
+    }
+    fn on_timer(&mut self, cx: &mut SwitchCx<'_>, _token: u64) {
+        for (packet, to) in self.kept.drain(..) {
+            cx.actions.push(SwitchAction::Inject { packet, to });
+        }
+    }
+}
+
+#[test]
+fn a_late_syn_does_not_displace_a_held_acknowledgement_of_data() {
+    let echoes = Log::new();
+    let tell = echoes.clone();
+    let scheme = Parts {
+        congestion: Some(Box::new(move |_| Box::new(Echoed(tell.clone())))),
+        window: Some(Box::new(|_| Box::new(HoldingData { opened: false }))),
+        agent: Some(Box::new(|_| Box::new(DelayingSyns { kept: Vec::new() }))),
+        ..Parts::default()
+    };
+    // The SYN-ACK takes longer than the timer of the SYN, which is sent again for nothing.
+    let outcome = run_instead(&star(1, "5KB", "[transport]\nsyn-timeout = \"30us\""), scheme);
+    assert_eq!((outcome.number("timeouts_syn"), outcome.number("timeouts")), (1.0, 1.0));
+    let echoes = echoes.take();
+    assert!(echoes[0] && !echoes[1..].contains(&true), "the mark of the first segment: {echoes:?}");
 }
 
 /// After a while asks for a retransmission of what is unacknowledged.
