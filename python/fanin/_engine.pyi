@@ -14,6 +14,7 @@ __all__ = [
     "resolved_table",
     "run",
     "schema",
+    "unused",
     "version",
 ]
 
