@@ -37,7 +37,8 @@ def explain(key: str) -> dict[str, Any]:
     Returns:
         ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment,
         ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
-        parameter. Each parameter has ``key takes default doc source reading``.
+        parameter. Each parameter has ``key takes default doc source reading``. The id of a reading gives
+        ``{kind: "reading", key, readings, params}``: what each scheme says of it, and every parameter that selects it.
 
     Raises:
         NotFoundError: naming the nearest name.
@@ -64,12 +65,29 @@ def explain(key: str) -> dict[str, Any]:
         }
     if (param := _of_a_group(key, parameters)) is not None:
         return {"kind": "parameter", **parameters[param], "key": param}
+    if (reading := _reading(key, parameters)) is not None:
+        return reading
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
     names += [*registry()["sections"], *parameters, *library.experiments()]
     ends = [name for name in names if name.endswith(f".{key}")]
     close = ends or difflib.get_close_matches(key, names, n=1)
     hint = _did_you_mean(close)
     raise NotFoundError(f"{key}: no scheme, topology, queue, traffic pattern, fault, parameter or experiment{hint}")
+
+
+def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """Everything about a reading of a paper, by its id."""
+    readings = [
+        {"scheme": row["key"], **reading}
+        for row in registry()["schemes"]
+        for reading in row.get("readings", [])
+        if reading["id"] == key
+    ]
+    named = {path for reading in readings for path in reading["params"]}
+    params = [{**param, "key": path} for path, param in parameters.items() if param["reading"] == key or path in named]
+    if not readings and not params:
+        return None
+    return {"kind": "reading", "key": key, "readings": readings, "params": params}
 
 
 def _did_you_mean(names: list[str]) -> str:

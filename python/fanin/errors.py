@@ -5,6 +5,8 @@ The command line prints these as one line and never as a traceback.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class FaninError(Exception):
     """Base of every error that fanin raises on purpose."""
@@ -13,7 +15,8 @@ class FaninError(Exception):
 class ScenarioError(FaninError):
     """A scenario or experiment file says something that cannot be.
 
-    Raised both by the engine, for what is simulated, and by Python, for what is done with the runs.
+    Raised both by the engine, for what is simulated, and by Python, for what is done with the runs. ``more`` are
+    further mistakes of the file, as they are printed: each on a line of its own.
     """
 
     def __init__(
@@ -23,16 +26,18 @@ class ScenarioError(FaninError):
         key: str,
         message: str,
         suggestion: str | None = None,
+        more: Sequence[str] = (),
     ) -> None:
         self.file = file
         self.line = line
         self.key = key
         self.message = message
         self.suggestion = suggestion
+        self.more = tuple(more)
         where = file if line is None else f"{file}:{line}"
         subject = f"{key}: " if key else ""
         hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
-        super().__init__(f"{where}: {subject}{message}{hint}")
+        super().__init__("\n".join((f"{where}: {subject}{message}{hint}", *self.more)))
 
 
 class RunError(FaninError):

@@ -17,7 +17,7 @@ from fanin import _engine, library, remarks, scenario
 from fanin.errors import ResultsError, ScenarioError
 from fanin.scenario import Document, Scalar
 from fanin.store import Store, StoredRun, run_id
-from fanin.summary import COLUMNS, format_value, rows
+from fanin.summary import COLUMNS, format_value, group_rows, rows
 from fanin.toml_lines import line_of
 
 Overrides = Mapping[str, Scalar] | Sequence[tuple[str, Scalar]]
@@ -75,7 +75,9 @@ class Run:
         return f"<Run {self.run_id}: {self.summary.get('flows')} flows, goodput {goodput}>"
 
     def _repr_html_(self) -> str:
-        return html_table(f"Run {self.run_id}", ("", "", "value"), rows(self.summary))
+        header, groups = group_rows(self.summary)
+        shown = html_table(f"Run {self.run_id}", ("", "", "value"), rows(self.summary))
+        return shown + (html_table("Traffic groups", header, groups) if groups else "")
 
 
 class Experiment:
@@ -191,8 +193,18 @@ class Experiment:
 
         """
         changes: list[Settings] = [[], *([change] for change in self._swept() if swept)]
-        found = (remarks.unmarked(self.resolved(settings(overrides) + change)) for change in changes)
+        found = [remarks.unmarked(self.resolved(settings(overrides) + change)) for change in changes]
+        found.append(remarks.unused(self._unused(settings(overrides))))
         return list(dict.fromkeys(remark for remark in found if remark))
+
+    def _unused(self, given: Settings) -> list[str]:
+        """Values of schemes that neither the scenario nor its sweep uses."""
+        schemes: list[Settings] = [[setting] for setting in self._swept() if setting[0].endswith(".scheme")]
+        every = [
+            _engine.unused(self._runs_text, str(self._runs_path), self.overrides + given + change)
+            for change in [[], *schemes]
+        ]
+        return [path for path in every[0] if all(path in unused for unused in every)]
 
     def run(
         self,
@@ -270,7 +282,7 @@ def override(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def html_table(caption: str, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A small HTML table for notebooks."""
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)

@@ -45,3 +45,10 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     if not schemes:
         return None
     return f'{", ".join(schemes)} waits for marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'
+
+
+def unused(paths: list[str]) -> str | None:
+    """A remark on values of schemes that no run uses."""
+    if not paths:
+        return None
+    return f"{', '.join(paths)}: no traffic and no network of this scenario uses that scheme, so nothing comes of it"

@@ -112,13 +112,15 @@ _LABELS = {name: label for labels in _GROUPS.values() for name, label in labels.
 _CAUSES = ("drops_", "timeouts_", "control_", "rewritten")
 """Beginnings of the columns that the table of a run leaves out when they are zero."""
 
+_OF_GROUPS = {"groups": "Totals of each traffic group", "group": "Traffic group"}
+
 COLUMNS = tuple(_LABELS)
 """Every column of a sweep's table but its variables."""
 
 
 def column(name: str) -> Column:
     """How to show a column; one that this module does not know is shown under its own name."""
-    label = _LABELS.get(name, name)
+    label = _LABELS.get(name) or _OF_GROUPS.get(name, name)
     if name in _IN_SECONDS:
         return Column(label, "s", "s")
     for suffix, units in _SUFFIXES.items():
@@ -131,9 +133,33 @@ def column(name: str) -> Column:
 def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     """A run's totals as people read them: group, label and value; causes that did not occur are left out."""
     groups = [(group, name) for group, labels in _GROUPS.items() for name in labels if name in summary]
-    groups += [("other", name) for name in summary if name not in _LABELS]
+    groups += [("other", name) for name in summary if name not in _LABELS and name not in _OF_GROUPS]
     shown = [(group, name) for group, name in groups if not (name.startswith(_CAUSES) and summary[name] == 0)]
     return [(group, column(name).label, format_value(name, summary[name])) for group, name in shown]
+
+
+def totals(summary: dict[str, Any]) -> dict[str, Any]:
+    """The totals of a run as a whole: a row of a sweep's table."""
+    return {name: value for name, value in summary.items() if name not in _OF_GROUPS}
+
+
+def group_rows(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """The totals of the traffic groups as people read them: header and one row per group; empty for a lone group."""
+    groups = summary.get("groups") or []
+    if len(groups) < 2:
+        return [], []
+    names = list(groups[0])
+    header = [_GROUP_HEADERS.get(name, name) for name in names]
+    return header, [[format_value(name, group[name]) for name in names] for group in groups]
+
+
+_GROUP_HEADERS = {
+    "goodput_bps": "goodput",
+    "fct_mean_s": "completion, mean",
+    "fct_p99_s": "completion, p99",
+    "timeout_ratio": "with a timeout",
+}
+"""Total of a group -> the head of its column, where that is not its name."""
 
 
 def format_value(name: str, value: object) -> str:

@@ -16,7 +16,7 @@ from fanin.errors import RunError
 from fanin.experiment import Experiment, Run, Settings, html_table, override
 from fanin.scenario import Scalar, combinations
 from fanin.store import Store, run_id
-from fanin.summary import format_value
+from fanin.summary import format_value, totals
 
 STORED_TABLES = ("flows", "queues")
 """Tables that a sweep keeps; a single run keeps all."""
@@ -55,7 +55,8 @@ class Runs:
     def frame(self) -> pl.DataFrame:
         """One row per run: the sweep's variables, the seed, the run's id and its summary."""
         rows = [
-            {**point.values, "seed": point.seed, "run_id": run.run_id, **run.summary} for point, run in self.finished
+            {**point.values, "seed": point.seed, "run_id": run.run_id, **totals(run.summary)}
+            for point, run in self.finished
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 

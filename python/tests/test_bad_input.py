@@ -134,3 +134,14 @@ def test_fct_needs_a_flows_table(cli, work):
     folder = json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"]
     complaint(cli("export", folder, "--to", "fct", "--table", "queues"), "not a flows table")
     complaint(cli("export", folder, "--to", "csv", "--table", "nonsense"), "nonsense", "flows")
+
+
+def test_every_unknown_key_is_reported_at_once(cli, work):
+    text = Path("small.toml").read_text()
+    Path("wrong.toml").write_text(text.replace("buffer =", "bufer =").replace("duration =", "duraton ="))
+    result = cli("check", "wrong.toml")
+    assert result.code == 3
+    lines = result.err.splitlines()
+    assert len(lines) == 2
+    assert 'network.bufer: unknown key (did you mean "buffer"?)' in lines[0]
+    assert 'run.duraton: unknown key (did you mean "duration"?)' in lines[1]

@@ -230,3 +230,16 @@ def test_the_program_itself_interrupts_cleanly(work):
     assert "Traceback" not in err
     assert "interrupted" in err
     assert all((folder / "manifest.json").is_file() for folder in finished.iterdir())
+
+
+def test_readings_are_looked_up_by_their_ids(cli):
+    schemes = json.loads(cli("list", "schemes", "--json").out)
+    pages = [json.loads(cli("explain", scheme["key"], "--json").out) for scheme in schemes]
+    ids = {reading["id"] for page in pages for reading in page["readings"]}
+    ids |= {param["reading"] for page in pages for param in page["params"] if param["reading"]}
+    assert ids
+    for name in ids:
+        found = json.loads(cli("explain", name, "--json").out)
+        assert (found["kind"], found["key"]) == ("reading", name)
+        assert found["params"] or found["readings"]
+        assert name in cli("explain", name).out

@@ -91,3 +91,28 @@ def test_overrides_are_a_dictionary_or_pairs(work):
 
 def test_a_capture_needs_the_store(cli, work):
     assert cli("run", "small.toml", "--pcap", "--no-store").code == 2
+
+
+def test_groups_have_totals_of_their_own(cli, work):
+    found = json.loads(cli("run", "small.toml", "--json", "--no-store").out)
+    assert [group["group"] for group in found["groups"]] == ["background", "bursts"]
+    assert sum(group["flows"] for group in found["groups"]) == found["flows"]
+    assert sum(group["goodput_bps"] for group in found["groups"]) == pytest.approx(found["goodput_bps"])
+    shown = cli("run", "small.toml", "--no-store").out
+    assert "# Traffic groups" in shown
+    assert "\nbursts\t" in shown
+    text = Path("small.toml").read_text()
+    first, second = (text.index(mark) for mark in ('[[traffic]]\nname = "background"', '[[traffic]]\nname = "bursts"'))
+    Path("lone.toml").write_text(text[:first] + text[second:])
+    assert "# Traffic groups" not in cli("run", "lone.toml", "--no-store").out
+
+
+def test_values_of_schemes_out_of_use_are_named(cli, work):
+    setting = ["--set", "scheme.dctcp.g=1/8"]
+    # The sweep uses DCTCP.
+    assert "warning" not in cli("check", "small.toml", *setting).err
+    text = Path("small.toml").read_text()
+    Path("plain.toml").write_text(text[: text.index("[sweep]")])
+    for verb in (["check"], ["run", "--no-store"]):
+        assert "warning: scheme.dctcp.g: no traffic" in cli(*verb, "plain.toml", *setting).err
+        assert "warning" not in cli(*verb, "plain.toml", *setting, "--set", "transport.scheme=dctcp").err

@@ -30,6 +30,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(resolved_table, module)?)?;
+    module.add_function(wrap_pyfunction!(unused, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(describe_parquet, module)?)?;
     Ok(())
@@ -155,6 +156,13 @@ fn resolved_table(py: Python<'_>, text: &str, file: &str, overrides: Overrides) 
         })
         .collect();
     Ok(Value::Array(rows).to_string())
+}
+
+/// Paths of the values that were written for schemes that the scenario does not use.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn unused(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<Vec<String>> {
+    Ok(parse(py, text, file, &overrides)?.unused())
 }
 
 /// Simulates the scenario with the interpreter released.
@@ -293,6 +301,7 @@ fn scenario_error(py: Python<'_>, error: &SpecError) -> PyErr {
         fields.set_item("key", &error.key)?;
         fields.set_item("message", &error.message)?;
         fields.set_item("suggestion", error.suggestion.as_deref())?;
+        fields.set_item("more", error.more.iter().map(ToString::to_string).collect::<Vec<_>>())?;
         py.import("fanin.errors")?.getattr("ScenarioError")?.call((), Some(&fields))
     })();
     raised.map_or_else(|error| error, PyErr::from_value)

@@ -31,6 +31,7 @@ def explain(
     - `fanin explain dctcp`
     - `fanin explain transport.rto-min`
     - `fanin explain incast --json`
+    - `fanin explain B1`, the id of a reading: every parameter that selects it
     - `fanin explain sdtcp/fig9`
     """
     found = catalogue.explain(key)
@@ -68,8 +69,12 @@ def _print_entry(entry: dict[str, Any]) -> None:
         print_table("Parameters", header, ([param[key] for key in keys] for param in entry["params"]))
     if readings := entry.get("readings"):
         say()
-        rows = ([reading["id"], reading["text"], ", ".join(reading["params"])] for reading in readings)
-        print_table("Readings", ["id", "what is open, and what we take", "parameters of the other readings"], rows)
+        # All readings of a page have the scheme in common, or else the id.
+        first = "scheme" if entry["kind"] == "reading" else "id"
+        rows = ([reading[first], reading["text"], ", ".join(reading["params"])] for reading in readings)
+        print_table("Readings", [first, "what is open, and what we take", "parameters of the other readings"], rows)
     if transport := entry.get("transport"):
         say()
-        print_table("Defaults of [transport] that it changes", ["key", "default"], ([*pair] for pair in transport.items()))
+        print_table(
+            "Defaults of [transport] that it changes", ["key", "default"], ([*pair] for pair in transport.items())
+        )

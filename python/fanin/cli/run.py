@@ -13,6 +13,7 @@ from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table, summary_rows
 from fanin.experiment import Settings
 from fanin.store import CAPTURE, MANIFEST, Store
+from fanin.summary import group_rows
 
 
 def run(
@@ -35,7 +36,7 @@ def run(
 
     Results go to OUT/NAME/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
     --json prints one object: the summary (result_hash, goodput_bps, fct_mean_s, fct_p99_s, timeouts, drops, marks,
-    queue_mean_packets, queue_max_packets, packet_hops, events, wall_s and more), run_id and paths.
+    queue_mean_packets, queue_max_packets, packet_hops, events, wall_s, groups and more), run_id and paths.
 
     **Examples**
 
@@ -66,6 +67,9 @@ def run(
         return
     title = f"{experiment.document.title or experiment.name} (run {finished.run_id})"
     print_table(title, ["", "", "value"], summary_rows(finished.summary))
+    header, groups = group_rows(finished.summary)
+    if groups:
+        print_table("Traffic groups", header, groups)
     for path in paths.values():
         note(path)
 

@@ -55,7 +55,9 @@ impl Histogram {
 
     /// Forgets everything, without giving memory back.
     pub fn clear(&mut self) {
-        self.buckets.fill(0);
+        if self.count > 0 {
+            self.buckets[bucket_of(self.min)..=bucket_of(self.max)].fill(0);
+        }
         (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
     }
 
@@ -89,14 +91,16 @@ impl Histogram {
     pub fn percentile(&self, q: f64) -> Option<u64> {
         let rank = nearest_rank(q, self.count);
         if rank <= 1 {
+            // Nothing has no rank, and no bucket to begin from.
             return self.min();
         }
         let mut below = 0;
-        let bucket = self.buckets.iter().position(|count| {
+        let first = bucket_of(self.min);
+        let bucket = self.buckets[first..].iter().position(|count| {
             below += count;
             below >= rank
         })?;
-        Some(upper_bound(bucket).min(self.max))
+        Some(upper_bound(first + bucket).min(self.max))
     }
 }
 

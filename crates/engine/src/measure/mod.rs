@@ -10,3 +10,4 @@ pub mod pcapng;
 pub mod queue;
 pub mod stats;
 pub mod table;
+pub mod timeouts;

@@ -427,7 +427,8 @@ fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -
         let message = format!("gives {rows} rows over run.duration, more than {MOST_ROWS}; give a longer time");
         Err(measure.fail(key, message))
     };
-    let bins = rows(measure.time("bin")).saturating_mul(scenario.traffic.len() as u64);
+    let ports = if measure.text("queues") == "all" { topology.links.len() } else { 1 };
+    let bins = rows(measure.time("bin")).saturating_mul(scenario.traffic.len().max(ports) as u64);
     if bins > MOST_ROWS {
         return too_many("bin", bins);
     }
@@ -505,15 +506,16 @@ fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool
 fn ledger(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Ledger {
     let topology = &layout.topology;
     let width = scenario.measure.time("bin");
-    let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len()));
+    let switch = |link: &LinkSpec| topology.nodes[link.from.index()] == NodeKind::Switch;
+    let links = topology.links.iter().enumerate().map(|(i, link)| (LinkId::new(i), switch(link)));
+    let watched: Vec<LinkId> =
+        links.filter(|(link, switch)| observed(scenario, topology, *link, *switch)).map(|(link, _)| link).collect();
+    let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len(), watched.len()));
     let limits = ports.iter().map(|port| port.limit);
     let mut ledger = Ledger::new(limits, topology.nodes.len(), bins, layout.header);
     let trace = scenario.measure.text("queue-trace") == "on-change";
-    for (i, link) in topology.links.iter().enumerate() {
-        let (id, switch) = (LinkId::new(i), topology.nodes[link.from.index()] == NodeKind::Switch);
-        if observed(scenario, topology, id, switch) {
-            ledger.observe(id, trace, id == topology.bottleneck);
-        }
+    for link in watched {
+        ledger.observe(link, ports[link.index()].ps_per_byte, trace);
     }
     ledger
 }
@@ -541,6 +543,7 @@ fn groups(scenario: &Scenario, layout: &Layout, seed: u64) -> Result<Vec<Group>,
             wakes: 0,
             delivered: 0,
             delivered_before: 0,
+            delivered_by_completion: 0,
             connections: BTreeMap::new(),
         });
     }

@@ -80,7 +80,7 @@ impl World {
     fn check_ports(&self, ports: &[PortAudit]) -> Result<(), RunError> {
         for (i, port) in ports.iter().enumerate() {
             let PortAudit { entered, believed, counts_bytes, held, flying } = *port;
-            let name = || format!("link {}->{}", self.topology.links[i].from, self.topology.links[i].to);
+            let name = || self.topology.link_names()[i].clone();
             if believed.packets != held.packets || (counts_bytes && believed.bytes != held.bytes) {
                 let what = format!("{} let in {entered} bytes and counts {believed:?}, but holds {held:?}", name());
                 return Err(self.broken(what));

@@ -117,6 +117,8 @@ struct SlowPort {
     acts_on_dequeue: bool,
     /// Lazy service: what finds the port idle leaves at once.
     plain: bool,
+    /// Lazy service: since when the packet in transmission has been sent.
+    begun: Time,
 }
 
 impl SlowPort {
@@ -269,6 +271,7 @@ impl Core {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let idle = port.in_service == 0;
         if idle && slow.plain {
+            slow.begun = now;
             port.begin(packet, now.ps());
             self.announce_head(link, now);
         } else {
@@ -309,7 +312,8 @@ impl Core {
             }
         }
         // What waits has the time from which on it may leave in place of its arrival.
-        port.begin(&packet, at.ps().max(packet.arrival));
+        slow.begun = at.max(Time::from_ps(packet.arrival));
+        port.begin(&packet, slow.begun.ps());
         true
     }
 
@@ -353,7 +357,9 @@ impl Core {
             slow.bytes_out += u64::from(packet.size);
             port.dep = port.dep.wrapping_add(1);
             let backlog = Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - slow.bytes_out };
-            self.ledger.on_queue(link, Time::from_ps(packet.arrival - port.delay), backlog);
+            let at = Time::from_ps(packet.arrival - port.delay);
+            let begun = at - slow.spec.transmission(packet.size);
+            self.ledger.on_departure(link, begun, at, packet.size, backlog);
         }
     }
 
@@ -389,10 +395,10 @@ impl Core {
     /// The packet in service leaves a scheduled port, and the next one is taken.
     #[inline]
     fn complete_service(&mut self, link: LinkId) {
-        let port = &mut self.ports[link.index()];
-        port.in_service = 0;
+        let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let at = Time::from_ps(port.busy_until);
-        self.ledger.on_queue(link, at, self.slow[link.index()].behind);
+        let size = std::mem::take(&mut port.in_service);
+        self.ledger.on_departure(link, slow.begun, at, size, slow.behind);
         self.serve(link, at);
     }
 
@@ -502,6 +508,7 @@ fn slow_part(spec: PortSpec) -> SlowPort {
         waiting: (0..bands).map(|_| VecDeque::new()).collect(),
         bands: vec![Backlog::default(); bands],
         behind: Backlog::default(),
+        begun: Time::ZERO,
     }
 }
 

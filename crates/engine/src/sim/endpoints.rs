@@ -114,7 +114,7 @@ impl World {
             self.groups[group.index()].delivered += delivery.new_in_order;
             if let Some(bins) = &mut core.ledger().bins {
                 bins.add_delay(group, now, delay, previous);
-                bins.add_delivered(group, now, Bytes::new(delivery.new_in_order));
+                bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
         }
         if self.has_scheduler(to) {
@@ -176,7 +176,9 @@ impl World {
         let (to, announced) = (self.flows[id.index()].wire.to, self.announced(id));
         self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, &announced));
         if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
-            self.flows[id.index()].receiver.held = Some(HeldAck { syn: true, ece: false });
+            // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data
+            // that is held will do, and echoes its marks.
+            self.flows[id.index()].receiver.held.get_or_insert(HeldAck { syn: true, ece: false });
         } else {
             self.send_syn_ack(id, now, core);
         }
@@ -191,7 +193,10 @@ impl World {
             let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
             let verdict = self.ack_verdict(to, id, kind, now, core);
             if verdict == AckVerdict::Hold {
-                self.flows[id.index()].receiver.held = Some(HeldAck { syn: false, ece: ack.ece });
+                let held = &mut self.flows[id.index()].receiver.held;
+                // One acknowledgement stands for all that were held, and with it the echo of their marks.
+                let ece = ack.ece || held.is_some_and(|held| held.ece);
+                *held = Some(HeldAck { syn: false, ece });
             } else {
                 // A newer acknowledgement takes the place of one that waits.
                 self.flows[id.index()].receiver.held = None;
@@ -312,7 +317,7 @@ impl World {
         let flow = &mut self.flows[id.index()];
         flow.timeouts[cause as usize] += 1;
         if let Some(bins) = &mut core.ledger().bins {
-            bins.add_timeout(flow.wire.group, now);
+            bins.add_timeout(flow.wire.group, now, cause);
         }
         if outcome == TimerOutcome::Failed {
             self.on_flow_failed(id, now, core);

@@ -66,8 +66,9 @@ pub(crate) struct FlowBook {
     pub(crate) lost: Vec<LostSegment>,
     /// Segments lost in a row.
     pub(crate) loss_run: LossRun,
-    /// Acknowledgements (and SYN-ACKs) of the flow that were dropped.
+    /// Acknowledgements (and SYN-ACKs) of the flow that were dropped, and that were marked.
     pub(crate) acks_dropped: u64,
+    pub(crate) acks_marked: u64,
     /// Bytes of all its packets that were dropped, in both directions.
     pub(crate) dropped_bytes: u64,
     /// Packets that switch agents keep, and their bytes; below zero if one injects what it did not keep.
@@ -83,7 +84,10 @@ pub(crate) struct QueueMonitor {
     pub(crate) trace: Option<Trace>,
     /// Last change, for the integral per time bin.
     last: (Time, u32),
-    binned: bool,
+    /// Its number among observed ports.
+    slot: usize,
+    /// Transmission time at the rate as built.
+    ps_per_byte: u32,
 }
 
 /// One lost packet: a row of the drops table.
@@ -139,11 +143,18 @@ impl Ledger {
         }
     }
 
-    /// Starts to watch the queue of `link`; `binned` if its length goes into the time bins.
-    pub(crate) fn observe(&mut self, link: LinkId, trace: bool, binned: bool) {
+    /// Starts to watch the queue of `link`. Links are named in order.
+    pub(crate) fn observe(&mut self, link: LinkId, ps_per_byte: u32, trace: bool) {
         let trace = trace.then(Trace::new);
-        let monitor = QueueMonitor { stats: QueueStats::new(), trace, last: (Time::ZERO, 0), binned };
+        let slot = self.observed().count();
+        let monitor = QueueMonitor { stats: QueueStats::new(), trace, last: (Time::ZERO, 0), slot, ps_per_byte };
         self.queues[link.index()] = Some(monitor);
+    }
+
+    /// The observed ports, in the order of their bins.
+    pub(crate) fn observed(&self) -> impl Iterator<Item = LinkId> {
+        let watched = self.queues.iter().enumerate().filter(|(_, monitor)| monitor.is_some());
+        watched.map(|(link, _)| LinkId::new(link))
     }
 
     pub(crate) fn add_flow(&mut self, group: GroupId) {
@@ -260,7 +271,9 @@ impl Ledger {
     pub(crate) fn on_mark(&mut self, link: LinkId, packet: &Packet, now: Time) {
         self.ports[link.index()].marks += 1;
         let book = &mut self.flows[packet.flow.index()];
-        book.marks += u64::from(!packet.is_ack());
+        let ack = packet.is_ack();
+        book.marks += u64::from(!ack);
+        book.acks_marked += u64::from(ack);
         if let Some(bins) = &mut self.bins {
             bins.add_mark(book.group, now);
         }
@@ -272,6 +285,16 @@ impl Ledger {
         self.flows[flow.index()].lost.retain(|lost| lost.seq != seq);
     }
 
+    /// A packet of `size` bytes has left the port of `link`, which has sent it since `begun`.
+    #[inline]
+    pub(crate) fn on_departure(&mut self, link: LinkId, begun: Time, at: Time, size: u16, backlog: Backlog) {
+        if let (Some(monitor), Some(bins)) = (&self.queues[link.index()], &mut self.bins) {
+            let as_built = Time::from_ps(u64::from(size) * u64::from(monitor.ps_per_byte));
+            bins.add_sent(monitor.slot, begun, at, as_built);
+        }
+        self.on_queue(link, at, backlog);
+    }
+
     /// The queue of an observed port changed.
     #[inline]
     pub(crate) fn on_queue(&mut self, link: LinkId, at: Time, backlog: Backlog) {
@@ -281,10 +304,8 @@ impl Ledger {
             if let Some(trace) = &mut monitor.trace {
                 trace.on_change(at, backlog.packets, bytes);
             }
-            if monitor.binned
-                && let Some(bins) = &mut self.bins
-            {
-                bins.add_queue(monitor.last.0, at, monitor.last.1);
+            if let Some(bins) = &mut self.bins {
+                bins.add_queue(monitor.slot, monitor.last.0, at, monitor.last.1);
                 monitor.last = (at, backlog.packets);
             }
         }
@@ -292,9 +313,9 @@ impl Ledger {
 
     /// Accounts the time up to the end of the run to the bins.
     pub(crate) fn close(&mut self, end: Time) {
-        for monitor in self.queues.iter_mut().flatten().filter(|monitor| monitor.binned) {
+        for monitor in self.queues.iter_mut().flatten() {
             if let Some(bins) = &mut self.bins {
-                bins.add_queue(monitor.last.0, end, monitor.last.1);
+                bins.add_queue(monitor.slot, monitor.last.0, end, monitor.last.1);
                 monitor.last.0 = end;
             }
         }

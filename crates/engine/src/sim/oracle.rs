@@ -50,6 +50,8 @@ struct Port {
     bands: Vec<VecDeque<(Time, Packet)>>,
     counts: Vec<Backlog>,
     in_service: u64,
+    /// When the transmission of that began.
+    begun: Time,
     bytes_in: u64,
 }
 
@@ -83,6 +85,7 @@ impl Oracle {
                 bands: (0..bands).map(|_| VecDeque::new()).collect(),
                 counts: vec![Backlog::default(); bands],
                 in_service: 0,
+                begun: Time::ZERO,
                 bytes_in: 0,
             }
         });
@@ -112,7 +115,8 @@ impl Oracle {
             self.ledger.on_mark(LinkId::new(link), &packet, now);
         }
         port.in_service = u64::from(packet.size);
-        let departure = now.max(ready) + port.spec.transmission(packet.size);
+        port.begun = now.max(ready);
+        let departure = port.begun + port.spec.transmission(packet.size);
         self.push(departure, (0, link as u64), link, Kind::Departure(packet));
     }
 
@@ -121,7 +125,7 @@ impl Oracle {
         port.in_service = 0;
         let backlog = port.backlog();
         let arrival = now + port.spec.delay;
-        self.ledger.on_queue(LinkId::new(link), now, backlog);
+        self.ledger.on_departure(LinkId::new(link), port.begun, now, packet.size, backlog);
         let rank = self.ties.rank(LinkId::new(link), arrival);
         self.push(arrival, (1, rank), link, Kind::Arrival(packet));
         self.serve(link, now);

@@ -158,7 +158,6 @@ impl PortSpec {
     }
 
     /// Transmission time of `size` bytes.
-    #[cfg(any(test, feature = "oracle"))]
     pub(crate) fn transmission(&self, size: u16) -> Time {
         Time::from_ps(u64::from(size) * u64::from(self.ps_per_byte))
     }

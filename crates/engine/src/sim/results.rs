@@ -1,16 +1,17 @@
 //! What a run leaves behind: totals, tables and a hash over both.
 
 use crate::ids::LinkId;
-use crate::measure::bins::Bins;
 use crate::measure::queue::QueueSummary;
 use crate::measure::stats::{jain, mean, percentile_nearest_rank};
 use crate::measure::table::Table;
 use crate::roles::DropReason;
 use crate::sim::event::EventCore;
+use crate::sim::ledger::FlowBook;
 use crate::sim::tables::{
-    Rows, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table, request_table, trace_table,
+    Row, Rows, bin_tables, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table,
+    request_table, trace_table,
 };
-use crate::sim::transfers::{Counters, TimeoutCause};
+use crate::sim::transfers::{Counters, Group, TimeoutCause, Transfer};
 use crate::sim::world::World;
 use crate::units::Time;
 use serde_json::{Map, Value, json};
@@ -53,6 +54,7 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     totals.retransmission(&world, &rows);
     totals.network(&world, &mut core, &queues);
     totals.run(&world);
+    totals.groups(&world, &rows, &mut core);
     let mut summary = totals.0;
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
     let links = link_names(&world);
@@ -67,9 +69,8 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
         std::mem::take(&mut world.probes).into_table(),
         trace_table(&world, &mut core),
     ];
-    let end = world.now;
     tables.extend(switch_probes);
-    tables.extend(core.ledger().bins.take().map(|bins: Bins| bins.into_table(names, end)));
+    tables.extend(bin_tables(&world, &mut core, names, &links).into_iter().flatten());
     let mut hasher = Sha256::new();
     for table in &tables {
         debug_assert_eq!(table.check(), Ok(()));
@@ -82,6 +83,30 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     Outcome { summary, tables, capture: world.capture.map(super::capture::Capture::into_bytes) }
 }
 
+/// The time over which goodput counts.
+struct Window {
+    /// After the last completion a finished run can only have waited for handshakes that failed.
+    to_last_completion: bool,
+    seconds: f64,
+}
+
+impl Window {
+    fn of(world: &World) -> Self {
+        let last = world.last_completion.filter(|_| world.finished);
+        let start = world.window_start.unwrap_or(Time::ZERO);
+        let seconds = last.unwrap_or(world.now).saturating_sub(start).secs();
+        Self { to_last_completion: last.is_some(), seconds }
+    }
+    /// Bytes of a group that arrived in it.
+    fn delivered(&self, group: &Group) -> u64 {
+        let end = if self.to_last_completion { group.delivered_by_completion } else { group.delivered };
+        end - group.delivered_before
+    }
+    fn rate(&self, bytes: u64) -> Value {
+        if self.seconds > 0.0 { json!(bytes as f64 * 8.0 / self.seconds) } else { Value::Null }
+    }
+}
+
 /// Totals by name, in the order in which they are shown.
 struct Totals(Map<String, Value>);
 
@@ -92,15 +117,9 @@ impl Totals {
 
     /// Payload over the window from the first finite start (or the end of the warm-up) to the end of the run.
     fn goodput(&mut self, world: &World) {
-        let start = world.window_start.unwrap_or(Time::ZERO);
-        // After the last completion a finished run can only have waited for handshakes that failed.
-        let now = (world.now, world.groups.iter().map(|group| group.delivered).sum());
-        let (end, delivered) = world.last_completion.filter(|_| world.finished).unwrap_or(now);
-        let window = end.saturating_sub(start).secs();
-        let rate = |bytes: u64| if window > 0.0 { json!(bytes as f64 * 8.0 / window) } else { Value::Null };
-        let before: u64 = world.groups.iter().map(|group| group.delivered_before).sum();
-        self.put("goodput_bps", rate(delivered - before));
-        self.put("goodput_finite_bps", rate(world.finite_delivered() - world.finite_before));
+        let window = Window::of(world);
+        self.put("goodput_bps", window.rate(world.groups.iter().map(|group| window.delivered(group)).sum()));
+        self.put("goodput_finite_bps", window.rate(world.finite_delivered() - world.finite_before));
     }
 
     /// Completion of transfers and queries, and how fairly they shared.
@@ -126,6 +145,42 @@ impl Totals {
         let hurried = world.transfers.iter().any(|t| t.deadline.is_some());
         let missed = world.transfers.iter().filter(|t| t.missed_deadline(world.now)).count();
         self.put("deadlines_missed", if hurried { json!(missed) } else { Value::Null });
+    }
+
+    /// The totals of each traffic group; counts add up to those of the run.
+    fn groups<C: EventCore>(&mut self, world: &World, rows: &Rows, core: &mut C) {
+        let window = Window::of(world);
+        let books = &core.ledger().flows;
+        let group = |(i, group): (usize, &Group)| {
+            let of_group = |transfer: &Transfer| transfer.group.index() == i;
+            let rows: Vec<(&Transfer, &Row)> =
+                world.transfers.iter().zip(&rows.0).filter(|(transfer, _)| of_group(transfer)).collect();
+            let mut fcts: Vec<f64> = rows.iter().filter_map(|(_, row)| row.fct).collect();
+            fcts.sort_by(f64::total_cmp);
+            let finite = rows.iter().filter(|(transfer, _)| transfer.bytes.is_some()).count();
+            let hit = rows.iter().filter(|(_, row)| row.counters.timeout_count() > 0).count();
+            let rates: Vec<f64> = rows.iter().filter_map(|(_, row)| row.rate).collect();
+            let count = |f: &dyn Fn(&Counters) -> u64| rows.iter().map(|(_, row)| f(&row.counters)).sum::<u64>();
+            let booked =
+                |f: &dyn Fn(&FlowBook) -> u64| books.iter().filter(|book| book.group.index() == i).map(f).sum::<u64>();
+            json!({
+                "group": group.name,
+                "goodput_bps": window.rate(window.delivered(group)),
+                "fct_mean_s": mean(&fcts),
+                "fct_p99_s": percentile_nearest_rank(&fcts, 0.99),
+                "jain": jain(&rates),
+                "flows": rows.len(),
+                "completed": fcts.len(),
+                "incomplete": finite - fcts.len(),
+                "retransmissions": count(&|counters| counters.retransmissions),
+                "timeouts": count(&Counters::timeout_count),
+                "timeout_ratio": (!rows.is_empty()).then(|| hit as f64 / rows.len() as f64),
+                "drops": booked(&|book| book.drops + book.acks_dropped),
+                "marks": booked(&|book| book.marks + book.acks_marked),
+            })
+        };
+        let groups: Vec<Value> = world.groups.iter().enumerate().map(group).collect();
+        self.put("groups", Value::Array(groups));
     }
 
     fn retransmission(&mut self, world: &World, rows: &Rows) {

@@ -1,6 +1,7 @@
 //! The tables of a run: a row per transfer, port, link, query, group and loss.
 
 use crate::ids::{LinkId, NodeId, TransferId};
+use crate::measure::bins::BinnedPort;
 use crate::measure::queue::QueueSummary;
 use crate::measure::table::{Column, Data, Table};
 use crate::roles::DropReason;
@@ -309,6 +310,24 @@ pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: 
             column("bytes", "B", "Bytes sent, headers included.", Data::U64(bytes)),
         ],
     }
+}
+
+/// What happened in each time bin, to groups and at observed ports, if that was asked for.
+pub(crate) fn bin_tables<C: EventCore>(
+    world: &World,
+    core: &mut C,
+    groups: Vec<String>,
+    links: &[String],
+) -> Option<[Table; 2]> {
+    let mut bins = core.ledger().bins.take()?;
+    for transfer in world.transfers.iter().filter(|transfer| !transfer.failed && transfer.start <= world.now) {
+        bins.add_transfer(transfer.group, transfer.start, transfer.completion.unwrap_or(world.now));
+    }
+    let port =
+        |link: LinkId| BinnedPort { link: links[link.index()].clone(), rate: world.topology.links[link.index()].rate };
+    let ports: Vec<BinnedPort> = core.ledger().observed().map(port).collect();
+    let watched = core.ledger().observed().position(|link| link == world.topology.bottleneck);
+    Some(bins.into_tables(groups, &ports, watched, world.now))
 }
 
 pub(crate) fn request_table(world: &World, groups: &[String]) -> Table {

@@ -1,6 +1,7 @@
 //! Transfers: the rows of the flow table, from the traffic pattern's wish to the last byte's arrival.
 
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
+pub use crate::measure::timeouts::TimeoutCause;
 use crate::packet::Stamp;
 use crate::rng::Stream;
 use crate::roles::PathRequest;
@@ -15,47 +16,6 @@ use crate::tcp::sender::{Sender, State};
 use crate::traffic::{Connection, Request, Traffic, TrafficAction, TrafficCx, TransferSpec};
 use crate::units::Time;
 use std::collections::BTreeMap;
-
-/// Why a retransmission timer expired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeoutCause {
-    /// The SYN or its answer was not in time.
-    Syn,
-    /// Every segment outstanding was lost.
-    FullWindow,
-    /// The first segment was lost, and too few arrived after it to signal that.
-    FewDuplicates,
-    /// The first segment was lost again when it was sent again.
-    LostRetransmission,
-    /// Nothing was lost that the sender waits for.
-    Spurious,
-}
-
-impl TimeoutCause {
-    /// Every cause, in the order of its code.
-    pub const ALL: [Self; 5] =
-        [Self::Syn, Self::FullWindow, Self::FewDuplicates, Self::LostRetransmission, Self::Spurious];
-    /// Name of its column in the flow table.
-    pub const fn column(self) -> &'static str {
-        match self {
-            Self::Syn => "timeouts_syn",
-            Self::FullWindow => "timeouts_full_window",
-            Self::FewDuplicates => "timeouts_few_duplicates",
-            Self::LostRetransmission => "timeouts_lost_retransmission",
-            Self::Spurious => "timeouts_spurious",
-        }
-    }
-    /// What the column counts.
-    pub const fn description(self) -> &'static str {
-        match self {
-            Self::Syn => "Timeouts because a SYN or its answer was not in time.",
-            Self::FullWindow => "Timeouts after every outstanding segment was lost.",
-            Self::FewDuplicates => "Timeouts after a loss that too few later segments signalled.",
-            Self::LostRetransmission => "Timeouts after a retransmission was lost.",
-            Self::Spurious => "Timeouts although the first outstanding segment was not lost.",
-        }
-    }
-}
 
 /// Counters of a flow, to tell the transfers of one connection apart.
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,6 +119,8 @@ pub(crate) struct Group {
     /// Payload bytes that arrived in order, and how many of them before the window of goodput.
     pub(crate) delivered: u64,
     pub(crate) delivered_before: u64,
+    /// How many had by the last completion of a finite transfer of any group.
+    pub(crate) delivered_by_completion: u64,
     /// Request and answer flows of open connections.
     pub(crate) connections: BTreeMap<u32, (Option<FlowId>, Option<FlowId>)>,
 }
@@ -481,7 +443,10 @@ impl World {
         transfer.after = Some(after);
         let (group, query, start) = (transfer.group, transfer.query, transfer.start);
         self.open -= 1;
-        self.last_completion = Some((now, self.groups.iter().map(|group| group.delivered).sum()));
+        self.last_completion = Some(now);
+        for group in &mut self.groups {
+            group.delivered_by_completion = group.delivered;
+        }
         if let Some(query) = query.map(|query| &mut self.queries[query]) {
             query.open -= 1;
             query.slowest = Some(id);

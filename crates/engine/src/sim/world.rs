@@ -122,8 +122,8 @@ pub(crate) struct World {
     pub(crate) open: usize,
     /// The window of goodput and queue statistics.
     pub(crate) window_start: Option<Time>,
-    /// The last completion of a finite transfer, and the payload of all groups that had arrived by then.
-    pub(crate) last_completion: Option<(Time, u64)>,
+    /// The last completion of a finite transfer.
+    pub(crate) last_completion: Option<Time>,
     /// Bytes of finite transfers that were delivered before it.
     pub(crate) finite_before: u64,
     pub(crate) now: Time,

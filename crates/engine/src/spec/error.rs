@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 /// A mistake in a scenario file or in an override.
 ///
-/// Prints as `scenario.toml:12: network.bufer: unknown key (did you mean "buffer"?)`.
+/// Prints as `scenario.toml:12: network.bufer: unknown key (did you mean "buffer"?)`, and each further mistake on a
+/// line of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError {
     /// The file as the caller named it, or `--set` for an override.
@@ -17,7 +18,9 @@ pub struct SpecError {
     /// What is wrong.
     pub message: String,
     /// What to write instead of the offending name or value, if there is one plausible repair.
-    pub suggestion: Option<String>,
+    pub suggestion: Option<Box<str>>,
+    /// Further mistakes that could be told without knowing what this one was meant to be: unknown keys.
+    pub more: Box<[SpecError]>,
 }
 
 impl fmt::Display for SpecError {
@@ -31,10 +34,10 @@ impl fmt::Display for SpecError {
             write!(f, "{}: ", self.key)?;
         }
         f.write_str(&self.message)?;
-        match &self.suggestion {
-            Some(suggestion) => write!(f, " (did you mean \"{suggestion}\"?)"),
-            None => Ok(()),
+        if let Some(suggestion) = &self.suggestion {
+            write!(f, " (did you mean \"{suggestion}\"?)")?;
         }
+        self.more.iter().try_for_each(|other| write!(f, "\n{other}"))
     }
 }
 
@@ -57,7 +60,14 @@ impl Place {
     /// `fault`, found here in the value of `key`.
     pub(super) fn error(&self, key: impl Into<String>, fault: impl Into<Fault>) -> SpecError {
         let Fault { message, suggestion } = fault.into();
-        SpecError { file: self.file.to_string(), line: self.line, key: key.into(), message, suggestion }
+        SpecError {
+            file: self.file.to_string(),
+            line: self.line,
+            key: key.into(),
+            message,
+            suggestion: suggestion.map(Into::into),
+            more: Box::default(),
+        }
     }
 }
 

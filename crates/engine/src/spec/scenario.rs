@@ -3,7 +3,7 @@
 use super::document::{self, Content, Node, Table};
 use super::error::{Fault, Place, SpecError};
 use super::params::{Param, Value};
-use super::section::{Params, Source, as_table, check_keys};
+use super::section::{Params, Source, as_table, check_keys, unknown_keys};
 use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRAFFIC_OPTIONAL, TRANSPORT, Variants};
 use crate::schemes;
 use serde_json::{Map, json};
@@ -93,15 +93,20 @@ impl Scenario {
     /// such as `("traffic.bursts.senders", "10")`. `file` is what errors call the text.
     ///
     /// # Errors
-    /// The first mistake in the text or the overrides.
+    /// The first mistake in the text or the overrides, and with it every unknown key.
     pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Self, SpecError> {
         let file = Place::file(file);
         let mut root = document::parse(text, &file)?;
         for (path, value) in overrides {
             document::set(&mut root, path, value)?;
         }
-        check_top_level(&root)?;
-        let scenario = Self::read(&Reader { root: &root, file: &file })?;
+        let reader = Reader { root: &root, file: &file };
+        let read = reader.top_level().and_then(|()| Self::read(&reader));
+        let scenario = read.map_err(|mut first| {
+            let unknown = reader.unknown_keys().into_iter();
+            first.more = unknown.filter(|other| (other.line, &other.key) != (first.line, &first.key)).collect();
+            first
+        })?;
         scenario.check_relations()?;
         Ok(scenario)
     }
@@ -246,6 +251,13 @@ impl Scenario {
         std::iter::once(scheme).chain(rows(&group.params))
     }
 
+    /// Paths of the values that were written for schemes that nobody uses.
+    pub fn unused(&self) -> Vec<String> {
+        let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
+        let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, params)| params);
+        unused.flat_map(rows).filter(|row| !row.is_default).map(|row| row.path).collect()
+    }
+
     /// The schemes that the network or a traffic group names, in registry order.
     fn used_schemes(&self) -> impl Iterator<Item = &(&'static str, Params)> {
         let is_used = |key| key == self.scheme_key() || self.traffic.iter().any(|group| group.scheme == Some(key));
@@ -260,6 +272,40 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn top_level(&self) -> Result<(), SpecError> {
+        unknown_tables(self.root).into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Every unknown key of the tables that can be made out, in the order of the file.
+    fn unknown_keys(&self) -> Vec<SpecError> {
+        let mut found = unknown_tables(self.root);
+        let fixed: [(&str, &[&'static [Param]]); 4] =
+            [("transport", &[SCHEME, TRANSPORT]), ("control", &[CONTROL]), ("measure", &[MEASURE]), ("run", &[RUN])];
+        for (key, declared) in fixed {
+            found.extend(self.source(key).map_or(Vec::new(), |source| unknown_keys(&source, declared, &[])));
+        }
+        for (key, variants) in [("network", Variants::network()), ("queue", Variants::queue())] {
+            found.extend(self.source(key).map_or(Vec::new(), |source| unknown_in_variant(&variants, &source)));
+        }
+        if let Ok(all) = self.source("scheme") {
+            found.extend(unknown_schemes(&all));
+            for row in schemes::REGISTRY {
+                let table = all.table.and_then(|table| table.find(row.key));
+                let source = source(table, format!("scheme.{}", row.key), &all.place);
+                found.extend(source.map_or(Vec::new(), |source| unknown_keys(&source, &[row.params], &[])));
+            }
+        }
+        for (list, variants) in [("traffic", Variants::traffic()), ("fault", Variants::fault())] {
+            let Some(Content::Array(nodes)) = self.root.find(list).map(|node| &node.content) else { continue };
+            for node in nodes {
+                let named = self.named(node, list, &variants);
+                found.extend(named.map_or(Vec::new(), |(source, _)| unknown_in_variant(&variants, &source)));
+            }
+        }
+        found.sort_by_key(|error| error.line);
+        found
+    }
+
     /// The top-level table `key`.
     fn source(&self, key: &str) -> Result<Source<'a>, SpecError> {
         source(self.root.find(key), key.to_owned(), self.file)
@@ -275,10 +321,8 @@ impl<'a> Reader<'a> {
     /// `[scheme.<key>]` of every scheme; only the `used` ones must be complete.
     fn schemes(&self, used: &[&str]) -> Result<Vec<(&'static str, Params)>, SpecError> {
         let all = self.source("scheme")?;
-        let keys: Vec<&str> = schemes::REGISTRY.iter().map(|row| row.key).collect();
-        let written = all.table.iter().flat_map(|table| &table.0);
-        if let Some((key, _)) = written.into_iter().find(|(key, _)| !keys.contains(&key.as_str())) {
-            return Err(all.error(key, Fault::unknown_name("unknown scheme", key, &keys)));
+        if let Some(error) = unknown_schemes(&all).into_iter().next() {
+            return Err(error);
         }
         let read = |row: &'static schemes::SchemeRow| {
             let table = all.table.and_then(|table| table.find(row.key));
@@ -378,6 +422,21 @@ fn variant(variants: &Variants, source: &Source<'_>) -> Result<Section, SpecErro
     Ok(Section { kind, params: source.params(&declared, true)? })
 }
 
+/// The unknown keys of a table whose selector decides on its keys; none if the selector cannot be read.
+fn unknown_in_variant(variants: &Variants, source: &Source<'_>) -> Vec<SpecError> {
+    let Ok(selected) = source.params(&[variants.selector], true) else { return Vec::new() };
+    let kind = selected.choice(variants.selector[0].key);
+    let row = variants.rows.iter().find(|row| row.key == kind).expect("choices are the rows' keys");
+    unknown_keys(source, &[variants.selector, variants.common, row.params, variants.optional], &variants.rows)
+}
+
+fn unknown_schemes(all: &Source<'_>) -> Vec<SpecError> {
+    let keys: Vec<&str> = schemes::REGISTRY.iter().map(|row| row.key).collect();
+    let written = all.table.iter().flat_map(|table| &table.0);
+    let unknown = written.filter(|(key, _)| !keys.contains(&key.as_str()));
+    unknown.map(|(key, _)| all.error(key, Fault::unknown_name("unknown scheme", key, &keys))).collect()
+}
+
 /// The table that `node` is, if there is a node.
 fn source<'a>(node: Option<&'a Node>, path: String, file: &Place) -> Result<Source<'a>, SpecError> {
     let Some(node) = node else { return Ok(Source { path, table: None, place: file.clone() }) };
@@ -387,12 +446,10 @@ fn source<'a>(node: Option<&'a Node>, path: String, file: &Place) -> Result<Sour
     }
 }
 
-fn check_top_level(root: &Table) -> Result<(), SpecError> {
+fn unknown_tables(root: &Table) -> Vec<SpecError> {
     let known = [ENGINE, FRONT].concat();
-    match root.0.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-        Some((key, node)) => Err(node.place.error(key, Fault::unknown_name("unknown key", key, &known))),
-        None => Ok(()),
-    }
+    let unknown = root.0.iter().filter(|(key, _)| !known.contains(&key.as_str()));
+    unknown.map(|(key, node)| node.place.error(key, Fault::unknown_name("unknown key", key, &known))).collect()
 }
 
 /// The registry's own text of a scheme that was checked to be in it.

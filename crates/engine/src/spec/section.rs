@@ -251,23 +251,29 @@ fn mistyped(key: &str, wanted: &str, value: &Value) -> ! {
     panic!("{key} is not {wanted}; it holds {value:?}")
 }
 
-/// Fails for the first key of `source` that `declared` lacks, saying which of the `others` has it if one does.
+/// Fails for the first key of `source` that `declared` lacks.
 pub(super) fn check_keys(
     source: &Source<'_>,
     declared: &[&'static [Param]],
     others: &[Variant],
 ) -> Result<(), SpecError> {
+    unknown_keys(source, declared, others).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// An error for each key of `source` that `declared` lacks, saying which of the `others` has it if one does.
+pub(super) fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
     let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
     let written = source.table.iter().flat_map(|table| &table.0);
-    let Some((key, _)) = written.into_iter().find(|(key, _)| !keys.contains(&key.as_str())) else { return Ok(()) };
-    let owner = others.iter().find(|row| row.params.iter().any(|param| param.key == key));
-    Err(source.error(
-        key,
-        match owner {
+    let unknown = written.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
+    let error = |(key, _): &(String, _)| {
+        let owner = others.iter().find(|row| row.params.iter().any(|param| param.key == key));
+        let fault = match owner {
             Some(row) => format!("is a key of {:?} only", row.key).into(),
             None => Fault::unknown_name("unknown key", key, &keys),
-        },
-    ))
+        };
+        source.error(key, fault)
+    };
+    unknown.map(error).collect()
 }
 
 /// The table in `content`, if it is one.

@@ -8,5 +8,6 @@ mod determinism;
 mod measures;
 mod outcome;
 mod schemes;
+mod snapshots;
 mod theory;
 mod wireshark;

@@ -132,6 +132,50 @@ fn bins() {
     }
     near(column("goodput_bps")[5], 1460.0 * 8.0 / 10e-6);
     near(column("fct_mean_s")[2], 98e-6);
+    // Of the first group's lone transfer all is its own; where nothing arrived there is nothing to share.
+    assert_eq!(column("jain")[2..4], [1.0, 1.0]);
+    assert!(column("jain")[0].is_nan());
+    // Its segments arrive 74 us and 98 us after they were sent, to the grain of a stamp.
+    let about = |found: f64, expected: f64| assert!((found - expected).abs() < 2e-9, "{found}");
+    about(column("delay_p50_s")[2], 74e-6);
+    about(column("delay_p95_s")[2], 98e-6);
+    about(column("delay_p99_s")[2], 98e-6);
+}
+
+#[test]
+fn links_per_bin() {
+    let outcome = two_by_two("", "bin = \"50us\"");
+    assert_eq!(words(&outcome, "link-bins", "link"), ["switch-0->receiver-0"; 3]);
+    // Four segments leave from 37 us to 85 us.
+    for (row, busy) in [13.0 / 50.0, 35.0 / 50.0, 0.0].into_iter().enumerate() {
+        near(numbers(&outcome, "link-bins", "utilisation")[row], busy);
+        near(numbers(&outcome, "link-bins", "throughput_bps")[row], busy * 1e9);
+    }
+    let all = two_by_two("", "bin = \"50us\"\nqueues = \"all\"");
+    assert_eq!(
+        words(&all, "link-bins", "link")[..3],
+        ["switch-0->receiver-0", "switch-0->sender-0", "switch-0->sender-1"]
+    );
+}
+
+#[test]
+fn totals_of_each_group() {
+    let outcome = two_by_two("buffer = \"2pkt\"\n[transport]\nrto-min = \"10ms\"", "");
+    let groups = outcome.summary["groups"].as_array().expect("an array");
+    let names: Vec<_> = groups.iter().map(|group| group["group"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["first", "second"]);
+    let of = |key: &str| groups.iter().map(|group| group[key].as_f64().unwrap_or(f64::NAN)).collect::<Vec<_>>();
+    assert_eq!(of("drops"), [0.0, 1.0]);
+    assert_eq!(of("timeouts"), [0.0, 1.0]);
+    assert_eq!(of("timeout_ratio"), [0.0, 1.0]);
+    assert_eq!((of("flows"), of("completed"), of("incomplete")), (vec![1.0; 2], vec![1.0; 2], vec![0.0; 2]));
+    assert_eq!(of("jain"), [1.0; 2]);
+    near(of("fct_mean_s")[0], numbers(&outcome, "flows", "fct_s")[0]);
+    near(of("fct_p99_s")[1], numbers(&outcome, "flows", "fct_s")[1]);
+    for total in ["drops", "marks", "timeouts", "retransmissions", "flows", "completed"] {
+        assert_eq!(of(total).iter().sum::<f64>(), outcome.number(total), "{total}");
+    }
+    near(of("goodput_bps").iter().sum(), outcome.number("goodput_bps"));
 }
 
 #[test]

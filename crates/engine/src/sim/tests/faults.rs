@@ -90,6 +90,22 @@ fn a_rate_changes_between_packets() {
 }
 
 #[test]
+fn time_bins_of_a_link_tell_what_it_carried() {
+    let faults = "[[fault]]\nkind = \"link-down\"\ndirection = \"one\"\nat = \"1ms\"\nfor = \"1ms\"\n\
+                  [[fault]]\nkind = \"rate\"\nrate = \"100Mbps\"\nat = \"1500us\"\nfor = \"1500us\"\n\
+                  [measure]\nbin = \"250us\"";
+    let outcome = both(&burst(faults), &Substitutes::default).unwrap_or_else(|error| panic!("{error}"));
+    let column = |name| reals(&outcome, "link-bins", name);
+    let (used, rates, backlogs) = (column("utilisation"), column("throughput_bps"), column("queue_mean_packets"));
+    let near = |bin: usize, share: f64| {
+        (used[bin] - share).abs() < 1e-9 && (rates[bin] - share * 1e9).abs() < 1.0 && backlogs[bin] > 0.0
+    };
+    assert!((4..8).all(|bin| near(bin, 0.0)), "down, and packets wait: {used:?}");
+    assert!((8..12).all(|bin| near(bin, 0.1)), "a tenth of the rate as built: {used:?}");
+    assert!(near(13, 1.0), "as built again, once the packet of 3 ms is out: {used:?}");
+}
+
+#[test]
 fn of_two_rates_at_once_the_later_in_the_file_holds() {
     let entry = |name: &str, rate: &str, lasts: &str| {
         format!(

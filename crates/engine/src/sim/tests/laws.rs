@@ -74,7 +74,7 @@ fn each_port_accounts_for_its_bytes() {
         let dropped = after(|_, core| core.ledger().ports[link].dropped_bytes += 1);
         says(&dropped, &["do not add up", "dropped"]);
     }
-    says(&after(|_, core| core.forget(1)), &["n0->n1 let in", "counts"]);
+    says(&after(|_, core| core.forget(1)), &["switch-0->receiver-0 let in", "counts"]);
     says(&after(|_, core| core.ledger().kept[0] += 40), &["node 0 keeps 40 bytes"]);
 }
 

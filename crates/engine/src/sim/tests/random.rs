@@ -1,6 +1,8 @@
 //! Random small scenarios: both event cores agree, and what must hold in every run does.
 
 use super::bench::{both, reals};
+use crate::measure::table::Data;
+use crate::measure::timeouts::TimeoutCause;
 use crate::sim::Outcome;
 use crate::sim::build::Substitutes;
 use proptest::prelude::*;
@@ -134,6 +136,13 @@ fn faults() -> impl Strategy<Value = String> {
     })
 }
 
+fn names(outcome: &Outcome, table: &str, column: &str) -> Vec<String> {
+    match &outcome.table(table).expect(table).column(column).expect(column).data {
+        Data::Text(names) => names.clone(),
+        other => panic!("{table}.{column} is {other:?}"),
+    }
+}
+
 fn check(text: &str, outcome: &Outcome, packets: Option<f64>, shared: bool) -> TestCaseResult {
     let sum = |table, column| reals(outcome, table, column).iter().sum::<f64>();
     if let Some(limit) = packets {
@@ -160,9 +169,46 @@ fn check(text: &str, outcome: &Outcome, packets: Option<f64>, shared: bool) -> T
     prop_assert_eq!(sum("bins", "drops"), outcome.number("drops"));
     prop_assert_eq!(sum("bins", "marks"), outcome.number("marks"));
     prop_assert_eq!(sum("bins", "delivered_bytes"), sum("flows", "delivered_bytes"));
+    check_bins(text, outcome)?;
     if !shared {
         // All data of the first group, and perhaps of the second, passes the first receiver's link.
         prop_assert!(sum("flows", "delivered_bytes") <= sum("links", "bytes"));
+    }
+    Ok(())
+}
+
+/// Bins add up to the totals, and so do groups.
+fn check_bins(text: &str, outcome: &Outcome) -> TestCaseResult {
+    let column = |table, name| reals(outcome, table, name);
+    // Totals leave out what a connection repeats between its transfers.
+    let causes = TimeoutCause::ALL.map(|cause| column("bins", cause.column()));
+    for (row, timeouts) in column("bins", "timeouts").into_iter().enumerate() {
+        prop_assert_eq!(causes.iter().map(|cause| cause[row]).sum::<f64>(), timeouts);
+    }
+    for jain in column("bins", "jain") {
+        prop_assert!(jain.is_nan() || (0.0..=1.0 + 1e-12).contains(&jain), "Jain's index {}\n{}", jain, text);
+    }
+    for share in column("link-bins", "utilisation") {
+        prop_assert!((0.0..=1.0 + 1e-9).contains(&share), "{} of a link in a bin\n{}", share, text);
+    }
+    // What a port sent in its bins is what its link carried.
+    let watched = names(outcome, "queues", "port");
+    let (starts, end) = (column("link-bins", "time_s"), outcome.number("simulated_s"));
+    let rates = column("link-bins", "throughput_bps");
+    let sent = |port: usize| -> f64 {
+        let rows = (port..rates.len()).step_by(watched.len());
+        rows.map(|row| (end - starts[row]).min(1e-3) * rates[row] / 8.0).sum()
+    };
+    for (link, carried) in names(outcome, "links", "link").into_iter().zip(column("links", "bytes")) {
+        if let Some(port) = watched.iter().position(|name| *name == link) {
+            let sent = sent(port);
+            prop_assert!((sent - carried).abs() <= 0.5, "{} of {} on {}\n{}", sent, carried, link, text);
+        }
+    }
+    let groups = outcome.summary["groups"].as_array().expect("an array");
+    for total in ["drops", "marks", "timeouts", "retransmissions", "flows", "completed", "incomplete"] {
+        let sum: f64 = groups.iter().filter_map(|group| group[total].as_f64()).sum();
+        prop_assert_eq!(sum, outcome.number(total), "{}\n{}", total, text);
     }
     Ok(())
 }

@@ -2,15 +2,16 @@
 //! acknowledgements, and asks for retransmissions.
 
 use super::bench::{Log, Parts, instead, reals, run_instead, scenario, star, tapped};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, LinkId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{
-    AckKind, AckVerdict, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAgent, SwitchCx,
-    WindowControl,
+    AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, Pass, Passage, ReceiverAction, ReceiverCx,
+    SenderCx, SwitchAction, SwitchAgent, SwitchCx, WindowControl,
 };
-use crate::schemes::Scheme;
+use crate::schemes::{NewReno, Scheme};
 use crate::sim::build::Substitutes;
 use crate::sim::run_with;
+use crate::tcp::EcnMode;
 use crate::units::Time;
 
 /// What a host's scheduler is told.
@@ -166,6 +167,108 @@ fn acknowledgements_wait_and_leave_with_the_number_and_window_of_their_release()
         assert_eq!(u64::from(seen.packet.window) << 5, GRANTED * (i + 1) / 32 * 32);
     }
     assert_eq!((outcome.number("retransmissions"), outcome.number("timeouts")), (0.0, 0.0));
+}
+
+/// Marks the first segment alone.
+struct MarkingFirst;
+
+impl SwitchAgent for MarkingFirst {
+    fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, _passage: &Passage) -> Pass {
+        if packet.seq == 1 && packet.size > 40 && packet.flags.has(Flags::ECT) {
+            packet.flags = packet.flags.with(Flags::CE);
+        }
+        Pass::Forward
+    }
+}
+
+/// Told of every mark on its own.
+struct Echoed(Log<bool>);
+
+impl CongestionControl for Echoed {
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Accurate
+    }
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        self.0.push(ack.ece);
+        NewReno.on_ack(cx, ack);
+    }
+}
+
+#[test]
+fn a_held_acknowledgement_keeps_the_echo_of_those_that_it_replaces() {
+    let echoes = Log::new();
+    let tell = echoes.clone();
+    let scheme = Parts {
+        congestion: Some(Box::new(move |_| Box::new(Echoed(tell.clone())))),
+        window: Some(Box::new(|_| Box::new(Holding { flow: FlowId::default(), granted: 0 }))),
+        agent: Some(Box::new(|_| Box::new(MarkingFirst))),
+        ..Parts::default()
+    };
+    // All segments of the first window are held for one acknowledgement; the first of them alone was marked.
+    run_instead(&star(1, "50KB", "[transport]\ninitial-window = \"100mss\""), scheme);
+    let echoes = echoes.take();
+    assert!(echoes.len() > 2 && echoes[0], "{echoes:?}");
+    assert!(!echoes[1..].contains(&true), "once told, the echo is over: {echoes:?}");
+}
+
+/// Lets the first SYN-ACK go, and whatever follows only after 2 ms.
+struct HoldingData {
+    opened: bool,
+}
+
+impl WindowControl for HoldingData {
+    fn on_open(&mut self, cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {
+        if !self.opened {
+            cx.actions.push(ReceiverAction::Timer { at: Time::from_ms(2), token: 0 });
+        }
+    }
+    fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+        let hold = self.opened && cx.now <= Time::from_ms(2);
+        self.opened = true;
+        if hold { AckVerdict::Hold } else { AckVerdict::Send }
+    }
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, _token: u64) {
+        cx.actions.push(ReceiverAction::Release { flow: FlowId::new(0), push: false });
+    }
+}
+
+/// Marks the first segment alone, and lets data overtake repeated SYNs.
+struct DelayingSyns {
+    kept: Vec<(Packet, LinkId)>,
+}
+
+impl SwitchAgent for DelayingSyns {
+    fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        if packet.is_ack() || !packet.flags.has(Flags::SYN) || !packet.flags.has(Flags::RETRANSMITTED) {
+            return MarkingFirst.on_packet(cx, packet, passage);
+        }
+        cx.actions.push(SwitchAction::Timer { at: Time::from_ms(1), token: 0 });
+        self.kept.push((*packet, passage.to));
+        Pass::Keep
+    }
+    fn on_timer(&mut self, cx: &mut SwitchCx<'_>, _token: u64) {
+        for (packet, to) in self.kept.drain(..) {
+            cx.actions.push(SwitchAction::Inject { packet, to });
+        }
+    }
+}
+
+#[test]
+fn a_late_syn_does_not_displace_a_held_acknowledgement_of_data() {
+    let echoes = Log::new();
+    let tell = echoes.clone();
+    let scheme = Parts {
+        congestion: Some(Box::new(move |_| Box::new(Echoed(tell.clone())))),
+        window: Some(Box::new(|_| Box::new(HoldingData { opened: false }))),
+        agent: Some(Box::new(|_| Box::new(DelayingSyns { kept: Vec::new() }))),
+        ..Parts::default()
+    };
+    // The SYN-ACK takes longer than the timer of the SYN, which is sent again for nothing.
+    let outcome = run_instead(&star(1, "5KB", "[transport]\nsyn-timeout = \"30us\""), scheme);
+    assert_eq!((outcome.number("timeouts_syn"), outcome.number("timeouts")), (1.0, 1.0));
+    let echoes = echoes.take();
+    assert!(echoes[0] && !echoes[1..].contains(&true), "the mark of the first segment: {echoes:?}");
 }
 
 /// After a while asks for a retransmission of what is unacknowledged.

@@ -24,8 +24,41 @@ fn unknown_keys_name_the_nearest() {
 }
 
 #[test]
-fn the_first_mistake_of_a_table_is_the_one_reported() {
-    assert_eq!(error_of("seed = 7", "zzz = 7\naaa = 8"), "s.toml:38: run.zzz: unknown key; valid: duration, seed");
+fn every_unknown_key_is_reported_at_once() {
+    let text =
+        WHOLE.replace("seed = 7", "zzz = 7\naaa = 8").replace("buffer =", "bufer =").replace("senders", "sender");
+    let error = Scenario::parse(&text, "s.toml", &[]).unwrap_err();
+    let lines: Vec<String> = error.to_string().lines().map(str::to_owned).collect();
+    assert_eq!(
+        lines,
+        [
+            "s.toml:7: network.bufer: unknown key (did you mean \"buffer\"?)",
+            "s.toml:23: traffic.bursts.sender: unknown key (did you mean \"senders\"?)",
+            "s.toml:27: traffic.incast.sender: unknown key (did you mean \"senders\"?)",
+            "s.toml:38: run.zzz: unknown key; valid: duration, seed",
+            "s.toml:39: run.aaa: unknown key; valid: duration, seed",
+        ]
+    );
+    // With a mistake of another kind first, and a table whose kind is not known.
+    let text = WHOLE.replace("\"star\"", "\"stra\"").replace("buffer =", "bufer =").replace("seed = 7", "zzz = 7");
+    let error = Scenario::parse(&text, "s.toml", &[]).unwrap_err();
+    assert_eq!((error.key.as_str(), error.more.len()), ("network.topology", 1));
+    assert_eq!(error.more[0].key, "run.zzz");
+}
+
+#[test]
+fn values_of_schemes_out_of_use_are_named() {
+    let scenario = Scenario::parse(
+        "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 1\nbytes-each = \"1KB\"\n[scheme.dctcp]\ng = \"1/8\"\n",
+        "s.toml",
+        &[("scheme.dctcp.mark-threshold".into(), "5pkt".into())],
+    );
+    let mut unused = scenario.unwrap().unused();
+    unused.sort_unstable();
+    assert_eq!(unused, ["scheme.dctcp.g", "scheme.dctcp.mark-threshold"]);
+    let used = [("transport.scheme".into(), "dctcp".into())];
+    let text = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 1\nbytes-each = \"1KB\"\n[scheme.dctcp]\ng = \"1/8\"\n";
+    assert_eq!(Scenario::parse(text, "s.toml", &used).unwrap().unused(), Vec::<String>::new());
 }
 
 #[test]

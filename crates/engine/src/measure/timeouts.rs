@@ -1,0 +1,42 @@
+//! Why retransmission timers expire.
+
+/// Why a retransmission timer expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutCause {
+    /// The SYN or its answer was not in time.
+    Syn,
+    /// Every segment outstanding was lost.
+    FullWindow,
+    /// The first segment was lost, and too few arrived after it to signal that.
+    FewDuplicates,
+    /// The first segment was lost again when it was sent again.
+    LostRetransmission,
+    /// Nothing was lost that the sender waits for.
+    Spurious,
+}
+
+impl TimeoutCause {
+    /// Every cause, in the order of its code.
+    pub const ALL: [Self; 5] =
+        [Self::Syn, Self::FullWindow, Self::FewDuplicates, Self::LostRetransmission, Self::Spurious];
+    /// Name of its column in the flow table.
+    pub const fn column(self) -> &'static str {
+        match self {
+            Self::Syn => "timeouts_syn",
+            Self::FullWindow => "timeouts_full_window",
+            Self::FewDuplicates => "timeouts_few_duplicates",
+            Self::LostRetransmission => "timeouts_lost_retransmission",
+            Self::Spurious => "timeouts_spurious",
+        }
+    }
+    /// What the column counts.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Syn => "Timeouts because a SYN or its answer was not in time.",
+            Self::FullWindow => "Timeouts after every outstanding segment was lost.",
+            Self::FewDuplicates => "Timeouts after a loss that too few later segments signalled.",
+            Self::LostRetransmission => "Timeouts after a retransmission was lost.",
+            Self::Spurious => "Timeouts although the first outstanding segment was not lost.",
+        }
+    }
+}
