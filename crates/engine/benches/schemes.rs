@@ -18,8 +18,9 @@ const MOST_RATIO: f64 = 2.0;
 
 /// A hundred answers of 512 KB, and an endless flow for schemes that tell long flows from short ones.
 fn scenario(topology: &str, scheme: &str) -> Scenario {
+    let racks = if topology == "star" { "" } else { "hosts-per-leaf = 64\n" };
     let text = format!(
-        "[network]\ntopology = \"{topology}\"\nbuffer = \"100pkt\"\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\n\
+        "[network]\ntopology = \"{topology}\"\n{racks}buffer = \"100pkt\"\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\n\
          [[traffic]]\nkind = \"incast\"\nsenders = 100\nbytes-each = \"512KB\"\njitter = \"1ms\"\n[[traffic]]\n\
          kind = \"background\"\n[measure]\nqueues = \"none\"\n[run]\nduration = \"20s\"\n"
     );

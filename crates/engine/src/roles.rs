@@ -400,7 +400,7 @@ pub struct Passage {
     pub from: LinkId,
     /// Link on which it is about to leave.
     pub to: LinkId,
-    /// What is in the port of `to`.
+    /// What is in the port of `to`; nothing, if the agent does not look ([`SwitchAgent::needs_backlog`]).
     pub backlog: Backlog,
     /// Bytes that the port may hold: its own buffer, or all of a memory that ports share.
     pub buffer: u64,
@@ -488,6 +488,10 @@ pub struct SwitchCx<'a> {
 
 /// Switch: one instance, which sees every packet that passes, in both directions.
 pub trait SwitchAgent: Send {
+    /// Whether [`Passage::backlog`] is looked at; a switch whose agent does not is followed less closely, and faster.
+    fn needs_backlog(&self) -> bool {
+        true
+    }
     /// The run begins, on a switch with these ports.
     fn on_start(&mut self, _cx: &mut SwitchCx<'_>, _ports: &[SwitchPort]) {}
     /// A packet is about to enter an egress port. May rewrite its window, priority, ECN bits and field.

@@ -149,6 +149,9 @@ struct Allocator {
 }
 
 impl SwitchAgent for Allocator {
+    fn needs_backlog(&self) -> bool {
+        false
+    }
     fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
         // Acknowledgements carry a share home; what they need of the way back is nobody's to allocate.
         if packet.is_ack() {

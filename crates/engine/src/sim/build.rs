@@ -56,8 +56,8 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
     let seed = scenario.run.integer("seed");
     let nodes = layout.nodes().map(|node| layout.bundle().node_state(&layout.facts(node))).collect();
     let switches: Vec<_> = layout.nodes().map(|node| layout.agent(node)).collect();
-    let agents: Vec<bool> = switches.iter().map(Option::is_some).collect();
-    let ports = ports(scenario, &layout, &agents, seed)?;
+    let looked_at: Vec<bool> = switches.iter().map(|agent| agent.as_ref().is_some_and(|a| a.needs_backlog())).collect();
+    let ports = ports(scenario, &layout, &looked_at, seed)?;
     let ledger = ledger(scenario, &layout, &ports);
     let ties = TieBreak::new(layout.topology.links.len(), seed);
     let packet = layout.mss + u64::from(layout.header);
@@ -361,7 +361,7 @@ fn base_rtt(topology: &Topology) -> Time {
     places.values().filter_map(rtt).max().unwrap_or(Time::ZERO)
 }
 
-fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Result<Vec<PortSpec>, SpecError> {
+fn ports(scenario: &Scenario, layout: &Layout, looked_at: &[bool], seed: u64) -> Result<Vec<PortSpec>, SpecError> {
     let topology = &layout.topology;
     let packet = layout.mss + u64::from(layout.header);
     // A switch of several tiers has ports of several rates.
@@ -392,7 +392,7 @@ fn ports(scenario: &Scenario, layout: &Layout, agents: &[bool], seed: u64) -> Re
             jitter,
             random: stream(seed, &format!("port/{i}")),
             node: link.from.index(),
-            observed: observed(scenario, topology, LinkId::new(i), switch) || agents[link.from.index()],
+            observed: observed(scenario, topology, LinkId::new(i), switch) || looked_at[link.from.index()],
             faulty: layout.faults.moves_departures(LinkId::new(i)),
             up: true,
             admits: true,

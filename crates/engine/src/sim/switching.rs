@@ -8,7 +8,7 @@ use crate::ids::{LinkId, NodeId};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::roles::{
-    Controller, ControllerAction, ControllerCx, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
+    Backlog, Controller, ControllerAction, ControllerCx, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
 };
 use crate::sim::event::{Class, EventCore, MAX_INDEX};
 use crate::sim::world::World;
@@ -98,7 +98,8 @@ impl World {
         let switch = self.topology.links[to.index()].from;
         let Some(agent) = self.switches[switch.index()].as_mut() else { return core.send(to, &packet, now) };
         let rate = self.rates[to.index()];
-        let passage = Passage { from, to, backlog: core.backlog(to, now), buffer: self.buffers[to.index()], rate };
+        let backlog = if agent.needs_backlog() { core.backlog(to, now) } else { Backlog::default() };
+        let passage = Passage { from, to, backlog, buffer: self.buffers[to.index()], rate };
         let mut cx = SwitchCx {
             now,
             switch,
