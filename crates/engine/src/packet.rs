@@ -143,6 +143,29 @@ impl Packet {
     }
 }
 
+/// What an edge writes into the in-band field of the packets of a flowcell: which way it took, and which cell it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellTag {
+    /// Label of the way, as its controller gave it.
+    pub label: u32,
+    /// Number of the flowcell in its flow, from 0.
+    pub cell: u32,
+}
+
+impl CellTag {
+    /// The field that carries it; never zero.
+    pub const fn field(self) -> u64 {
+        (self.label as u64) << 32 | (self.cell as u64 + 1)
+    }
+    /// What a field carries; none if its packet was not tagged.
+    pub const fn of(field: u64) -> Option<Self> {
+        match (field as u32).checked_sub(1) {
+            Some(cell) => Some(Self { label: (field >> 32) as u32, cell }),
+            None => None,
+        }
+    }
+}
+
 /// What names a connection on the wire, as its data segments carry it; acknowledgements carry it reversed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses {
@@ -180,6 +203,13 @@ mod tests {
         assert_eq!(unwrap_seq(5, 0), 5);
         assert_eq!(unwrap_seq(5, (1 << 32) - 10), (1 << 32) + 5);
         assert_eq!(unwrap_seq(u32::MAX, 1 << 32), (1 << 32) - 1);
+    }
+
+    #[test]
+    fn tags_are_read_as_they_were_written() {
+        let tag = CellTag { label: 7, cell: 0 };
+        assert_eq!(CellTag::of(tag.field()), Some(tag));
+        assert_eq!(CellTag::of(0), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod linux;
 mod newreno;
 mod pfdct;
 mod rcc;
+mod rcce;
 mod sab;
 mod sdtcp;
 
@@ -21,6 +22,7 @@ pub use linux::{Cubic, CubicConfig};
 pub use newreno::NewReno;
 
 use dctcp::DctcpSender;
+use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
 
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
@@ -72,6 +74,7 @@ pub const REGISTRY: &[SchemeRow] = &[
     pfdct::ROW_ST,
     dt_cwa::ROW,
     rcc::ROW,
+    rcce::ROW,
     sdtcp::ROW,
 ];
 

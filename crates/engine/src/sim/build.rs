@@ -135,6 +135,7 @@ impl Layout {
                 windows: windows(&self.schemes, &self.facts(node)),
                 selector: selector(scenario, self.bundle(), &self.facts(node)),
                 uplink: self.topology.uplink(node),
+                edge: self.topology.links[self.topology.uplink(node).index()].to,
             }),
         }
     }
@@ -153,6 +154,7 @@ fn world(
     Ok(World {
         seed,
         duration: scenario.run.time("duration"),
+        resequences: hosts.iter().flatten().any(|host| host.selector.patience().is_some()),
         has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
         buffers,
         has_agents: switches.iter().any(Option::is_some),

@@ -35,7 +35,7 @@ impl World {
         let flow = &mut self.flows[flow.index()];
         let host = self.hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
         let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
-        let mut io = Io { core, wire: &mut flow.wire, paths: &self.paths, selector: &mut *host.selector, now };
+        let mut io = Io { core, wire: &mut flow.wire, paths: &self.paths, host, now };
         let result = act(&mut flow.sender, cfg, &mut io);
         // Not a number is not above zero either.
         let real = flow.sender.window().cwnd > 0.0;
@@ -82,6 +82,17 @@ impl World {
         if packet.flags.has(Flags::SYN) {
             return self.on_syn(packet, now, core);
         }
+        if self.resequences {
+            return self.resequence(packet, now, core);
+        }
+        self.accept(packet, now, core);
+    }
+
+    /// A segment comes to TCP, with everything that follows from it.
+    #[inline(always)]
+    pub(crate) fn accept<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
+        let flow = &mut self.flows[packet.flow.index()];
+        let side = &mut flow.receiver;
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {
             return; // The last packet of a handshake, or of a connection.

@@ -25,6 +25,8 @@ pub(crate) enum Class {
     Pacing,
     /// A congestion control's own timer. Index: flow.
     Wake,
+    /// Segments have waited long enough for a flowcell that they overtook. Index: flow.
+    Resequencing,
     /// A delayed acknowledgement is due. Index: flow.
     DelayedAck,
     /// A receiving host's own timer. Index: slot of its token.
@@ -101,13 +103,14 @@ pub(crate) struct MiscKey(u32);
 const INDEX_BITS: u32 = 28;
 /// One above the largest index of a rare event.
 pub(crate) const MAX_INDEX: usize = 1 << INDEX_BITS;
-const CLASSES: [Class; 14] = [
+const CLASSES: [Class; 15] = [
     Class::Fault,
     Class::TransferStart,
     Class::Traffic,
     Class::Retransmission,
     Class::Pacing,
     Class::Wake,
+    Class::Resequencing,
     Class::DelayedAck,
     Class::Host,
     Class::Switch,

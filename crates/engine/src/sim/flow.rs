@@ -1,14 +1,17 @@
 //! One flow at work: its two ends, its paths, and the sender's way into the network.
 
 use crate::ids::{FlowId, GroupId, LinkId, NodeId, TransferId};
-use crate::packet::{Addresses, Flags, Packet, Stamp};
-use crate::roles::{AddressBook, PacketFacts, PathRequest, PathSelector};
+use crate::packet::{Addresses, CellTag, Flags, Packet, Stamp};
+use crate::roles::{AddressBook, PacketFacts, PathCx, PathRequest, PathSelector, Routes};
 use crate::sim::event::{Class, EventCore};
+use crate::sim::world::Host;
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
+use crate::tcp::resequencer::Resequencer;
 use crate::tcp::sender::{OutSegment, Sender, SenderIo};
 use crate::topology::Topology;
 use crate::units::Time;
+use std::any::Any;
 use std::collections::BTreeMap;
 
 /// Marks the end of a path in the table of paths.
@@ -76,6 +79,8 @@ pub(crate) struct Wire {
     pub(crate) cell: u64,
     /// Equal paths to choose from per flowcell; empty where a flow keeps its path.
     pub(crate) cell_paths: Vec<u32>,
+    /// Tag of the present flowcell; zero if its path has no label.
+    pub(crate) tag: u64,
     /// Bytes of the packets that the sender has sent.
     pub(crate) sent_bytes: u64,
 }
@@ -84,6 +89,8 @@ pub(crate) struct Wire {
 #[derive(Debug)]
 pub(crate) struct ReceiverSide {
     pub(crate) state: Receiver,
+    /// What puts flowcells back in order, once one was tagged.
+    pub(crate) order: Option<Box<Resequencer>>,
     /// Window that the host's scheduler grants, in bytes.
     pub(crate) granted: u64,
     pub(crate) held: Option<HeldAck>,
@@ -156,30 +163,59 @@ pub(crate) fn address(node: NodeId) -> [u8; 4] {
     (0x0a00_0000_u32 + node.index() as u32).to_be_bytes()
 }
 
+/// The equal paths between two hosts, of which one is to be chosen.
+pub(crate) struct Offers<'a> {
+    pub(crate) paths: &'a Paths,
+    pub(crate) offsets: &'a [u32],
+}
+
+impl Offers<'_> {
+    /// Offset of the chosen path, and the tag of the packets that take it.
+    pub(crate) fn choose(
+        &self,
+        selector: &mut dyn PathSelector,
+        node: &mut dyn Any,
+        request: &PathRequest,
+    ) -> (u32, u64) {
+        let mut cx = PathCx { node, routes: self, label: None };
+        let choice = selector.choose(&mut cx, request).min(self.offsets.len() - 1);
+        let tag = cx.label.map_or(0, |label| CellTag { label, cell: request.cell as u32 }.field());
+        (self.offsets[choice], tag)
+    }
+}
+
+impl Routes for Offers<'_> {
+    fn links(&self, path: usize) -> Vec<LinkId> {
+        self.offsets.get(path).map_or_else(Vec::new, |offset| self.paths.links(*offset).collect())
+    }
+}
+
 /// The sender's way into the network.
 pub(crate) struct Io<'a, C> {
     pub(crate) core: &'a mut C,
     pub(crate) wire: &'a mut Wire,
     pub(crate) paths: &'a Paths,
-    pub(crate) selector: &'a mut dyn PathSelector,
+    pub(crate) host: &'a mut Host,
     pub(crate) now: Time,
 }
 
-impl<C> Io<'_, C> {
+impl<C: EventCore> Io<'_, C> {
     /// Chooses the path of the flowcell that begins at or before `seq`.
     #[cold]
     fn next_cell(&mut self, seq: u64, cell: u64) {
         // Cells count data bytes; those before the first have the number of the handshake.
         self.wire.cell = seq.saturating_sub(FIRST_DATA) / cell;
         self.wire.cell_end = (self.wire.cell + 1) * cell + FIRST_DATA;
-        let choice = self.selector.choose(&PathRequest {
+        let request = PathRequest {
             flow: self.wire.id,
             from: self.wire.from,
             to: self.wire.to,
             paths: self.wire.cell_paths.len(),
             cell: self.wire.cell,
-        });
-        self.wire.forward = self.wire.cell_paths[choice.min(self.wire.cell_paths.len() - 1)];
+        };
+        let offers = Offers { paths: self.paths, offsets: &self.wire.cell_paths };
+        let node = self.core.node(self.host.edge, self.now);
+        (self.wire.forward, self.wire.tag) = offers.choose(&mut *self.host.selector, node, &request);
     }
 }
 
@@ -189,7 +225,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
     #[inline(always)]
     fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts) {
         if segment.seq >= self.wire.cell_end
-            && let Some(cell) = self.selector.cell()
+            && let Some(cell) = self.host.selector.cell()
         {
             self.next_cell(segment.seq, cell);
         }
@@ -204,7 +240,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
         let syn = segment.flags.has(Flags::SYN);
         let packet = Packet {
             arrival: 0,
-            field: facts.field,
+            field: facts.field | self.wire.tag,
             flow: self.wire.id,
             seq: segment.seq as u32,
             hop: self.wire.forward + 1,

@@ -15,6 +15,7 @@ mod links;
 mod oracle;
 mod port;
 mod probes;
+mod resequencing;
 mod results;
 mod switching;
 mod tables;

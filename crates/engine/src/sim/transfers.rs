@@ -7,7 +7,7 @@ use crate::rng::Stream;
 use crate::roles::PathRequest;
 use crate::schemes::FlowFacts;
 use crate::sim::event::{Class, EventCore};
-use crate::sim::flow::{Flow, Purpose, ReceiverSide, Wire};
+use crate::sim::flow::{Flow, Offers, Purpose, ReceiverSide, Wire};
 use crate::sim::ideal;
 use crate::sim::world::World;
 use crate::tcp::FIRST_DATA;
@@ -153,6 +153,7 @@ impl World {
             now,
             senders: &state.senders,
             receivers: &self.topology.receivers,
+            next: TransferId::new(self.transfers.len()),
             stream: &mut state.stream,
             actions: &mut actions,
         };
@@ -338,11 +339,12 @@ impl World {
         let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
         let sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
         let (buffer, scale) = (endpoint.buffer, endpoint.scale);
-        let wire = self.wire(id, group, from, to, index, scale);
+        let wire = self.wire(id, group, [from, to], index, scale, core);
         self.flows.push(Flow {
             sender,
             receiver: ReceiverSide {
                 state: Receiver::new(),
+                order: None,
                 granted: buffer,
                 held: None,
                 timer_at: Time::NEVER,
@@ -373,20 +375,28 @@ impl World {
         id
     }
 
-    fn wire(&mut self, id: FlowId, group: GroupId, from: NodeId, to: NodeId, endpoint: usize, scale: u8) -> Wire {
+    fn wire<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        group: GroupId,
+        [from, to]: [NodeId; 2],
+        endpoint: usize,
+        scale: u8,
+        core: &mut C,
+    ) -> Wire {
         let mut choose = |from: NodeId, to: NodeId| {
-            let paths = self.paths.between(from, to, &self.topology).to_vec();
+            let offsets = self.paths.between(from, to, &self.topology).to_vec();
             let host = self.hosts[from.index()].as_mut().expect("flows join hosts");
-            let request = PathRequest { flow: id, from, to, paths: paths.len(), cell: 0 };
-            let choice = if paths.len() > 1 { host.selector.choose(&request) } else { 0 };
-            (
-                paths[choice.min(paths.len() - 1)],
-                host.selector.cell().filter(|cell| paths.len() > 1 && *cell > 0),
-                paths,
-            )
+            if offsets.len() == 1 {
+                return ((offsets[0], 0), None, offsets);
+            }
+            let request = PathRequest { flow: id, from, to, paths: offsets.len(), cell: 0 };
+            let offers = Offers { paths: &self.paths, offsets: &offsets };
+            let chosen = offers.choose(&mut *host.selector, core.node(host.edge, self.now), &request);
+            (chosen, host.selector.cell().filter(|cell| *cell > 0), offsets)
         };
-        let (forward, cell, cell_paths) = choose(from, to);
-        let (reverse, _, _) = choose(to, from);
+        let ((forward, tag), cell, cell_paths) = choose(from, to);
+        let ((reverse, _), _, _) = choose(to, from);
         Wire {
             id,
             forward,
@@ -400,6 +410,7 @@ impl World {
             cell_end: cell.map_or(u64::MAX, |cell| cell + FIRST_DATA),
             cell: 0,
             cell_paths: if cell.is_some() { cell_paths } else { Vec::new() },
+            tag,
             sent_bytes: 0,
         }
     }

@@ -74,6 +74,8 @@ pub(crate) struct Host {
     pub(crate) selector: Box<dyn PathSelector>,
     /// First link of the host, the one into the network.
     pub(crate) uplink: LinkId,
+    /// The switch at its end.
+    pub(crate) edge: NodeId,
 }
 
 /// Everything around the event core.
@@ -96,6 +98,8 @@ pub(crate) struct World {
     pub(crate) has_agents: bool,
     /// Bytes that each port may hold.
     pub(crate) buffers: Vec<u64>,
+    /// Some host puts flowcells back in order.
+    pub(crate) resequences: bool,
     /// Some receiving host has a scheduler.
     pub(crate) has_schedulers: bool,
     pub(crate) controller: Option<Box<dyn Controller>>,
@@ -249,6 +253,7 @@ impl World {
             Class::Wake => {
                 self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_wake(now, cfg, io));
             }
+            Class::Resequencing => self.on_resequencing_timer(FlowId::new(index), now, core),
             Class::DelayedAck => self.on_delayed_ack(FlowId::new(index), now, core),
             Class::Host => self.on_host_timer(index, now, core),
             Class::Switch => self.on_switch_timer(index, now, core),

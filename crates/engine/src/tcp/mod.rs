@@ -9,6 +9,7 @@ pub mod rack_recovery;
 mod rack_timers;
 mod ranges;
 pub mod receiver;
+pub mod resequencer;
 pub mod rto;
 pub mod sack;
 mod sack_recovery;

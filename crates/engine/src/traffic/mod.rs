@@ -5,6 +5,7 @@
 
 mod background;
 mod incast;
+mod relay_tree;
 
 use crate::ids::{NodeId, TransferId};
 use crate::rng::Stream;
@@ -29,7 +30,7 @@ pub struct TrafficRow {
 }
 
 /// Every traffic pattern.
-pub const REGISTRY: &[TrafficRow] = &[incast::ROW, background::ROW];
+pub const REGISTRY: &[TrafficRow] = &[incast::ROW, background::ROW, relay_tree::ROW];
 
 /// How a transfer gets its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +89,22 @@ pub struct TrafficCx<'a> {
     pub senders: &'a [NodeId],
     /// All receiving hosts.
     pub receivers: &'a [NodeId],
+    /// Number of the next transfer.
+    pub next: TransferId,
     /// Its own random stream.
     pub stream: &'a mut Stream,
     /// What to do, in order.
     pub actions: &'a mut Vec<TrafficAction>,
+}
+
+impl TrafficCx<'_> {
+    /// Asks for a transfer. Returns its number, as long as all transfers of a call are asked for in this way.
+    pub fn transfer(&mut self, spec: TransferSpec) -> TransferId {
+        let number = self.next;
+        self.next = TransferId::new(number.index() + 1);
+        self.actions.push(TrafficAction::Transfer(spec));
+        number
+    }
 }
 
 /// A traffic pattern at work.

@@ -45,7 +45,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 const SWITCHED: Kind = Kind::Choice(&["on", "off"]);
 const CODE: &str = "authors' code";
 
-const PARAMS: &[Param] = &[
+pub(super) const PARAMS: &[Param] = &[
     Param::new("scheduler", SWITCHED, "on", "Assign windows and make acknowledgements wait.", "RCC, section 1"),
     Param::new(
         "queue-max",
@@ -198,7 +198,8 @@ const PARAMS: &[Param] = &[
     .reading("R16"),
 ];
 
-struct Bundle {
+/// The roles by their parameters; RCCE has the same.
+pub(super) struct Bundle {
     rules: Rules,
     push_is_only_a_request: bool,
     threshold: Size,
@@ -207,7 +208,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    pub(super) fn new(params: &Params) -> Self {
         Self {
             rules: Rules::new(params),
             push_is_only_a_request: params.text("push") == "request",

@@ -112,6 +112,29 @@ fn variants_of_dctcp() {
     }
 }
 
+/// Cells of four segments over all trees, to several hosts of one rack.
+#[test]
+fn flowcells_over_spanning_trees() {
+    let topologies = ["topology = \"clos\"\nparallel-links = 2\nspines = 2\n", "topology = \"fat-tree\"\n"];
+    for topology in topologies {
+        for rules in ["st-when = \"always\"", "queue-max = 8", "st-when = \"always\"\nst-hold = \"0s\""] {
+            let outcome = Case {
+                network: network(topology, "buffer = \"6pkt\""),
+                transport: format!(
+                    "scheme = \"rcce\"\n[scheme.rcce]\nscheduler = \"off\"\nst-enable = \"on\"\nst-cell = \"5840B\"\n{rules}"
+                ),
+                incast: "senders = 10\nbytes-each = \"60KB\"\nplacement = \"round-robin\"\n[[traffic]]\nname = \"tree\"\n\
+                         kind = \"relay-tree\"\nsenders = 8\nedge-count = 2\nbytes-each = \"30KB\"\nplacement = \"round-robin\""
+                    .to_owned(),
+                ..Case::default()
+            }
+            .agree();
+            assert!(outcome.number("drops") > 0.0 && outcome.number("control_messages") > 0.0, "{rules}");
+            assert_eq!(outcome.number("incomplete"), 0.0, "{rules}");
+        }
+    }
+}
+
 #[test]
 fn several_tiers_and_paths() {
     let topologies = [

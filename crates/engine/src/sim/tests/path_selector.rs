@@ -3,23 +3,35 @@
 use super::bench::Seen;
 use super::bench::{Log, Parts, Tap, both, reals, scenario, star};
 use crate::ids::{FlowId, NodeId};
-use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, PathRequest, PathSelector, ReceiverCx, WindowControl};
+use crate::packet::CellTag;
+use crate::roles::{
+    AckKind, AckVerdict, Announcement, Arrival, PathCx, PathRequest, PathSelector, ReceiverCx, WindowControl,
+};
 use crate::schemes::Scheme;
 use crate::sim::build::Substitutes;
 use crate::sim::{Outcome, run_oracle_with, run_with};
 use crate::topology::two_paths;
 use crate::units::{Rate, Time};
 
-/// Path by number: that of the flow plus that of the cell.
-struct InTurn(Option<u64>);
+/// Path by number: that of the flow plus that of the cell. With patience, packets are labelled with it.
+#[derive(Clone, Copy)]
+struct InTurn {
+    cell: Option<u64>,
+    patience: Option<Time>,
+}
 
 impl PathSelector for InTurn {
-    fn choose(&mut self, request: &PathRequest) -> usize {
+    fn choose(&mut self, cx: &mut PathCx<'_>, request: &PathRequest) -> usize {
         assert_eq!(request.paths, 2);
-        (request.flow.index() + request.cell as usize) % 2
+        let path = (request.flow.index() + request.cell as usize) % 2;
+        cx.label = self.patience.map(|_| path as u32);
+        path
     }
     fn cell(&self) -> Option<u64> {
-        self.0
+        self.cell
+    }
+    fn patience(&self) -> Option<Time> {
+        self.patience
     }
 }
 
@@ -47,13 +59,17 @@ struct Journey {
 
 /// Flows of 100 KB over two paths, of which the second is longer by `detour`.
 fn travel(flows: usize, cell: Option<u64>, detour: Time, more: &str) -> Journey {
+    travel_by(InTurn { cell, patience: None }, flows, detour, more)
+}
+
+fn travel_by(selector: InTurn, flows: usize, detour: Time, more: &str) -> Journey {
     let (log, late) = (Log::new(), Log::new());
     let near = Time::from_us(10);
     let network = || two_paths(flows, Rate::from_bps(1_000_000_000), [near, near + detour]);
     let substitutes = || {
         let (tap, overtaking) = (log.clone(), late.clone());
         let scheme: Box<dyn Scheme> = Box::new(Parts {
-            selector: Some(Box::new(move |_| Box::new(InTurn(cell)))),
+            selector: Some(Box::new(move |_| Box::new(selector))),
             agent: Some(Box::new(move |_| Box::new(Tap(tap.clone())))),
             window: Some(Box::new(move |_| Box::new(Overtaking(overtaking.clone())))),
             ..Parts::default()
@@ -106,10 +122,43 @@ fn cells_overtake_each_other_and_the_receiver_copes() {
     assert_eq!(patient.outcome.number("retransmissions"), 0.0, "a patient one does not");
 }
 
+/// Cells of ten segments over two paths, of which one is 300 us longer, to a host that waits so long for a cell.
+fn patient(patience: Time, more: &str) -> Journey {
+    travel_by(InTurn { cell: Some(14_600), patience: Some(patience) }, 2, Time::from_us(150), more)
+}
+
+#[test]
+fn labelled_cells_are_put_back_in_order() {
+    let journey = patient(Time::from_ms(2), "");
+    assert!(journey.overtaken.is_empty(), "TCP sees no segment out of order");
+    assert_eq!(journey.outcome.number("retransmissions"), 0.0);
+    assert_eq!(reals(&journey.outcome, "flows", "delivered_bytes"), [100_000.0; 2]);
+    for (path, seen) in journey.middle.iter().enumerate() {
+        for Seen { packet, .. } in seen {
+            let tag = CellTag { label: path as u32, cell: (packet.seq - 1) / 14_600 };
+            assert_eq!(CellTag::of(packet.field), Some(tag));
+        }
+    }
+}
+
+#[test]
+fn patience_with_an_earlier_cell_ends() {
+    let journey = patient(Time::from_us(50), "");
+    assert!(!journey.overtaken.is_empty() && journey.outcome.number("retransmissions") > 0.0);
+    assert_eq!(journey.outcome.number("completed"), 2.0);
+}
+
+#[test]
+fn losses_are_repaired_while_cells_are_put_back_in_order() {
+    let journey = patient(Time::from_ms(2), "[[fault]]\nkind = \"loss\"\nrate = 0.02\n");
+    assert!(journey.outcome.number("drops") > 0.0);
+    assert_eq!(reals(&journey.outcome, "flows", "delivered_bytes"), [100_000.0; 2]);
+}
+
 /// A choice that must not be asked for.
 struct Forbidden;
 impl PathSelector for Forbidden {
-    fn choose(&mut self, _request: &PathRequest) -> usize {
+    fn choose(&mut self, _cx: &mut PathCx<'_>, _request: &PathRequest) -> usize {
         panic!("the scenario asks for a hash of the flow")
     }
 }

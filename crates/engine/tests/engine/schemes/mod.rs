@@ -9,5 +9,6 @@ mod l2dct;
 mod linux;
 mod pfdct;
 mod rcc;
+mod rcce;
 mod sab;
 mod sdtcp;

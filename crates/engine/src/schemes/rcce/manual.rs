@@ -1,0 +1,222 @@
+//! RCCE's manual page, and how we read what the paper leaves open.
+
+use crate::schemes::Reading;
+
+/// Body of the page.
+pub(super) const TEXT: &str = "# RCCE\n\nArun Selvi, Kumar, Ramalakshmi, Sathiya, \"A Hybrid Framework for TCP Incast Congestion Control in Data Center \
+Networks\", 2019: RCC (see `rcc`) with an edge.\n\n\
+* **Receiver, sender, marking**: RCC's, with the rules that this paper prints: the marked share is the plain ratio of the \
+last round trip (`alpha`), an acknowledgement may be put off C RTO_r / 2 times (`skip-cap`), the receiver's timer runs while \
+an acknowledgement waits (`rto-r`). Every other default is that of `rcc`.\n\
+* **Spanning trees** (`st-enable`): every switch tells the controller its ports. The controller finds out how switches are \
+joined, divides the network into disjoint trees, one for each root and parallel cable, and sends each edge switch a label \
+for every tree and other edge switch, over the channel of `[control]`. Until labels have come, flows take the path of ECMP. \
+After that each host sends its flowcells of `st-cell` bytes over the trees in turn, to hosts with more than `queue-max` \
+connections (`st-when`), which edge switches count by SYN and FIN. Packets carry label and number of their flowcell.\n\
+* **Receiving host**: a segment that overtook an earlier flowcell waits for it, `st-hold` at most, so that TCP does not take \
+it for a sign of loss; a hole within a flowcell shows at once.\n\
+* **Edge aggregators** are hosts near the receiver that gather answers: traffic of kind `relay-tree`. Every hop of it is a \
+transfer of its own, scheduled by the host where it ends. The paper's figures have none: a single receiver gets 100 answers \
+of 32 KB in 28 ms, which is what its link takes for all of them.\n\n\
+Left out: a proxy of the receiver in its last switch. The paper gives it no algorithm and shows no result of it.\n\n\
+## The paper's setting\n\n\
+`transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial` and \
+`syn-timeout` of 10ms; `network.delay = 40us`, `buffer = 80pkt`.\n\n\
+A connection whose SYN or FIN a switch does not see is not counted, or counted on; a report that the channel loses leaves its \
+switch out of all trees.\n";
+
+/// Where the paper leaves something open.
+pub(super) const READINGS: &[Reading] = &[
+    Reading {
+        id: "E1",
+        text: "Equation 1 weighs flows by a priority that has no number, in an order from high to low that is called \
+               ascending. We take RCC's: one over what remains of the flow.",
+        params: &["scheme.rcce.priority"],
+    },
+    Reading {
+        id: "E2",
+        text: "Algorithm 1 as printed never advances its index, adds up the next flow's window and compares packets with \
+               bytes; we take the division of windows of RCC's code, of which it is a copy.",
+        params: &[],
+    },
+    Reading {
+        id: "E3",
+        text: "Acknowledgements leave while strictly fewer segments than queue-max are in flight; Algorithm 2 as printed \
+               lets one more out, and the sum would exceed queue-max, which the text forbids.",
+        params: &["scheme.rcce.release"],
+    },
+    Reading {
+        id: "E4",
+        text: "The most often an acknowledgement is put off is C RTO_r / 2 with C in packets of the receiver's link: 416 at \
+               1 Gbps and 10 ms. RCC's code has fixed numbers and a bonus for requests.",
+        params: &[
+            "scheme.rcce.skip-cap",
+            "scheme.rcce.skip-cap-deadline",
+            "scheme.rcce.skip-cap-other",
+            "scheme.rcce.push-bonus",
+        ],
+    },
+    Reading {
+        id: "E5",
+        text: "The edge has no algorithm: neither place nor fan-in nor what it computes. Section IV puts the mechanism at \
+               the receiver, section III.C makes the edge a tier of aggregators, and the figures show neither. The scheme \
+               is the receiver's; aggregators are the traffic pattern relay-tree, with all of that as parameters.",
+        params: &[
+            "traffic.edge-count",
+            "traffic.edge-fan-in",
+            "traffic.edge-placement",
+            "traffic.edge-compute",
+            "traffic.edge-reduction",
+            "traffic.cut-through",
+        ],
+    },
+    Reading {
+        id: "E6",
+        text: "Of the spanning trees the paper says no more than that a controller makes them, gives switches labels, and \
+               that traffic is split well. We take Presto's: disjoint trees, flowcells of 64 KiB in turn, labels for edge \
+               switches, and a receiving host that puts flowcells back in order. A host starts its turns at a tree of its \
+               own, since hosts that begin together would all take the first. One switch has one path, so the paper's \
+               figures cannot show any of it.",
+        params: &["scheme.rcce.st-enable", "scheme.rcce.st-cell", "scheme.rcce.st-hold", "scheme.rcce.st-settle"],
+    },
+    Reading {
+        id: "E7",
+        text: "Balancing is a complement for when connections are too large: we read too many, more than queue-max to one \
+               host, as its edge switch counts them.",
+        params: &["scheme.rcce.st-when"],
+    },
+    Reading {
+        id: "E8",
+        text: "The abstract has 50.4 % less queue than TCP, section VI.A 50.5 %; either counts as confirmed.",
+        params: &[],
+    },
+    Reading {
+        id: "E9",
+        text: "Section V.A reads a queue of around 50 packets off its figure; its own Equation 3 gives 26.7 packets at \
+               queue_max of 40, or 40 KB, as section VI.A says.",
+        params: &["scheme.rcce.queue-max"],
+    },
+    Reading {
+        id: "E10",
+        text: "Text and captions of the figures name different numbers of senders and a queue of 10 KB; the captions' \
+               senders and a buffer of 80 packets are taken, and the other numbers run too.",
+        params: &["traffic.senders"],
+    },
+    Reading {
+        id: "E11",
+        text: "Equation 17 gives the smallest queue, though it is called the largest; in 21 and 22 a bracket is missing: the \
+               completion time is (N L + L) / (segment C).",
+        params: &[],
+    },
+    Reading {
+        id: "E12",
+        text: "Equation 11 is the square root of 1 / W, where DCTCP's analysis has 2 / W: half a round trip passes between \
+               mark and reaction at the receiver. It stands for synchronised flows, without the scheduler.",
+        params: &["scheme.rcce.scheduler"],
+    },
+    Reading {
+        id: "E13",
+        text: "The switch queue is 128 KB in one place and 80 packets in another; 80 packets of 1500 bytes are taken, as in \
+               RCC's code.",
+        params: &["network.buffer"],
+    },
+    Reading {
+        id: "E14",
+        text: "Algorithm 3 doubles RTO_r; we read that as doubling the factor on the estimate, which the next new data sets \
+               back.",
+        params: &["scheme.rcce.rto-r-min"],
+    },
+    Reading {
+        id: "E15",
+        text: "That there are no marks needs a queue below 40 packets at any time, which holds while all windows in flight \
+               are at most queue-max.",
+        params: &["scheme.rcce.mark-threshold"],
+    },
+    Reading { id: "E16", text: "RCC is in the legend of two figures only; it runs in all.", params: &[] },
+    Reading {
+        id: "E17",
+        text: "The round-trip time of Equation 6, which bounds the acknowledgements that may wait, is RTO_r: the sentence \
+               after it speaks of the receiver's retransmissions.",
+        params: &["scheme.rcce.rto-r-min"],
+    },
+    Reading {
+        id: "E18",
+        text: "Algorithm 3 sets the count of delayed acknowledgements so that the next one goes at once, and delaying is \
+               disabled anyhow: a request leaves as soon as its turn comes.",
+        params: &[],
+    },
+    Reading {
+        id: "E19",
+        text: "Lines 5 and 11 of Algorithm 1 act under the flag for priorities only; without priorities shares are equal and \
+               what is left over goes round among those that can use it.",
+        params: &["scheme.rcce.priority"],
+    },
+    Reading {
+        id: "E20",
+        text: "Section V.A has ECN disabled and section V.B the scheduler: each has its switch.",
+        params: &["scheme.rcce.ecn", "scheme.rcce.scheduler"],
+    },
+    Reading {
+        id: "E21",
+        text: "That the edge triages bandwidth-intensive and latency-sensitive work is read as a sort by size: small answers \
+               go straight to the receiver.",
+        params: &["traffic.edge-triage"],
+    },
+    Reading {
+        id: "E22",
+        text: "Figure 5(c) is credited to load balancing, which a single switch cannot do; the scheduler alone is tested \
+               against it.",
+        params: &["scheme.rcce.st-enable"],
+    },
+    Reading {
+        id: "R6",
+        text: "Section IV.D prints the marked share as the ratio of marked packets over a round trip, without an average.",
+        params: &["scheme.rcce.alpha"],
+    },
+    Reading {
+        id: "R8",
+        text: "As in rcc: an acknowledgement that lets nothing new out does not wait.",
+        params: &["scheme.rcce.repeats"],
+    },
+    Reading {
+        id: "R9",
+        text: "Algorithm 3 asks at once when the timer ends; RCC's code waits.",
+        params: &["scheme.rcce.rto-r-wait"],
+    },
+    Reading {
+        id: "R10",
+        text: "As in rcc: only ECN-capable packets are marked, though the text says all data packets.",
+        params: &["scheme.rcce.mark-requires-ect"],
+    },
+    Reading {
+        id: "R11",
+        text: "As in rcc: the mark of the segment with FIN counts.",
+        params: &["scheme.rcce.marks-on-fin"],
+    },
+    Reading {
+        id: "R12",
+        text: "As in rcc: segments in flight are counted flow by flow.",
+        params: &["scheme.rcce.flight"],
+    },
+    Reading {
+        id: "R13",
+        text: "As in rcc: segments out of order count for one hole only.",
+        params: &["scheme.rcce.duplicates"],
+    },
+    Reading {
+        id: "R14",
+        text: "Section V.A finds that receivers ask again needlessly once more acknowledgements wait than their link \
+               carries in RTO_r, so the timer must run while they wait.",
+        params: &["scheme.rcce.rto-r"],
+    },
+    Reading {
+        id: "R15",
+        text: "As in rcc: the timer is not cut to milliseconds.",
+        params: &["scheme.rcce.rto-r-step"],
+    },
+    Reading {
+        id: "R16",
+        text: "As in rcc: an acknowledgement with PSH acknowledges too.",
+        params: &["scheme.rcce.push"],
+    },
+];

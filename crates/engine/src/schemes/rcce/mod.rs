@@ -1,0 +1,97 @@
+//! RCCE: RCC with an edge (Arun Selvi et al., "A Hybrid Framework for TCP Incast Congestion Control in Data Center
+//! Networks", 2019).
+//!
+//! **Receiver, sender, switch**: those of RCC, with the rules that this paper prints. **Controller** ([`trees`],
+//! [`controller`]): learns from the switches how they are joined, divides the network into disjoint spanning trees and
+//! gives every edge switch a label in every tree. **Edge** ([`edge`]): sends flowcells over the trees in turn, once
+//! more flows than `queue-max` go to one host. **Receiving host**: puts flowcells back in order.
+//!
+//! The aggregators of the paper's edge are hosts with traffic of their own: the pattern `relay-tree`.
+
+mod controller;
+mod edge;
+mod manual;
+mod message;
+mod params;
+#[cfg(test)]
+mod tests;
+mod trees;
+
+use super::{FlowFacts, NetworkFacts, NodeFacts, Rcc, Scheme, SchemeRow};
+use crate::roles::{
+    CongestionControl, Controller as ControllerRole, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
+};
+use crate::spec::Params;
+use crate::units::Time;
+use controller::Controller;
+use edge::{Edge, EdgeState, OverTrees};
+use std::any::Any;
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "rcce",
+    summary: "RCCE: RCC by the rules of another paper, with flowcells over spanning trees (Arun Selvi et al. 2019).",
+    params: &params::ALL,
+    transport: &[],
+    manual: manual::TEXT,
+    readings: manual::READINGS,
+    build: |params| Box::new(Bundle::new(params)),
+};
+
+/// How flows are spread over spanning trees.
+#[derive(Clone, Copy, Debug)]
+struct Spreading {
+    /// Bytes of a flowcell.
+    cell: u64,
+    /// How long a segment waits for an earlier flowcell at the receiving host.
+    patience: Time,
+    /// Flows to a host above which those to it are spread; none spreads all flows.
+    above: Option<u64>,
+    /// How long the controller waits for more reports of switches.
+    settle: Time,
+}
+
+struct Bundle {
+    rcc: Rcc,
+    spreading: Option<Spreading>,
+}
+
+impl Bundle {
+    fn new(params: &Params) -> Self {
+        let spreading = Spreading {
+            cell: params.bytes("st-cell").get(),
+            patience: params.time("st-hold"),
+            // READING: E7 connections are too many where they are more than queue_max.
+            above: (params.text("st-when") == "crowded").then(|| params.integer("queue-max")),
+            settle: params.time("st-settle"),
+        };
+        Self { rcc: Rcc::new(params), spreading: (params.text("st-enable") == "on").then_some(spreading) }
+    }
+}
+
+impl Scheme for Bundle {
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        self.rcc.congestion_control(flow)
+    }
+    fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
+        self.rcc.window_control(host)
+    }
+    fn queue(&self, switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        self.rcc.queue(switch)
+    }
+    fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        let spreading = self.spreading?;
+        Some(Box::new(Edge::new(spreading.above)))
+    }
+    fn controller(&self, _network: &NetworkFacts) -> Option<Box<dyn ControllerRole>> {
+        Some(Box::new(Controller::new(self.spreading?.settle)))
+    }
+    fn path_selector(&self, host: &NodeFacts) -> Box<dyn PathSelector> {
+        match self.spreading {
+            Some(spreading) => Box::new(OverTrees::new(spreading, host.node)),
+            None => Box::new(Ecmp),
+        }
+    }
+    fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
+        Box::new(EdgeState::default())
+    }
+}

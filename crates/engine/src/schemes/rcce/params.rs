@@ -1,0 +1,130 @@
+//! RCCE's parameters: RCC's, of which some have other defaults, and those of the spanning trees.
+
+use crate::schemes::RCC_PARAMS;
+use crate::spec::{Kind, Param};
+
+/// Everything that can be chosen.
+pub(super) const ALL: [Param; RCC_PARAMS.len() + TREES.len()] = {
+    let mut all = [TREES[0]; RCC_PARAMS.len() + TREES.len()];
+    let mut i = 0;
+    while i < RCC_PARAMS.len() {
+        all[i] = changed(RCC_PARAMS[i]);
+        i += 1;
+    }
+    while i < all.len() {
+        all[i] = TREES[i - RCC_PARAMS.len()];
+        i += 1;
+    }
+    all
+};
+
+/// A default of RCC that is another here.
+struct Change {
+    key: &'static str,
+    default: &'static str,
+    source: &'static str,
+}
+
+const CHANGES: &[Change] = &[
+    Change { key: "queue-max", default: "40", source: "RCCE, section VI: 40 packets" },
+    Change {
+        key: "mark-threshold",
+        default: "60000B",
+        source: "RCCE, section VI: 40 packets; in bytes, so that a burst of SYNs is no congestion",
+    },
+    Change {
+        key: "alpha",
+        default: "ratio",
+        source: "RCCE, section IV.D: the share of marked packets over a round trip",
+    },
+    Change { key: "skip-cap", default: "formula", source: "RCCE, section IV.B: C RTO_r / 2" },
+    Change { key: "push-bonus", default: "0", source: "RCCE, section IV.B has none" },
+    Change {
+        key: "rto-r",
+        default: "on-queue",
+        source: "RCCE, section V.A: acknowledgements that wait too long are asked for again",
+    },
+    Change { key: "rto-r-min", default: "10ms", source: "RCCE, section VI" },
+];
+
+const fn changed(mut param: Param) -> Param {
+    let mut i = 0;
+    while i < CHANGES.len() {
+        if same(param.key, CHANGES[i].key) {
+            param.default = CHANGES[i].default;
+            param.source = CHANGES[i].source;
+        }
+        i += 1;
+    }
+    param
+}
+
+/// Equality of words, which constants cannot ask for otherwise.
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < one.len() {
+        if one[i] != other[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+const TREES: [Param; 5] = [
+    Param::new(
+        "st-enable",
+        Kind::Choice(&["on", "off"]),
+        "off",
+        "Spread flowcells over spanning trees where there are several ways.",
+        "the paper's figures have one switch, where there is one way",
+    )
+    .reading("E6"),
+    Param::new(
+        "st-when",
+        Kind::Choice(&["crowded", "always"]),
+        "crowded",
+        "Which flows are spread: those to hosts with more than queue-max connections, or all. The others keep the path \
+         that ECMP gives them.",
+        "RCCE, section IV.A: when connections are too large",
+    )
+    .reading("E7"),
+    Param::new("st-cell", Kind::Bytes, "64KiB", "Bytes of a flowcell.", "He et al. 2015 (Presto), section 3.1")
+        .at_least(1.0)
+        .reading("E6"),
+    Param::new(
+        "st-hold",
+        Kind::Time,
+        "1ms",
+        "How long the receiving host keeps a segment that overtook an earlier flowcell; 0 shows every segment to TCP at \
+         once.",
+        "our choice: a full buffer of 80 packets at 1 Gbps takes 0.96 ms; Presto adapts it",
+    )
+    .reading("E6"),
+    Param::new(
+        "st-settle",
+        Kind::Time,
+        "100us",
+        "How long the controller waits after a switch's report for others, before it makes trees.",
+        "our choice: several times what it needs to serve a report",
+    )
+    .reading("E6"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_is_of_a_parameter_of_rcc() {
+        for change in CHANGES {
+            let found = ALL.iter().find(|param| param.key == change.key).expect(change.key);
+            assert_eq!((found.default, found.source), (change.default, change.source));
+        }
+        assert_eq!(ALL.len(), RCC_PARAMS.len() + TREES.len());
+    }
+}

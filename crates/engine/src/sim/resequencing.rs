@@ -1,0 +1,60 @@
+//! Where data arrives in flowcells: segments that overtook an earlier cell wait before TCP sees them.
+
+use crate::ids::FlowId;
+use crate::packet::{CellTag, Flags, Packet};
+use crate::sim::event::{Class, EventCore};
+use crate::sim::world::World;
+use crate::tcp::resequencer::{Place, Resequencer};
+use crate::units::Time;
+
+impl World {
+    /// How long segments of a flow wait for those of earlier flowcells where they arrive.
+    fn patience(&self, id: FlowId) -> Option<Time> {
+        self.hosts[self.flows[id.index()].wire.to.index()].as_ref()?.selector.patience()
+    }
+
+    /// Shows a segment to TCP when its turn has come, and then those that waited for it.
+    #[cold]
+    pub(crate) fn resequence<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
+        let id = packet.flow;
+        let Some(patience) = self.patience(id) else { return self.accept(packet, now, core) };
+        let flow = &mut self.flows[id.index()];
+        let cell = CellTag::of(packet.field).map_or(0, |tag| tag.cell + 1);
+        if cell == 0 && flow.receiver.order.is_none() {
+            return self.accept(packet, now, core);
+        }
+        let seq = flow.receiver.state.unwrap(packet.seq);
+        let fin = u64::from(packet.flags.has(Flags::FIN));
+        let place = Place { cell, seq, end: seq + u64::from(packet.size - flow.wire.header) + fin };
+        let next = flow.receiver.state.next();
+        let order = flow.receiver.order.get_or_insert_with(|| Box::new(Resequencer::new(next)));
+        if order.on_segment(place, packet, now) {
+            self.accept(packet, now, core);
+            while let Some(packet) = self.flows[id.index()].receiver.order.as_mut().and_then(|order| order.take_next())
+            {
+                self.accept(&packet, now, core);
+            }
+        } else if !std::mem::replace(&mut order.timed, true) {
+            core.schedule(now + patience, Class::Resequencing, id.index());
+        }
+    }
+
+    /// Some segments of a flow may have waited long enough.
+    pub(crate) fn on_resequencing_timer<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
+        let patience = self.patience(id).unwrap_or(Time::ZERO);
+        let Some(order) = self.flows[id.index()].receiver.order.as_mut() else { return };
+        order.timed = false;
+        match order.deadline(patience) {
+            Some(at) if at > now => {
+                order.timed = true;
+                core.schedule(at, Class::Resequencing, id.index());
+            }
+            Some(_) => {
+                while let Some(packet) = self.flows[id.index()].receiver.order.as_mut().and_then(|o| o.take_first()) {
+                    self.accept(&packet, now, core);
+                }
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Puts the segments of flowcells back in order before TCP takes what was overtaken for lost.
+//!
+//! Presto (He et al. 2015, section 3.2) does this where segments are merged on their way up. A hole within a flowcell
+//! is a loss, since one flowcell takes one way; a hole where one begins may be a cell that still comes on a slower way.
+
+use crate::packet::Packet;
+use crate::units::Time;
+use std::collections::BTreeMap;
+
+/// Where a segment belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of its flowcell; 0 for segments without one, from 1 for others.
+    pub cell: u32,
+    /// Its first sequence number.
+    pub seq: u64,
+    /// One past its last.
+    pub end: u64,
+}
+
+/// The segments of one flow that wait.
+#[derive(Clone, Debug)]
+pub struct Resequencer {
+    /// The newest flowcell that was passed on, and the first number beyond what was.
+    cell: u32,
+    expected: u64,
+    /// What waits, by first number.
+    held: BTreeMap<u64, (Place, Packet)>,
+    /// When something began to wait.
+    since: Time,
+    /// A timer is on its way.
+    pub timed: bool,
+}
+
+impl Resequencer {
+    /// Nothing waits; everything before `expected` was passed on.
+    pub const fn new(expected: u64) -> Self {
+        Self { cell: 0, expected, held: BTreeMap::new(), since: Time::NEVER, timed: false }
+    }
+
+    /// A segment arrives. Returns whether it goes on to TCP at once; else it waits.
+    pub fn on_segment(&mut self, place: Place, packet: &Packet, now: Time) -> bool {
+        // A later cell may begin only where the earlier ones end.
+        if place.cell <= self.cell || place.seq <= self.expected {
+            self.pass(place);
+            return true;
+        }
+        if self.held.is_empty() {
+            self.since = now;
+        }
+        self.held.insert(place.seq, (place, *packet));
+        false
+    }
+
+    /// The next of those that wait whose turn has come, if any.
+    pub fn take_next(&mut self) -> Option<Packet> {
+        let (place, _) = self.held.first_key_value()?.1;
+        if place.cell > self.cell && place.seq > self.expected { None } else { self.take_first() }
+    }
+
+    /// The first of those that wait, in turn or not: what they waited for does not come.
+    pub fn take_first(&mut self) -> Option<Packet> {
+        let (_, (place, packet)) = self.held.pop_first()?;
+        self.pass(place);
+        Some(packet)
+    }
+
+    /// When those that wait have waited for `patience`; none if nothing waits.
+    pub fn deadline(&self, patience: Time) -> Option<Time> {
+        (!self.held.is_empty()).then(|| self.since.saturating_add(patience))
+    }
+
+    fn pass(&mut self, place: Place) {
+        self.cell = self.cell.max(place.cell);
+        self.expected = self.expected.max(place.end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flowcells of three segments of ten bytes: cell 1 has 1 to 30, cell 2 has 31 to 60.
+    fn place(segment: u64) -> Place {
+        let seq = 1 + 10 * segment;
+        Place { cell: (segment / 3) as u32 + 1, seq, end: seq + 10 }
+    }
+
+    /// What TCP sees of segments that arrive in this order.
+    fn passed(order: &mut Resequencer, arrivals: &[u64]) -> Vec<u64> {
+        let mut seen = Vec::new();
+        for segment in arrivals {
+            let packet = Packet { seq: *segment as u32, ..Packet::default() };
+            if order.on_segment(place(*segment), &packet, Time::from_us(*segment)) {
+                seen.push(*segment);
+            }
+            while let Some(packet) = order.take_next() {
+                seen.push(u64::from(packet.seq));
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn a_cell_that_overtakes_waits_for_the_earlier_one() {
+        let mut order = Resequencer::new(1);
+        assert_eq!(passed(&mut order, &[0, 3, 4, 1, 2, 5]), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(order.deadline(Time::from_us(9)), None);
+    }
+
+    #[test]
+    fn a_hole_within_a_cell_is_a_loss_and_shows_at_once() {
+        let mut order = Resequencer::new(1);
+        assert_eq!(passed(&mut order, &[0, 2, 3, 4]), [0, 2, 3, 4], "the cell after it is in turn");
+    }
+
+    #[test]
+    fn what_was_sent_again_passes() {
+        let mut order = Resequencer::new(1);
+        assert_eq!(passed(&mut order, &[0, 1, 2, 3, 4, 1, 0]), [0, 1, 2, 3, 4, 1, 0]);
+    }
+
+    #[test]
+    fn several_cells_wait_in_order() {
+        let mut order = Resequencer::new(1);
+        assert_eq!(passed(&mut order, &[6, 7, 3, 0, 1, 4, 2, 5, 8]), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn patience_runs_from_the_first_that_waits_and_ends_in_order() {
+        let mut order = Resequencer::new(1);
+        assert_eq!(passed(&mut order, &[0, 4, 3]), [0]);
+        assert_eq!(order.deadline(Time::from_us(9)), Some(Time::from_us(13)));
+        let late: Vec<u32> = std::iter::from_fn(|| order.take_first()).map(|packet| packet.seq).collect();
+        assert_eq!(late, [3, 4]);
+        assert_eq!(passed(&mut order, &[1, 2, 5]), [1, 2, 5], "and what comes of the first cell after that is late");
+    }
+
+    #[test]
+    fn segments_without_a_cell_do_not_wait() {
+        let mut order = Resequencer::new(1);
+        let bare = |seq: u64| Place { cell: 0, seq, end: seq + 10 };
+        assert!(order.on_segment(bare(101), &Packet::default(), Time::ZERO));
+        assert!(order.on_segment(bare(1), &Packet::default(), Time::ZERO));
+    }
+}

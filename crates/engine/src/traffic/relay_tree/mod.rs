@@ -1,0 +1,241 @@
+//! Relay tree: a client asks aggregators near it, each asks workers of its own and passes their answers on.
+//!
+//! The partition-aggregate pattern with a middle tier, which RCCE calls its edge. Every hop is a TCP transfer that the
+//! receiving host of that hop schedules. Transfers down and up belong to one query, which is over when everything has
+//! reached the client.
+
+mod params;
+#[cfg(test)]
+mod tests;
+
+use super::{Connection, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
+use crate::ids::{NodeId, TransferId};
+use crate::spec::{Params, SpecError};
+use crate::topology::Demand;
+use crate::units::Time;
+use params::PARAMS;
+use std::collections::BTreeMap;
+
+pub(super) const ROW: TrafficRow = TrafficRow {
+    key: "relay-tree",
+    summary: "A client asks aggregators near it, each asks workers of its own and passes their answers on.",
+    params: PARAMS,
+    demand_key: "senders",
+    demand: |params| {
+        let (workers, edges) = (params.integer("senders") as usize, params.integer("edge-count") as usize);
+        let own = params.text("placement") == "own-host";
+        Demand { senders: edges + if own { workers } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
+    },
+    build,
+};
+
+fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
+    let (workers, edges) = (params.integer("senders") as usize, params.integer("edge-count") as usize);
+    let fan_in = match params.integer("edge-fan-in") as usize {
+        0 => workers.div_ceil(edges.max(1)),
+        fan_in if edges > 0 && fan_in.saturating_mul(edges) < workers => {
+            let message = format!("{edges} aggregators with {fan_in} workers each do not take {workers} workers");
+            return Err(params.fail("edge-fan-in", message));
+        }
+        fan_in => fan_in,
+    };
+    let small = params.integer("small-senders") as usize;
+    if small > workers {
+        return Err(params.fail("small-senders", format!("there are {workers} workers in all")));
+    }
+    Ok(Box::new(RelayTree {
+        workers,
+        large: params.bytes("bytes-each").get(),
+        small: (small, params.bytes("small-bytes").get()),
+        fan_in,
+        last: params.text("edge-placement") == "last",
+        compute: params.time("edge-compute"),
+        reduction: params.number("edge-reduction"),
+        cut_through: params.flag("cut-through"),
+        triage: params.bytes("edge-triage").get(),
+        start: params.time("start"),
+        rounds: params.integer("rounds"),
+        gap: params.time("gap"),
+        request: params.bytes("request").get(),
+        think: params.time("think"),
+        think_jitter: params.time("think-jitter"),
+        receiver: params.integer("receiver") as usize,
+        edges: vec![Edge::default(); edges],
+        legs: BTreeMap::new(),
+        started: 0,
+    }))
+}
+
+/// What a transfer is for.
+#[derive(Clone, Copy, Debug)]
+enum Leg {
+    /// The client asks an aggregator.
+    Down(usize),
+    /// A worker answers an aggregator with so many bytes.
+    In(usize, u64),
+    /// An aggregator answers the client.
+    Up(usize),
+    /// A worker answers the client.
+    Straight,
+}
+
+/// An aggregator at work.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edge {
+    /// Answers that have not come.
+    waiting: usize,
+    /// Bytes that came and were not passed on.
+    stored: u64,
+    /// Something is on its way up.
+    busy: bool,
+}
+
+struct RelayTree {
+    workers: usize,
+    large: u64,
+    /// How many answers are small, and their bytes.
+    small: (usize, u64),
+    fan_in: usize,
+    last: bool,
+    compute: Time,
+    reduction: f64,
+    cut_through: bool,
+    triage: u64,
+    start: Time,
+    rounds: u64,
+    gap: Time,
+    request: u64,
+    think: Time,
+    think_jitter: Time,
+    receiver: usize,
+    edges: Vec<Edge>,
+    /// The transfers under way.
+    legs: BTreeMap<TransferId, Leg>,
+    /// Queries begun.
+    started: u64,
+}
+
+impl RelayTree {
+    /// The hosts of aggregators, and those of workers.
+    fn hosts<'a>(&self, cx: &TrafficCx<'a>) -> (&'a [NodeId], &'a [NodeId]) {
+        let edges = self.edges.len();
+        if self.last {
+            let (workers, edges) = cx.senders.split_at(cx.senders.len() - edges);
+            (edges, workers)
+        } else {
+            cx.senders.split_at(edges)
+        }
+    }
+
+    fn bytes(&self, worker: usize) -> u64 {
+        if worker < self.small.0 { self.small.1 } else { self.large }
+    }
+
+    /// The aggregator of a worker; none if it answers the client.
+    fn edge_of(&self, worker: usize) -> Option<usize> {
+        (!self.edges.is_empty() && self.bytes(worker) >= self.triage).then(|| worker / self.fan_in)
+    }
+
+    fn begin(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
+        self.started += 1;
+        cx.actions.push(TrafficAction::Query);
+        for worker in (0..self.workers).filter(|worker| self.edge_of(*worker).is_none()).collect::<Vec<_>>() {
+            self.ask_worker(worker, at, cx);
+        }
+        for edge in 0..self.edges.len() {
+            self.edges[edge].waiting = (0..self.workers).filter(|worker| self.edge_of(*worker) == Some(edge)).count();
+            if self.edges[edge].waiting == 0 {
+                continue;
+            }
+            if self.request == 0 {
+                self.ask_workers(edge, at, cx);
+            } else {
+                let (client, host) = (cx.receivers[self.receiver], self.hosts(cx).0[edge]);
+                self.send(Leg::Down(edge), [client, host], self.request, at, cx);
+            }
+        }
+    }
+
+    fn ask_workers(&mut self, edge: usize, at: Time, cx: &mut TrafficCx<'_>) {
+        for worker in (0..self.workers).filter(|worker| self.edge_of(*worker) == Some(edge)).collect::<Vec<_>>() {
+            self.ask_worker(worker, at, cx);
+        }
+    }
+
+    /// A worker is asked by its aggregator or by the client, thinks, and answers there.
+    fn ask_worker(&mut self, worker: usize, at: Time, cx: &mut TrafficCx<'_>) {
+        let (edges, workers) = self.hosts(cx);
+        let (bytes, from) = (self.bytes(worker), workers[worker % workers.len()]);
+        let (leg, to) = match self.edge_of(worker) {
+            Some(edge) => (Leg::In(edge, bytes), edges[edge]),
+            None => (Leg::Straight, cx.receivers[self.receiver]),
+        };
+        let think = self.think + cx.stream.uniform_time(self.think_jitter);
+        let asked = self.request > 0;
+        let spec = TransferSpec {
+            start: if asked { at } else { at + think },
+            from,
+            to,
+            bytes: Some(bytes),
+            connection: Connection::Fresh,
+            request: asked.then_some(Request { bytes: self.request, think }),
+            in_query: true,
+        };
+        self.legs.insert(cx.transfer(spec), leg);
+    }
+
+    /// Passes on what has come, computed and reduced.
+    fn pass_on(&mut self, edge: usize, cx: &mut TrafficCx<'_>) {
+        let state = &mut self.edges[edge];
+        // An answer of no bytes would be none.
+        let bytes = ((state.stored as f64 * self.reduction).ceil() as u64).max(1);
+        (state.stored, state.busy) = (0, true);
+        let (client, host) = (cx.receivers[self.receiver], self.hosts(cx).0[edge]);
+        self.send(Leg::Up(edge), [host, client], bytes, cx.now + self.compute, cx);
+    }
+
+    fn send(&mut self, leg: Leg, [from, to]: [NodeId; 2], bytes: u64, start: Time, cx: &mut TrafficCx<'_>) {
+        let open = match leg {
+            Leg::Up(edge) if self.cut_through => Connection::Persistent(edge as u32),
+            _ => Connection::Fresh,
+        };
+        let spec =
+            TransferSpec { start, from, to, bytes: Some(bytes), connection: open, request: None, in_query: true };
+        self.legs.insert(cx.transfer(spec), leg);
+    }
+}
+
+impl Traffic for RelayTree {
+    fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
+        self.begin(self.start, cx);
+    }
+
+    fn on_complete(&mut self, cx: &mut TrafficCx<'_>, transfer: TransferId) {
+        match self.legs.remove(&transfer) {
+            Some(Leg::Down(edge)) => self.ask_workers(edge, cx.now, cx),
+            Some(Leg::In(edge, bytes)) => {
+                let state = &mut self.edges[edge];
+                state.waiting -= 1;
+                state.stored += bytes;
+                let ready = if self.cut_through { !state.busy } else { state.waiting == 0 };
+                if ready {
+                    self.pass_on(edge, cx);
+                }
+            }
+            Some(Leg::Up(edge)) => {
+                self.edges[edge].busy = false;
+                if self.edges[edge].stored > 0 {
+                    self.pass_on(edge, cx);
+                }
+            }
+            Some(Leg::Straight) | None => {}
+        }
+        if self.legs.is_empty() && self.started < self.rounds {
+            self.begin(cx.now + self.gap, cx);
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        self.started < self.rounds
+    }
+}

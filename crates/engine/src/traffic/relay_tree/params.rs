@@ -1,0 +1,89 @@
+//! Keys of a relay tree's `[[traffic]]` table.
+
+use crate::spec::{Kind, Param};
+
+/// Every key.
+pub(super) const PARAMS: &[Param] = &[
+    Param::new("senders", Kind::Integer, "", "Number of workers that answer.", "required")
+        .at_least(1.0)
+        .at_most(1_000_000.0),
+    Param::new("bytes-each", Kind::Bytes, "", "Bytes of a worker's answer.", "required").at_least(1.0),
+    Param::new("small-senders", Kind::Integer, "0", "How many of the workers have a small answer.", "none")
+        .at_most(1_000_000.0),
+    Param::new("small-bytes", Kind::Bytes, "2KB", "Bytes of a small answer.", "Alizadeh et al. 2010: 2 KB queries")
+        .at_least(1.0),
+    Param::new("start", Kind::Time, "0s", "When the first query begins.", "at once"),
+    Param::new("rounds", Kind::Integer, "1", "Queries; each begins when the one before is over.", "one").at_least(1.0),
+    Param::new("gap", Kind::Time, "0s", "Pause between queries.", "at once"),
+    Param::new(
+        "request",
+        Kind::Bytes,
+        "200B",
+        "Bytes of a request, to an aggregator and to a worker; 0: workers begin by themselves.",
+        "our choice: one packet",
+    ),
+    Param::new("think", Kind::Time, "0s", "Time that a worker needs before it answers.", "none"),
+    Param::new("think-jitter", Kind::Time, "0s", "Seeded uniform addition to the think time, below this.", "none"),
+    Param::new(
+        "edge-count",
+        Kind::Integer,
+        "4",
+        "Number of aggregators; with 0 workers answer the client itself.",
+        "our choice; RCCE has no number",
+    )
+    .at_most(10_000.0)
+    .reading("E5"),
+    Param::new(
+        "edge-fan-in",
+        Kind::Integer,
+        "0",
+        "Most workers of one aggregator, filled one after the other; 0 divides workers evenly.",
+        "our choice: evenly",
+    )
+    .at_most(1_000_000.0)
+    .reading("E5"),
+    Param::new(
+        "edge-placement",
+        Kind::Choice(&["first", "last"]),
+        "first",
+        "Whether aggregators are the first or the last of the group's sending hosts: which of them are near the client is \
+         what network.sender-placement says.",
+        "RCCE, section IV: from the nearby localized form factor; with sender-placement = local the first are near",
+    )
+    .reading("E5"),
+    Param::new("edge-compute", Kind::Time, "0s", "Time between what came in and what goes out.", "none").reading("E5"),
+    Param::new(
+        "edge-reduction",
+        Kind::Number,
+        "1",
+        "Bytes that an aggregator passes on for each that it got.",
+        "RCCE, figure 5(c): no data is saved",
+    )
+    .at_most(1000.0)
+    .reading("E5"),
+    Param::new(
+        "cut-through",
+        Kind::Bool,
+        "false",
+        "Pass each answer on when it has come, over one open connection; else one when all have come.",
+        "RCCE, section III.C: aggregators combine the results",
+    )
+    .reading("E5"),
+    Param::new(
+        "edge-triage",
+        Kind::Bytes,
+        "0B",
+        "Answers of fewer bytes go straight to the client.",
+        "none do; RCCE, section IV: the edge triages the bandwidth-intensive and latency-sensitive",
+    )
+    .reading("E21"),
+    Param::new("receiver", Kind::Integer, "0", "Which receiving host is the client, from 0.", "the first")
+        .at_most(65_534.0),
+    Param::new(
+        "placement",
+        Kind::Choice(&["own-host", "round-robin"]),
+        "own-host",
+        "Whether each worker has a host of its own, or they share in turn those that are no aggregators.",
+        "as in the papers",
+    ),
+];
