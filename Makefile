@@ -27,7 +27,8 @@ lint: $(VENV)/installed-dev ## Check formats, lints and types
 	$(BIN)/python -m mypy.stubtest fanin._engine
 
 bench: ## Measure the engine: time and instructions per packet-hop, memory, and time against ns-3's
-	cargo bench --package fanin-engine
+	cargo bench --package fanin-engine --bench hops -- --check
+	cargo bench --package fanin-engine --bench schemes
 	if command -v valgrind >/dev/null; then crates/engine/benches/instructions.sh; fi
 	if [ -x validation/ns3/incast ]; then $(PYTHON) validation/ns3/speed.py; \
 	else echo 'not compared with ns-3: validation/ns3/build.sh builds it (300 MB to fetch), then make bench again'; fi

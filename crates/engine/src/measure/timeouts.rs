@@ -33,8 +33,10 @@ impl TimeoutCause {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Syn => "Timeouts because a SYN or its answer was not in time.",
-            Self::FullWindow => "Timeouts after every outstanding segment was lost.",
-            Self::FewDuplicates => "Timeouts after a loss that too few later segments signalled.",
+            Self::FullWindow => "Timeouts after every segment of a window was lost.",
+            Self::FewDuplicates => {
+                "Timeouts after a loss that too few later segments signalled, or whose signal could not begin a recovery (RFC 6582)."
+            }
             Self::LostRetransmission => "Timeouts after a retransmission was lost.",
             Self::Spurious => "Timeouts although the first outstanding segment was not lost.",
         }

@@ -49,7 +49,8 @@ impl NewReno {
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        if ack.acked > 0 && !ack.in_recovery && ack.window_limited {
+        // RFC 3168 s6.1.2: an acknowledgement with an echo does not grow the window.
+        if ack.acked > 0 && !ack.in_recovery && ack.window_limited && !ack.ece {
             Self::grow(cx, ack.acked);
         }
     }

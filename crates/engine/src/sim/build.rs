@@ -420,6 +420,9 @@ fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<d
 /// Most rows of the bins and of a sampled queue trace.
 const MOST_ROWS: u64 = 100_000_000;
 
+/// Packets tell how old they are up to 4.4 s ([`Stamp`](crate::packet::Stamp)); this leaves more than that much for queues.
+const LONGEST_PROPAGATION: Time = Time::from_secs(2);
+
 /// Refuses what would not fit the memory or the keys of the event queue.
 fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -> Result<(), SpecError> {
     let (measure, network) = (&scenario.measure, &scenario.network.params);
@@ -436,6 +439,11 @@ fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -
     }
     if measure.text("queue-trace") == "sampled" && rows(measure.time("queue-sample")) > MOST_ROWS {
         return too_many("queue-sample", rows(measure.time("queue-sample")));
+    }
+    if base_rtt(topology) > LONGEST_PROPAGATION {
+        let message =
+            format!("a round trip of propagation takes {}, more than {LONGEST_PROPAGATION}", base_rtt(topology));
+        return Err(network.fail("delay", message));
     }
     let reach = LinkQueue::reach(topology.links.len());
     let jitter = network.time("host-jitter");

@@ -354,7 +354,9 @@ impl World {
         let data_end = nxt.min(flow.sender.data_end());
         let outstanding = data_end.saturating_sub(una).div_ceil(mss).max(1);
         let gone = lost.iter().filter(|segment| (una..nxt).contains(&unwrap_seq(segment.seq, una))).count() as u64;
-        if gone >= outstanding { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
+        // The tail of a window is not the window: what of it arrived was acknowledged, and nothing came after the hole.
+        let whole = gone >= outstanding && flow.sender.in_flight() >= flow.sender.most_in_flight();
+        if whole { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
     }
 
     // -----------------------------------------------------------------------------------------------------

@@ -271,7 +271,14 @@ pub const TRANSPORT: &[Param] = &[
         "RFC 6298, section 2.1",
     )
     .at_least(1.0),
-    Param::new("rto-max", Kind::Time, "60s", "Most retransmission timeout.", "RFC 6298, section 2.5").at_least(1.0),
+    Param::new(
+        "rto-max",
+        Kind::Time,
+        "60s",
+        "Most retransmission timeout; that of a SYN just doubles.",
+        "RFC 6298, section 2.5",
+    )
+    .at_least(1.0),
     Param::new(
         "rto-backoff-limit",
         Kind::Integer,

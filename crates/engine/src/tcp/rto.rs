@@ -11,7 +11,7 @@ pub struct RtoConfig {
     pub minimum: Time,
     /// Timeout before the first sample (section 2.1). The lower bound does not apply to it.
     pub initial: Time,
-    /// Upper bound of every timeout, backed off or not (section 2.5).
+    /// Upper bound of a timeout of data, backed off or not (section 2.5).
     pub maximum: Time,
     /// Clock granularity G of sections 2.2 and 2.3.
     pub granularity: Time,

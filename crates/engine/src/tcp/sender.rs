@@ -6,7 +6,8 @@
 //!
 //! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
 //! number after the last byte. Left out, on purpose: URG, Nagle's algorithm (an application that writes whole
-//! answers never waits for it), and the retransmission of the receiver's own FIN (see `sim::endpoints`).
+//! answers never waits for it), the retransmission of the receiver's own FIN (see `sim::endpoints`), and the pause of
+//! RFC 3168 section 6.1.2 for an echo at a window of one segment (deployed stacks keep sending that segment).
 
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts};
@@ -293,6 +294,10 @@ impl Sender {
     #[inline(always)]
     pub fn in_flight(&self) -> u64 {
         self.nxt - self.una
+    }
+    /// The most bytes that were outstanding in the present round trip, as of its last acknowledgement.
+    pub fn most_in_flight(&self) -> u64 {
+        self.most_in_flight
     }
     /// The congestion window.
     pub fn window(&self) -> CongestionWindow {

@@ -106,7 +106,7 @@ fn large_numbers_that_make_sense_are_taken() {
         [("100pkt", "500000000000pkt")],
         [("100pkt", "9000TB")],
         [("bytes-each = \"10KB\"", "bytes-each = \"8000TB\"")],
-        [("buffer = \"100pkt\"", "buffer = \"100pkt\"\ndelay = \"10s\"")],
+        [("buffer = \"100pkt\"", "buffer = \"100pkt\"\ndelay = \"400ms\"")],
         [(
             "buffer = \"100pkt\"",
             "admission = \"dynamic-threshold\"\nshared-buffer = \"500000000000pkt\"\ndt-alpha = 1e300",

@@ -221,7 +221,8 @@ impl Bins {
     ///
     /// Bins reach to the end, whether or not anything happened in them. The last one is cut there, and its rates
     /// and means refer to what is left of it. What happened at the end itself, or after it, counts as part of
-    /// the last bin, so that the columns add up to the totals of the run. A run of no length has no bins.
+    /// the last bin. Columns add up to the totals of the run, but for retransmissions and timeouts: bins have those
+    /// after the last byte of a transfer too (a lost FIN). A run of no length has no bins.
     pub fn into_tables(
         mut self,
         group_names: Vec<String>,
@@ -303,7 +304,7 @@ fn cell_columns(cells: &[Cell]) -> Vec<Column> {
     let timeouts = |cell: &Cell| cell.timeouts.iter().map(|count| u64::from(*count)).sum();
     let mut columns = vec![
         count("delivered_bytes", "B", "New bytes that reached the application, in order", &|cell| cell.delivered),
-        count("drops", "pkt", "Packets dropped by a queue", &|cell| cell.drops),
+        count("drops", "pkt", "Packets dropped, for whatever reason", &|cell| cell.drops),
         count("marks", "pkt", "Packets marked with congestion experienced", &|cell| cell.marks),
         count("retransmissions", "pkt", "Segments sent again", &|cell| cell.retransmissions),
         count("timeouts", "1", "Expiries of a retransmission timer", &timeouts),

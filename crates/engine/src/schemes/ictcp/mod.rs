@@ -141,6 +141,12 @@ const READINGS: &[Reading] = &[
         text: "After how long a flow counts as long idle is not said.",
         params: &["scheme.ictcp.idle"],
     },
+    Reading {
+        id: "I5",
+        text: "A round trip in which nothing came lowers the smoothed throughput by the paper's formula; the code of RCC's \
+               authors leaves such round trips out.",
+        params: &["scheme.ictcp.flavour"],
+    },
 ];
 
 /// The rules in force.

@@ -123,7 +123,8 @@ impl FlowWindow {
         let since = (now - self.last_look).secs();
         let sample = self.bytes as f64 / since;
         self.last_look = now;
-        if self.bytes > 0 {
+        // READING: I5, a silent round trip is a sample of nothing; the code of RCC's authors leaves it out.
+        if self.bytes > 0 || !config.rdtcp {
             self.measured = sample.max(config.beta * self.measured + (1.0 - config.beta) * sample);
         }
         self.bytes = 0;
@@ -314,6 +315,19 @@ mod tests {
         flow.bytes = 200;
         flow.look(flow.last_look + RTT, MSS, &config(false), &mut plenty());
         assert!((flow.measured - (0.9 * 1e7 + 0.1 * 1e6)).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_silent_flow_gives_its_window_back_by_the_paper_and_keeps_it_by_the_code() {
+        for (rdtcp, window) in [(false, 9.0 * MSS), (true, 10.0 * MSS)] {
+            let mut flow = flow();
+            flow.measured = 10.0 * MSS / RTT.secs();
+            for _ in 0..9 {
+                flow.look(flow.last_look + RTT, MSS, &config(rdtcp), &mut Quota { left: 0.0, open: true });
+            }
+            // 0.9^7 is below a half: the seventh look and the two after it find too little.
+            assert_eq!(flow.window, window, "{rdtcp}");
+        }
     }
 
     #[test]

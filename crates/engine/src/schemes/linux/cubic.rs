@@ -126,7 +126,8 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        if ack.acked == 0 || ack.in_recovery {
+        // RFC 3168 s6.1.2: an acknowledgement with an echo does not grow the window.
+        if ack.acked == 0 || ack.in_recovery || ack.ece {
             return;
         }
         if !ack.window_limited {

@@ -223,9 +223,9 @@ fn a_link_must_exist() {
 #[test]
 fn a_rate_that_no_event_can_wait_for_is_refused() {
     // The more links, the fewer bits are left for the time of an arrival.
-    let text = star(20_000, "1KB", "[[fault]]\nkind = \"rate\"\nrate = \"2kbps\"").replace("10us", "1s");
+    let text = star(20_000, "1KB", "[[fault]]\nkind = \"rate\"\nrate = \"2kbps\"").replace("10us", "400ms");
     let error = check(&scenario(&text)).expect_err("refused").to_string();
-    assert_eq!(error, "test.toml:10: fault.rate.rate: a packet takes too long to cross a link of 2kbps and 1s");
+    assert_eq!(error, "test.toml:10: fault.rate.rate: a packet takes too long to cross a link of 2kbps and 400ms");
 }
 
 #[test]

@@ -80,6 +80,8 @@ fn rfc3168_s6_1_2_echoes_of_one_round_trip_count_once() {
     let mut bench = flying(&CFG);
     (1..=9).for_each(|segment| bench.echo(1 + 100 * segment));
     bench.expect_ssthresh(450.0);
+    // Echoes say that there is congestion: they must not grow the window either.
+    bench.expect_cwnd(450.0);
     // The receiver sent this before it can have seen the CWR.
     bench.echo(1001);
     bench.expect_ssthresh(450.0);
@@ -146,7 +148,8 @@ fn rfc3168_s6_1_2_a_timeout_stands_for_echoes_of_the_same_round_trip() {
     let mut bench = flying(&CFG);
     bench.expire_timer();
     bench.echo(501);
-    bench.expect_cwnd(200.0);
+    // Neither a second reduction nor growth.
+    bench.expect_cwnd(100.0);
     bench.expect_ssthresh(500.0);
 }
 

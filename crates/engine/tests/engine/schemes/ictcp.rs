@@ -21,8 +21,11 @@ fn incast(scheme: &str, senders: u32) -> Outcome {
 fn nothing_is_lost_while_two_segments_of_every_flow_fit() {
     for flavour in ["paper", "rdtcp"] {
         let scheme = format!("flavour = \"{flavour}\"");
-        assert_eq!(incast(&scheme, 20).number("drops"), 0.0, "{flavour}");
-        assert!(incast(&scheme, 60).number("drops") > 0.0, "{flavour}");
+        for senders in [20, 40] {
+            assert_eq!(incast(&scheme, senders).number("drops"), 0.0, "{flavour}, {senders}");
+        }
+        // The code of RCC's authors loses its first packets here, too.
+        assert!(incast(&scheme, 50).number("drops") > 0.0, "{flavour}");
     }
 }
 
