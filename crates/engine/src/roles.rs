@@ -456,6 +456,8 @@ pub struct SwitchPort {
     pub to: LinkId,
     /// Rate of `to`.
     pub rate: Rate,
+    /// An end host is at the other end, as the configuration of an edge port tells (IEEE 802.1Q, adminEdge).
+    pub host: bool,
 }
 
 /// What a switch reads of a packet's headers beyond [`Packet`]: addresses and ports, which the handle stands for.

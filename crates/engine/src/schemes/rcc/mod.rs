@@ -29,7 +29,7 @@ use crate::roles::{CongestionControl, QueueDiscipline, WindowControl};
 use crate::spec::{Kind, Param, Params};
 use crate::units::Size;
 use host::Host;
-use rules::Rules;
+use rules::{Arm, MarkRules, Rules, TimerRules};
 use sender::Obedient;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -216,6 +216,13 @@ impl Bundle {
             mark_at: MarkAt::named(params.text("mark-at")),
             requires_ect: params.flag("mark-requires-ect"),
         }
+    }
+
+    /// The scheduler for a place that sees packets only: no sizes, no marks, and no acknowledgements of its own.
+    pub(super) fn blind(&self, host: &NodeFacts) -> Box<dyn WindowControl> {
+        let marks = MarkRules { on: false, ..self.rules.marks };
+        let timer = TimerRules { arm: Arm::Off, ..self.rules.timer };
+        Box::new(Host::new(Rules { priority: false, marks, timer, ..self.rules }, host))
     }
 }
 

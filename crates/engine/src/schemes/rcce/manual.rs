@@ -18,7 +18,10 @@ it for a sign of loss; a hole within a flowcell shows at once.\n\
 * **Edge aggregators** are hosts near the receiver that gather answers: traffic of kind `relay-tree`. Every hop of it is a \
 transfer of its own, scheduled by the host where it ends. The paper's figures have none: a single receiver gets 100 answers \
 of 32 KB in 28 ms, which is what its link takes for all of them.\n\n\
-Left out: a proxy of the receiver in its last switch. The paper gives it no algorithm and shows no result of it.\n\n\
+* **Proxy in the last switch** (`edge-mode = tor-proxy`), a third way to read the edge: the switch holds the acknowledgements \
+of the hosts behind it and lowers their windows. A segment counts as arrived when it leaves for its host \
+(`proxy-counts`). The switch is told no sizes, so flows share alike; it does not see the marks of its own ports and cannot \
+ask again; connections whose SYN it did not see are not scheduled. An acknowledgement that a newer one replaces is lost.\n\n\
 ## The paper's setting\n\n\
 `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial` and \
 `syn-timeout` of 10ms; `network.delay = 40us`, `buffer = 80pkt`.\n\n\
@@ -60,8 +63,10 @@ pub(super) const READINGS: &[Reading] = &[
         id: "E5",
         text: "The edge has no algorithm: neither place nor fan-in nor what it computes. Section IV puts the mechanism at \
                the receiver, section III.C makes the edge a tier of aggregators, and the figures show neither. The scheme \
-               is the receiver's; aggregators are the traffic pattern relay-tree, with all of that as parameters.",
+               is the receiver's, or as a third mode its last switch's; aggregators are the traffic pattern relay-tree, with all of that as parameters.",
         params: &[
+            "scheme.rcce.edge-mode",
+            "scheme.rcce.proxy-counts",
             "traffic.edge-count",
             "traffic.edge-fan-in",
             "traffic.edge-placement",

@@ -6,6 +6,8 @@
 //! gives every edge switch a label in every tree. **Edge** ([`edge`]): sends flowcells over the trees in turn, once
 //! more flows than `queue-max` go to one host. **Receiving host**: puts flowcells back in order.
 //!
+//! With `edge-mode = tor-proxy` the scheduler is in the last switch ([`proxy`]).
+//!
 //! The aggregators of the paper's edge are hosts with traffic of their own: the pattern `relay-tree`.
 
 mod controller;
@@ -13,6 +15,7 @@ mod edge;
 mod manual;
 mod message;
 mod params;
+mod proxy;
 #[cfg(test)]
 mod tests;
 mod trees;
@@ -25,7 +28,9 @@ use crate::spec::Params;
 use crate::units::Time;
 use controller::Controller;
 use edge::{Edge, EdgeState, OverTrees};
+use proxy::Proxy;
 use std::any::Any;
+use std::sync::Arc;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "rcce",
@@ -51,7 +56,9 @@ struct Spreading {
 }
 
 struct Bundle {
-    rcc: Rcc,
+    rcc: Arc<Rcc>,
+    /// The scheduler is in the last switch, and whether it counts packets when they come.
+    proxy: Option<bool>,
     spreading: Option<Spreading>,
 }
 
@@ -64,7 +71,12 @@ impl Bundle {
             above: (params.text("st-when") == "crowded").then(|| params.integer("queue-max")),
             settle: params.time("st-settle"),
         };
-        Self { rcc: Rcc::new(params), spreading: (params.text("st-enable") == "on").then_some(spreading) }
+        let proxy = (params.text("edge-mode") == "tor-proxy").then(|| params.text("proxy-counts") == "arrivals");
+        Self {
+            rcc: Arc::new(Rcc::new(params)),
+            proxy,
+            spreading: (params.text("st-enable") == "on").then_some(spreading),
+        }
     }
 }
 
@@ -73,14 +85,20 @@ impl Scheme for Bundle {
         self.rcc.congestion_control(flow)
     }
     fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
-        self.rcc.window_control(host)
+        if self.proxy.is_some() { None } else { self.rcc.window_control(host) }
     }
     fn queue(&self, switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         self.rcc.queue(switch)
     }
-    fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
-        let spreading = self.spreading?;
-        Some(Box::new(Edge::new(spreading.above)))
+    fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        let edge = self.spreading.map(|spreading| Edge::new(spreading.above));
+        match self.proxy {
+            Some(on_arrival) => {
+                let rcc = Arc::clone(&self.rcc);
+                Some(Box::new(Proxy::new(switch, edge, on_arrival, move |host| rcc.blind(host))))
+            }
+            None => edge.map(|edge| Box::new(edge) as _),
+        }
     }
     fn controller(&self, _network: &NetworkFacts) -> Option<Box<dyn ControllerRole>> {
         Some(Box::new(Controller::new(self.spreading?.settle)))

@@ -1,18 +1,18 @@
-//! RCCE's parameters: RCC's, of which some have other defaults, and those of the spanning trees.
+//! RCCE's parameters: RCC's, of which some have other defaults, and those of its edge.
 
 use crate::schemes::RCC_PARAMS;
 use crate::spec::{Kind, Param};
 
 /// Everything that can be chosen.
-pub(super) const ALL: [Param; RCC_PARAMS.len() + TREES.len()] = {
-    let mut all = [TREES[0]; RCC_PARAMS.len() + TREES.len()];
+pub(super) const ALL: [Param; RCC_PARAMS.len() + EDGE.len()] = {
+    let mut all = [EDGE[0]; RCC_PARAMS.len() + EDGE.len()];
     let mut i = 0;
     while i < RCC_PARAMS.len() {
         all[i] = changed(RCC_PARAMS[i]);
         i += 1;
     }
     while i < all.len() {
-        all[i] = TREES[i - RCC_PARAMS.len()];
+        all[i] = EDGE[i - RCC_PARAMS.len()];
         i += 1;
     }
     all
@@ -75,7 +75,24 @@ const fn same(one: &str, other: &str) -> bool {
     true
 }
 
-const TREES: [Param; 5] = [
+const EDGE: [Param; 7] = [
+    Param::new(
+        "edge-mode",
+        Kind::Choice(&["none", "tor-proxy"]),
+        "none",
+        "Whether the receiving host schedules, or the last switch for it. Aggregators are traffic of kind relay-tree.",
+        "RCCE, section IV: implemented at the receiver side; the figures show nothing else",
+    )
+    .reading("E5"),
+    Param::new(
+        "proxy-counts",
+        Kind::Choice(&["departures", "arrivals"]),
+        "departures",
+        "Whether the last switch takes a segment for arrived when it leaves for the host, or when it comes to the switch, \
+         before the queue.",
+        "our choice: a proxy before the bottleneck does not see its queue",
+    )
+    .reading("E5"),
     Param::new(
         "st-enable",
         Kind::Choice(&["on", "off"]),
@@ -125,6 +142,6 @@ mod tests {
             let found = ALL.iter().find(|param| param.key == change.key).expect(change.key);
             assert_eq!((found.default, found.source), (change.default, change.source));
         }
-        assert_eq!(ALL.len(), RCC_PARAMS.len() + TREES.len());
+        assert_eq!(ALL.len(), RCC_PARAMS.len() + EDGE.len());
     }
 }

@@ -293,7 +293,7 @@ fn a_switch_tells_its_ports_when_it_starts() {
     let (mut actions, mut node, book) = (Vec::new(), EdgeState::default(), ());
     let mut cx =
         SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: &mut node, book: &book, actions: &mut actions };
-    let port = SwitchPort { from: LinkId::new(3), to: LinkId::new(2), rate: Rate::from_bps(1) };
+    let port = SwitchPort { from: LinkId::new(3), to: LinkId::new(2), rate: Rate::from_bps(1), host: false };
     Edge::new(None).on_start(&mut cx, &[port]);
     let SwitchAction::Report(message) = &actions[0] else { panic!("no report") };
     assert_eq!(Message::decode(message), Some(Message::Ports(vec![[LinkId::new(3), LinkId::new(2)]])));

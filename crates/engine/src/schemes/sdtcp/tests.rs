@@ -344,8 +344,8 @@ struct Did {
 }
 
 const PORTS: [SwitchPort; 2] = [
-    SwitchPort { from: LinkId::new(1), to: LinkId::new(0), rate: GBPS },
-    SwitchPort { from: LinkId::new(2), to: LinkId::new(3), rate: GBPS },
+    SwitchPort { from: LinkId::new(1), to: LinkId::new(0), rate: GBPS, host: true },
+    SwitchPort { from: LinkId::new(2), to: LinkId::new(3), rate: GBPS, host: true },
 ];
 
 impl Bench {

@@ -136,6 +136,23 @@ fn flowcells_over_spanning_trees() {
 }
 
 #[test]
+fn a_scheduler_in_the_last_switch() {
+    for (topology, rules) in
+        [(STAR, ""), (STAR, "proxy-counts = \"arrivals\""), ("topology = \"clos\"\n", "st-enable = \"on\"")]
+    {
+        let outcome = Case {
+            network: network(topology, "buffer = \"6pkt\""),
+            transport: format!("syn-timeout = \"5ms\"\nscheme = \"rcce\"\n[scheme.rcce]\nedge-mode = \"tor-proxy\"\nqueue-max = 14\n{rules}"),
+            incast: "senders = 12\nbytes-each = \"60KB\"\nrounds = 2".to_owned(),
+            ..Case::default()
+        }
+        .agree();
+        assert!(outcome.number("drops") > 0.0 && outcome.number("rewritten") > 0.0, "{rules}");
+        assert_eq!(outcome.number("incomplete"), 0.0, "{rules}");
+    }
+}
+
+#[test]
 fn several_tiers_and_paths() {
     let topologies = [
         "topology = \"tree\"\nhosts-per-edge = 5\nedge-buffer = \"15KB\"\n",

@@ -285,7 +285,12 @@ fn packets_messages_and_timers_in_any_order_are_survived() {
     for_every_scheme("network", 8, |scheme, stream| {
         let mut network = Network::new(scheme);
         let ports: Vec<SwitchPort> = (0..PORTS)
-            .map(|port| SwitchPort { from: LinkId::new(2 * port), to: LinkId::new(2 * port + 1), rate: RATE })
+            .map(|port| SwitchPort {
+                from: LinkId::new(2 * port),
+                to: LinkId::new(2 * port + 1),
+                rate: RATE,
+                host: true,
+            })
             .collect();
         network.tell_agent(|agent, cx| {
             agent.on_start(cx, &ports);

@@ -228,6 +228,29 @@ fn small_answers_that_go_straight_do_not_wait_for_the_large() {
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// The last switch
+
+#[test]
+fn a_scheduler_in_the_last_switch_keeps_its_queue_below_queue_max() {
+    for senders in [20, 100] {
+        let proxy = incast(senders, "32KiB", "edge-mode = \"tor-proxy\"", "");
+        let host = incast(senders, "32KiB", "priority = \"off\"", "");
+        for count in ["drops_buffer_full", "would_mark", "retransmissions"] {
+            assert_eq!(proxy.number(count), 0.0, "{senders} senders: {count}");
+        }
+        near(proxy.number("fct_p99_s"), host.number("fct_p99_s"), 0.05);
+        assert!(numbers(&proxy, "queues", "max_bytes")[0] < 60_000.0);
+    }
+}
+
+#[test]
+fn one_that_counts_what_comes_rather_than_what_leaves_does_not_see_its_queue() {
+    let outcome = incast(100, "32KiB", "edge-mode = \"tor-proxy\"\nproxy-counts = \"arrivals\"", "");
+    assert!(outcome.number("queue_max_packets") > 70.0, "{} packets", outcome.number("queue_max_packets"));
+    assert!(outcome.number("drops") > 0.0);
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // Trees
 
 /// Incasts to so many clients of one rack, 48 answers of 256 KB each, from the hosts of three other racks and the rest of
