@@ -85,7 +85,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         Reading {
             id: "B3",
             text: "Stale counts: a flow whose FIN was lost before the switch counts until the FIN is sent again, and an \
-                   idle open connection counts as long as it is open; the texts name no other rule.",
+                   idle open connection counts as long as it is open. A RST would take a flow off as a FIN does; nothing here \
+                   sends one.",
             params: &[],
         },
         Reading {

@@ -40,6 +40,9 @@ pub(super) struct Flow {
     pub(super) repeats: bool,
 }
 
+/// What the round-trip time is taken for before it is measured (authors' code).
+const FIRST_RTT: Time = Time::from_ms(10);
+
 impl Flow {
     /// A flow of which nothing has come.
     pub(super) fn new(id: FlowId, rules: &Rules, mss: u64, now: Time) -> Self {
@@ -54,7 +57,7 @@ impl Flow {
             advertised: 0,
             grant: Grant::new(FIRST_DATA),
             marks: MarkedShare::new(rules.marks.alpha, rules.marks.g, now),
-            rtt: RoundTrip::new(rules.timer.minimum),
+            rtt: RoundTrip::new(FIRST_RTT),
             patience: Patience::new(),
             alarm: Alarm::new(),
             ask_at: Time::NEVER,

@@ -22,8 +22,9 @@ The size that the receiver works with is what the sender announces with its SYN 
 flow of unknown size has the lowest priority and one segment. On a connection that stays open the next transfer begins \
 with one segment, but without a SYN that could wait.\n\n\
 ## The authors' setting\n\n\
-Their network: `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `initial-ssthresh = 65535B`, `window-scale = \
-0`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial` and `syn-timeout` of 10ms; `network.delay = 40us`, `buffer = \
+Their network: `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `window-validation = \
+false`, `initial-ssthresh = 65535B`, `window-scale = 0`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial`, \
+`rto-after-syn-timeout` and `syn-timeout` of 10ms; `network.delay = 40us`, `buffer = \
 120000B`, `buffer-counts = waiting`, `buffer-full = reached`; traffic with `deadline = 20ms`.\n\n\
 Their code: `mark-requires-ect = false`, `marks-on-fin = ignore`, `repeats = wait`, `flight = code`, \
 `duplicates = kept`, `rto-r-step = 1ms`, `rto-r-wait = clock-digit`, `push = request`. The other defaults are theirs.\n";

@@ -120,7 +120,8 @@ pub(super) const PARAMS: &[Param] = &[
         "push-bonus",
         Kind::Integer,
         "150",
-        "How often an acknowledgement that asks for a retransmission counts as put off from the beginning.",
+        "How often an acknowledgement that asks for a retransmission counts as put off from the beginning. \
+         Without effect on those that do not wait (repeats).",
         "authors' code; RCCE's text has none",
     )
     .reading("E4"),
