@@ -424,7 +424,7 @@ pub enum Pass {
 pub enum SwitchAction {
     /// Send a message to the controller.
     Report(Vec<u8>),
-    /// Put a packet kept earlier into the port of `to`.
+    /// Put a packet kept earlier into the port of `to`, by way of [`SwitchAgent::on_inject`].
     Inject {
         /// The packet, as it was kept.
         packet: Packet,
@@ -498,6 +498,8 @@ pub trait SwitchAgent: Send {
     fn on_start(&mut self, _cx: &mut SwitchCx<'_>, _ports: &[SwitchPort]) {}
     /// A packet is about to enter an egress port. May rewrite its window, priority, ECN bits and field.
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass;
+    /// A packet of [`SwitchAction::Inject`] is about to enter the port of `to`, which holds `backlog` and is of `rate`.
+    fn on_inject(&mut self, _cx: &mut SwitchCx<'_>, _packet: &Packet, _to: LinkId, _backlog: Backlog, _rate: Rate) {}
     /// A message from the controller arrived.
     fn on_message(&mut self, _cx: &mut SwitchCx<'_>, _message: &[u8]) {}
     /// A timer set earlier expired.

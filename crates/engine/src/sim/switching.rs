@@ -152,6 +152,8 @@ impl World {
             match action {
                 SwitchAction::Report(bytes) => self.post(Leg::Up, switch, bytes, now, core),
                 SwitchAction::Inject { packet, to } => {
+                    let (backlog, rate) = (core.backlog(to, now), self.rates[to.index()]);
+                    self.ask_switch(switch, now, core, |agent, cx| agent.on_inject(cx, &packet, to, backlog, rate));
                     core.ledger().on_let_go(switch, &packet);
                     core.send(to, &packet, now);
                 }

@@ -11,7 +11,7 @@ use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow
 use crate::queue::DoubleThreshold;
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Kind, Param, Params, Window};
-use sender::{Alpha, DtCwa, Eq1, Horizon, Rules};
+use sender::{Alpha, DtCwa, EpisodeEnd, Eq1, Horizon, Rules};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "dt-cwa",
@@ -73,6 +73,14 @@ const PARAMS: &[Param] = &[
         "section 2.2: before receiving the congestion notification",
     )
     .reading("D6"),
+    Param::new(
+        "episode-end",
+        Kind::Choice(&["all-acked", "next-round"]),
+        "all-acked",
+        "An episode ends when everything outstanding at its start is acknowledged, or something sent since.",
+        "section 2.2: when all outstanding packets are acknowledged",
+    )
+    .reading("D7"),
     Param::new("beta", Kind::Fraction, "0.2", "Share of the range that Eq. 2 gives back.", "section 2.2: 0.2").reading("D16"),
     Param::new(
         "cw-end-if-marked",
@@ -118,6 +126,10 @@ impl Bundle {
                     "window" => Horizon::Window,
                     "life" => Horizon::Life,
                     _ => Horizon::Episode,
+                },
+                episode_end: match params.text("episode-end") {
+                    "next-round" => EpisodeEnd::NextRound,
+                    _ => EpisodeEnd::AllAcked,
                 },
                 beta: params.number("beta"),
                 end_if_marked: params.flag("cw-end-if-marked"),

@@ -26,7 +26,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D4",
         text: "Eq. 1 as printed is mostly negative, and above the window where few packets are outstanding. Taken as printed, but not \
-               below min-window and, as marks must not open a window, not above the present one (eq1-may-raise lifts that). \
+               below min-window and not above the present window: without that cap an episode's net change is above zero where \
+               little is outstanding although marks persist, against D8 (eq1-may-raise lifts the cap: Eq. 1 as printed). \
                sub, the mirror of Eq. 2, subtracts the range over alpha instead; over an episode without further marks \
                that is less than what Eq. 2 adds once more than 1 / beta packets are outstanding.",
         params: &["scheme.dt-cwa.eq1", "scheme.dt-cwa.eq1-may-raise"],
@@ -45,10 +46,10 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D7",
-        text: "Whether every acknowledgement with an echo reacts, or one per window: one per episode, which ends with the \
-               first acknowledgement of something sent after the reaction, or when nothing is outstanding. The window does not \
-               grow during it.",
-        params: &[],
+        text: "Whether every acknowledgement with an echo reacts, or one per window: one per episode, which ends when \
+               everything outstanding at the reaction is acknowledged; next-round ends it with the first acknowledgement of \
+               something sent since, up to a round trip later. The window does not grow during it.",
+        params: &["scheme.dt-cwa.episode-end"],
     },
     Reading {
         id: "D8",

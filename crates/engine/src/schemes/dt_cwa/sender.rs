@@ -24,6 +24,15 @@ pub(super) enum Alpha {
     Dctcp,
 }
 
+/// When an episode ends (D7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EpisodeEnd {
+    /// All that was outstanding at the reaction is acknowledged.
+    AllAcked,
+    /// Something sent since is acknowledged.
+    NextRound,
+}
+
 /// Over what the extremes of the window are taken (D6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Horizon {
@@ -39,6 +48,7 @@ pub(super) struct Rules {
     pub(super) may_raise: bool,
     pub(super) alpha: Alpha,
     pub(super) horizon: Horizon,
+    pub(super) episode_end: EpisodeEnd,
     pub(super) beta: f64,
     pub(super) end_if_marked: bool,
     pub(super) keep_cut: bool,
@@ -171,10 +181,13 @@ impl CongestionControl for DtCwa {
             Some(episode) => {
                 episode.marked |= ack.ece;
                 let episode = *episode;
-                // What was outstanding is known to be acknowledged by an acknowledgement of something sent since, as
-                // in RFC 8257 s3.3: the acknowledgements of one burst come together, and what is outstanding in the
-                // midst of them may be acknowledged long before a round trip has passed.
-                if cx.una > episode.end || cx.in_flight == 0 {
+                let ends = match self.rules.episode_end {
+                    EpisodeEnd::AllAcked => cx.una >= episode.end,
+                    // As the windows of RFC 8257 s3.3: a round trip longer, since what was sent after the reaction
+                    // waits behind what was outstanding at it.
+                    EpisodeEnd::NextRound => cx.una > episode.end,
+                };
+                if ends || cx.in_flight == 0 {
                     self.end(episode, cx);
                 }
             }
@@ -289,14 +302,16 @@ mod tests {
     }
 
     #[test]
-    fn d7_an_episode_lasts_until_something_sent_since_is_acknowledged() {
-        let mut bench = bench(&[], 4.0, 20.0);
-        bench.echo();
-        bench.send(22);
-        (0..20).for_each(|_| bench.ack(false));
-        near(bench.segments(), 2.0);
-        bench.ack(false);
-        near(bench.segments(), 5.2);
+    fn d7_an_episode_lasts_until_what_was_outstanding_or_something_sent_since_is_acknowledged() {
+        for (end, acks) in [("all-acked", 20), ("next-round", 21)] {
+            let mut bench = bench(&[("episode-end", end)], 4.0, 20.0);
+            bench.echo();
+            bench.send(22);
+            (1..acks).for_each(|_| bench.ack(false));
+            near(bench.segments(), 2.0);
+            bench.ack(false);
+            near(bench.segments(), 5.2);
+        }
     }
 
     #[test]
@@ -315,8 +330,8 @@ mod tests {
     fn d8_marks_during_an_episode_start_the_next_one_instead_of_eq_2() {
         let mut next = bench(&[("eq1", "sub")], 4.0, 20.0);
         next.echo();
-        next.send(31);
-        (0..20).for_each(|i| next.ack(i == 3));
+        next.send(30);
+        (0..19).for_each(|i| next.ack(i == 3));
         near(next.segments(), 19.2);
         next.ack(false);
         // The range is still 16, and ten segments are outstanding.
@@ -330,9 +345,10 @@ mod tests {
 
     #[test]
     fn d8_while_marks_persist_no_episode_opens_the_window() {
-        for eq1 in ["literal-clamped", "sub", "abs"] {
+        let readings = ["literal-clamped", "sub", "abs"].map(|eq1| [(eq1, "all-acked"), (eq1, "next-round")]);
+        for (eq1, end) in readings.into_iter().flatten() {
             for (low, high) in [(1.0, 1.5), (2.0, 3.0), (2.0, 20.0), (10.0, 80.0), (30.0, 30.0)] {
-                let mut bench = bench(&[("eq1", eq1)], low, high);
+                let mut bench = bench(&[("eq1", eq1), ("episode-end", end)], low, high);
                 let mut last = bench.segments().max(2.0);
                 bench.echo();
                 for _ in 0..50 {

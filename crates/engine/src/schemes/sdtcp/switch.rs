@@ -9,7 +9,7 @@ use super::wire::{
 use crate::ids::LinkId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 use std::collections::BTreeMap;
 
 /// What all switches have in common.
@@ -104,13 +104,12 @@ impl Switch {
 
     /// Algorithm 1, for a packet that is about to enter a port.
     #[inline]
-    fn trigger(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) {
-        let index = self.egress[passage.to.index()] as usize;
+    fn trigger(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, to: LinkId, backlog: Backlog, rate: Rate) {
+        let index = self.egress[to.index()] as usize;
         // READING: S4 line 1 shows the increment only: the instantaneous queue with the arriving packet.
-        let queue =
-            Backlog { packets: passage.backlog.packets + 1, bytes: passage.backlog.bytes + u64::from(packet.size) };
+        let queue = Backlog { packets: backlog.packets + 1, bytes: backlog.bytes + u64::from(packet.size) };
         let trigger = &mut self.ports[index].trigger;
-        if let Some(level) = trigger.on_arrival(queue, passage.rate, cx.now, &self.cfg.trigger) {
+        if let Some(level) = trigger.on_arrival(queue, rate, cx.now, &self.cfg.trigger) {
             self.notify(cx, index, level);
         }
     }
@@ -215,13 +214,18 @@ impl SwitchAgent for Switch {
         if packet.flags.has(CONNECTION) {
             let pass = self.ask(cx, packet, passage);
             if pass == Pass::Forward {
-                self.trigger(cx, packet, passage);
+                self.trigger(cx, packet, passage.to, passage.backlog, passage.rate);
             }
             return pass;
         }
         self.rewritten += u64::from(self.table.pass(packet, cx.now));
-        self.trigger(cx, packet, passage);
+        self.trigger(cx, packet, passage.to, passage.backlog, passage.rate);
         Pass::Forward
+    }
+
+    /// Algorithm 1 counts every packet that enters the port: those that waited for the controller too.
+    fn on_inject(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, to: LinkId, backlog: Backlog, rate: Rate) {
+        self.trigger(cx, packet, to, backlog, rate);
     }
 
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {

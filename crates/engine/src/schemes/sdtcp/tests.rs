@@ -460,6 +460,23 @@ fn without_setup_delay_the_controller_gets_a_copy() {
 }
 
 #[test]
+fn a_packet_that_waited_is_counted_when_it_enters_the_port() {
+    let mut bench = Bench::new(&[]);
+    let packet = Packet { flags: Flags::FIN, size: 1500, ..Packet::default() };
+    let levels = [(29, None), (30, Some(reason::CONGESTION + 1)), (31, None), (60, Some(reason::CONGESTION + 2))];
+    for (queue, wanted) in levels {
+        let backlog = Backlog { packets: queue - 1, bytes: u64::from(queue - 1) * 1500 };
+        let did = bench.act(|switch, cx| switch.on_inject(cx, &packet, LinkId::new(0), backlog, GBPS));
+        let told = did.said.iter().map(|body| match body {
+            Body::PacketIn(told) => (told.reason, told.about.in_port, told.about.buffer_len),
+            other => panic!("{other:?}"),
+        });
+        let wanted = wanted.map(|reason| (reason, Some(1), Some(queue * 1500)));
+        assert_eq!(told.collect::<Vec<_>>(), Vec::from_iter(wanted));
+    }
+}
+
+#[test]
 fn windows_are_cut_in_units_of_the_scale_and_never_raised() {
     for (scale, field) in [(0, 2920), (2, 730), (5, 92), (14, 1)] {
         let mut bench = Bench::new(&[]);

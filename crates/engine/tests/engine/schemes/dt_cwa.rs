@@ -41,20 +41,26 @@ fn without_losses_no_window_falls_below_two_segments() {
     assert!(low.iter().any(|(_, _, segments)| *segments < 2.0), "the floor is what holds it");
 }
 
-/// A round trip takes 200 us at least, and an episode is no shorter.
+/// D7: a round trip takes 200 us at least, and an episode that lasts until something sent since is acknowledged is no
+/// shorter. One that ends with what was outstanding is shorter where a reaction comes amid a burst of
+/// acknowledgements, with little outstanding: 2.1 ms from reaction to reaction in the mean, and 2.5 ms.
 #[test]
 fn an_episode_reacts_once() {
-    let mut reductions = reductions(&long_flows("dt-cwa", "eq1 = \"sub\"", 5));
-    reductions.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    let gaps: Vec<f64> =
-        reductions.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1 - pair[0].1).collect();
-    assert!(gaps.len() > 100);
-    assert!(gaps.iter().all(|gap| *gap > 200e-6), "{:?}", gaps.iter().copied().fold(f64::MAX, f64::min));
+    let gaps = |end: &str| -> Vec<f64> {
+        let mut reductions = reductions(&long_flows("dt-cwa", &format!("eq1 = \"sub\"\nepisode-end = \"{end}\""), 5));
+        reductions.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        reductions.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1 - pair[0].1).collect()
+    };
+    let mean = |gaps: &[f64]| gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let (long, short) = (gaps("next-round"), gaps("all-acked"));
+    assert!(long.len() > 100 && short.len() > 100);
+    assert!(long.iter().all(|gap| *gap > 200e-6), "{:?}", long.iter().copied().fold(f64::MAX, f64::min));
+    assert!(mean(&short) < mean(&long), "{} and {}", mean(&short), mean(&long));
 }
 
 /// Against the claim of less oscillation: with 2 flows the queue's standard deviation is 10 packets, and 2 packets with
-/// DCTCP at the same threshold; the cut to the floor empties the link (891 of 971 Mbit/s). Subtracting the range over
-/// alpha instead holds the queue within 0.9 packets, at the price of fairness (index 0.68).
+/// DCTCP at the same threshold; the cut to the floor empties the link (910 of 971 Mbit/s). Subtracting the range over
+/// alpha instead holds the queue within 0.7 packets, at the price of fairness (index 0.65).
 #[test]
 fn the_reaction_as_printed_swings_the_queue_and_the_subtracting_one_holds_it() {
     let plain = long_flows("dctcp", "mark-threshold = \"30pkt\"", 2);
@@ -67,7 +73,7 @@ fn the_reaction_as_printed_swings_the_queue_and_the_subtracting_one_holds_it() {
     assert!(sub.number("jain") < 0.8 && printed.number("jain") > 0.98);
 }
 
-/// Without it, by DCTCP's cut and nothing given back, the mean queue of 5 flows is 28 packets instead of 16.
+/// Without it, by DCTCP's cut and nothing given back, the mean queue of 5 flows is 28 packets instead of 17.
 #[test]
 fn without_the_window_adjustment_the_queue_is_longer() {
     let mean = |params| queue_spread(&long_flows("dt-cwa", params, 5), 0.2).0;
@@ -75,7 +81,7 @@ fn without_the_window_adjustment_the_queue_is_longer() {
     assert!(without > 1.4 * with, "{without} and {with} packets");
 }
 
-/// What Eq. 2 gives back keeps the link in use: 891 of 971 Mbit/s, and 830 without. All of the range is too much:
+/// What Eq. 2 gives back keeps the link in use: 910 of 971 Mbit/s, and 844 without. All of the range is too much:
 /// windows beyond the buffer are lost and time out, which is the paper's reason for 0.2 (Fig. 4).
 #[test]
 fn without_eq_2_goodput_falls_and_with_all_of_it_flows_time_out() {
@@ -115,7 +121,7 @@ fn a_reaction_that_may_open_the_window_overflows_the_buffer() {
     assert!(printed.number("drops") > 100.0 && printed.number("timeouts") > 10.0);
 }
 
-/// D8: Eq. 2 after every episode sends more: 929 instead of 914 Mbit/s of 5 flows.
+/// D8: Eq. 2 after every episode sends more: 954 instead of 937 Mbit/s of 5 flows.
 #[test]
 fn eq_2_after_marked_episodes_sends_more() {
     let (not, always) = (long_flows("dt-cwa", "", 5), long_flows("dt-cwa", "cw-end-if-marked = true", 5));
