@@ -117,7 +117,7 @@ impl Queue {
         let band = usize::from(prioband(self.set.bands)[usize::from(Tag::Long.priority())]);
         let room = own.then(|| self.rooms(buffer)[band]);
         match buffer {
-            Size::Packets(packets) => room.unwrap_or(packets.into()),
+            Size::Packets(packets) => room.unwrap_or(packets),
             Size::Bytes(bytes) => room.unwrap_or(bytes) / self.packet,
         }
     }
