@@ -151,6 +151,9 @@ pub trait Scheme: Send + Sync {
     fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
         Box::new(())
     }
+    /// Names and values of what that state has counted, at the end of a run. The run's totals have them, summed over the
+    /// switches.
+    fn node_totals(&self, _node: &dyn Any, _show: &mut dyn FnMut(&'static str, u64)) {}
 }
 
 #[cfg(test)]

@@ -168,6 +168,7 @@ fn world(
         sample: if measure.text("queue-trace") == "sampled" { measure.time("queue-sample") } else { Time::ZERO },
         warmup: measure.time("warmup"),
         schemes: layout.schemes,
+        network_scheme: layout.network_scheme,
         rates: layout.topology.links.iter().map(|link| link.rate).collect(),
         lossy: layout.faults.any_loss(),
         faults: layout.faults,

@@ -1,6 +1,6 @@
 //! What a run leaves behind: totals, tables and a hash over both.
 
-use crate::ids::LinkId;
+use crate::ids::{LinkId, NodeId};
 use crate::measure::queue::QueueSummary;
 use crate::measure::stats::{jain, mean, percentile_nearest_rank};
 use crate::measure::table::Table;
@@ -13,9 +13,11 @@ use crate::sim::tables::{
 };
 use crate::sim::transfers::{Counters, Group, TimeoutCause, Transfer};
 use crate::sim::world::World;
+use crate::topology::NodeKind;
 use crate::units::Time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -54,6 +56,7 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     totals.retransmission(&world, &rows);
     totals.network(&world, &mut core, &queues);
     totals.run(&world);
+    totals.nodes(&world, &mut core);
     totals.groups(&world, &rows, &mut core);
     let mut summary = totals.0;
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
@@ -222,6 +225,21 @@ impl Totals {
         } else {
             self.put("queue_mean_packets", Value::Null);
             self.put("queue_max_packets", Value::Null);
+        }
+    }
+
+    /// What the scheme of the switches counts in the state that their roles share, over all switches.
+    fn nodes<C: EventCore>(&mut self, world: &World, core: &mut C) {
+        let mut sums = BTreeMap::new();
+        for (i, kind) in world.topology.nodes.iter().enumerate() {
+            if *kind == NodeKind::Switch {
+                let node = core.node(NodeId::new(i), world.now);
+                world.schemes[world.network_scheme]
+                    .node_totals(node, &mut |name, value| *sums.entry(name).or_insert(0) += value);
+            }
+        }
+        for (name, sum) in sums {
+            self.put(name, json!(sum));
         }
     }
 

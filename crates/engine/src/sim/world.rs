@@ -89,6 +89,8 @@ pub(crate) struct World {
     /// Some link loses packets at random.
     pub(crate) lossy: bool,
     pub(crate) schemes: Vec<Box<dyn Scheme>>,
+    /// Which of them the network has.
+    pub(crate) network_scheme: usize,
     pub(crate) endpoints: Vec<Endpoint>,
     /// Bytes of headers in every packet, link layer included.
     pub(crate) header: u16,

@@ -45,6 +45,8 @@ pub(super) struct Active {
     timeout: Time,
     /// Initial threshold of the whole queue in sixteenths of a packet.
     initial: u32,
+    /// Flows that have told a threshold divide it again as others come.
+    rescale: bool,
     /// By flow.
     flows: Vec<Flow>,
     /// No flow is due to be forgotten before.
@@ -58,8 +60,9 @@ pub(super) struct Active {
 }
 
 impl Active {
-    pub(super) fn new(scope: Scope, timeout: Time, initial: u32) -> Self {
-        Self { scope, timeout, initial, flows: Vec::new(), check_at: Time::NEVER, sum: 0, untold: 0, latest: None }
+    pub(super) fn new(scope: Scope, timeout: Time, initial: u32, rescale: bool) -> Self {
+        let (flows, check_at) = (Vec::new(), Time::NEVER);
+        Self { scope, timeout, initial, rescale, flows, check_at, sum: 0, untold: 0, latest: None }
     }
 
     /// A packet of a long flow passes.
@@ -130,8 +133,13 @@ impl Active {
     pub(super) fn threshold(&self, own: Option<u32>) -> u64 {
         let initial = u64::from(self.initial);
         match self.scope {
-            // READING: P4, P20. Who has told no threshold yet counts with its share of the initial one.
-            Scope::Sum => self.sum + initial * u64::from(self.untold) / (self.flows.len() as u64).max(1),
+            // READING: P4, P20. Who has told no threshold yet counts with its share of the initial one. For a round
+            // trip the others do not know of it: their thresholds still add up to the whole.
+            Scope::Sum => {
+                let (all, untold) = ((self.flows.len() as u64).max(1), u64::from(self.untold));
+                let told = if self.rescale { self.sum * (all - untold) / all } else { self.sum };
+                told + initial * untold / all
+            }
             Scope::PerFlow => own.map_or(initial, u64::from),
             Scope::Max => {
                 let told = self.flows.iter().map(|flow| flow.threshold.map_or(initial, u64::from));
@@ -165,7 +173,7 @@ mod tests {
     use super::*;
 
     fn with(scope: Scope, told: &[Option<u32>]) -> Active {
-        let mut active = Active::new(scope, Time::from_ms(2), 320);
+        let mut active = Active::new(scope, Time::from_ms(2), 320, true);
         for (i, threshold) in told.iter().enumerate() {
             active.on_packet(Time::ZERO, FlowId::new(i), *threshold);
         }
@@ -189,7 +197,10 @@ mod tests {
     #[test]
     fn flows_without_a_threshold_share_the_initial_one() {
         assert_eq!(with(Scope::Sum, &[None; 8]).threshold(None), 320);
-        assert_eq!(with(Scope::Sum, &[None, Some(16)]).threshold(None), 160 + 16);
+        let mut joined = with(Scope::Sum, &[None, Some(320)]);
+        assert_eq!(joined.threshold(None), 320, "the other one does not know of it yet");
+        joined.rescale = false;
+        assert_eq!(joined.threshold(None), 160 + 320);
         assert_eq!(with(Scope::PerFlow, &[None; 8]).threshold(None), 320);
     }
 

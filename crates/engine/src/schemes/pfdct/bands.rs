@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn algorithm_1_line_26_a_match_beyond_the_queues_is_the_first_band() {
+    fn algorithm_1_lines_17_and_24_a_match_beyond_the_queues_leaves_the_first_band() {
         assert_eq!(do_enqueue(Some(3), Some(Tag::Long), 3), 0);
         assert_eq!(do_enqueue(Some(1), Some(Tag::Long), 1), 0);
     }

@@ -8,7 +8,7 @@
 //! | 57-52 | zero | |
 //! | 51-32 | its threshold `K_t` in sixteenths of a packet | sender |
 //! | 31-16 | `N`: long flows at the narrowest port on the way | switches |
-//! | 15-0 | `M`: packets that this port may hold, 0 where none has told | switches |
+//! | 15-0 | `M`: packets of long flows that this port may hold, 0 where none has told | switches |
 //!
 //! The receiver echoes the whole field in its acknowledgements. The narrowest port is the one with the least `M / N`,
 //! the upper limit `K_u` of the threshold (section 3.2.5).

@@ -73,7 +73,8 @@ const MANUAL: &str = "# PFDCT\n\nLi et al., \"PFDCT: An Enhanced Transport Layer
      ## In-band field\n\nBits 63-60 `1010`, 59 long flow, 58 threshold given, 51-32 `K_t` in sixteenths of a packet (all by the \
      sender), 31-16 `N` and 15-0 `M` of the narrowest port on the way (by switches). Receivers echo it.\n\n\
      ## Cost\n\nThe table of sequence numbers has `table-entries` entries of eight bytes, one or two per flow, in buckets of \
-     four; the least recently used gives way, and a retransmission of a forgotten flow looks new.\n";
+     four; the least recently used gives way, and a retransmission of a forgotten flow looks new. \
+     The total `table_evictions` counts that.\n";
 
 struct Bundle {
     sender: SenderSettings,
@@ -119,5 +120,9 @@ impl Scheme for Bundle {
     }
     fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
         Box::new(Node { seen: self.table.map(|(mode, entries)| Seen::new(mode, entries)) })
+    }
+    fn node_totals(&self, node: &dyn Any, show: &mut dyn FnMut(&'static str, u64)) {
+        let seen = node.downcast_ref::<Node>().and_then(|node| node.seen.as_ref());
+        show("table_evictions", seen.map_or(0, |seen| seen.evicted));
     }
 }

@@ -6,7 +6,7 @@ use crate::spec::{Kind, Param};
 const KT_DIR: usize = 0;
 
 /// The keys of `[scheme.pfdct]`.
-pub(super) const PARAMS: [Param; 40] = [
+pub(super) const PARAMS: [Param; 42] = [
     Param::new(
         "kt-dir",
         Kind::Choice(&["eq5", "text", "noop", "frozen"]),
@@ -32,6 +32,14 @@ pub(super) const PARAMS: [Param; 40] = [
     )
     .at_most(65_535.0)
     .reading("P20"),
+    Param::new(
+        "kt-join",
+        Kind::Choice(&["rescale", "keep"]),
+        "rescale",
+        "When N changes, each flow's threshold changes with 1/N, or stays until Eq. 5 moves it.",
+        "our choice: N K_t = Q in Eq. 7 holds the sum",
+    )
+    .reading("P4, P20"),
     Param::new(
         "kt-scope",
         Kind::Choice(&["sum", "per-flow", "max", "global"]),
@@ -60,10 +68,18 @@ pub(super) const PARAMS: [Param; 40] = [
         "kt-low",
         Kind::Number,
         "0",
-        "Lower limit K_l of the queue's threshold in packets; the upper one is the port's buffer.",
+        "Lower limit K_l of the queue's threshold in packets; kt-high is the upper one.",
         "section 3.2.5: 0 and M/N",
     )
     .reading("P7"),
+    Param::new(
+        "kt-high",
+        Kind::Choice(&["band", "port"]),
+        "band",
+        "Upper limit M of the queue's threshold: the room of the long band where the buffer is split, or the port's buffer.",
+        "section 3.2.5: the total threshold is smaller than the buffer capacity",
+    )
+    .reading("P7, P13"),
     Param::new(
         "clip-low",
         Kind::Number,
@@ -306,7 +322,7 @@ pub(super) const PARAMS: [Param; 40] = [
 ];
 
 /// The keys of `[scheme.pfdct-st]`: the same, and the threshold stays where it was.
-pub(super) const FROZEN: [Param; 40] = {
+pub(super) const FROZEN: [Param; 42] = {
     let mut params = PARAMS;
     params[KT_DIR].default = "frozen";
     params

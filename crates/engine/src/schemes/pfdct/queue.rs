@@ -5,7 +5,7 @@ use super::bands::{BANDS, Tag, do_enqueue, is_retransmitted, prioband, set_prio}
 use super::field::{Field, UNIT};
 use super::oracle::Oracle;
 use super::seen::Seen;
-use super::settings::{BandBuffer, Marking, QueueSettings};
+use super::settings::{BandBuffer, Marking, QueueSettings, Told};
 use crate::packet::{Flags, Packet};
 use crate::queue::{Red, transmission};
 use crate::roles::{Admission, QueueCx, QueueDiscipline};
@@ -47,7 +47,7 @@ impl Queue {
             Marking::Red(config) | Marking::RedDynamic(config) => Some(Red::new(config)),
             Marking::Off | Marking::Step => None,
         };
-        let active = Active::new(set.scope, set.flow_timeout, set.initial);
+        let active = Active::new(set.scope, set.flow_timeout, set.initial, set.rescale);
         Self { set, header, packet, oracle, active, red, room: None, pending: None }
     }
 
@@ -94,11 +94,31 @@ impl Queue {
         if self.set.band_buffer == BandBuffer::SharedPushOut {
             return false;
         }
-        let room = *self.room.get_or_insert_with(|| room(&self.set, buffer, self.packet));
+        let room = self.rooms(buffer);
         let (held, limit) = (cx.bands[usize::from(band)], room[usize::from(band)]);
         match buffer {
             Size::Packets(_) => u64::from(held.packets) >= limit,
             Size::Bytes(_) => held.bytes + u64::from(size) > limit,
+        }
+    }
+
+    /// Room of each band.
+    fn rooms(&mut self, buffer: Size) -> [u64; BANDS] {
+        *self.room.get_or_insert_with(|| room(&self.set, buffer, self.packet))
+    }
+
+    /// Packets that the bottleneck holds: `M` of `K_u = M / N`.
+    ///
+    /// READING: P7, P13. "The total threshold of concurrent traffic must be smaller than the buffer capacity M" (section
+    /// 3.2.5). Long flows may fill their band and no more; with the port's buffer for M the threshold could pass what
+    /// the band holds, which would then drop without having marked.
+    fn told_buffer(&mut self, buffer: Size) -> u64 {
+        let own = self.set.told == Told::Band && self.set.bands > 1 && self.set.band_buffer == BandBuffer::Split;
+        let band = usize::from(prioband(self.set.bands)[usize::from(Tag::Long.priority())]);
+        let room = own.then(|| self.rooms(buffer)[band]);
+        match buffer {
+            Size::Packets(packets) => room.unwrap_or(packets),
+            Size::Bytes(bytes) => room.unwrap_or(bytes) / self.packet,
         }
     }
 
@@ -136,16 +156,12 @@ impl Queue {
     }
 
     /// Tells the sender how many long flows share this port, and how much it holds.
-    fn stamp(&self, cx: &QueueCx<'_>, packet: &mut Packet) {
+    fn stamp(&mut self, cx: &QueueCx<'_>, packet: &mut Packet) {
         if packet.is_ack() {
             return;
         }
         if let Some(field) = Field::read(packet.field) {
-            let buffer = match cx.buffer {
-                Some(Size::Packets(packets)) => packets,
-                Some(Size::Bytes(bytes)) => bytes / self.packet,
-                None => 0,
-            };
+            let buffer = cx.buffer.map_or(0, |buffer| self.told_buffer(buffer));
             packet.field = field.through(self.active.count(), u16::try_from(buffer).unwrap_or(u16::MAX)).bits();
         }
     }

@@ -52,9 +52,11 @@ pub(super) struct Sender {
     rtt_last: Option<Time>,
     /// Average of the queue estimate (Eq. 4) in packets.
     average_queue: f64,
-    /// In packets; none until the number of flows is known.
+    /// In packets; none while the flow is short, and until the number of flows is known.
     threshold: Option<f64>,
-    /// What the narrowest switch told: long flows, and packets it holds.
+    /// By what the queue's threshold was divided to be this one.
+    divisor: f64,
+    /// What the narrowest switch told of a packet of this flow as a long one: long flows, and packets it holds.
     flows: u16,
     buffer: u16,
 }
@@ -81,6 +83,7 @@ impl Sender {
             rtt_last: None,
             average_queue: 0.0,
             threshold: None,
+            divisor: 1.0,
             flows: 0,
             buffer: 0,
         }
@@ -156,17 +159,33 @@ impl Sender {
         }
     }
 
-    /// What the switches told, echoed by the receiver.
+    /// What the switches told, echoed by the receiver. The number told to a packet of a short flow leaves this flow out.
     fn hear(&mut self, bits: u64) {
-        if let Some(field) = Field::read(bits) {
+        if let Some(field) = Field::read(bits).filter(|field| field.is_long()) {
             (self.flows, self.buffer) = (field.flows(), field.buffer());
         }
-        if self.threshold.is_none()
-            && self.set.direction != Direction::Frozen
-            && let Some(share) = self.share()
-        {
-            self.set_threshold(self.set.initial / share);
+        self.take_share();
+    }
+
+    /// The first threshold of a long flow, and a new one when the number of flows has changed.
+    ///
+    /// READING: P20. A flow takes its share once it is long, of a number of flows that counts it.
+    /// READING: P4, P20. `N K_t = Q` in Eq. 7: who comes or goes changes everybody's part of the queue's threshold, and
+    /// not the sum. If the others kept theirs until Eq. 5 lowers them, six flows would ask for up to 20 (1 + 1/2 + ... +
+    /// 1/6) = 49 packets.
+    fn take_share(&mut self) {
+        if !self.long || self.set.direction == Direction::Frozen {
+            return;
         }
+        let Some(share) = self.share() else { return };
+        match self.threshold {
+            None => self.set_threshold(self.set.initial / share),
+            Some(threshold) if self.set.rescale && share != self.divisor => {
+                self.set_threshold(threshold * self.divisor / share);
+            }
+            Some(_) => {}
+        }
+        self.divisor = share;
     }
 
     fn set_threshold(&mut self, packets: f64) {
@@ -286,7 +305,6 @@ impl CongestionControl for Sender {
         if !self.set.slow_start {
             cx.window.ssthresh = cx.window.cwnd;
         }
-        self.hear(0);
         self.classify(cx);
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
@@ -321,6 +339,7 @@ impl CongestionControl for Sender {
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("alpha", self.alpha);
         show("k-t", self.threshold());
+        show("k-t-told", self.threshold.unwrap_or(0.0));
         show("k-i", self.ideal());
         show("l-qv", self.average_queue);
         show("long", f64::from(u8::from(self.long)));

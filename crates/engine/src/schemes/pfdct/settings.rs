@@ -86,6 +86,8 @@ pub(super) struct SenderSettings {
     pub(super) direction: Direction,
     /// Of the whole queue's threshold, in packets: its first value, a step, and the lower limit.
     pub(super) initial: f64,
+    /// The flows' thresholds follow their number, so that it does not move the sum.
+    pub(super) rescale: bool,
     pub(super) step: f64,
     pub(super) lowest: f64,
     /// Fixed ideal threshold in packets; 0 takes Eq. 15.
@@ -130,6 +132,7 @@ impl SenderSettings {
                 _ => Direction::Equation,
             },
             initial: params.number("kt-init"),
+            rescale: params.text("kt-join") != "keep",
             step: params.number("kt-step"),
             lowest: params.number("kt-low"),
             ideal: params.number("ki"),
@@ -162,6 +165,15 @@ pub(super) enum BandBuffer {
     SharedPushOut,
 }
 
+/// What a switch tells to be the buffer `M` (P7, P13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The room of the band in which long flows wait.
+    Band,
+    /// The buffer of the port.
+    Port,
+}
+
 /// What the marks look at.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Marking {
@@ -188,7 +200,10 @@ pub(super) struct QueueSettings {
     pub(super) scope: Scope,
     /// Initial threshold of the queue, and limits of the sum, in sixteenths of a packet.
     pub(super) initial: u32,
+    /// Senders make their thresholds follow the number of flows.
+    pub(super) rescale: bool,
     pub(super) clip: (u64, u64),
+    pub(super) told: Told,
     pub(super) flow_timeout: Time,
     /// Trust the sender's code point instead of the ECN field and the table.
     pub(super) by_code_point: bool,
@@ -231,6 +246,11 @@ impl QueueSettings {
             by_port: params.text("occupancy") == "port",
             scope,
             initial: sixteenths(params.number("kt-init")),
+            rescale: params.text("kt-join") != "keep",
+            told: match params.text("kt-high") {
+                "port" => Told::Port,
+                _ => Told::Band,
+            },
             clip: (low, high),
             flow_timeout: params.time("flow-timeout"),
             by_code_point: params.text("classify") == "dscp",

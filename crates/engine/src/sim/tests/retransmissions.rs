@@ -30,8 +30,8 @@ impl Scheme for Tapped {
     }
 }
 
-/// Microseconds from sender to second switch of repeated segments, and of others of the long flows.
-fn transits(pit: &str) -> (Vec<f64>, Vec<f64>) {
+/// What the two switches saw, in order.
+fn seen(pit: &str) -> Vec<Seen> {
     // ECN-capable, so that without the table they wait with their flow. The trunk's port holds some 40 packets of long flows, and bursts of short ones make losses.
     let text = format!(
         "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"5us\"\nbuffer = \"150pkt\"\n\
@@ -46,7 +46,12 @@ fn transits(pit: &str) -> (Vec<f64>, Vec<f64>) {
     let substitutes = Substitutes { schemes: [("pfdct", scheme)].into(), topology: None };
     let outcome = run_with(&scenario, substitutes, None).unwrap_or_else(|error| panic!("{error}"));
     assert!(reals(&outcome, "flows", "retransmissions").iter().sum::<f64>() > 5.0);
-    let seen: Vec<Seen> = log.take();
+    log.take()
+}
+
+/// Microseconds from sender to second switch of repeated segments, and of others of the long flows.
+fn transits(pit: &str) -> (Vec<f64>, Vec<f64>) {
+    let seen = seen(pit);
     let second = seen.iter().map(|seen| seen.switch).max().expect("two switches");
     let transit = |again: bool| {
         let data = seen.iter().filter(|seen| seen.switch == second && seen.packet.size == 1500);
@@ -68,4 +73,34 @@ fn a_retransmission_overtakes_what_waits() {
     assert!(mean(&again) < 0.5 * mean(&long), "{} of {}", mean(&again), mean(&long));
     let (without, _) = transits("off");
     assert!(mean(&without) > 1.5 * mean(&again), "{} without the table, {} with it", mean(&without), mean(&again));
+}
+
+/// Repeated segments that left the first switch before one of their own class that had come before them, and all.
+fn overtakes(pit: &str) -> (usize, usize) {
+    let seen = seen(pit);
+    let second = seen.iter().map(|seen| seen.switch).max().expect("two switches");
+    let (behind, before): (Vec<&Seen>, Vec<&Seen>) =
+        seen.iter().filter(|seen| seen.packet.size == 1500).partition(|seen| seen.switch == second);
+    let id = |seen: &Seen| (seen.packet.flow, seen.packet.seq, seen.packet.stamp);
+    let is_long = |seen: &Seen| seen.packet.flow.index() < 3;
+    // In the order of arrival at the first switch, the place in the order of departure; a lost one has none.
+    let came: Vec<(&Seen, usize)> = before
+        .iter()
+        .filter_map(|seen| behind.iter().position(|left| id(left) == id(seen)).map(|place| (*seen, place)))
+        .collect();
+    let again = came.iter().enumerate().filter(|(_, (seen, _))| seen.packet.flags.has(Flags::RETRANSMITTED));
+    let overtook = |i: usize, one: &Seen, place: usize| {
+        came[..i].iter().any(|(other, left)| is_long(other) == is_long(one) && *left > place)
+    };
+    let found: Vec<bool> = again.map(|(i, (seen, place))| overtook(i, seen, *place)).collect();
+    (found.iter().filter(|overtook| **overtook).count(), found.len())
+}
+
+#[test]
+fn a_retransmission_departs_before_what_came_before_it() {
+    let (with, all) = overtakes("hiwater");
+    assert!(all > 5 && 2 * with > all, "{with} of {all}");
+    let (without, all) = overtakes("off");
+    assert!(all > 5);
+    assert_eq!(without, 0, "a band is served in order");
 }

@@ -130,3 +130,51 @@ fn more_flows_share_the_thresholds_and_the_link() {
     assert!(outcome.number("jain") > 0.97, "{}", outcome.number("jain"));
     assert!(outcome.number("queue_mean_packets") < 30.0, "{}", outcome.number("queue_mean_packets"));
 }
+
+/// Six endless flows that begin `interval` apart: times and sums of the thresholds that they tell, and whether the sum
+/// stood for the millisecond within which all senders hear of one flow more: a round trip and the queue.
+fn joining(interval: &str, options: &str) -> Vec<(f64, f64, bool)> {
+    let outcome = run(&format!(
+        "[network]\ntopology = \"star\"\ndelay = \"10us\"\nbuffer = \"300pkt\"\n[transport]\nscheme = \"pfdct\"\n\
+         rto-min = \"1ms\"\n[scheme.pfdct]\nclass = \"size-only\"\n{options}\n[[traffic]]\nkind = \"background\"\n\
+         flows = 6\ninterval = \"{interval}\"\n[measure]\nprobes = \"k-t-told\"\nprobe-flows = 6\n\
+         [run]\nduration = \"60ms\"\n"
+    ));
+    let (flow, value) = (numbers(&outcome, "probes", "connection"), numbers(&outcome, "probes", "value"));
+    let time = numbers(&outcome, "probes", "time_s");
+    let mut told = std::collections::BTreeMap::new();
+    let sum = |i: usize| {
+        told.insert(flow[i] as u64, value[i]);
+        let stood = time.get(i + 1).is_none_or(|next| next - time[i] > 1e-3);
+        (time[i], told.values().sum(), stood)
+    };
+    let sums = (0..time.len()).map(sum).collect();
+    assert_eq!(told.len(), 6);
+    sums
+}
+
+#[test]
+fn p20_the_sum_of_the_thresholds_stays_at_the_initial_one_as_flows_join() {
+    for interval in ["200us", "5ms"] {
+        for (time, sum, stood) in joining(interval, "") {
+            // Never more than the newcomer's part above, until all have heard of it. A round trip takes 64 us at least.
+            let limit = 20.0 + time / 64e-6;
+            assert!(sum < limit + 10.0 && (!stood || sum < limit), "{interval}: {sum} at {time} s");
+        }
+        let settled = |options: &str| {
+            let sums = joining(interval, options).into_iter().filter(|(_, _, stood)| *stood);
+            sums.map(|(_, sum, _)| sum).fold(0.0, f64::max)
+        };
+        let (shared, kept) = (settled("kt-step = 0"), settled("kt-step = 0\nkt-join = \"keep\""));
+        assert!(shared < 20.1, "{interval}: {shared}");
+        assert!(kept > 48.0, "{interval}: {kept}, of 20 (1 + 1/2 + ... + 1/6)");
+    }
+}
+
+#[test]
+fn the_total_of_evictions_tells_whether_the_table_is_large_enough() {
+    let evicted = |options: &str| mixed(20, "20KB", options).number("table_evictions");
+    assert_eq!(evicted(""), 0.0);
+    assert!(evicted("table-entries = 4") > 100.0);
+    assert_eq!(evicted("pit = \"off\""), 0.0);
+}

@@ -93,6 +93,15 @@ fn new_short_long_and_repeated_packets_have_bands_of_their_own() {
 }
 
 #[test]
+fn algorithm_1_line_26_the_packet_enters_the_queue_of_the_band_that_was_chosen() {
+    for (ack_band, wanted) in [(None, 1), (Some(0), 0), (Some(2), 2), (Some(3), 0)] {
+        let ack = Packet { flags: Flags::ACK, size: 40, ..Packet::default() };
+        let mut bench = Bench::new(QueueSettings { ack_band, ..settings() });
+        assert_eq!(bench.send(ack).0, Admission::Enqueue(wanted));
+    }
+}
+
+#[test]
 fn p16_a_packet_is_recorded_before_it_is_dropped() {
     let mut bench = Bench::new(settings()).holding([0, 33, 0]);
     assert_eq!(bench.send(short(0, 1)).0, Admission::Full);
@@ -249,13 +258,29 @@ fn p8_switches_tell_the_number_of_long_flows_and_the_buffer() {
     bench.send(long(0, 1, 1.0));
     let (_, packet) = bench.send(long(1, 1, 1.0));
     let field = Field::read(packet.field).unwrap();
-    assert_eq!((field.flows(), field.buffer()), (2, 100));
+    assert_eq!((field.flows(), field.buffer()), (2, 33));
     let last = Packet { flags: Flags::ECT.with(Flags::FIN), ..long(0, 1461, 1.0) };
     bench.send(last);
     let (_, packet) = bench.send(short(2, 1));
     assert_eq!(Field::read(packet.field).unwrap().flows(), 1, "one has ended, and short flows do not count");
     let (_, foreign) = bench.send(Packet { field: 77, ..short(3, 1) });
     assert_eq!(foreign.field, 77, "another scheme's field");
+}
+
+#[test]
+fn p7_p13_the_buffer_told_is_what_long_flows_may_fill_or_the_ports() {
+    let told = |set, buffer| {
+        let (_, packet) = Bench { buffer, ..Bench::new(set) }.send(long(0, 1, 1.0));
+        Field::read(packet.field).unwrap().buffer()
+    };
+    let port = QueueSettings { told: Told::Port, ..settings() };
+    for buffer in [MANY, Size::Bytes(150_000)] {
+        assert_eq!(told(settings(), buffer), 33);
+        assert_eq!(told(port, buffer), 100);
+        assert_eq!(told(QueueSettings { band_buffer: BandBuffer::Own, ..settings() }, buffer), 100);
+        assert_eq!(told(QueueSettings { band_buffer: BandBuffer::SharedPushOut, ..settings() }, buffer), 100);
+        assert_eq!(told(QueueSettings { bands: 1, ..settings() }, buffer), 100);
+    }
 }
 
 #[test]

@@ -313,7 +313,7 @@ fn algorithm_2_line_18_the_threshold_moves_only_at_the_end_of_a_window_and_liter
 }
 
 #[test]
-fn line_24_the_threshold_travels_in_the_field_of_long_flows_only() {
+fn algorithm_2_line_24_the_new_threshold_travels_in_the_field_of_long_flows_only() {
     let told = |set| {
         let mut bench = Bench::new(set, Some(2_000_000), 3.0);
         bench.limited = false;
@@ -324,6 +324,91 @@ fn line_24_the_threshold_travels_in_the_field_of_long_flows_only() {
     assert_eq!(told(SenderSettings { class: ClassRule::Text, ..long() }), None);
     assert_eq!(told(SenderSettings { transport: Transport::Oracle, ..long() }), None);
     assert_eq!(told(SenderSettings { direction: Direction::Frozen, ..long() }), None, "the switch knows it");
+}
+
+#[test]
+fn algorithm_2_line_13_the_threshold_of_a_short_flow_is_not_managed() {
+    let mut bench = Bench::new(settings(), Some(20_000), 4.0);
+    bench.limited = false;
+    (0..5).for_each(|_| bench.round(1, 0));
+    assert_eq!(bench.cc.threshold, None);
+    let mut large = Bench::new(long(), None, 4.0);
+    large.limited = false;
+    (0..5).for_each(|_| large.round(1, 0));
+    near(large.kt(), 10.0 + 5.0 * 0.5);
+}
+
+#[test]
+fn algorithm_2_line_14_the_queue_is_estimated_with_the_current_round_trip_time() {
+    let mut bench = Bench::new(SenderSettings { h: 1.0, ..long() }, None, 20.0);
+    bench.limited = false;
+    for us in [100, 160, 400] {
+        bench.rtt = Time::from_us(us);
+        bench.round(1, 0);
+        near(bench.cc.average_queue, queue_length(20.0, bench.rtt, RTT));
+    }
+}
+
+#[test]
+fn algorithm_2_line_19_the_ideal_threshold_decides_the_direction() {
+    // 20 segments of which a half waits.
+    let change = |ideal| {
+        let mut bench = Bench::new(SenderSettings { h: 1.0, ideal, ..long() }, None, 20.0);
+        bench.limited = false;
+        bench.round(1, 0);
+        let before = bench.kt();
+        bench.rtt = Time::from_us(200);
+        bench.round(1, 0);
+        bench.kt() - before
+    };
+    near(change(9.0), -0.5);
+    near(change(10.0), 0.0);
+    near(change(11.0), 0.5);
+}
+
+#[test]
+fn algorithm_2_line_25_the_window_changes_once_for_each_window_acknowledged() {
+    let mut bench = Bench::new(long(), None, 20.0);
+    bench.round(1, 0);
+    let before = bench.segments();
+    bench.nxt = bench.una + 10 * 1460;
+    bench.cc.window_end = bench.nxt - 1460;
+    bench.round(9, 0);
+    near(bench.segments(), before);
+    bench.round(1, 0);
+    near(bench.segments(), before + 1.0);
+}
+
+#[test]
+fn p20_a_flow_takes_its_share_once_it_is_long_and_counted() {
+    let mut bench = Bench::new(SenderSettings { direction: Direction::Noop, ..settings() }, None, 20.0);
+    bench.limited = false;
+    // The only long flow at the port is another one.
+    bench.field = Field::new(false, None).through(1, 100).bits();
+    bench.round(1, 0);
+    assert_eq!(bench.cc.threshold, None, "short");
+    bench.window.cwnd = 21.0 * MSS;
+    bench.round(1, 0);
+    assert!(bench.packet.ect);
+    bench.round(1, 0);
+    assert_eq!(bench.cc.threshold, None, "the echo is of a packet sent as a short flow");
+    bench.field = Field::new(true, None).through(2, 100).bits();
+    bench.round(1, 0);
+    assert_eq!(bench.cc.threshold, Some(10.0));
+}
+
+#[test]
+fn p4_the_sum_of_the_thresholds_stays_when_the_number_of_flows_changes() {
+    let after = |rescale, flows| {
+        let mut bench = Bench::new(SenderSettings { direction: Direction::Noop, rescale, ..long() }, None, 20.0);
+        bench.round(1, 0);
+        bench.field = Field::new(true, None).through(flows, 100).bits();
+        bench.round(1, 0);
+        bench.kt()
+    };
+    near(after(true, 5), 4.0);
+    near(after(true, 1), 20.0);
+    near(after(false, 5), 10.0);
 }
 
 #[test]
