@@ -14,7 +14,7 @@
 //! | [`PathSelector`] | host | choose among equal-cost paths |
 
 use crate::ids::{FlowId, LinkId, NodeId};
-use crate::packet::{Addresses, Packet};
+use crate::packet::{Addresses, Flags, Packet};
 use crate::rng::Stream;
 use crate::tcp::EcnMode;
 use crate::tcp::receiver::Delivery;
@@ -342,6 +342,20 @@ pub struct QueueCx<'a> {
     pub node: &'a mut dyn Any,
     /// Set where the discipline would have marked, had the packet been ECN-capable and marking enabled.
     pub would_mark: bool,
+}
+
+impl QueueCx<'_> {
+    /// Marks a packet if its transport is ECN-capable, or `any`, and counts where it would have been marked. Returns
+    /// whether it carries the mark.
+    #[inline]
+    pub fn mark(&mut self, packet: &mut Packet, any: bool) -> bool {
+        self.would_mark = true;
+        let may = any || packet.flags.has(Flags::ECT);
+        if may {
+            packet.flags = packet.flags.with(Flags::CE);
+        }
+        may
+    }
 }
 
 /// What becomes of an arriving packet.

@@ -6,8 +6,8 @@
 //! trigger; where they are equal this is a single threshold. The queue is what an arriving packet finds, the packet
 //! in transmission included.
 
-use super::QueueRow;
-use crate::packet::{Flags, Packet};
+use super::{QueueRow, REQUIRES_ECT};
+use crate::packet::Packet;
 use crate::roles::{Admission, Backlog, QueueCx, QueueDiscipline};
 use crate::spec::{Kind, Param, Params};
 use crate::units::Size;
@@ -18,13 +18,7 @@ pub(super) const ROW: QueueRow = QueueRow {
     params: &[
         DoubleThreshold::start("30pkt", "Chen et al. 2013: K1 = 30 packets"),
         DoubleThreshold::stop("50pkt", "Chen et al. 2013: K2 = 50 packets"),
-        Param::new(
-            "requires-ect",
-            Kind::Bool,
-            "true",
-            "Mark only packets of ECN-capable transports; others pass unmarked.",
-            "RFC 3168 section 5",
-        ),
+        REQUIRES_ECT,
     ],
     build: |params| {
         Box::new(DoubleThreshold { requires_ect: params.flag("requires-ect"), ..DoubleThreshold::new(params) })
@@ -81,10 +75,7 @@ impl QueueDiscipline for DoubleThreshold {
             self.marking = false;
         }
         if self.marking {
-            cx.would_mark = true;
-            if !self.requires_ect || packet.flags.has(Flags::ECT) {
-                packet.flags = packet.flags.with(Flags::CE);
-            }
+            cx.mark(packet, !self.requires_ect);
         }
         let Backlog { packets, bytes } = cx.backlog;
         self.above = self.place(Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.size) });
@@ -111,6 +102,7 @@ impl QueueDiscipline for DoubleThreshold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Flags;
     use crate::rng::Stream;
     use crate::units::{Rate, Time};
 

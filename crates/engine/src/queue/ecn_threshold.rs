@@ -4,8 +4,8 @@
 //! buffer limit still drops. Marking at dequeue looks at what the packet leaves behind instead, which tells the
 //! sender about the queue sooner.
 
-use super::QueueRow;
-use crate::packet::{Flags, Packet};
+use super::{QueueRow, REQUIRES_ECT};
+use crate::packet::Packet;
 use crate::roles::{Admission, Backlog, QueueCx, QueueDiscipline};
 use crate::spec::{Kind, Param};
 use crate::units::Size;
@@ -29,13 +29,7 @@ pub(super) const ROW: QueueRow = QueueRow {
             "Whether a queue equal to the threshold marks.",
             "the queue before the packet is added reaches the threshold",
         ),
-        Param::new(
-            "requires-ect",
-            Kind::Bool,
-            "true",
-            "Mark only packets of ECN-capable transports; others pass unmarked.",
-            "RFC 3168 section 5",
-        ),
+        REQUIRES_ECT,
     ],
     build: |params| {
         let at = MarkAt::named(params.text("mark-at"));
@@ -108,9 +102,10 @@ impl Threshold {
 
     fn decide(&self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
         if self.reached(cx.backlog) {
-            cx.would_mark = true;
-            if self.mark && (!self.requires_ect || packet.flags.has(Flags::ECT)) {
-                packet.flags = packet.flags.with(Flags::CE);
+            if self.mark {
+                cx.mark(packet, !self.requires_ect);
+            } else {
+                cx.would_mark = true;
             }
         }
     }

@@ -14,7 +14,7 @@ pub use red::{Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;
 
 use crate::roles::QueueDiscipline;
-use crate::spec::{Param, Params};
+use crate::spec::{Kind, Param, Params};
 
 /// A queue discipline that a scenario can name.
 pub struct QueueRow {
@@ -27,6 +27,15 @@ pub struct QueueRow {
     /// Makes the discipline of one port.
     pub build: fn(&Params) -> Box<dyn QueueDiscipline>,
 }
+
+/// The key by which a marking queue lets a scenario choose whom it marks.
+const REQUIRES_ECT: Param = Param::new(
+    "requires-ect",
+    Kind::Bool,
+    "true",
+    "Mark only packets of ECN-capable transports; others pass unmarked.",
+    "RFC 3168 section 5",
+);
 
 /// Every queue discipline.
 pub const REGISTRY: &[QueueRow] =

@@ -6,7 +6,7 @@
 //! the "gentle" slope above `max`.
 
 use super::QueueRow;
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::roles::{Admission, QueueCx, QueueDiscipline};
 use crate::spec::{Kind, Param};
@@ -143,10 +143,8 @@ impl QueueDiscipline for RedQueue {
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
         let transmission = transmission(cx, packet);
         if self.red.on_arrival(cx.now, cx.backlog.packets, transmission, cx.random) {
-            cx.would_mark = true;
-            if packet.flags.has(Flags::ECT) {
-                packet.flags = packet.flags.with(Flags::CE);
-            } else if self.drop {
+            let marked = cx.mark(packet, false);
+            if !marked && self.drop {
                 return Admission::Drop;
             }
         }

@@ -85,18 +85,15 @@ pub struct FlowFacts {
     pub flow: FlowId,
     /// Bytes that it will carry, if known.
     pub bytes: Option<u64>,
-    /// When its data should have arrived, if it is in a hurry.
-    pub deadline: Option<Time>,
     /// Payload of a full segment in bytes.
     pub mss: u64,
     /// Bytes of a full packet on the wire.
     pub packet: u64,
     /// Rate of the sender's link.
     pub rate: Rate,
-    /// Round-trip propagation delay of its path: what no sender can know, for readings that say so.
-    pub base_rtt: Time,
-    /// Round-trip time of a full segment on its path while nobody else sends: likewise.
-    pub idle_rtt: Time,
+    /// Round-trip time of a full segment on its path while nobody else sends: what no sender can know, told only to
+    /// schemes that ask for it ([`Scheme::wants_idle_rtt`]).
+    pub idle_rtt: Option<Time>,
 }
 
 /// What is known about a node when the network is built.
@@ -126,6 +123,10 @@ pub trait Scheme: Send + Sync {
     /// The sender of one flow.
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(NewReno)
+    }
+    /// Whether its senders are to be told [`FlowFacts::idle_rtt`], as by an oracle.
+    fn wants_idle_rtt(&self) -> bool {
+        false
     }
     /// The scheduler of a receiving host; none is the plain receiver.
     fn window_control(&self, _host: &NodeFacts) -> Option<Box<dyn WindowControl>> {

@@ -341,16 +341,7 @@ fn ecn(transport: &Params, scheme: &dyn Scheme, mss: u64, network: &Params) -> E
 
 /// A flow that stands for any, to ask a scheme what its senders are like.
 fn some_flow(mss: u64, network: &Params) -> FlowFacts {
-    FlowFacts {
-        flow: FlowId::default(),
-        bytes: None,
-        deadline: None,
-        mss,
-        packet: mss,
-        rate: network.rate("rate"),
-        base_rtt: Time::ZERO,
-        idle_rtt: Time::ZERO,
-    }
+    FlowFacts { flow: FlowId::default(), bytes: None, mss, packet: mss, rate: network.rate("rate"), idle_rtt: None }
 }
 
 /// Longest propagation delay from a sender to the first receiver and back. Senders on one switch are as far.
@@ -582,7 +573,7 @@ fn probes(scenario: &Scenario, in_use: &[Box<dyn Scheme>]) -> Result<Probes, Spe
     let measure = &scenario.measure;
     let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.params);
     let node = NodeId::default();
-    let switch = NodeFacts { node, rate: facts.rate, base_rtt: facts.base_rtt, mss: facts.mss, packet: facts.packet };
+    let switch = NodeFacts { node, rate: facts.rate, base_rtt: Time::ZERO, mss: facts.mss, packet: facts.packet };
     let mut known: Vec<&str> = probes::COMMON.to_vec();
     let mut of_switches: Vec<&str> = Vec::new();
     let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();

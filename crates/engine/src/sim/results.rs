@@ -110,6 +110,46 @@ impl Window {
     }
 }
 
+/// What is told of all flows and of those of each traffic group.
+struct FlowTotals {
+    /// Completion times in seconds, shortest first.
+    fcts: Vec<f64>,
+    /// Jain's index of their rates.
+    jain: Option<f64>,
+    flows: usize,
+    incomplete: usize,
+    retransmissions: u64,
+    timeouts: u64,
+    /// Share of the flows that had a timeout.
+    timeout_ratio: Option<f64>,
+}
+
+impl FlowTotals {
+    fn of<'a>(rows: impl Iterator<Item = (&'a Transfer, &'a Row)>) -> Self {
+        let (mut fcts, mut rates) = (Vec::new(), Vec::new());
+        let (mut flows, mut finite, mut hit, mut retransmissions, mut timeouts) = (0, 0, 0, 0, 0);
+        for (transfer, row) in rows {
+            flows += 1;
+            finite += usize::from(transfer.bytes.is_some());
+            fcts.extend(row.fct);
+            rates.extend(row.rate);
+            retransmissions += row.counters.retransmissions;
+            timeouts += row.counters.timeout_count();
+            hit += usize::from(row.counters.timeout_count() > 0);
+        }
+        fcts.sort_by(f64::total_cmp);
+        Self {
+            jain: jain(&rates),
+            flows,
+            incomplete: finite - fcts.len(),
+            retransmissions,
+            timeouts,
+            timeout_ratio: (flows > 0).then(|| hit as f64 / flows as f64),
+            fcts,
+        }
+    }
+}
+
 /// Totals by name, in the order in which they are shown.
 struct Totals(Map<String, Value>);
 
@@ -127,8 +167,7 @@ impl Totals {
 
     /// Completion of transfers and queries, and how fairly they shared.
     fn completion(&mut self, world: &World, rows: &Rows) {
-        let mut fcts: Vec<f64> = rows.0.iter().filter_map(|row| row.fct).collect();
-        fcts.sort_by(f64::total_cmp);
+        let FlowTotals { fcts, jain, flows, incomplete, .. } = FlowTotals::of(world.transfers.iter().zip(&rows.0));
         self.put("fct_mean_s", json!(mean(&fcts)));
         for (name, q) in [("fct_p50_s", 0.5), ("fct_p95_s", 0.95), ("fct_p99_s", 0.99), ("fct_max_s", 1.0)] {
             self.put(name, json!(percentile_nearest_rank(&fcts, q)));
@@ -137,14 +176,12 @@ impl Totals {
         query.sort_by(f64::total_cmp);
         self.put("query_mean_s", json!(mean(&query)));
         self.put("query_p99_s", json!(percentile_nearest_rank(&query, 0.99)));
-        let goodputs: Vec<f64> = rows.0.iter().filter_map(|row| row.rate).collect();
-        self.put("jain", json!(jain(&goodputs)));
-        self.put("flows", json!(world.transfers.len()));
+        self.put("jain", json!(jain));
+        self.put("flows", json!(flows));
         self.put("completed", json!(fcts.len()));
         let failed = world.transfers.iter().filter(|t| t.failed).count();
         self.put("failed", json!(failed));
-        let finite_flows = world.transfers.iter().filter(|t| t.bytes.is_some()).count();
-        self.put("incomplete", json!(finite_flows - fcts.len()));
+        self.put("incomplete", json!(incomplete));
         let hurried = world.transfers.iter().any(|t| t.deadline.is_some());
         let missed = world.transfers.iter().filter(|t| t.missed_deadline(world.now)).count();
         self.put("deadlines_missed", if hurried { json!(missed) } else { Value::Null });
@@ -156,28 +193,22 @@ impl Totals {
         let books = &core.ledger().flows;
         let group = |(i, group): (usize, &Group)| {
             let of_group = |transfer: &Transfer| transfer.group.index() == i;
-            let rows: Vec<(&Transfer, &Row)> =
-                world.transfers.iter().zip(&rows.0).filter(|(transfer, _)| of_group(transfer)).collect();
-            let mut fcts: Vec<f64> = rows.iter().filter_map(|(_, row)| row.fct).collect();
-            fcts.sort_by(f64::total_cmp);
-            let finite = rows.iter().filter(|(transfer, _)| transfer.bytes.is_some()).count();
-            let hit = rows.iter().filter(|(_, row)| row.counters.timeout_count() > 0).count();
-            let rates: Vec<f64> = rows.iter().filter_map(|(_, row)| row.rate).collect();
-            let count = |f: &dyn Fn(&Counters) -> u64| rows.iter().map(|(_, row)| f(&row.counters)).sum::<u64>();
+            let rows = world.transfers.iter().zip(&rows.0).filter(|(transfer, _)| of_group(transfer));
+            let totals = FlowTotals::of(rows);
             let booked =
                 |f: &dyn Fn(&FlowBook) -> u64| books.iter().filter(|book| book.group.index() == i).map(f).sum::<u64>();
             json!({
                 "group": group.name,
                 "goodput_bps": window.rate(window.delivered(group)),
-                "fct_mean_s": mean(&fcts),
-                "fct_p99_s": percentile_nearest_rank(&fcts, 0.99),
-                "jain": jain(&rates),
-                "flows": rows.len(),
-                "completed": fcts.len(),
-                "incomplete": finite - fcts.len(),
-                "retransmissions": count(&|counters| counters.retransmissions),
-                "timeouts": count(&Counters::timeout_count),
-                "timeout_ratio": (!rows.is_empty()).then(|| hit as f64 / rows.len() as f64),
+                "fct_mean_s": mean(&totals.fcts),
+                "fct_p99_s": percentile_nearest_rank(&totals.fcts, 0.99),
+                "jain": totals.jain,
+                "flows": totals.flows,
+                "completed": totals.fcts.len(),
+                "incomplete": totals.incomplete,
+                "retransmissions": totals.retransmissions,
+                "timeouts": totals.timeouts,
+                "timeout_ratio": totals.timeout_ratio,
                 "drops": booked(&|book| book.drops + book.acks_dropped),
                 "marks": booked(&|book| book.marks + book.acks_marked),
             })
@@ -187,19 +218,16 @@ impl Totals {
     }
 
     fn retransmission(&mut self, world: &World, rows: &Rows) {
+        let totals = FlowTotals::of(world.transfers.iter().zip(&rows.0));
         let count = |f: &dyn Fn(&Counters) -> u64| rows.0.iter().map(|row| f(&row.counters)).sum::<u64>();
-        self.put("retransmissions", json!(count(&|c| c.retransmissions)));
-        self.put("timeouts", json!(count(&Counters::timeout_count)));
+        self.put("retransmissions", json!(totals.retransmissions));
+        self.put("timeouts", json!(totals.timeouts));
         for cause in TimeoutCause::ALL {
             self.put(cause.column(), json!(count(&|c| u64::from(c.timeouts[cause as usize]))));
         }
         self.put("loss_probes", json!(count(&|c| c.loss_probes)));
         self.put("segments_received", json!(world.flows.iter().map(|flow| flow.receiver.segments).sum::<u64>()));
-        let hit = rows.0.iter().filter(|row| row.counters.timeout_count() > 0).count();
-        self.put(
-            "timeout_ratio",
-            if rows.0.is_empty() { Value::Null } else { json!(hit as f64 / rows.0.len() as f64) },
-        );
+        self.put("timeout_ratio", json!(totals.timeout_ratio));
     }
 
     /// Drops, marks, and the queue of the bottleneck.

@@ -321,19 +321,16 @@ impl World {
         let id = FlowId::new(self.flows.len());
         let index = self.groups[group.index()].endpoint;
         let mss = self.endpoints[index].sender.mss;
-        let idle_rtt = ideal::round_trip(self, from, to, mss);
+        let scheme = self.endpoints[index].scheme;
+        let idle_rtt = self.schemes[scheme].wants_idle_rtt().then(|| ideal::round_trip(self, from, to, mss));
         let endpoint = &self.endpoints[index];
         let rate = self.hosts[from.index()].as_ref().map(|host| self.topology.links[host.uplink.index()].rate);
-        let path = self.paths.between(from, to, &self.topology)[0];
-        let path: Vec<_> = self.paths.links(path).collect();
         let facts = FlowFacts {
             flow: id,
             bytes,
-            deadline: self.transfers[transfer.index()].deadline,
             mss,
             packet: mss + u64::from(self.header),
             rate: rate.expect("flows begin at hosts"),
-            base_rtt: self.topology.base_rtt(&path),
             idle_rtt,
         };
         let cc = self.schemes[endpoint.scheme].congestion_control(&facts);

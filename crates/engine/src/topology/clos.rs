@@ -4,7 +4,7 @@
 //! it has spines times parallel cables (He et al. 2015, section 3.1). With more pods, cores join them.
 
 use super::TopologyRow;
-use super::layers::Layers;
+use super::layers::{Layers, SPINE_BUFFER};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
 use crate::spec::{Kind, Param};
 
@@ -62,13 +62,7 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "Rate of the cables between spines and cores.",
             "our choice: the same as the uplinks'",
         ),
-        Param::new(
-            "spine-buffer",
-            Kind::Size,
-            "0pkt",
-            "Buffer of every port of a spine; 0 for the same as buffer, which is that of the leaves.",
-            "the same everywhere",
-        ),
+        SPINE_BUFFER,
         Param::new(
             "core-buffer",
             Kind::Size,

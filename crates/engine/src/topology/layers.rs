@@ -7,8 +7,17 @@
 use super::racks::{assign, receivers};
 use super::{Demand, MAX_PORTS, NodeKind, Topology};
 use crate::ids::{LinkId, NodeId};
-use crate::spec::{Params, SpecError};
+use crate::spec::{Kind, Param, Params, SpecError};
 use crate::units::{Rate, Time};
+
+/// The key for another buffer at the spines.
+pub(super) const SPINE_BUFFER: Param = Param::new(
+    "spine-buffer",
+    Kind::Size,
+    "0pkt",
+    "Buffer of every port of a spine; 0 for the same as buffer, which is that of the leaves.",
+    "the same everywhere",
+);
 
 /// A network to lay out.
 pub(super) struct Layers {

@@ -1,7 +1,7 @@
 //! Leaves with their hosts, each joined to every spine by one cable.
 
 use super::TopologyRow;
-use super::layers::Layers;
+use super::layers::{Layers, SPINE_BUFFER};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
 use crate::spec::{Kind, Param};
 
@@ -31,13 +31,7 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "Rate of the cables between leaves and spines; rate is that of the hosts.",
             "Alizadeh et al. 2010, section 4: hosts at 1 Gbps, uplinks at 10 Gbps",
         ),
-        Param::new(
-            "spine-buffer",
-            Kind::Size,
-            "0pkt",
-            "Buffer of every port of a spine; 0 for the same as buffer, which is that of the leaves.",
-            "the same everywhere",
-        ),
+        SPINE_BUFFER,
         SENDER_PLACEMENT,
         RECEIVER_PLACEMENT,
     ],

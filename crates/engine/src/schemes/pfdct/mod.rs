@@ -113,6 +113,9 @@ impl Scheme for Bundle {
         let set = SenderSettings { min_window: self.min_window.bytes(flow.mss) as f64, ..self.sender };
         Box::new(Sender::new(set, flow, Arc::clone(&self.oracle)))
     }
+    fn wants_idle_rtt(&self) -> bool {
+        self.sender.rtt_min_known
+    }
     fn queue(&self, switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         let oracle = self.queue.by_oracle.then(|| Arc::clone(&self.oracle));
         let header = (switch.packet - switch.mss) as u16;

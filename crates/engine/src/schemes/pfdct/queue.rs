@@ -204,10 +204,7 @@ impl QueueDiscipline for Queue {
         self.stamp(cx, packet);
         let markable = !matches!(self.set.marking, Marking::Off) && (tag == Some(Tag::Long) || self.set.mark_all);
         if markable && !packet.is_ack() && self.is_congested(cx, packet, band) {
-            cx.would_mark = true;
-            if packet.flags.has(Flags::ECT) {
-                packet.flags = packet.flags.with(Flags::CE);
-            }
+            cx.mark(packet, false);
         }
         Admission::Enqueue(band)
     }

@@ -77,7 +77,7 @@ impl Sender {
             window_end: 0,
             bytes_acked: 0,
             bytes_marked: 0,
-            rtt_min: if set.rtt_min_known { facts.idle_rtt } else { Time::NEVER },
+            rtt_min: facts.idle_rtt.unwrap_or(Time::NEVER),
             rtt_sum: Time::ZERO,
             rtt_count: 0,
             rtt_last: None,

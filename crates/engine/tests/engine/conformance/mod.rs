@@ -35,18 +35,8 @@ fn for_every_scheme(what: &str, rounds: u64, test: impl Fn(&dyn Scheme, &mut Str
 }
 
 fn flow_facts(flow: usize, bytes: Option<u64>) -> FlowFacts {
-    let base_rtt = Time::from_us(100);
-    let idle_rtt = base_rtt + Time::from_us(50);
-    FlowFacts {
-        flow: FlowId::new(flow),
-        bytes,
-        deadline: None,
-        mss: MSS,
-        packet: PACKET,
-        rate: RATE,
-        base_rtt,
-        idle_rtt,
-    }
+    let idle_rtt = Some(Time::from_us(150));
+    FlowFacts { flow: FlowId::new(flow), bytes, mss: MSS, packet: PACKET, rate: RATE, idle_rtt }
 }
 
 fn node_facts(node: usize) -> NodeFacts {

@@ -33,12 +33,10 @@ impl Bench {
         let facts = FlowFacts {
             flow: FlowId::new(0),
             bytes,
-            deadline: None,
             mss: 1460,
             packet: 1500,
             rate: Rate::from_bps(1_000_000_000),
-            base_rtt: Time::from_us(40),
-            idle_rtt: Time::from_us(64),
+            idle_rtt: set.rtt_min_known.then_some(Time::from_us(64)),
         };
         let mut bench = Self {
             cc: Sender::new(set, &facts, Arc::default()),
