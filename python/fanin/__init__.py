@@ -8,12 +8,13 @@
 >>> runs.frame()
 """
 
+from fanin import extension
 from fanin._engine import version as engine_version
 from fanin.errors import FaninError, NotFoundError, ResultsError, RunError, ScenarioError
 from fanin.experiment import Experiment, Run, load
 from fanin.sweep import Point, Runs, sweep
 
-__version__ = "0.1.0"
+__version__ = extension.PACKAGE_VERSION
 
 __all__ = [
     "Experiment",

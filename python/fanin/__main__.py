@@ -1,0 +1,5 @@
+"""``python -m fanin``: the command line."""
+
+from fanin.cli import main
+
+main()

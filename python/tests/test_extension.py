@@ -1,0 +1,74 @@
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import fanin
+from fanin import extension
+
+PACKAGE = Path(fanin.__file__).parent
+
+
+def with_engine(tmp_path, source):
+    """A copy of the package with another engine beside it."""
+    copy = tmp_path / "fanin"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "experiments"))
+    if source is not None:
+        (copy / "_engine.py").write_text(source)
+
+    def python(*arguments):
+        environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+        return subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path
+        )
+
+    return python
+
+
+def test_an_old_engine_is_one_line_on_the_command_line(tmp_path):
+    python = with_engine(tmp_path, 'def version(): return "0.0.1+12345678"')
+    result = python("-m", "fanin", "list", "schemes")
+    assert result.returncode == 3
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("error: the compiled engine is of version 0.0.1+12345678 and lacks RunOutput")
+    assert "run make" in result.stderr
+
+
+def test_an_old_engine_is_an_import_error_elsewhere(tmp_path):
+    result = with_engine(tmp_path, "")("-c", "import fanin")
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: the compiled engine is of version unknown and lacks")
+
+
+def test_an_engine_of_the_same_version_may_still_be_older(tmp_path):
+    names = [name for name in extension.NEEDED if name not in ("unused", "version")]
+    source = f'def version(): return "{fanin.__version__}+12345678"\n' + "\n".join(f"{name} = None" for name in names)
+    result = with_engine(tmp_path, source)("-m", "fanin", "--version")
+    assert (result.returncode, "lacks unused;" in result.stderr) == (3, True)
+
+
+def test_no_engine_at_all_says_how_to_get_one(tmp_path):
+    result = with_engine(tmp_path, None)("-m", "fanin", "--version")
+    assert result.returncode == 3
+    assert "cannot be loaded" in result.stderr
+    assert "run make" in result.stderr
+
+
+def test_what_is_needed_is_what_the_package_uses():
+    stubs = ast.parse((PACKAGE / "_engine.pyi").read_text())
+    promised = next(ast.literal_eval(node.value) for node in stubs.body if isinstance(node, ast.Assign))
+    assert sorted(extension.NEEDED) == sorted(promised)
+    sources = [path.read_text() for path in PACKAGE.glob("**/*.py")]
+    used = {name for source in sources for name in re.findall(r"\b_engine\.(\w+)", source)}
+    assert used <= {*extension.NEEDED, "py"}
+
+
+def test_the_package_states_its_version_once():
+    root = PACKAGE.parent.parent
+    if (root / "pyproject.toml").is_file():
+        assert f'version = "{fanin.__version__}"' in (root / "pyproject.toml").read_text()
+    assert fanin.engine_version().partition("+")[0] == fanin.__version__
