@@ -98,6 +98,11 @@ class Experiment:
         self.variables = sweep.variables
         self.seeds = sweep.seeds
 
+    @property
+    def texts(self) -> list[str]:
+        """The files that say what is run and shown: its own and, with ``runs-of``, that of the runs."""
+        return list(dict.fromkeys((self.text, self._runs_text)))
+
     def resolved(self, overrides: Overrides | None = None) -> dict[str, Any]:
         """The scenario with every default filled in.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fanin import plots, remarks
+from fanin import plots, record, remarks
 from fanin.claims import Judgement, judge
 from fanin.experiment import Experiment
 from fanin.store import writing
@@ -66,12 +65,18 @@ def report(experiment: Experiment, runs: Runs, out: Path | str, *, quick: bool =
     document = experiment.document
     judgements = [judge(claim, frame, provisional=quick) for claim in document.claim]
     series = {plot.name: plots.series(plot, frame) for plot in document.plot}
-    table, verdicts = folder / "runs.parquet", folder / "claims.json"
+    remark = remarks.incomplete_in(run.summary for _, run in runs)
+    warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
+    table = folder / "runs.parquet"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         frame.write_parquet(table)
-        verdicts.write_text(json.dumps([judgement.as_dict() for judgement in judgements], indent=2) + "\n")
-    drawn = [path for plot in document.plot for path in plots.draw(plot, frame, folder)]
-    remark = remarks.incomplete_in(run.summary for _, run in runs)
-    warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
-    return Report(experiment, frame, judgements, series, [*drawn, table, verdicts], warnings)
+        files = {plot.name: plots.draw(plot, frame, folder) for plot in document.plot}
+        # Last, as it says that all the rest is there.
+        drawn = [
+            record.drawn(plot, plots.line_names(plot, series[plot.name]), files[plot.name]) for plot in document.plot
+        ]
+        made = record.make(experiment, runs, judgements, drawn, warnings, out, quick=quick)
+        verdicts = record.write(made, folder)
+    paths = [*(path for drawn in files.values() for path in drawn), table, verdicts]
+    return Report(experiment, frame, judgements, series, paths, warnings)

@@ -168,7 +168,10 @@ class Store:
                 # A young one may belong to a run of another process that is still being written, or gone by now.
                 with contextlib.suppress(FileNotFoundError):
                     if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
-                        shutil.rmtree(leftover, ignore_errors=True)
+                        if leftover.is_dir():
+                            shutil.rmtree(leftover, ignore_errors=True)
+                        else:
+                            leftover.unlink()
 
     def find(self, name: str) -> StoredRun | None:
         """The finished run of that id; a damaged one is reported as a warning and treated as absent."""
@@ -188,15 +191,15 @@ class Store:
             ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
 
         """
-        temporary = self.folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
         final = self.folder / name
+        temporary = temporary_beside(final)
         try:
             with writing(self.folder):
                 temporary.mkdir(parents=True)
                 manifest = _write(temporary, output, tables, resolved)
                 manifest = {"run_id": name, "experiment": self.experiment} | manifest
                 _write_synced(temporary / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
-                _replace(temporary, final)
+                replace_folder(temporary, final)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return StoredRun(final, manifest)
@@ -265,7 +268,22 @@ def _write_synced(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _replace(temporary: Path, final: Path) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file under a temporary name and renames it: a killed writer leaves the old one or the new one."""
+    temporary = path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    try:
+        _write_synced(temporary, content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def temporary_beside(final: Path) -> Path:
+    """A name for a folder that is to become ``final`` once it is whole."""
+    return final.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+
+
+def replace_folder(temporary: Path, final: Path) -> None:
     """Renames a folder onto another: the old one, if any, steps aside first."""
     if final.exists():
         aside = temporary.with_name(f"{temporary.name}-old")

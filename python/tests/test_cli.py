@@ -8,7 +8,7 @@ import pytest
 
 import fanin
 
-VERBS = ["run", "reproduce", "compare", "list", "explain", "check", "describe", "export"]
+VERBS = ["run", "reproduce", "claims", "report", "compare", "list", "explain", "check", "describe", "export"]
 
 PROMISED = """
 result_hash goodput_bps fct_mean_s fct_p99_s timeouts drops marks queue_mean_packets queue_max_packets packet_hops
@@ -71,7 +71,7 @@ def test_list_prints_keys_and_summaries(cli, kind):
     entries = json.loads(cli("list", kind, "--json").out)
     assert entries
     for entry in entries:
-        assert set(entry) == {"key", "summary"}
+        assert set(entry) == {"key", "summary"} if kind != "experiments" else set(entry) > {"key", "summary"}
         assert entry["summary"]
         assert entry["key"] in cli("list", kind).out
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin.cli import check, compare, describe, explain, export, list_, reproduce, run
+from fanin.cli import check, claims, compare, describe, explain, export, list_, report, reproduce, run
 from fanin.cli.terminal import note, say
 from fanin.errors import FaninError, RunError
 
@@ -30,6 +30,8 @@ app = typer.Typer(
 
 app.command("run")(run.run)
 app.command("reproduce")(reproduce.reproduce)
+app.command("claims")(claims.claims)
+app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("list")(list_.list_)
 app.command("explain")(explain.explain)

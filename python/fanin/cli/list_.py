@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fanin import catalogue
-from fanin.cli.options import JsonOption
-from fanin.cli.terminal import print_json, print_table
+from fanin import catalogue, ledger
+from fanin.cli.options import JsonOption, OutOption
+from fanin.cli.terminal import note, print_json, print_table
+from fanin.ledger import Standing
 
 
 class Kind(StrEnum):
@@ -26,12 +29,18 @@ class Kind(StrEnum):
 def list_(
     kind: Annotated[Kind | None, typer.Argument(help="What to list; everything if left out.")] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of scenario files.")] = False,
+    out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
     """List schemes, topologies, queues, traffic patterns, faults or experiments.
 
-    --json prints an array of {key, summary}, with a field kind in each when everything is listed. --schema prints
-    the JSON Schema of scenario files, which editors use to complete and check them.
+    Experiments come by paper, with their state: never run, so many of their runs, quick only, complete, or stale
+    (made by another engine or from another version of the file), the age of their last run, and how many of their
+    claims are reproduced.
+
+    --json prints an array of {key, summary}, with a field kind in each when everything is listed, and for experiments
+    also {paper, figure, state, note, runs, of, finished, claims: {total, reproduced, direction_only, not_reproduced,
+    not_run}, command}. --schema prints the JSON Schema of scenario files, which editors use to complete and check them.
 
     **Examples**
 
@@ -41,6 +50,9 @@ def list_(
     """
     if schema:
         print_json(catalogue.json_schema())
+        return
+    if kind is Kind.EXPERIMENTS:
+        _experiments(ledger.standings(out), json)
         return
     if kind is not None:
         entries = catalogue.entries(kind.value)
@@ -54,3 +66,24 @@ def list_(
         print_json(everything)
     else:
         print_table("fanin knows", ["kind", "key", "summary"], ([*entry.values()] for entry in everything))
+
+
+def _experiments(standings: list[Standing], json: bool) -> None:
+    if json:
+        print_json([each.as_dict() for each in standings])
+        return
+    header = ["key", "figure", "state", "last run", "claims reproduced", "summary"]
+    for paper, group in groupby(standings, key=lambda each: each.paper):
+        rows = ([each.key, each.figure, each.says, _age(each), _reproduced(each), each.title] for each in group)
+        print_table(f"experiments: {paper or 'of no paper'}", header, rows)
+    for each in standings:
+        if each.state in ("stale", "invalid"):
+            note(f"{each.says}: {each.key}: {each.note}")
+
+
+def _age(standing: Standing) -> str:
+    return "-" if standing.finished is None else f"{ledger.age(standing.finished)} ago"
+
+
+def _reproduced(standing: Standing) -> str:
+    return f"{standing.count('reproduced')} of {len(standing.entries)}" if standing.entries else "-"

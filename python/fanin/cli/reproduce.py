@@ -9,10 +9,11 @@ import polars as pl
 import typer
 
 import fanin
+from fanin import html_report
 from fanin.claims import Judgement, Verdict
 from fanin.cli.options import JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, note, print_json, print_table, say
-from fanin.errors import ScenarioError
+from fanin.errors import FaninError, ScenarioError
 from fanin.experiment import Experiment
 from fanin.plots import line_names
 from fanin.report import Report, report
@@ -35,6 +36,7 @@ def reproduce(
 
     Finished runs are kept and found again, so an interrupted or repeated command goes on where it stopped. Each
     experiment leaves OUT/EXPERIMENT/runs.parquet, claims.json and, per plot, a PNG, an SVG and a CSV of what is drawn.
+    OUT/report/index.html, the report of all that OUT holds, is brought up to date; `fanin claims` is its ledger.
     A verdict is: reproduced (inside the range that the experiment file fixed beforehand), direction only, or not
     reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure,
     published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], warnings,
@@ -72,8 +74,17 @@ def reproduce(
         for path in (path for each in reports for path in each.paths):
             say(str(path))
         _print_closing(reports)
+    _make_page(out)
     if strict and any(judgement.verdict != "reproduced" for each in reports for judgement in each.judgements):
         raise typer.Exit(1)
+
+
+def _make_page(out: Path) -> None:
+    """Brings the HTML report up to date; the results of others that are damaged do not spoil this command's."""
+    try:
+        note(f"report: {html_report.write(out)}")
+    except FaninError as error:
+        note(f"warning: no report: {error}")
 
 
 def _sweep(

@@ -1,0 +1,34 @@
+"""``fanin report``: the HTML report of what is in the results folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fanin import html_report
+from fanin.cli.options import JsonOption, OutOption
+from fanin.cli.terminal import print_json, say
+
+
+def report(
+    out: OutOption = Path("results"),
+    to: Annotated[Path | None, typer.Option("--to", help="Folder of the report; OUT/report if left out.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Make the HTML report: every figure, every claim with its verdict, and what it takes to run them again.
+
+    Reads what `fanin reproduce` left in OUT and simulates nothing; `fanin reproduce` makes the same report at its end.
+    The folder is self-contained and opens from disk, without a server or a network. --json prints one object: {page}.
+
+    **Examples**
+
+    - `fanin report`
+    - `fanin report --out /tmp/results --to public`
+    """
+    page = html_report.write(out, to)
+    if json:
+        print_json({"page": str(page)})
+    else:
+        say(str(page))

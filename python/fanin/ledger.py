@@ -1,0 +1,333 @@
+"""The claims ledger: what became of every claim of every experiment, from what ``fanin reproduce`` left.
+
+Nothing is simulated here. A claim that was never judged is *not run*; verdicts of another engine or of another version
+of the experiment's file stay, and are marked stale.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from fanin import _engine, library, record
+from fanin.claims import Judgement, Verdict
+from fanin.errors import FaninError, NotFoundError, ResultsError
+from fanin.experiment import Experiment
+from fanin.record import Judged, OldRecordError, Record, Shown
+from fanin.scenario import Claim
+from fanin.store import MANIFEST, run_id
+from fanin.sweep import points
+
+Status = Verdict | Literal["not run"]
+
+STATUSES: tuple[Status, ...] = ("reproduced", "direction only", "not reproduced", "not run")
+
+State = Literal["complete", "partial", "quick", "stale", "never run", "invalid"]
+
+MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": " (partial)"}
+"""State of an experiment -> what follows its verdicts."""
+
+NONE = "-"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim and where it stands."""
+
+    experiment: str
+    paper: str
+    figure: str
+    claim: str
+    says: str
+    published: float | None
+    ours: float | None
+    interval: tuple[float | None, float | None]
+    verdict: Status
+    reason: str
+    shown: Shown
+    """The same numbers as people read them."""
+    state: State
+    """Of the experiment: verdicts of a quick look or of an old engine are worth less."""
+    command: str
+    """What runs it."""
+
+    @property
+    def id(self) -> str:
+        """``<paper>/<figure>/<claim>``."""
+        return f"{self.experiment}/{self.claim}"
+
+    @property
+    def marked(self) -> str:
+        """The verdict, and whether it is worth less than others."""
+        return self.verdict if self.verdict == "not run" else self.verdict + MARKS.get(self.state, "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The claim for ``--json``."""
+        return {
+            "id": self.id,
+            "says": self.says,
+            "published": self.published,
+            "ours": self.ours,
+            "interval": list(self.interval),
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "paper": self.paper,
+            "figure": self.figure,
+            "experiment": self.experiment,
+            "state": self.state,
+            "command": self.command,
+        }
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An experiment and how far it has come."""
+
+    key: str
+    paper: str
+    figure: str
+    title: str
+    state: State
+    note: str
+    """Why, in words: what makes it stale or invalid."""
+    runs: int
+    of: int
+    command: str
+    entries: list[Entry]
+    record: Record | None = None
+    folder: Path = Path()
+    """Where its results are."""
+
+    @property
+    def finished(self) -> str | None:
+        """When its last run finished."""
+        return self.record.work.last if self.record else None
+
+    @property
+    def last(self) -> str:
+        """The same as people read it."""
+        return date(self.finished)
+
+    @property
+    def seeds(self) -> str:
+        """Seeds of its runs in the shortest form."""
+        return NONE if self.record is None else record.ranges(self.record.work.seeds)
+
+    @property
+    def engine(self) -> str:
+        """Version of the engine that made them."""
+        return NONE if self.record is None else self.record.work.engine_version
+
+    @property
+    def commits(self) -> str:
+        """Commits that they were made at."""
+        return NONE if self.record is None else ", ".join(self.record.work.git_commits) or NONE
+
+    @property
+    def says(self) -> str:
+        """The state in a few words."""
+        if self.state == "quick":
+            return "quick only"
+        if self.state == "partial":
+            return f"{self.runs} of {self.of} runs" + ("" if self.record else ", not judged")
+        return self.state
+
+    def count(self, verdict: Status) -> int:
+        """How many of its claims have that verdict."""
+        return sum(entry.verdict == verdict for entry in self.entries)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The experiment for ``fanin list experiments --json``."""
+        counts: dict[str, int] = {status.replace(" ", "_"): self.count(status) for status in STATUSES}
+        return {
+            "key": self.key,
+            "summary": self.title,
+            "paper": self.paper,
+            "figure": self.figure,
+            "state": self.state,
+            "note": self.note,
+            "runs": self.runs,
+            "of": self.of,
+            "finished": self.finished,
+            "claims": {"total": len(self.entries), **counts},
+            "command": self.command,
+        }
+
+
+def standings(out: Path | str) -> list[Standing]:
+    """Every experiment there is, and those that only the results know, by paper and figure.
+
+    Args:
+        out: Results folder; one that does not exist holds nothing.
+
+    Raises:
+        ResultsError: a record is damaged, or ``out`` is no folder.
+
+    """
+    out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise ResultsError(f"{out}: not a folder; choose another with --out")
+    known = {key: _of_library(key, path, out) for key, path in library.experiments().items()}
+    others = {path.parent.relative_to(out).as_posix() for path in out.glob(f"**/{record.NAME}")}
+    found = [*known.values(), *(_of_results(key, out) for key in others if key not in known)]
+    return sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}"))
+
+
+def chosen(every: list[Standing], name: str | None) -> list[Standing]:
+    """Those of a paper, or one experiment.
+
+    Raises:
+        NotFoundError: there is neither a paper nor an experiment of that name.
+
+    """
+    if name is None:
+        return every
+    found = [each for each in every if name in (each.paper, each.key) or each.key.startswith(f"{name}/")]
+    if found:
+        return found
+    papers = list(dict.fromkeys(each.paper for each in every if each.paper))
+    close = difflib.get_close_matches(name, [*papers, *(each.key for each in every)], n=1)
+    hint = f' (did you mean "{close[0]}"?)' if close else ""
+    raise NotFoundError(f"{name}: no paper or experiment of that name{hint}; papers: {', '.join(papers)}")
+
+
+def _natural(key: str) -> list[tuple[int, str]]:
+    """Sorts ``fig9`` before ``fig10``."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", key)]
+
+
+def _of_library(key: str, path: Path, out: Path) -> Standing:
+    try:
+        experiment = Experiment(key, path)
+    except FaninError as error:
+        # A mistake in one file of one's own must not hide all the others.
+        return Standing(key, key.partition("/")[0], "", library.title(path), "invalid", str(error), 0, 0, "", [])
+    document = experiment.document
+    command = record.command(experiment, out=str(out))
+    of = len(points(experiment))
+    note, found = "", None
+    try:
+        found = record.read(out / key)
+    except OldRecordError as error:
+        note = str(error)
+    if found is None:
+        runs = 0 if note else _finished(experiment, out)
+        state: State = "stale" if note else "partial" if runs else "never run"
+    else:
+        state, note, runs = *_state(found, experiment), found.work.runs
+    judged = {} if found is None else {each.id: each for each in found.claims}
+    about = (document.paper, document.figure, state, command)
+    entries = [
+        _judged(key, judged[claim.id], note, *about) if claim.id in judged else _not_run(key, claim, note, *about)
+        for claim in document.claim
+    ]
+    return Standing(
+        key, document.paper, document.figure, document.title, state, note, runs, of, command, entries, found, out / key
+    )
+
+
+def _of_results(key: str, out: Path) -> Standing:
+    """An experiment from a file outside the library."""
+    try:
+        found = record.read(out / key)
+    except OldRecordError as error:
+        return Standing(key, "", "", "", "stale", str(error), 0, 0, "", [], None, out / key)
+    assert found is not None
+    file = Path(found.file)
+    try:
+        state, note = _state(found, Experiment(key, file) if file.is_file() else None)
+    except FaninError as error:
+        state, note = "stale", str(error)
+    about = (found.paper, found.figure, state, found.command)
+    entries = [_judged(key, each, note, *about) for each in found.claims]
+    work = found.work
+    return Standing(
+        key, found.paper, found.figure, found.title, state, note, work.runs, work.of, found.command, entries, found,
+        out / key,
+    )  # fmt: skip
+
+
+def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
+    """How far a record can be trusted, and why not."""
+    engine = _engine.version()
+    if found.work.engine_version != engine:
+        return "stale", f"made by engine {found.work.engine_version}, and this is {engine}"
+    if experiment is not None and record.digest(experiment) != found.digest:
+        return "stale", "the experiment's file has changed since"
+    if found.quick:
+        return "quick", "a quick look with fewer runs"
+    if found.work.runs < found.work.of:
+        return "partial", f"{found.work.runs} of {found.work.of} runs"
+    return "complete", ""
+
+
+def _finished(experiment: Experiment, out: Path) -> int:
+    """How many of an experiment's runs an interrupted command left."""
+    store = out / experiment.runs_name
+    if not store.is_dir():
+        return 0
+    try:
+        names = (run_id(experiment.resolved(point.overrides)) for point in points(experiment))
+        return sum((store / name / MANIFEST).is_file() for name in names)
+    except FaninError:
+        return 0
+
+
+def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
+    doubt = f"stale ({note}); rerun: {command}. " if state == "stale" else ""
+    return Entry(
+        experiment=key,
+        paper=paper,
+        figure=figure,
+        claim=found.id,
+        says=found.says,
+        published=found.published,
+        ours=found.value,
+        interval=found.interval,
+        verdict=found.verdict,
+        reason=f"{doubt}{found.reason}",
+        shown=found.shown,
+        state=state,
+        command=command,
+    )
+
+
+def _not_run(key: str, claim: Claim, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
+    # Only to say numbers in the claim's unit: there is nothing judged.
+    words = Judgement(claim, math.nan, math.nan, math.nan, "not reproduced")
+    published = NONE if claim.published is None else words.show(claim.published)
+    why = f"stale ({note}): " if note else ""
+    return Entry(
+        experiment=key,
+        paper=paper,
+        figure=figure,
+        claim=claim.id,
+        says=claim.says,
+        published=claim.published,
+        ours=None,
+        interval=(None, None),
+        verdict="not run",
+        reason=f"{why}not run yet: {command}",
+        shown=Shown(published=published, value=NONE, interval=NONE, accept=words.span(*claim.accept)),
+        state=state,
+        command=command,
+    )
+
+
+def date(stamp: str | None) -> str:
+    """A moment as people read it."""
+    return NONE if stamp is None else stamp.replace("T", " ").replace("Z", " UTC")
+
+
+def age(finished: str, now: datetime | None = None) -> str:
+    """How long ago that was: ``3 h``."""
+    seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(finished)).total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"

@@ -1,0 +1,149 @@
+"""What the page of claims and the HTML report have in common: texts, totals and templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fanin import catalogue, ledger
+from fanin.errors import FaninError
+from fanin.ledger import NONE, STATUSES, Standing, Status
+from fanin.record import Record, ranges
+from fanin.summary import format_number
+
+if TYPE_CHECKING:
+    import jinja2
+
+VERDICTS: tuple[tuple[Status, str], ...] = (
+    ("reproduced", "our number lies inside the accepted range."),
+    (
+        "direction only",
+        "it lies outside, but on the right side: the order or sign that the paper reports, not the size.",
+    ),
+    ("not reproduced", "neither. The reason names the cause as far as we know it."),
+    ("not run", "the experiment was not run, or not judged, yet."),
+)
+
+INTERVALS = (
+    "Intervals are 95 % confidence intervals over seeds: Student's t for means at given points, the percentile "
+    "bootstrap over seeds for everything else (collapse points, ratios, extremes). Fewer than three seeds give none. A "
+    "verdict marked quick rests on a look with few runs, one marked stale on another engine or another version of the "
+    "experiment's file."
+)
+
+IMPOSSIBLE = (
+    "Some published numbers cannot be. PFDCT's Table 2 gives 2.3 s to 4.3 s as the average completion time of flows of "
+    "15 KB: a hundred of them are 1.5 MB, which the paper's 1 Gbit/s link carries in 12 ms. Its Table 3 gives traffic "
+    "one an average of up to 1.8 Gbit/s over intervals of 5 s, but that traffic is 10 MB in all, gone in 45 ms at that "
+    "rate. Claims that rest on such numbers are judged by rank (which scheme is better) and by ratio (how much "
+    "better), never by the printed digits."
+)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The experiments of a paper, and how its claims came out."""
+
+    key: str
+    standings: list[Standing]
+
+    @property
+    def name(self) -> str:
+        """What to call it: as its scheme's manual page does."""
+        scheme = scheme_of(self.key)
+        title = "" if scheme is None else heading(scheme["manual"])[0]
+        return title or self.key or "other experiments"
+
+    @property
+    def anchor(self) -> str:
+        """Its place on a page."""
+        return f"paper-{self.key or 'other'}".replace(" ", "-")
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Claims by verdict."""
+        return {status: sum(each.count(status) for each in self.standings) for status in STATUSES}
+
+    @property
+    def claims(self) -> int:
+        """Claims in all."""
+        return sum(self.counts.values())
+
+
+def papers(standings: Iterable[Standing]) -> list[Paper]:
+    """Experiments by paper, in their order."""
+    groups = groupby(standings, key=lambda each: each.paper)
+    return [Paper(key, list(group)) for key, group in groups]
+
+
+def scheme_of(paper: str) -> dict[str, Any] | None:
+    """The system that a paper proposes: the scheme of the same name, dashes aside."""
+    rows: list[dict[str, Any]] = catalogue.registry()["schemes"]
+    return next((row for row in rows if row["key"].replace("-", "") == paper.replace("-", "")), None)
+
+
+def heading(manual: str) -> tuple[str, str]:
+    """A manual page's title, and what follows."""
+    first, _, rest = manual.strip().partition("\n")
+    return (first.removeprefix("# "), rest) if first.startswith("# ") else ("", manual)
+
+
+def totals(standings: Iterable[Standing]) -> dict[str, str]:
+    """What all runs together are: how many, of what size, by what versions, where; shared runs count once."""
+    records = [each.record for each in standings if each.record is not None]
+    largest: dict[str, Record] = {}
+    for each in records:
+        if each.runs_of not in largest or each.work.runs > largest[each.runs_of].work.runs:
+            largest[each.runs_of] = each
+    work = [each.work for each in largest.values()]
+    finished = [each.last for each in work if each.last]
+    return {
+        "experiments": str(len(records)),
+        "runs": format_number(sum(each.runs for each in work)),
+        "events": format_number(sum(each.events for each in work)),
+        "packet_hops": format_number(sum(each.packet_hops for each in work)),
+        "time": duration(sum(each.wall_s for each in work)),
+        "seeds": ranges(seed for each in work for seed in each.seeds) or NONE,
+        "engines": _joined(each.engine_version for each in work),
+        "versions": _joined(each.fanin_version for each in work),
+        "pythons": _joined(each.python_version for each in work),
+        "commits": _joined(commit for each in records for commit in each.work.git_commits),
+        "machines": _joined(machine for each in work for machine in each.machines),
+        "first": ledger.date(min((each.first for each in work if each.first), default=None)),
+        "last": ledger.date(max(finished, default=None)),
+    }
+
+
+def _joined(values: Iterable[str]) -> str:
+    return ", ".join(sorted(set(values))) or NONE
+
+
+def duration(seconds: float) -> str:
+    """A time as people read it."""
+    if seconds < 120:
+        return f"{format_number(seconds, 3)} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
+
+
+def environment() -> jinja2.Environment:
+    """Templates, with everything escaped in those of HTML.
+
+    Raises:
+        FaninError: Jinja is not installed.
+
+    """
+    try:
+        import jinja2
+    except ImportError:
+        raise FaninError("pages need jinja2, which is not installed: run make, or install fanin again") from None
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=jinja2.select_autoescape(["html.j2"]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

@@ -1,0 +1,354 @@
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+
+import pytest
+
+from fanin import html_report, ledger, library, record
+from fanin.errors import ResultsError
+
+KEYS = {"id", "says", "published", "ours", "interval", "verdict", "reason"}
+
+
+@pytest.fixture
+def figures(work):
+    """Two papers of one's own: one figure of each, and a second one that shows the runs of the first."""
+    text = (work / "small.toml").read_text()
+    (work / "small.toml").unlink()
+    for paper, figure in (("alpha", "fig2"), ("beta", "fig1")):
+        path = work / "experiments" / paper / f"{figure}.toml"
+        path.parent.mkdir(parents=True)
+        path.write_text(f'paper = "{paper}"\nfigure = "Fig. {figure[3:]}"\n' + text.replace("1..3", "1..2"))
+    more = text[text.index("[[plot]]") :].replace("some-goodput", "more-goodput")
+    (work / "experiments/alpha/fig10.toml").write_text(f'paper = "alpha"\nruns-of = "alpha/fig2"\n{more}')
+    return work
+
+
+def rows(cli, *arguments):
+    result = cli("claims", *arguments, "--json")
+    assert result.code == 0, result.err
+    return {entry["id"]: entry for entry in json.loads(result.out)}
+
+
+def states(cli):
+    return {entry["key"]: entry for entry in json.loads(cli("list", "experiments", "--json").out)}
+
+
+def test_a_claim_that_was_not_run_says_what_runs_it(cli, figures):
+    entry = rows(cli)["alpha/fig2/some-goodput"]
+    assert set(entry) > KEYS
+    assert (entry["verdict"], entry["ours"], entry["interval"]) == ("not run", None, [None, None])
+    assert entry["published"] == 9e8
+    assert "fanin reproduce alpha/fig2" in entry["reason"]
+    assert states(cli)["alpha/fig2"]["state"] == "never run"
+
+
+def test_every_shipped_claim_is_in_the_ledger(cli, work):
+    claims = {f"{key}/{claim.id}" for key, path in library.experiments().items() for claim in claims_of(key, path)}
+    found = rows(cli)
+    assert set(found) == claims
+    assert len({*found}) == len(json.loads(cli("claims", "--json").out))
+
+
+def claims_of(key, path):
+    return record.Experiment(key, path).document.claim
+
+
+def test_the_ledger_says_what_reproduce_said(cli, figures):
+    said = json.loads(cli("reproduce", "alpha/fig2", "--json").out)["experiments"][0]["claims"][0]
+    entry = rows(cli)["alpha/fig2/some-goodput"]
+    assert {key: entry[key] for key in ("verdict", "reason", "published", "interval")} == {
+        key: said[key] for key in ("verdict", "reason", "published", "interval")
+    }
+    assert entry["ours"] == said["value"]
+    assert entry["state"] == "complete"
+    assert "920" not in entry["says"]
+    assert "reproduced: alpha/fig2/some-goodput" in cli("claims", "alpha").out
+
+
+def test_papers_figures_and_verdicts_are_filters(cli, figures):
+    cli("reproduce", "alpha/fig2", "--quick")
+    assert set(rows(cli, "alpha")) == {"alpha/fig2/some-goodput", "alpha/fig10/more-goodput"}
+    assert set(rows(cli, "alpha/fig10")) == {"alpha/fig10/more-goodput"}
+    assert set(rows(cli, "alpha", "--verdict", "reproduced")) == {"alpha/fig2/some-goodput"}
+    assert set(rows(cli, "alpha", "--verdict", "not-run")) == {"alpha/fig10/more-goodput"}
+    assert len(rows(cli, "alpha", "--verdict", "not-run", "--verdict", "reproduced")) == 2
+    assert cli("claims", "--verdict", "perhaps").code == 2
+    unknown = cli("claims", "alhpa")
+    assert unknown.code == 3
+    assert 'did you mean "alpha"' in unknown.err
+
+
+def test_the_list_of_experiments_knows_how_far_they_are(cli, figures):
+    assert [key for key in states(cli) if key.startswith("alpha")] == ["alpha/fig2", "alpha/fig10"]
+    cli("reproduce", "alpha/fig2", "--quick")
+    assert states(cli)["alpha/fig2"]["state"] == "quick"
+    # Its runs are those of the other figure, but nobody has judged them.
+    other = states(cli)["alpha/fig10"]
+    assert (other["state"], other["runs"], other["of"]) == ("partial", 12, 12)
+    cli("reproduce", "alpha/fig2", "--seeds", "1")
+    assert (states(cli)["alpha/fig2"]["state"], states(cli)["alpha/fig2"]["runs"]) == ("partial", 6)
+    cli("reproduce", "alpha/fig2")
+    found = states(cli)["alpha/fig2"]
+    assert found["state"] == "complete"
+    assert found["claims"] == {"total": 1, "reproduced": 1, "direction_only": 0, "not_reproduced": 0, "not_run": 0}
+    text = cli("list", "experiments").out
+    assert "complete" in text
+    assert "1 of 1" in text
+    assert "ago" in text
+
+
+def test_an_interrupted_sweep_is_partly_there(cli, figures):
+    cli("reproduce", "beta/fig1", "--seeds", "1")
+    (figures / "results/beta/fig1/claims.json").unlink()
+    found = states(cli)["beta/fig1"]
+    assert (found["state"], found["runs"], found["of"]) == ("partial", 6, 12)
+    assert "6 of 12 runs, not judged" in cli("list", "experiments").out
+
+
+def test_verdicts_of_another_file_or_engine_are_stale(cli, figures):
+    cli("reproduce", "alpha/fig2", "--quick")
+    file, path = figures / "experiments/alpha/fig2.toml", figures / "results/alpha/fig2/claims.json"
+    file.write_text("# A comment changes nothing.\n" + file.read_text())
+    assert states(cli)["alpha/fig2"]["state"] == "quick"
+    file.write_text(file.read_text().replace("[2, 8, 24]", "[2, 8]"))
+    stale = rows(cli)["alpha/fig2/some-goodput"]
+    assert (stale["state"], stale["verdict"]) == ("stale", "reproduced")
+    assert "rerun: fanin reproduce alpha/fig2" in stale["reason"]
+    file.write_text(file.read_text().replace("[2, 8]", "[2, 8, 24]"))
+    assert states(cli)["alpha/fig2"]["state"] == "quick"
+    content = json.loads(path.read_text())
+    content["work"]["engine_version"] = "0.0.9+00000000"
+    path.write_text(json.dumps(content))
+    assert states(cli)["alpha/fig2"]["note"].startswith("made by engine 0.0.9+00000000")
+
+
+def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
+    cli("reproduce", "alpha/fig2", "--quick")
+    path = figures / "results/alpha/fig2/claims.json"
+    for old in ("[]", '{"format": 0}', '{"format": 99, "claims": []}'):
+        path.write_text(old)
+        entry = rows(cli)["alpha/fig2/some-goodput"]
+        assert (entry["state"], entry["verdict"]) == ("stale", "not run")
+        assert "another version of fanin" in entry["reason"]
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"format": 1}', "null", '"x"', "\x00\xff"])
+def test_a_damaged_record_is_one_clear_error(cli, figures, content):
+    cli("reproduce", "alpha/fig2", "--quick")
+    path = figures / "results/alpha/fig2/claims.json"
+    path.write_text(content)
+    for verb in (["claims"], ["claims", "--json"], ["list", "experiments"], ["report"]):
+        result = cli(*verb)
+        assert result.code == 3, verb
+        assert len(result.err.strip().splitlines()) == 1
+        assert "results/alpha/fig2/claims.json: damaged" in result.err
+        assert result.out == ""
+    # Others go on, and running it again mends it.
+    result = cli("reproduce", "beta/fig1", "--quick")
+    assert result.code == 0
+    assert "warning: no report" in result.err
+    assert cli("reproduce", "alpha/fig2", "--quick").code == 0
+    assert cli("claims").code == 0
+
+
+def test_a_results_folder_that_is_none_is_an_error(cli, figures):
+    (figures / "file").write_text("")
+    for verb in (["claims"], ["list", "experiments"], ["report"]):
+        result = cli(*verb, "--out", "file")
+        assert (result.code, "file: not a folder" in result.err) == (3, True), verb
+    assert cli("claims", "--page", "file/page.md").code == 3
+
+
+def test_a_broken_experiment_file_hides_no_other(cli, figures):
+    (figures / "experiments/alpha/bad.toml").write_text("title = 3")
+    found = states(cli)["alpha/bad"]
+    assert found["state"] == "invalid"
+    assert "bad.toml" in found["note"]
+    result = cli("claims")
+    assert result.code == 0
+    assert "bad.toml" in result.err
+
+
+def test_experiments_outside_the_library_are_in_the_ledger(cli, work):
+    cli("reproduce", "small.toml", "--quick")
+    entry = rows(cli)["small/some-goodput"]
+    assert entry["state"] == "quick"
+    assert entry["command"] == "fanin reproduce small.toml --quick"
+    (work / "small.toml").unlink()
+    assert rows(cli)["small/some-goodput"]["verdict"] == "reproduced"
+
+
+def test_the_page_is_written_from_the_runs(cli, figures):
+    pytest.importorskip("jinja2")
+    cli("reproduce", "alpha/fig2", "--quick")
+    path = figures / "docs/papers/claims.md"
+    assert cli("claims", "--page", "docs/papers/claims.md").code == 0
+    text = path.read_text()
+    for expected in ("Table 2", "Table 3", "rank", "reproduced (quick)", "1..2", "900 Mbit/s", "alpha/fig2", "not run"):
+        assert expected in text
+    assert record.read(figures / "results/alpha/fig2").work.engine_version in text
+    assert cli("claims", "--page", "docs/papers/claims.md").code == 0
+    assert path.read_text() == text
+    # Nothing of a claim means anything to Markdown.
+    file = figures / "experiments/alpha/fig2.toml"
+    file.write_text(file.read_text().replace("Something arrives.", "a | b <i> `c` [d](e)"))
+    cli("reproduce", "alpha/fig2", "--quick")
+    cli("claims", "--page", "docs/papers/claims.md")
+    assert r"a \| b \<i\> \`c\` \[d\](e)" in path.read_text()
+
+
+def test_commands_and_ranges_are_what_one_types(figures):
+    experiment = record.Experiment("alpha/fig2", figures / "experiments/alpha/fig2.toml")
+    assert record.command(experiment, seeds=[1, 2]) == "fanin reproduce alpha/fig2"
+    assert record.command(experiment, seeds=[1, 2, 3, 7], out="a b") == (
+        "fanin reproduce alpha/fig2 --seeds 1..3,7 --out 'a b'"
+    )
+    assert record.ranges([]) == ""
+
+
+def test_ages_are_short():
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    ages = {30: "30 s", 120: "2 min", 7200: "2 h", 3 * 86400: "3 d", -5: "0 s"}
+    for seconds, expected in ages.items():
+        assert ledger.age((now - timedelta(seconds=seconds)).isoformat(), now) == expected
+
+
+class Page(HTMLParser):
+    """What a browser would fetch, the places that can be linked to, and the links within the page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.fetched, self.ids, self.links, self.tags, self.texts, self.alts = [], [], [], [], [], []
+        self.open = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.append(tag)
+        if tag not in ("meta", "img", "br", "hr", "link"):
+            self.open.append(tag)
+        self.fetched += [found[key] for key in ("src", "data", "poster") if key in found]
+        self.fetched += [found["href"]] if tag == "link" else []
+        self.alts += [found["alt"]] if tag == "img" else []
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found["href"]] if tag == "a" else []
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, self.getpos()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+class TestReport:
+    """The HTML report."""
+
+    @pytest.fixture(autouse=True)
+    def _needs_jinja(self):
+        pytest.importorskip("jinja2")
+
+    def page(self, work):
+        return Page((work / "results/report/index.html").read_text())
+
+    def test_reproduce_makes_it(self, cli, figures):
+        result = cli("reproduce", "alpha/fig2", "alpha/fig10", "--quick")
+        assert "report: results/report/index.html" in result.err
+        page = self.page(figures)
+        assert page.open == []
+        assert len(set(page.ids)) == len(page.ids)
+        assert "alpha/fig2/some-goodput" in page.ids
+        text = " ".join(page.texts)
+        for expected in (
+            "fanin reproduce alpha/fig2 --quick",
+            "Reproduced (quick)",
+            "Something arrives.",
+            "packet-hops",
+        ):
+            assert expected in text
+        # Papers that were never run are there too.
+        assert "sdtcp/fig9" in text
+        assert "fanin explain sdtcp" in text
+
+    def test_it_needs_nothing_from_elsewhere(self, cli, figures):
+        cli("reproduce", "alpha/fig2", "--quick")
+        page, folder = self.page(figures), figures / "results/report"
+        moved = figures / "elsewhere"
+        shutil.copytree(folder, moved)
+        assert "script" not in page.tags
+        assert page.fetched == ["figures/alpha/fig2/goodput-bps.svg"]
+        assert all(page.alts)
+        for link in [*page.fetched, *page.links]:
+            assert not link.startswith(("http", "//", "/"))
+            place, _, anchor = link.partition("#")
+            assert not place or (moved / place).is_file()
+            assert not anchor or anchor in page.ids
+        assert "viewport" in (moved / "index.html").read_text()
+
+    def test_the_same_results_give_the_same_bytes(self, cli, figures):
+        cli("reproduce", "alpha/fig2", "--quick")
+        before = (figures / "results/report/index.html").read_bytes()
+        assert cli("report").out.strip() == "results/report/index.html"
+        assert (figures / "results/report/index.html").read_bytes() == before
+        assert json.loads(cli("report", "--to", "public", "--json").out) == {"page": "public/index.html"}
+        assert (figures / "public/index.html").read_bytes() == before
+
+    def test_everything_is_escaped(self, cli, figures):
+        file = figures / "experiments/alpha/fig2.toml"
+        bad = "<script>alert(1)</script> & <b>"
+        text = file.read_text().replace("Something arrives.", bad).replace("A small incast", bad)
+        text = text.replace('y = "goodput_bps"\nby', f'title = "{bad}"\nx-label = "{bad}"\ny = "goodput_bps"\nby')
+        file.write_text(f'description = """{bad}"""\n{text}')
+        assert cli("reproduce", "alpha/fig2", "--quick").code == 0
+        page = self.page(figures)
+        assert "script" not in page.tags
+        assert "b" not in page.tags
+        assert bad in page.texts
+
+    def test_the_data_of_a_figure_stand_below_it(self, cli, figures):
+        cli("reproduce", "alpha/fig2")
+        text = (figures / "results/report/index.html").read_text()
+        page = self.page(figures)
+        assert "details" in page.tags
+        assert "newreno" in page.texts
+        assert text.count("<caption") >= 2
+
+    def test_a_lost_picture_is_said(self, cli, figures):
+        cli("reproduce", "alpha/fig2", "--quick")
+        (figures / "results/alpha/fig2/goodput-bps.svg").unlink()
+        assert cli("report").code == 0
+        assert any("picture is missing" in text for text in self.page(figures).texts)
+
+    def test_it_replaces_nothing_but_a_report(self, cli, figures):
+        cli("reproduce", "alpha/fig2", "--quick")
+        (figures / "mine").mkdir()
+        (figures / "mine/thesis.txt").write_text("years of work")
+        result = cli("report", "--to", "mine")
+        assert result.code == 3
+        assert "not a report" in result.err
+        assert (figures / "mine/thesis.txt").read_text() == "years of work"
+        (figures / "empty").mkdir()
+        assert cli("report", "--to", "empty").code == 0
+        assert [path.name for path in figures.iterdir() if path.name.startswith(".tmp")] == []
+
+    def test_without_results_there_is_none(self, cli, figures):
+        result = cli("report")
+        assert result.code == 3
+        assert "fanin reproduce" in result.err
+        assert not (figures / "results").exists()
+        with pytest.raises(ResultsError):
+            html_report.write(figures / "results")
+
+
+def test_a_scenario_is_written_as_toml_that_reads_back():
+    import tomllib
+
+    table = {
+        "network": {"rate": '1"Gbps', "n": 3, "on": True, "share": 0.5},
+        "scheme": {"rcc": {}, "x y": {"a": "1pkt"}},
+        "traffic": [{"name": "a"}, {"name": "b", "deep": {"k": 1}}],
+        "fault": [],
+    }
+    read = tomllib.loads(html_report.to_toml(table))
+    assert read == {key: value for key, value in table.items() if key != "fault"}
