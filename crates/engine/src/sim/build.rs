@@ -567,31 +567,41 @@ fn channel(control: &Params, nodes: usize, seed: u64) -> ControlChannel {
     }
 }
 
-/// The probes asked for; each must be one that every sender has, or one of a scheme's senders or switches. Not only of
-/// those in use: a sweep over schemes asks for the same probes of all.
+/// The probes asked for; each must be one that every sender has, or one of a scheme's senders, switches or receiving
+/// hosts. Not only of those in use: a sweep over schemes asks for the same probes of all.
 fn probes(scenario: &Scenario, in_use: &[Box<dyn Scheme>]) -> Result<Probes, SpecError> {
     let measure = &scenario.measure;
     let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.params);
     let node = NodeId::default();
     let switch = NodeFacts { node, rate: facts.rate, base_rtt: Time::ZERO, mss: facts.mss, packet: facts.packet };
     let mut known: Vec<&str> = probes::COMMON.to_vec();
-    let mut of_switches: Vec<&str> = Vec::new();
+    let (mut of_switches, mut of_hosts): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
     for scheme in in_use.iter().chain(&registered) {
         scheme.congestion_control(&facts).probes(&mut |name, _| known.extend((!known.contains(&name)).then_some(name)));
         if let Some(agent) = scheme.switch_agent(&switch) {
             agent.probes(&mut |name, _| of_switches.extend((!of_switches.contains(&name)).then_some(name)));
         }
+        if let Some(window) = scheme.window_control(&switch) {
+            let mut show = |name, _| of_hosts.extend((!of_hosts.contains(&name)).then_some(name));
+            window.probes(&mut show);
+            window.flow_probes(facts.flow, &mut show);
+        }
     }
     let names: Vec<&str> =
         measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off")).collect();
-    if let Some(unknown) = names.iter().find(|name| !known.contains(name) && !of_switches.contains(name)) {
-        let there = [known, of_switches].concat().join(", ");
+    of_hosts.retain(|name| !known.contains(name));
+    if let Some(unknown) =
+        names.iter().find(|name| ![&known, &of_switches, &of_hosts].iter().any(|all| all.contains(name)))
+    {
+        of_hosts.retain(|name| !of_switches.contains(name));
+        let there = [known, of_switches, of_hosts].concat().join(", ");
         return Err(measure.fail("probes", format!("nobody shows \"{unknown}\"; there are {there}")));
     }
-    let switches = names.iter().any(|name| of_switches.contains(name));
+    let of = |all: &[&str]| names.iter().any(|name| all.contains(name));
+    let (switches, hosts) = (of(&of_switches), of(&of_hosts));
     let flows = measure.integer("probe-flows") as usize;
-    Ok(Probes::new(names.into_iter().map(str::to_owned).collect(), flows, switches))
+    Ok(Probes::new(names.into_iter().map(str::to_owned).collect(), flows, switches, hosts))
 }
 
 fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> Option<Capture> {

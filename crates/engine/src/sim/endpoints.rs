@@ -371,7 +371,7 @@ impl World {
         ask: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>),
     ) {
         let scheme = self.scheme_of(flow);
-        self.call_host(node, scheme, now, |window, cx| ask(window, cx));
+        self.call_host(node, scheme, Some(flow), now, |window, cx| ask(window, cx));
         self.run_host_actions(node, scheme, now, core);
     }
 
@@ -389,13 +389,16 @@ impl World {
         _core: &mut C,
     ) -> AckVerdict {
         let scheme = self.scheme_of(id);
-        self.call_host(node, scheme, now, |window, cx| window.on_ack(cx, id, kind)).unwrap_or(AckVerdict::Send)
+        let ask = |window: &mut dyn WindowControl, cx: &mut ReceiverCx<'_>| window.on_ack(cx, id, kind);
+        self.call_host(node, scheme, Some(id), now, ask).unwrap_or(AckVerdict::Send)
     }
 
+    /// Lets a host's scheduler act, because of a flow or of a timer.
     fn call_host<R>(
         &mut self,
         node: NodeId,
         scheme: usize,
+        flow: Option<FlowId>,
         now: Time,
         call: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
     ) -> Option<R> {
@@ -410,7 +413,12 @@ impl World {
             most: endpoint.buffer.min(u64::from(u16::MAX) << endpoint.scale),
             actions: &mut self.receiver_actions,
         };
-        Some(call(&mut **window, &mut cx))
+        let result = call(&mut **window, &mut cx);
+        if self.probes.of_hosts() {
+            let probed = flow.filter(|flow| self.flows[flow.index()].probed);
+            self.probes.record_host(node, probed, now, &**window);
+        }
+        Some(result)
     }
 
     fn run_host_actions<C: EventCore>(&mut self, node: NodeId, scheme: usize, now: Time, core: &mut C) {
@@ -446,7 +454,7 @@ impl World {
 
     pub(crate) fn on_host_timer<C: EventCore>(&mut self, slot: usize, now: Time, core: &mut C) {
         if let Some((node, scheme, token)) = self.host_tokens.take(slot) {
-            self.call_host(node, scheme, now, |window, cx| window.on_timer(cx, token));
+            self.call_host(node, scheme, None, now, |window, cx| window.on_timer(cx, token));
             self.run_host_actions(node, scheme, now, core);
         }
     }

@@ -1,13 +1,70 @@
-//! Probes: internal state of chosen senders and of switches, recorded whenever it changes.
+//! Probes: internal state of chosen flows, of switches and of receiving hosts, recorded whenever it changes.
 
 use crate::ids::{FlowId, NodeId};
 use crate::measure::table::{Column, Data, Table};
-use crate::roles::SwitchAgent;
+use crate::roles::{SwitchAgent, WindowControl};
 use crate::tcp::sender::{Sender, SenderConfig};
 use crate::units::Time;
 
 /// What every sender can show; a scheme's own probes come on top.
 pub(crate) const COMMON: [&str; 6] = ["cwnd", "ssthresh", "in-flight", "srtt", "rto", "duplicate-acks"];
+
+/// Values of many places of one kind.
+#[derive(Debug, Default)]
+struct Record {
+    /// Last value by place and name.
+    last: Vec<Vec<f64>>,
+    /// When, where, which name, value.
+    rows: Vec<(Time, u32, u32, f64)>,
+}
+
+impl Record {
+    /// What one place shows now.
+    fn note(
+        &mut self,
+        names: &[String],
+        place: usize,
+        now: Time,
+        shows: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
+    ) {
+        while self.last.len() <= place {
+            self.last.push(vec![f64::NAN; names.len()]);
+        }
+        let (last, rows) = (&mut self.last[place], &mut self.rows);
+        shows(&mut |name, value| {
+            for (i, _) in names.iter().enumerate().filter(|(_, wanted)| *wanted == name) {
+                if value.to_bits() != last[i].to_bits() {
+                    last[i] = value;
+                    rows.push((now, place as u32, i as u32, value));
+                }
+            }
+        });
+    }
+
+    fn table(
+        &self,
+        names: &[String],
+        name: &'static str,
+        description: &'static str,
+        place: [&'static str; 2],
+    ) -> Table {
+        let (rows, column) = (&self.rows, Column::new);
+        let seconds = Data::F64(rows.iter().map(|row| row.0.secs()).collect());
+        let places = Data::U64(rows.iter().map(|row| u64::from(row.1)).collect());
+        let codes = rows.iter().map(|row| row.2).collect();
+        let values = Data::F64(rows.iter().map(|row| row.3).collect());
+        Table {
+            name,
+            description,
+            columns: vec![
+                column("time_s", "s", "When the value was reached.", seconds),
+                column(place[0], "", place[1], places),
+                column("name", "", "What was probed.", Data::Label { codes, names: names.to_vec() }),
+                column("value", "", "Its value: bytes, seconds or a number.", values),
+            ],
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
@@ -15,19 +72,18 @@ pub(crate) struct Probes {
     names: Vec<String>,
     /// Senders of data that may still be chosen.
     flows: usize,
-    /// Last value per flow and name.
-    last: Vec<Vec<f64>>,
-    rows: Vec<(Time, u32, u32, f64)>,
-    /// Some of the names are those of switches.
+    /// Some of the names are those of switches, or of receiving hosts and what they know of a flow.
     switches: bool,
-    switch_last: Vec<Vec<f64>>,
-    switch_rows: Vec<(Time, u32, u32, f64)>,
+    hosts: bool,
+    of_flows: Record,
+    of_switches: Record,
+    of_hosts: Record,
 }
 
 impl Probes {
-    /// Probes with these names, of so many flows; `switches` if switches show any of the names.
-    pub(crate) fn new(names: Vec<String>, flows: usize, switches: bool) -> Self {
-        Self { names, flows, switches, ..Self::default() }
+    /// Probes with these names, of so many flows; `switches` and `hosts` if those show any of the names.
+    pub(crate) fn new(names: Vec<String>, flows: usize, switches: bool, hosts: bool) -> Self {
+        Self { names, flows, switches, hosts, ..Self::default() }
     }
 
     /// Whether switches are probed.
@@ -36,50 +92,22 @@ impl Probes {
         self.switches
     }
 
-    pub(crate) fn record_switch(&mut self, switch: NodeId, now: Time, agent: &dyn SwitchAgent) {
-        while self.switch_last.len() <= switch.index() {
-            self.switch_last.push(vec![f64::NAN; self.names.len()]);
-        }
-        let (names, last, rows) = (&self.names, &mut self.switch_last[switch.index()], &mut self.switch_rows);
-        agent.probes(&mut |name, value| {
-            for (i, _) in names.iter().enumerate().filter(|(_, wanted)| *wanted == name) {
-                if value.to_bits() != last[i].to_bits() {
-                    last[i] = value;
-                    rows.push((now, switch.index() as u32, i as u32, value));
-                }
-            }
-        });
+    /// Whether receiving hosts are probed.
+    #[inline(always)]
+    pub(crate) fn of_hosts(&self) -> bool {
+        self.hosts
     }
 
-    /// The table of switches, if they were probed.
-    pub(crate) fn switch_table(&mut self) -> Option<Table> {
-        let rows = std::mem::take(&mut self.switch_rows);
-        let column = Column::new;
-        self.switches.then(|| Table {
-            name: "switch-probes",
-            description: "State of switches, one row per change.",
-            columns: vec![
-                column(
-                    "time_s",
-                    "s",
-                    "When the value was reached.",
-                    Data::F64(rows.iter().map(|row| row.0.secs()).collect()),
-                ),
-                column(
-                    "switch",
-                    "",
-                    "Number of the switch's node.",
-                    Data::U64(rows.iter().map(|row| u64::from(row.1)).collect()),
-                ),
-                column(
-                    "name",
-                    "",
-                    "What was probed.",
-                    Data::Label { codes: rows.iter().map(|row| row.2).collect(), names: self.names.clone() },
-                ),
-                column("value", "1", "Its value.", Data::F64(rows.iter().map(|row| row.3).collect())),
-            ],
-        })
+    pub(crate) fn record_switch(&mut self, switch: NodeId, now: Time, agent: &dyn SwitchAgent) {
+        self.of_switches.note(&self.names, switch.index(), now, |show| agent.probes(show));
+    }
+
+    /// What a host shows, and of the flow that made it act, if that is probed.
+    pub(crate) fn record_host(&mut self, host: NodeId, flow: Option<FlowId>, now: Time, window: &dyn WindowControl) {
+        self.of_hosts.note(&self.names, host.index(), now, |show| window.probes(show));
+        if let Some(flow) = flow {
+            self.of_flows.note(&self.names, flow.index(), now, |show| window.flow_probes(flow, show));
+        }
     }
 
     /// Whether to probe one more sender of data. Requests are not offered: they would use up the places.
@@ -90,18 +118,6 @@ impl Probes {
     }
 
     pub(crate) fn record(&mut self, flow: FlowId, now: Time, sender: &Sender, cfg: &SenderConfig) {
-        while self.last.len() <= flow.index() {
-            self.last.push(vec![f64::NAN; self.names.len()]);
-        }
-        let (names, last, rows) = (&self.names, &mut self.last[flow.index()], &mut self.rows);
-        let mut show = |name: &str, value: f64| {
-            for (i, _) in names.iter().enumerate().filter(|(_, wanted)| *wanted == name) {
-                if value.to_bits() != last[i].to_bits() {
-                    last[i] = value;
-                    rows.push((now, flow.index() as u32, i as u32, value));
-                }
-            }
-        };
         let window = sender.window();
         let common = [
             window.cwnd,
@@ -111,43 +127,35 @@ impl Probes {
             sender.rto(cfg).secs(),
             f64::from(sender.duplicate_acks()),
         ];
-        for (name, value) in COMMON.into_iter().zip(common) {
-            show(name, value);
-        }
-        sender.congestion_control().probes(&mut |name, value| show(name, value));
+        self.of_flows.note(&self.names, flow.index(), now, |show| {
+            for (name, value) in COMMON.into_iter().zip(common) {
+                show(name, value);
+            }
+            sender.congestion_control().probes(show);
+        });
     }
 
-    pub(crate) fn into_table(self) -> Table {
-        let column = Column::new;
-        Table {
-            name: "probes",
-            description: "State of probed senders, one row per change. Windows in bytes, times in seconds.",
-            columns: vec![
-                column(
-                    "time_s",
-                    "s",
-                    "When the value was reached.",
-                    Data::F64(self.rows.iter().map(|row| row.0.secs()).collect()),
-                ),
-                column(
-                    "connection",
-                    "",
-                    "Flow handle of the sender's connection, as in flows.",
-                    Data::U64(self.rows.iter().map(|row| u64::from(row.1)).collect()),
-                ),
-                column(
-                    "name",
-                    "",
-                    "What was probed.",
-                    Data::Label { codes: self.rows.iter().map(|row| row.2).collect(), names: self.names },
-                ),
-                column(
-                    "value",
-                    "",
-                    "Its value: bytes, seconds or a number.",
-                    Data::F64(self.rows.iter().map(|row| row.3).collect()),
-                ),
-            ],
-        }
+    /// The table of flows, which every run has, and those of switches and of hosts, if such were probed.
+    pub(crate) fn into_tables(self) -> (Table, impl Iterator<Item = Table>) {
+        let flows = self.of_flows.table(
+            &self.names,
+            "probes",
+            "State of probed senders, and what receiving hosts know of their flows, one row per change. Windows in bytes, \
+             times in seconds.",
+            ["connection", "Flow handle of the sender's connection, as in flows."],
+        );
+        let switches = self.of_switches.table(
+            &self.names,
+            "switch-probes",
+            "State of switches, one row per change.",
+            ["switch", "Number of the switch's node."],
+        );
+        let hosts = self.of_hosts.table(
+            &self.names,
+            "host-probes",
+            "State of receiving hosts, one row per change.",
+            ["host", "Number of the host's node, as in flows."],
+        );
+        (flows, [self.switches.then_some(switches), self.hosts.then_some(hosts)].into_iter().flatten())
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     let mut summary = totals.0;
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
     let links = link_names(&world);
-    let switch_probes = world.probes.switch_table();
+    let (flow_probes, more_probes) = std::mem::take(&mut world.probes).into_tables();
     let mut tables = vec![
         rows.table(&world, &names),
         queue_table(&world, &mut core, &queues, &links),
@@ -69,10 +69,10 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
         request_table(&world, &names),
         delay_table(&world, &names),
         drop_table(&mut core, &links),
-        std::mem::take(&mut world.probes).into_table(),
+        flow_probes,
         trace_table(&world, &mut core),
     ];
-    tables.extend(switch_probes);
+    tables.extend(more_probes);
     tables.extend(bin_tables(&world, &mut core, names, &links).into_iter().flatten());
     let mut hasher = Sha256::new();
     for table in &tables {

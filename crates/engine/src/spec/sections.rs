@@ -458,7 +458,7 @@ pub const MEASURE: &[Param] = &[
         Kind::Text,
         "off",
         "Values of a flow recorded over time, comma-separated: cwnd, ssthresh, srtt, rto, in-flight and what the \
-         scheme adds, for its switches as well; or off.",
+         scheme adds, for its switches and receiving hosts as well; or off.",
         "our choice",
     ),
     Param::new("probe-flows", Kind::Integer, "16", "Flows that are probed, from the first.", "our choice"),

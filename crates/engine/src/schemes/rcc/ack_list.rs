@@ -52,7 +52,6 @@ impl AckList {
     }
 
     /// How many wait.
-    #[cfg(test)]
     pub(in crate::schemes) fn len(&self) -> usize {
         self.entries.len()
     }

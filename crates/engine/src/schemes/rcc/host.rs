@@ -46,12 +46,10 @@ impl Host {
         }
     }
     /// Segments that the host's flows may have in flight now.
-    #[cfg(test)]
     pub(in crate::schemes) fn in_flight(&self) -> u64 {
         self.flight.segments()
     }
     /// Acknowledgements that wait.
-    #[cfg(test)]
     pub(in crate::schemes) fn waiting(&self) -> usize {
         self.list.len()
     }
@@ -199,5 +197,19 @@ impl WindowControl for Host {
             ASK if self.flows[slot as usize].ask_at == cx.now => self.ask(cx, slot),
             _ => {}
         }
+    }
+
+    fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("acks-waiting", self.waiting() as f64);
+        show("granted-segments", self.in_flight() as f64);
+        show("granted-bytes", (self.in_flight() * self.facts.mss) as f64);
+    }
+
+    fn flow_probes(&self, id: FlowId, show: &mut dyn FnMut(&'static str, f64)) {
+        let flow = self.slots.get(&id).map(|slot| &self.flows[*slot as usize]);
+        let assigned = flow.filter(|_| self.rules.scheduler).map_or(0, |flow| flow.share * self.facts.mss);
+        show("assigned-window", assigned as f64);
+        show("receiver-window", flow.map_or(0, |flow| flow.window.bytes()) as f64);
+        show("marked-share", flow.map_or(0.0, |flow| flow.marks.alpha()));
     }
 }

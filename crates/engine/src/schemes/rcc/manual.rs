@@ -21,13 +21,21 @@ make it repeat. With PSH in recovery it lets one more segment out.\n\
 The size that the receiver works with is what the sender announces with its SYN (`announce-size` of the traffic group). A \
 flow of unknown size has the lowest priority and one segment. On a connection that stays open the next transfer begins \
 with one segment, but without a SYN that could wait.\n\n\
+It brings two `[transport]` defaults. `initial-window = 1mss` counts only on connections that were open before anything was \
+advertised; else the sender has no window of its own. `ack-every = 1`: delayed acknowledgements are off, since each is \
+scheduled by itself. The timers of senders are no part of it: `rto-min` is the scenario's, and 10 ms in the paper for all \
+that it compares.\n\n\
 ## The authors' setting\n\n\
 Their network: `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `window-validation = \
 false`, `initial-ssthresh = 65535B`, `window-scale = 0`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial`, \
 `rto-after-syn-timeout` and `syn-timeout` of 10ms; `network.delay = 40us`, `buffer = \
 120000B`, `buffer-counts = waiting`, `buffer-full = reached`; traffic with `deadline = 20ms`.\n\n\
 Their code: `mark-requires-ect = false`, `marks-on-fin = ignore`, `repeats = wait`, `flight = code`, \
-`duplicates = kept`, `rto-r-step = 1ms`, `rto-r-wait = clock-digit`, `push = request`. The other defaults are theirs.\n";
+`duplicates = kept`, `rto-r-step = 1ms`, `rto-r-wait = clock-digit`, `push = request`. The other defaults are theirs.\n\n\
+## Probes\n\n\
+Of receiving hosts: `acks-waiting`, the length of the list; `granted-segments` and `granted-bytes`, what all senders were let \
+send and has not come. Of flows, in bytes: `assigned-window`, the part of `queue-max`, as of the flow's last event at its \
+receiver; `receiver-window`, its congestion window there, which is advertised; and `marked-share`, the estimate.\n";
 
 /// Where paper and code leave something open.
 pub(super) const READINGS: &[Reading] = &[

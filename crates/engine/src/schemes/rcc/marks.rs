@@ -42,6 +42,11 @@ impl MarkedShare {
         Self { rule, g, alpha: 0.0, total: 0, marked: 0, end: now + LEAST_PERIOD, armed: false }
     }
 
+    /// The estimate.
+    pub(in crate::schemes) fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
     fn period(rtt: Time) -> Time {
         if rtt < LEAST_PERIOD || rtt >= NO_PERIOD { LEAST_PERIOD } else { rtt }
     }

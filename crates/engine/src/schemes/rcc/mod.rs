@@ -36,11 +36,15 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "rcc",
     summary: "RCC: the receiver sets windows, schedules acknowledgements and reacts to marks (Xu et al. 2017).",
     params: PARAMS,
-    transport: &[],
+    transport: TRANSPORT,
     manual: manual::TEXT,
     readings: manual::READINGS,
     build: |params| Box::new(Bundle::new(params)),
 };
+
+/// What the scheduler builds on, RCCE's as well. Where no SYN-ACK has advertised a window, on a connection that was open
+/// already, the sender begins with what the receiver takes for granted: a segment. And each segment is acknowledged.
+pub(super) const TRANSPORT: &[(&str, &str)] = &[("initial-window", "1mss"), ("ack-every", "1")];
 
 const SWITCHED: Kind = Kind::Choice(&["on", "off"]);
 const CODE: &str = "authors' code";

@@ -5,7 +5,7 @@ use crate::schemes::Reading;
 /// Body of the page.
 pub(super) const TEXT: &str = "# RCCE\n\nArun Selvi, Kumar, Ramalakshmi, Sathiya, \"A Hybrid Framework for TCP Incast Congestion Control in Data Center \
 Networks\", 2019: RCC (see `rcc`) with an edge.\n\n\
-* **Receiver, sender, marking**: RCC's, with the rules that this paper prints: the marked share is the plain ratio of the \
+* **Receiver, sender, marking**: RCC's, `[transport]` defaults and probes included, with the rules that this paper prints: the marked share is the plain ratio of the \
 last round trip (`alpha`), an acknowledgement may be put off C RTO_r / 2 times (`skip-cap`), the receiver's timer runs while \
 an acknowledgement waits (`rto-r`). Every other default is that of `rcc`.\n\
 * **Spanning trees** (`st-enable`): every switch tells the controller its ports. The controller finds out how switches are \

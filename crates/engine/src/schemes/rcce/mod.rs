@@ -36,7 +36,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "rcce",
     summary: "RCCE: RCC by the rules of another paper, with flowcells over spanning trees (Arun Selvi et al. 2019).",
     params: &params::ALL,
-    transport: &[],
+    transport: super::rcc::TRANSPORT,
     manual: manual::TEXT,
     readings: manual::READINGS,
     build: |params| Box::new(Bundle::new(params)),

@@ -234,4 +234,21 @@ impl SwitchAgent for Proxy {
             self.count(cx, &packet);
         }
     }
+
+    /// What the schedulers show, summed over the hosts behind the switch.
+    fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let mut sums: Vec<(&'static str, f64)> = Vec::new();
+        // A scheduler of no host has the names, if there is none to ask.
+        (self.make)(&self.facts).probes(&mut |name, value| sums.push((name, value)));
+        for line in self.lines.values() {
+            let mut at = 0;
+            line.window.probes(&mut |_, value| {
+                sums[at].1 += value;
+                at += 1;
+            });
+        }
+        for (name, value) in sums {
+            show(name, value);
+        }
+    }
 }

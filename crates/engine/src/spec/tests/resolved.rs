@@ -147,6 +147,18 @@ fn a_scheme_brings_transport_defaults_of_its_own() {
     assert!(!row("transport.duplicate-ack-threshold").source.contains("linux"));
 }
 
+#[test]
+fn receiver_driven_schemes_bring_what_their_schedulers_build_on() {
+    for scheme in ["rcc", "rcce"] {
+        let scenario = parse(&format!("{SMALL}[transport]\nscheme = \"{scheme}\"\nack-every = 2\n")).unwrap();
+        assert_eq!(scenario.transport.window("initial-window"), Window::Segments(1));
+        assert_eq!(scenario.transport.integer("ack-every"), 2, "what is written stands");
+        let rows = scenario.resolved_table();
+        let row = rows.iter().find(|row| row.path == "transport.initial-window").unwrap();
+        assert!(row.is_default && row.source.contains(scheme), "{}", row.source);
+    }
+}
+
 /// A group of Linux hosts among others.
 const MIXED: &str = "[network]\ntopology = \"star\"\n[transport]\nack-delay = \"1ms\"\n[[traffic]]\nkind = \"incast\"\n\
                      senders = 3\nscheme = \"linux\"\n[[traffic]]\nname = \"other\"\nkind = \"incast\"\nsenders = 3\n";

@@ -3,7 +3,7 @@
 //! The reference points were measured with the authors' ns-3 code in their incast script: N senders of 32 KiB that
 //! all start at 10 ms, one switch, 1 Gbps, 40 us a link, 80 packets of 1500 bytes.
 
-use crate::outcome::{mean_fct, numbers, run};
+use crate::outcome::{mean_fct, numbers, run, words};
 use fanin_engine::sim::Outcome;
 
 /// The network and transport of the authors' scripts.
@@ -194,4 +194,59 @@ fn it_halves_tcps_queue_and_shortens_its_tail() {
     assert!((queue - 0.475).abs() < 0.03, "{queue}");
     let tail = reduction("fct_p99_s");
     assert!((0.3..0.6).contains(&tail), "{tail}");
+}
+
+/// The last value of a probe before a time, in seconds, by name; of one place only.
+fn probed(outcome: &Outcome, table: &str, name: &str, before: f64) -> f64 {
+    let (times, names) = (numbers(outcome, table, "time_s"), words(outcome, table, "name"));
+    let values = numbers(outcome, table, "value");
+    let at = (0..times.len()).rev().find(|i| names[*i] == name && times[*i] < before);
+    values[at.unwrap_or_else(|| panic!("{name} is not in {table}"))]
+}
+
+#[test]
+fn receivers_show_their_list_what_they_let_out_and_what_they_assigned() {
+    for scheme in ["rcc", "rcce"] {
+        let probes = "[measure]\nprobes = \"acks-waiting, granted-segments, granted-bytes, assigned-window, \
+                      receiver-window, marked-share, in-flight\"\nprobe-flows = 1\n";
+        let outcome = incast(100, scheme, "", probes);
+        // 100 flows with something to come and places for 40 segments: the others wait.
+        assert_eq!(probed(&outcome, "host-probes", "granted-segments", 0.011), 40.0);
+        assert_eq!(probed(&outcome, "host-probes", "granted-bytes", 0.011), 40.0 * 1446.0);
+        assert_eq!(probed(&outcome, "host-probes", "acks-waiting", 0.011), 60.0);
+        let most = |name: &str| {
+            let names = words(&outcome, "host-probes", "name");
+            let values = numbers(&outcome, "host-probes", "value").into_iter().zip(names);
+            values.filter(|(_, other)| other == name).map(|(value, _)| value).fold(0.0, f64::max)
+        };
+        assert_eq!(most("granted-segments"), 40.0);
+        assert_eq!(probed(&outcome, "host-probes", "granted-segments", 1.0), 0.0, "nothing is under way in the end");
+        for name in ["assigned-window", "receiver-window"] {
+            assert_eq!(probed(&outcome, "probes", name, 0.012), 1446.0, "{name}");
+        }
+        assert_eq!(probed(&outcome, "probes", "marked-share", 1.0), 0.0);
+        assert!(probed(&outcome, "probes", "in-flight", 0.012) <= 1446.0, "the sender's own beside them");
+    }
+    // Four flows share 40 segments.
+    let probes = "[measure]\nprobes = \"assigned-window\"\n";
+    let outcome = incast(4, "rcc", "", probes);
+    assert_eq!(probed(&outcome, "probes", "assigned-window", 0.0105), 10.0 * 1446.0);
+}
+
+#[test]
+fn the_transport_is_as_the_scheduler_needs_it_unless_told_otherwise() {
+    // On connections that are open already nothing was advertised: a segment each is what the receiver takes for granted.
+    // With the window of other TCPs twenty servers send two hundred at once.
+    let most = |transport: &str| {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"star\"\n[transport]\nscheme = \"rcc\"\n{transport}\n[[traffic]]\nkind = \"incast\"\n\
+             senders = 20\nbytes-each = \"64KB\"\nconnections = \"persistent\"\n"
+        ));
+        assert_eq!(outcome.number("completed"), 20.0);
+        (outcome.number("queue_max_packets"), outcome.number("drops"))
+    };
+    let (queue, drops) = most("");
+    assert!(queue <= 40.0 && drops == 0.0, "{queue} packets, {drops} drops");
+    let (queue, drops) = most("initial-window = \"10mss\"");
+    assert!(queue >= 100.0 && drops > 0.0, "{queue} packets, {drops} drops");
 }
