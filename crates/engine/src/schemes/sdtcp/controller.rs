@@ -157,10 +157,18 @@ impl Controller {
 
     fn remove(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses) {
         let Some(flow) = self.flows.remove(name) else { return };
-        for switch in flow.switches() {
-            let matching = Match { connection: Some(*name), ..Match::default() };
-            let change = change(command::DELETE, cookie::DATA, priority::FLOW, matching, Vec::new());
+        let mut delete = |switch, cookie, connection| {
+            let matching = Match { connection: Some(connection), ..Match::default() };
+            let change = change(command::DELETE, cookie, priority::FLOW, matching, Vec::new());
             self.send(cx, switch, Body::FlowMod(change));
+        };
+        for switch in flow.switches(false) {
+            delete(switch, cookie::DATA, *name);
+        }
+        // READING: S20 the entry of acknowledgements has another match than that of data, so it takes a message of its
+        // own. It covers the rule for their windows, whose match is narrower (section 6.4: DELETE is not strict).
+        for switch in flow.switches(true) {
+            delete(switch, cookie::ACKS, name.reversed());
         }
         self.on_change(cx, &flow.path);
     }

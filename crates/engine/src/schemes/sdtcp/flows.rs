@@ -116,8 +116,12 @@ impl GlobalFlow {
         self.acks.first().filter(|_| !passed).map_or(congested, |place| place.0)
     }
 
-    /// Every switch that has entries of the flow.
-    pub(crate) fn switches(&self) -> BTreeSet<NodeId> {
-        self.path.iter().chain(&self.acks).map(|place| place.0).collect()
+    /// The switches that have an entry for the flow's data, or entries for its acknowledgements.
+    pub(crate) fn switches(&self, acks: bool) -> BTreeSet<NodeId> {
+        if !acks {
+            return self.path.iter().map(|place| place.0).collect();
+        }
+        let limited = self.limits.values().map(|(switch, _)| *switch);
+        self.acks.iter().map(|place| place.0).chain(limited).collect()
     }
 }

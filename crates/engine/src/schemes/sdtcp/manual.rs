@@ -79,6 +79,17 @@ pub(super) const READINGS: &[Reading] = &[
         &[],
     ),
     reading(
+        "S17",
+        "DCTCP is run with ECN on SYN packets too, against RFC 3168. That is a key of the transport, so that DCTCP can be \
+         compared with and without it: `ecn-syn = true` in the paper's setting.",
+        &["transport.ecn-syn"],
+    ),
+    reading(
+        "S18",
+        "SAB's curves end at 70 flows, where its authors' implementation crashed. Ours does not; the experiments go on.",
+        &["traffic.senders"],
+    ),
+    reading(
         "S19",
         "Messages are OpenFlow 1.3. Additions are values and experimenter fields that 1.3 allows: the reasons 0xF0 to \
          0xF3, TCP flags as the ONF's field 42, the queue length as a match field and the window as an action of the \
@@ -87,9 +98,29 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S20",
-        "The first FIN removes a connection, or the second with `remove-at`; a RST removes it at once. A lost FIN is sent \
-         again and changes nothing more. The last acknowledgement finds no entry and is forwarded as it is. Entries never \
-         time out, unless told to; one that does is reported and leaves the GVT.",
+        "The first FIN removes a connection, or the second with `remove-at`; a RST removes it at once. Removal is two \
+         messages to each switch: one for the data's entry, one whose match covers the acknowledgements' entry and the \
+         window's. A lost FIN is sent again and changes nothing more. The last acknowledgement finds no entry and is \
+         forwarded as it is. Entries never time out, unless told to; one of data that does is reported, and the \
+         connection leaves the GVT and all switches.",
         &["scheme.sdtcp.remove-at", "scheme.sdtcp.idle-timeout", "scheme.sdtcp.rule-timeout"],
+    ),
+    reading(
+        "S21",
+        "Fig. 8 has two receivers and does not say who sends to which. Bursts go to the first, the background flow to the \
+         second, so that the only port they share is the one between the switches.",
+        &["traffic.receiver"],
+    ),
+    reading(
+        "S22",
+        "A flow is in the background only after 1 MB and 1 s and a poll of statistics that tells so. Bursts start at 1.5 s in \
+         Fig. 9; the axis of Fig. 15 begins at the first burst, with the background flow known by then.",
+        &["traffic.start", "scheme.sdtcp.background-bytes", "scheme.sdtcp.background-age", "scheme.sdtcp.poll"],
+    ),
+    reading(
+        "S23",
+        "End hosts are unmodified NewReno, whatever group of hosts runs the scheme. The packets that switches rewrite are \
+         counted for every scheme (`rewritten`), as the paper says that SAB rewrites all.",
+        &[],
     ),
 ];

@@ -6,6 +6,8 @@ use super::wire::{
     Action, Body, FlowMod, FlowRemoved, FlowStats, Frame, Match, Message, NO_BUFFER, PacketIn, PortDescription,
     command, cookie, reason,
 };
+#[cfg(test)]
+use crate::ids::FlowId;
 use crate::ids::LinkId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};
@@ -95,6 +97,12 @@ impl Switch {
         self.next_alarm += 1;
         self.alarms.insert(self.next_alarm, alarm);
         cx.actions.push(SwitchAction::Timer { at, token: self.next_alarm });
+    }
+
+    /// Which entries a flow has: for data, for acknowledgements, for their windows.
+    #[cfg(test)]
+    pub(crate) fn entries(&self, flow: FlowId) -> [bool; 3] {
+        self.table.entries(flow)
     }
 
     fn greet(&mut self, cx: &mut SwitchCx<'_>) {

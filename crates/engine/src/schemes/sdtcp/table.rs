@@ -56,6 +56,10 @@ impl Row {
         Self { addresses, data: None, acks: None, limit: None, field: u16::MAX, scale: None }
     }
 
+    fn has_entries(&self) -> bool {
+        self.data.is_some() || self.acks.is_some() || self.limit.is_some()
+    }
+
     /// READING: S13 the field is in units that only the handshake tells. It is rounded up: cut by a few bytes, a
     /// window of one segment would let none through.
     fn set_field(&mut self, scaling: Scaling) {
@@ -101,6 +105,13 @@ impl FlowTable {
         self.limits
     }
 
+    /// Which entries a flow has: for data, for acknowledgements, for their windows.
+    #[cfg(test)]
+    pub(crate) fn entries(&self, flow: FlowId) -> [bool; 3] {
+        let row = self.rows[flow.index()].as_ref();
+        row.map_or([false; 3], |row| [row.data.is_some(), row.acks.is_some(), row.limit.is_some()])
+    }
+
     /// Data or an acknowledgement passes. Whether its window was cut.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &mut Packet, now: Time) -> bool {
@@ -127,15 +138,19 @@ impl FlowTable {
         if self.rows.len() <= index {
             self.rows.resize(index + 1, None);
         }
+        // A FIN or RST opens nothing: its entries are there, or gone already.
+        if !packet.flags.has(Flags::SYN) {
+            return;
+        }
         let row = self.rows[index].get_or_insert_with(|| Row::new(addresses));
         self.handles.insert(addresses, packet.flow);
-        if packet.is_ack() && packet.flags.has(Flags::SYN) {
+        if packet.is_ack() {
             row.scale = Some(packet.scale);
             row.set_field(self.scaling);
         }
     }
 
-    /// The flow of a match, and whether the match names its acknowledgements.
+    /// The flow of a match, and whether that names its acknowledgements.
     fn find(&self, matching: &Match) -> Option<(FlowId, bool)> {
         let connection = matching.connection?;
         let acks = self.handles.get(&connection.reversed()).map(|flow| (*flow, true));
@@ -146,18 +161,29 @@ impl FlowTable {
     pub(crate) fn change(&mut self, change: &FlowMod, now: Time) -> Option<Expiry> {
         let (flow, acks) = self.find(&change.matching)?;
         match (change.command, change.cookie) {
-            (command::ADD, cookie::WINDOW) => self.limit(flow, change, now),
-            (command::ADD, _) => self.add(flow, acks, change, now),
-            (command::DELETE_STRICT, _) if change.priority == priority::WINDOW => {
-                self.unlimit(flow);
-                None
+            (command::ADD, cookie::WINDOW) => return self.limit(flow, change, now),
+            (command::ADD, _) => return self.add(flow, acks, change, now),
+            (command::DELETE_STRICT, _) => {
+                // The very match and priority (section 6.4).
+                if acks && change.priority == priority::WINDOW && change.matching.tcp_flags.is_some() {
+                    self.unlimit(flow);
+                } else if change.priority == priority::FLOW && change.matching.tcp_flags.is_none() {
+                    self.remove(flow, acks);
+                }
             }
             (command::DELETE, _) => {
-                self.remove(flow);
-                None
+                // Whatever the match covers, of any priority: one without flags covers those with flags.
+                if acks {
+                    self.unlimit(flow);
+                }
+                if change.matching.tcp_flags.is_none() {
+                    self.remove(flow, acks);
+                }
             }
-            _ => None,
+            _ => {}
         }
+        self.forget(flow);
+        None
     }
 
     fn add(&mut self, flow: FlowId, acks: bool, change: &FlowMod, now: Time) -> Option<Expiry> {
@@ -194,10 +220,17 @@ impl FlowTable {
         }
     }
 
-    /// READING: S20 every entry of the flow goes; what is still on the way passes as a table miss.
-    fn remove(&mut self, flow: FlowId) {
-        self.unlimit(flow);
-        if let Some(row) = self.rows[flow.index()].take() {
+    /// One of the two entries that carry a flow goes; what is still on the way passes as a table miss.
+    fn remove(&mut self, flow: FlowId, acks: bool) {
+        if let Some(row) = &mut self.rows[flow.index()] {
+            *(if acks { &mut row.acks } else { &mut row.data }) = None;
+        }
+    }
+
+    /// Forgets what the handshake has shown of a flow once it has no entry left.
+    fn forget(&mut self, flow: FlowId) {
+        let left = self.rows[flow.index()].as_ref().is_some_and(Row::has_entries);
+        if let Some(row) = self.rows[flow.index()].take_if(|_| !left) {
             self.handles.remove(&row.addresses);
         }
     }
@@ -208,6 +241,7 @@ impl FlowTable {
             Expiry::Hard(flow, number, _) => {
                 if self.rows[flow.index()].is_some_and(|row| row.limit.is_some_and(|limit| limit.1 == number)) {
                     self.unlimit(flow);
+                    self.forget(flow);
                 }
                 Ok(None)
             }
@@ -218,7 +252,8 @@ impl FlowTable {
                     return Err(Expiry::Idle(flow, entry.last + entry.idle));
                 }
                 let stats = stats(&row, &entry, now);
-                self.remove(flow);
+                self.remove(flow, false);
+                self.forget(flow);
                 Ok(Some(stats))
             }
         }

@@ -4,11 +4,11 @@ use super::controller::Controller;
 use super::flows::Class;
 use super::regulation::Shares;
 use super::switch::{Switch, SwitchConfig};
-use super::table::ACK_NOT_SYN;
+use super::table::{ACK_NOT_SYN, priority};
 use super::trigger::Level;
 use super::wire::{
-    Action, Body, Counters, FlowMod, FlowStats, Frame, Match, Message, NO_BUFFER, PacketIn, PortDescription, command,
-    cookie, reason,
+    Action, Body, Counters, FlowMod, FlowStats, Frame, Match, Message, NO_BUFFER, PacketIn, PortDescription, TcpFlags,
+    command, cookie, reason,
 };
 use super::{Bundle, ROW};
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -241,14 +241,22 @@ fn a_handshake_gets_entries_and_a_fin_removes_them() {
         control.open(0);
         control.background(1);
         let ended = control.packet(0, 0, false, Flags::FIN);
+        // At each switch the entry of the data, and those of the acknowledgements.
         let deleted = |orders: &Orders| {
-            let is = |body: &Body| matches!(body, Body::FlowMod(FlowMod { command: command::DELETE, .. }));
-            orders.iter().filter(|(_, body)| is(body)).map(|(switch, _)| *switch).collect::<Vec<_>>()
+            let what = |(switch, body): &(usize, Body)| match body {
+                Body::FlowMod(FlowMod { command: command::DELETE, matching, .. }) => {
+                    assert_eq!(matching.tcp_flags, None);
+                    Some((*switch, matching.connection == Some(name(0).reversed())))
+                }
+                _ => None,
+            };
+            orders.iter().filter_map(what).collect::<Vec<_>>()
         };
-        assert_eq!(deleted(&ended), if first { vec![0, 1] } else { vec![] });
+        let all = vec![(0, false), (1, false), (0, true), (1, true)];
+        assert_eq!(deleted(&ended), if first { all.clone() } else { vec![] });
         assert!(matches!(ended.last(), Some((0, Body::PacketOut(_)))), "the FIN goes on");
         let second = control.packet(1, 0, true, Flags::FIN);
-        assert_eq!(deleted(&second), if first { vec![] } else { vec![0, 1] });
+        assert_eq!(deleted(&second), if first { vec![] } else { all });
         assert!(matches!(second.last(), Some((1, Body::PacketOut(_)))));
         // Repeated, of an unknown connection: it passes and changes nothing.
         let again = control.packet(0, 0, false, Flags::FIN);
@@ -262,7 +270,21 @@ fn a_reset_ends_both_directions_at_once() {
     let mut control = Control::new(&[("remove-at", "last-fin")]);
     control.open(0);
     let orders = control.packet(0, 0, false, Flags::RST);
-    assert_eq!(orders.iter().filter(|(_, body)| matches!(body, Body::FlowMod(_))).count(), 2);
+    assert_eq!(orders.iter().filter(|(_, body)| matches!(body, Body::FlowMod(_))).count(), 4);
+}
+
+#[test]
+fn a_switch_whose_rule_outlives_the_handshakes_loss_is_told_too() {
+    // The SYN-ACK was not seen yet, so the congested switch itself is to rewrite.
+    let mut control = Control::new(&[]);
+    control.packet(0, 0, false, Flags::SYN);
+    control.notify(0, Level::High, 85);
+    let orders = control.packet(0, 0, false, Flags::RST);
+    let matches = orders.iter().filter_map(|(switch, body)| match body {
+        Body::FlowMod(change) => Some((*switch, change.matching.connection)),
+        _ => None,
+    });
+    assert_eq!(matches.collect::<Vec<_>>(), [(0, Some(name(0))), (0, Some(name(0).reversed()))]);
 }
 
 #[test]
@@ -396,17 +418,21 @@ impl Bench {
     }
     fn add(&mut self, cookie: u64, connection: Addresses, buffer: u32, actions: Vec<Action>) -> Did {
         let matching = Match { connection: Some(connection), ..Match::default() };
-        self.order(Body::FlowMod(FlowMod {
-            cookie,
-            command: command::ADD,
-            idle: 0,
-            hard: 0,
-            priority: 1,
-            buffer,
-            tell: false,
-            matching,
-            actions,
-        }))
+        let change = super::regulation::change(command::ADD, cookie, 1, matching, actions);
+        self.order(Body::FlowMod(FlowMod { buffer, ..change }))
+    }
+    /// Deletes what this match covers, or what it is, if a priority is given.
+    fn delete(&mut self, connection: Addresses, tcp_flags: Option<TcpFlags>, strict: Option<u16>) -> Did {
+        let matching = Match { connection: Some(connection), tcp_flags, ..Match::default() };
+        let command = if strict.is_some() { command::DELETE_STRICT } else { command::DELETE };
+        let change = super::regulation::change(command, 0, strict.unwrap_or(0), matching, Vec::new());
+        self.order(Body::FlowMod(change))
+    }
+    /// Which entries of the first flow the switch has: for data, for acknowledgements, for their windows.
+    fn has(&mut self) -> [bool; 3] {
+        let entries = self.switch.entries(FlowId::new(0));
+        assert_eq!(entries[2], self.window_after(40_000) != 40_000);
+        entries
     }
     /// A flow whose handshake has passed, with this scale.
     fn open(&mut self, scale: u8) {
@@ -510,25 +536,32 @@ fn rules_go_by_order_with_their_flow_or_by_timeout() {
         bench.add(cookie::WINDOW, name(0).reversed(), NO_BUFFER, vec![Action::LimitWindow(2920)]);
         assert_eq!(bench.window_after(40_000), 2920);
     };
-    for (kind, priority) in [(command::DELETE_STRICT, super::table::priority::WINDOW), (command::DELETE, 0)] {
+    let (forth, back) = (name(0), name(0).reversed());
+    // OpenFlow 1.3.5, section 6.4: DELETE takes what the match covers, at any priority, and DELETE_STRICT the very entry.
+    let (window, flow) = (Some(priority::WINDOW), Some(priority::FLOW));
+    for (connection, flags, strict, left) in [
+        (forth, None, None, [false, true, true]),
+        (back, None, None, [true, false, false]),
+        (back, Some(ACK_NOT_SYN), None, [true, true, false]),
+        (back, Some(ACK_NOT_SYN), window, [true, true, false]),
+        (back, None, window, [true, true, true]),
+        (back, Some(ACK_NOT_SYN), flow, [true, true, true]),
+        (back, None, flow, [true, false, true]),
+        (forth, None, flow, [false, true, true]),
+    ] {
         let mut bench = Bench::new(&[]);
         limit(&mut bench);
-        let connection = if kind == command::DELETE { name(0) } else { name(0).reversed() };
-        let matching = Match { connection: Some(connection), ..Match::default() };
-        let change = FlowMod {
-            cookie: 0,
-            command: kind,
-            idle: 0,
-            hard: 0,
-            priority,
-            buffer: NO_BUFFER,
-            tell: false,
-            matching,
-            actions: Vec::new(),
-        };
-        bench.order(Body::FlowMod(change));
-        assert_eq!(bench.window_after(40_000), 40_000);
+        bench.delete(connection, flags, strict);
+        assert_eq!(bench.has(), left, "{connection:?} {flags:?} {strict:?}");
     }
+    // Once the last entry is gone nothing is known of the flow, and its FIN brings nothing back.
+    let mut bench = Bench::new(&[]);
+    limit(&mut bench);
+    bench.delete(forth, None, None);
+    bench.delete(back, None, None);
+    bench.pass(&mut Packet { flags: Flags::FIN.with(Flags::ACK), size: 40, ..Packet::default() }, 0);
+    bench.add(cookie::WINDOW, back, NO_BUFFER, vec![Action::LimitWindow(2920)]);
+    assert_eq!(bench.has(), [false; 3]);
     let mut bench = Bench::new(&[]);
     bench.open(0);
     let matching = Match { connection: Some(name(0).reversed()), ..Match::default() };
@@ -584,6 +617,7 @@ fn idle_flows_are_forgotten_and_reported() {
     let [Body::FlowRemoved(removed)] = &did.said[..] else { panic!("{did:?}") };
     assert_eq!((removed.counters.packets, removed.counters.bytes), (1, 1500));
     assert_eq!(removed.counters.age, Time::from_secs(14));
+    assert_eq!(bench.has(), [false, true, false], "that of its acknowledgements stays until it is deleted");
 }
 
 #[test]

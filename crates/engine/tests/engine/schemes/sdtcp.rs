@@ -247,3 +247,71 @@ fn the_far_switch_regulates_its_own_port() {
     assert!(outcome.number("rewritten") > 1_000.0 && without.number("rewritten") == 0.0);
     assert!(outcome.number("timeouts") < without.number("timeouts") / 2.0);
 }
+
+/// What a connection without congestion costs on the channel (S19, S20): at each of two switches four packets are shown,
+/// two entries made, two packets released and two entries deleted by messages of their own.
+#[test]
+fn a_connection_takes_twenty_messages_of_known_size() {
+    // One after the other, so that only the last is cut off by the end of the run.
+    let cost = |rounds: u32| {
+        let flows = bursts(1, "1000B", "1ms") + &format!("rounds = {rounds}\ngap = \"10ms\"\n");
+        let outcome = run(&text("", &flows));
+        assert_eq!(outcome.number("completed"), f64::from(rounds));
+        (outcome.number("control_messages"), outcome.number("control_bytes"))
+    };
+    let ((messages, bytes), (more, longer)) = (cost(2), cost(4));
+    assert_eq!((more - messages) / 2.0, 2.0 * 10.0);
+    // Header 8; PACKET_IN 16, its match 24 and 2, the frame's head 54, and 8 of options on a SYN. FLOW_MOD 40, match 48, and
+    // the instruction 24 where it has one. PACKET_OUT 16 and its action 16.
+    let (syn, fin) = (8.0 + 16.0 + 24.0 + 2.0 + 62.0, 8.0 + 16.0 + 24.0 + 2.0 + 54.0);
+    let (delete, release) = (8.0 + 40.0 + 48.0, 8.0 + 16.0 + 16.0);
+    let each = 2.0 * (syn + delete + 24.0) + 2.0 * (fin + release) + 2.0 * delete;
+    assert_eq!((longer - bytes) / 2.0, 2.0 * each);
+}
+
+/// S17: a queue that drops what is not ECN-capable loses DCTCP's SYNs, unless they are.
+#[test]
+fn ecn_on_syn_packets_is_a_key_of_the_transport() {
+    let syns = |more: &str| {
+        let red = "[queue]\nkind = \"red\"\nred-min = 1\nred-max = 2\nred-weight = 1\nred-max-p = 1\n";
+        let long = "[[traffic]]\nname = \"long\"\nkind = \"incast\"\nsenders = 4\nbytes-each = \"2MB\"\n";
+        let text = text("", &[long, &bursts(40, "50KB", "5ms"), red].concat());
+        run(&text.replace("scheme = \"sdtcp\"", &format!("scheme = \"dctcp\"\n{more}"))).number("timeouts_syn")
+    };
+    assert!(syns("") > 10.0);
+    assert_eq!(syns("ecn-syn = true"), 0.0);
+}
+
+/// S18: what stopped the authors at 70 flows is not in the scheme. S23: SAB's switches rewrite every packet that passes.
+#[test]
+fn sab_goes_on_beyond_70_flows_and_rewrites_all_that_passes() {
+    let of = |scheme: &str, senders: u32| {
+        let outcome = run(&text("", &bursts(senders, "30KB", "1ms")).replace("scheme = \"sdtcp\"", scheme));
+        assert_eq!(outcome.number("completed"), f64::from(senders));
+        outcome.number("rewritten")
+    };
+    assert!(of("scheme = \"sab\"", 100) > 2_000.0);
+    // Nothing is congested by five: SDTCP rewrites nothing then, and SAB whatever passes a port that shares.
+    assert!(of("scheme = \"sab\"", 5) > 100.0);
+    assert_eq!((of("scheme = \"sdtcp\"", 5), of("scheme = \"newreno\"", 100)), (0.0, 0.0));
+}
+
+/// S21: with a receiver of its own the background flow meets bursts between the switches only. S22: it yields to bursts that
+/// come after 1 s and a poll, and not to earlier ones.
+#[test]
+fn only_a_flow_that_is_known_to_be_in_the_background_yields() {
+    let flight = |start: &str, at: f64| {
+        let measure = "[measure]\nprobes = \"in-flight\"\nprobe-flows = 1\nqueues = \"all\"\n";
+        let outcome = run(&text("", &[BACKGROUND, &bursts(30, "300KB", start), measure, &seconds("1700ms")].concat()));
+        let (ports, most) = (words(&outcome, "queues", "port"), numbers(&outcome, "queues", "max_packets"));
+        let longest = |to: &str| {
+            let queues = ports.iter().zip(&most).filter(|(port, _)| port.ends_with(to));
+            queues.map(|(_, most)| *most).fold(0.0, f64::max)
+        };
+        assert!(longest("->receiver-0") < 20.0 && longest("->receiver-1") < 3.0, "{ports:?} {most:?}");
+        let (times, values) = (numbers(&outcome, "probes", "time_s"), numbers(&outcome, "probes", "value"));
+        values[times.iter().rposition(|time| *time <= at).expect("the flow has begun")]
+    };
+    assert!(flight("1500ms", 1.54) <= 1460.0);
+    assert!(flight("500ms", 0.54) > 1460.0);
+}
