@@ -60,7 +60,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "SDTCP section 2: active flows are counted by SYN and FIN",
         ),
     ],
-    transport: &[],
+    // READING: B4 a flow without a share sends one segment, not what TCP begins with: N flows must fit into the buffer.
+    transport: &[("initial-window", "1mss")],
     manual: "# SAB\n\nZhang, Ren, Shu, \"Sharing Bandwidth by Allocating Switch Buffer in Data Center Networks\", IEEE \
              JSAC 2014; a baseline of SDTCP.\n\n* **Switch**: each egress port counts its active flows N (a SYN adds one, \
              a FIN takes it off, each flow once) and writes the window `W = (C RTT0 + epsilon B) / N`, with `B` the port's \
@@ -92,8 +93,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         Reading {
             id: "B4",
             text: "When a new flow first obeys: with the acknowledgement of its first data, so that a burst sends N SYNs and \
-                   then N initial windows; or already with its SYN-ACK.",
-            params: &["scheme.sab.first-share"],
+                   then N initial windows, which are one segment each; or already with its SYN-ACK.",
+            params: &["scheme.sab.first-share", "transport.initial-window"],
         },
     ],
     build: |params| Box::new(Bundle::new(params)),

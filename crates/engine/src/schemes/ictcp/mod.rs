@@ -21,7 +21,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "ictcp",
     summary: "ICTCP: receivers share out spare bandwidth among their flows by their windows (CoNEXT 2010).",
     params: PARAMS,
-    transport: &[],
+    // A new flow begins with `min-window`; on a connection that was open before nobody has advertised it.
+    transport: &[("initial-window", "2mss")],
     manual: "# ICTCP\n\nWu, Feng, Guo, Zhang, \"ICTCP: Incast Congestion Control for TCP in Data Center Networks\", CoNEXT \
              2010. **Acts at the receiving host**; the sender is the base and sends `min(cwnd, advertised window)`.\n\n\
              * **Quota**: slots of length 2T, with T the mean round-trip time of the flows, weighted by their traffic. The \

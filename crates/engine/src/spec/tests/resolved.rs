@@ -149,9 +149,9 @@ fn a_scheme_brings_transport_defaults_of_its_own() {
 
 #[test]
 fn receiver_driven_schemes_bring_what_their_schedulers_build_on() {
-    for scheme in ["rcc", "rcce"] {
+    for (scheme, segments) in [("rcc", 1), ("rcce", 1), ("ictcp", 2), ("sab", 1)] {
         let scenario = parse(&format!("{SMALL}[transport]\nscheme = \"{scheme}\"\nack-every = 2\n")).unwrap();
-        assert_eq!(scenario.transport.window("initial-window"), Window::Segments(1));
+        assert_eq!(scenario.transport.window("initial-window"), Window::Segments(segments));
         assert_eq!(scenario.transport.integer("ack-every"), 2, "what is written stands");
         let rows = scenario.resolved_table();
         let row = rows.iter().find(|row| row.path == "transport.initial-window").unwrap();
