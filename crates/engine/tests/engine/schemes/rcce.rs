@@ -127,10 +127,15 @@ fn swing(outcome: &Outcome) -> (f64, f64) {
 
 /// Endless flows without the scheduler, over links of `delay` each.
 fn marked(flows: u32, delay: &str, threshold: u32, alpha: &str) -> Outcome {
+    marked_and("[measure]\n", flows, delay, threshold, alpha)
+}
+
+/// The same with more to measure.
+fn marked_and(measure: &str, flows: u32, delay: &str, threshold: u32, alpha: &str) -> Outcome {
     let setting = SETTING.replace("40us", delay).replace("120000B", "1500000B");
     run(&format!(
         "{setting}[scheme.rcce]\nscheduler = \"off\"\nmark-threshold = \"{threshold}pkt\"\nalpha = \"{alpha}\"\n[[traffic]]\n\
-         kind = \"background\"\nflows = {flows}\n[measure]\nqueue-trace = \"on-change\"\nwarmup = \"100ms\"\n\
+         kind = \"background\"\nflows = {flows}\n{measure}queue-trace = \"on-change\"\nwarmup = \"100ms\"\n\
          [run]\nduration = \"300ms\"\n"
     ))
 }
@@ -150,6 +155,64 @@ fn without_the_scheduler_the_queue_swings_as_the_square_root_of_the_flows() {
         let (least, _) = swing(&marked(flows, "40us", 40, "ratio"));
         assert!(least < 5.0, "{flows} flows: from {least}");
     }
+}
+
+/// Mean period of the queue's swings in seconds and mean height in packets, in the second half of the run: a swing ends where
+/// the queue rises through its mean, after it was well below.
+fn swings(outcome: &Outcome) -> (f64, f64) {
+    let (time, packets) = (numbers(outcome, "queue-trace", "time_s"), numbers(outcome, "queue-trace", "packets"));
+    let end = time[time.len() - 1];
+    let late: Vec<(f64, f64)> =
+        time.into_iter().zip(packets).filter(|(time, _)| *time > end / 2.0 && *time < end * 0.98).collect();
+    let mean = late.windows(2).map(|pair| pair[0].1 * (pair[1].0 - pair[0].0)).sum::<f64>()
+        / (late[late.len() - 1].0 - late[0].0);
+    let (mut ends, mut heights, mut below) = (Vec::new(), Vec::new(), false);
+    let (mut least, mut most) = (f64::MAX, 0.0_f64);
+    for (time, packets) in late {
+        (least, most) = (least.min(packets), most.max(packets));
+        below |= packets < 0.85 * mean;
+        if below && packets > 1.05 * mean {
+            ends.push(time);
+            heights.push(most - least);
+            (below, least, most) = (false, f64::MAX, 0.0);
+        }
+    }
+    let count = ends.len() - 1;
+    ((ends[count] - ends[0]) / count as f64, heights[1..].iter().sum::<f64>() / count as f64)
+}
+
+#[test]
+fn a_swing_takes_its_growth_and_the_round_trips_until_marks_act() {
+    for flows in [2, 4, 8, 20] {
+        let (period, height) = swings(&marked(flows, "40us", 40, "every-round"));
+        let (n, round_trip) = (f64::from(flows), (PIPE + 40.0) / C);
+        // Eqs. 12 to 14: half the root of N (C RTT + K), up to the cuts of more than one period with marks.
+        let printed = 0.5 * (n * (PIPE + 40.0)).sqrt();
+        assert!((1.9..2.7).contains(&(height / printed)), "{flows} flows: {height} against {printed}");
+        // Eq. 15: D round trips, with D the swing of one flow, which grows by a segment in each. That alone is 1 to 3 by
+        // Eq. 14 and 2 to 6 by the swing that there is; marks and reductions need their time besides.
+        let (turn, growth) = (period / round_trip, height / n);
+        assert!((1.5..4.5).contains(&(turn - growth)), "{flows} flows: {turn} round trips, {growth} of growth");
+        assert!(turn > 2.5 * (printed / n), "{flows} flows: {turn}, T_c = {}", printed / n);
+    }
+}
+
+#[test]
+fn one_swing_cuts_windows_in_more_than_one_period() {
+    let cuts_of = |outcome: &Outcome| {
+        let (names, values) = (words(outcome, "probes", "name"), numbers(outcome, "probes", "value"));
+        let times = numbers(outcome, "probes", "time_s");
+        let windows: Vec<(f64, f64)> = (0..names.len())
+            .filter(|i| names[*i] == "receiver-window" && times[*i] > 0.15 && times[*i] < 0.29)
+            .map(|i| (times[i], values[i]))
+            .collect();
+        windows.windows(2).filter(|pair| pair[1].1 < 0.99 * pair[0].1).count() as f64
+    };
+    let outcome =
+        marked_and("[measure]\nprobes = \"receiver-window\"\nprobe-flows = 1\n", 4, "40us", 40, "every-round");
+    let (period, _) = swings(&outcome);
+    let cuts = cuts_of(&outcome) * period / 0.14;
+    assert!((1.5..4.0).contains(&cuts), "{cuts} cuts in a swing");
 }
 
 #[test]
