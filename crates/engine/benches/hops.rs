@@ -2,9 +2,9 @@
 //!
 //! `cargo bench -p fanin-engine --bench hops` prints; with `-- --check` it also fails where a FIFO port is less than
 //! [`LEAST_RATIO`] times faster than the naive core. Ports with bands have no bar: both cores keep the same queues there,
-//! and what is saved is the events only. The ratio is taken in one process, runs of both cores
-//! alternating, so that a busy machine slows both. Times are those of the thread on its processor. Memory is the
-//! peak of a child process that does a single run.
+//! and what is saved is the events only. The ratio is the median over pairs of runs, one of each core, straight after
+//! each other, so that a busy machine slows both. Times are those of the thread on its processor. Memory is the peak of
+//! a child process that does a single run.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod timing;
@@ -84,8 +84,8 @@ fn measure(index: usize, case: &Case, idle: u64) -> bool {
         fast.push(time(|| sim::run(&scenario, None).unwrap_or_else(|error| panic!("{error}"))));
         naive.push(time(|| sim::run_oracle(&scenario).unwrap_or_else(|error| panic!("{error}"))));
     }
-    let (fast, naive) = (median(&mut fast), median(&mut naive));
-    let ratio = naive / fast;
+    let mut ratios: Vec<f64> = naive.iter().zip(&fast).map(|(naive, fast)| naive / fast).collect();
+    let (fast, naive, ratio) = (median(&mut fast), median(&mut naive), median(&mut ratios));
     let mut row = format!("{:<28} {fast:>8.1} {naive:>8.1} {ratio:>7.2}", case.name());
     if let Some(peak) = memory_of(Some(index)) {
         let per_flow = peak.saturating_sub(idle) as f64 / f64::from(case.senders);

@@ -151,6 +151,7 @@ fn world(
 ) -> Result<World, SpecError> {
     let hosts: Vec<Option<Host>> = layout.nodes().map(|node| layout.host(scenario, node)).collect();
     let measure = &scenario.measure;
+    let capture = capture(scenario, &layout.topology, &layout.endpoints);
     Ok(World {
         seed,
         duration: scenario.run.time("duration"),
@@ -161,7 +162,8 @@ fn world(
         controller: layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt }),
         channel: channel(&scenario.control, layout.topology.nodes.len(), seed),
         rewritten: 0,
-        capture: capture(scenario, &layout.topology, &layout.endpoints),
+        watched: layout.faults.any_loss() || capture.is_some(),
+        capture,
         delays: layout.endpoints.iter().map(|_| DelayStats::new()).collect(),
         groups: groups(scenario, &layout, seed)?,
         probes: probes(scenario, &layout.schemes)?,
@@ -170,7 +172,6 @@ fn world(
         schemes: layout.schemes,
         network_scheme: layout.network_scheme,
         rates: layout.topology.links.iter().map(|link| link.rate).collect(),
-        lossy: layout.faults.any_loss(),
         faults: layout.faults,
         topology: layout.topology,
         endpoints: layout.endpoints,
@@ -381,6 +382,7 @@ fn ports(scenario: &Scenario, layout: &Layout, looked_at: &[bool], seed: u64) ->
             delay: link.delay,
             limit: one.times(discipline.buffers()),
             buffer: one.size(),
+            shows_bands: discipline.bands() > 1 || discipline.acts_on_dequeue(),
             discipline,
             waiting_only: switch && scenario.network.params.text("buffer-counts") == "waiting",
             jitter,

@@ -337,6 +337,9 @@ impl Core {
     #[inline]
     fn counted(&self, link: LinkId, backlog: Backlog) -> Backlog {
         let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
+        if !slow.spec.waiting_only {
+            return backlog;
+        }
         let in_service = match (port.scheduled, port.exact && backlog.packets > 0) {
             (true, _) => port.in_service,
             (false, true) => port.at(port.dep).size,

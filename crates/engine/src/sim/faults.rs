@@ -113,7 +113,7 @@ impl Faults {
     /// Draws whether a packet that has crossed `link` was lost on it.
     fn loses(&mut self, link: LinkId) -> bool {
         let mut lost = false;
-        for losing in &mut self.losing[link.index()] {
+        for losing in self.losing.get_mut(link.index()).into_iter().flatten() {
             let fault = &self.planned[losing.fault];
             if let Effect::Loss(share) = fault.effect
                 && fault.on

@@ -94,6 +94,8 @@ pub(crate) struct PortSpec {
     /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
     pub(crate) waiting_only: bool,
     pub(crate) discipline: Box<dyn QueueDiscipline>,
+    /// The discipline has several bands or acts on dequeue: only then it sees bands and may push out.
+    pub(crate) shows_bands: bool,
     pub(crate) jitter: Option<Jitter>,
     pub(crate) random: Stream,
     /// Index of the switch (or host) whose roles share a state.
@@ -138,12 +140,7 @@ impl PortSpec {
 
     /// Whether packets wait in bands until their service is decided, because a departure cannot be known at arrival.
     pub(crate) fn is_scheduled(&self) -> bool {
-        self.faulty || self.shows_bands()
-    }
-
-    /// Whether the discipline asks for that by itself: only then it sees bands and may push out.
-    fn shows_bands(&self) -> bool {
-        self.discipline.bands() > 1 || self.discipline.acts_on_dequeue()
+        self.faulty || self.shows_bands
     }
 
     /// Obeys a fault.
@@ -170,11 +167,11 @@ impl PortSpec {
         let size = Bytes::new(u64::from(packet.size));
         let full = self.full(size, at.backlog, at.pool_bytes);
         let Situation { now, backlog, node, .. } = at;
-        let bands = if self.shows_bands() { at.bands } else { &[] };
+        let bands = if self.shows_bands { at.bands } else { &[] };
         let (rate, buffer, random) = (self.rate, self.buffer, &mut self.random);
         let mut cx = QueueCx { now, backlog, bands, rate, buffer, random, node, would_mark: false };
         if let Some(reason) = full {
-            let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.shows_bands());
+            let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.shows_bands);
             return (victim.map_or(Verdict::Drop(reason), |band| Verdict::PushOut(band, reason)), false);
         }
         let before = packet.flags;

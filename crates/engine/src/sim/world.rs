@@ -2,7 +2,7 @@
 
 use crate::ids::{FlowId, LinkId, NodeId, TransferId};
 use crate::measure::delay::DelayStats;
-use crate::packet::Flags;
+use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
 use crate::roles::{Backlog, Controller, PathSelector, ReceiverAction, SwitchAction, SwitchAgent, WindowControl};
 use crate::schemes::Scheme;
@@ -86,8 +86,8 @@ pub(crate) struct World {
     /// The rate of each link as it is now.
     pub(crate) rates: Vec<Rate>,
     pub(crate) faults: Faults,
-    /// Some link loses packets at random.
-    pub(crate) lossy: bool,
+    /// Some link loses packets at random, or packets are captured.
+    pub(crate) watched: bool,
     pub(crate) schemes: Vec<Box<dyn Scheme>>,
     /// Which of them the network has.
     pub(crate) network_scheme: usize,
@@ -217,13 +217,10 @@ impl World {
     #[inline(always)]
     fn on_arrival<C: EventCore>(&mut self, link: LinkId, now: Time, core: &mut C) {
         let mut packet = core.take(link, now);
-        if self.lossy && self.lost_on_link(link, &packet, now, core) {
+        if self.watched && self.is_lost_or_seen(link, &packet, now, core) {
             return;
         }
         self.hops += 1;
-        if let Some(capture) = &mut self.capture {
-            capture.record(link, &packet, now, &self.flows, core);
-        }
         let next = self.paths.next(packet.hop);
         if let Some(next) = next {
             packet.hop += 1;
@@ -237,6 +234,18 @@ impl World {
         } else {
             self.on_segment(&packet, now, core);
         }
+    }
+
+    /// Whether a link has lost a packet; if not, the capture sees it.
+    #[cold]
+    fn is_lost_or_seen<C: EventCore>(&mut self, link: LinkId, packet: &Packet, now: Time, core: &mut C) -> bool {
+        if self.lost_on_link(link, packet, now, core) {
+            return true;
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.record(link, packet, now, &self.flows, core);
+        }
+        false
     }
 
     fn on_misc<C: EventCore>(&mut self, class: Class, index: usize, now: Time, core: &mut C) {

@@ -90,6 +90,7 @@ impl RtoEstimator {
     }
 
     /// How long the timer runs if started now.
+    #[inline]
     pub fn rto(&self, cfg: &RtoConfig) -> Time {
         let base = match self.srtt {
             NO_SAMPLE => cfg.initial.ps(), // RFC 6298 s2.1
