@@ -39,7 +39,7 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
         intervals=pages.INTERVALS,
         impossible=pages.IMPOSSIBLE,
     )
-    with writing(path.parent):
+    with writing(path.parent, "--page"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, re.sub(r"\n{3,}", "\n\n", text).encode())
 

@@ -22,7 +22,7 @@ from fanin import ledger, pages
 from fanin.errors import ResultsError
 from fanin.ledger import STATUSES, Standing, Status
 from fanin.record import Drawn
-from fanin.store import replace_folder, temporary_beside, writing
+from fanin.store import clear_leftovers, replace_folder, temporary_beside, writing
 from fanin.summary import column, format_number
 
 FOLDER = "report"
@@ -78,8 +78,9 @@ def write(out: Path | str, to: Path | str | None = None) -> Path:
         raise ResultsError(f"{out}: no results yet; run 'fanin reproduce' first")
     temporary = temporary_beside(final)
     try:
-        with writing(final):
+        with writing(final, "--to"):
             temporary.mkdir(parents=True)
+            clear_leftovers(final.parent)
             drawings = {each.key: _drawings(each, temporary) for each in standings}
             files = {each.key: _source(each, temporary) for each in standings}
             page = _render(standings, drawings, files)
@@ -97,7 +98,7 @@ def _refuse_to_replace(final: Path) -> None:
     page = final / PAGE
     if final.is_dir() and not any(final.iterdir()):
         return
-    with writing(final):
+    with writing(final, "--to"):
         if page.is_file() and f'content="{_GENERATOR}"' in page.read_text(encoding="utf-8", errors="replace")[:2000]:
             return
     raise ResultsError(f"{final}: not a report of fanin's, so that it is not replaced; choose another with --to")

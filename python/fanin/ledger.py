@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,6 +34,9 @@ MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": 
 """State of an experiment -> what follows its verdicts."""
 
 NONE = "-"
+
+_RUN = re.compile(r"[0-9a-f]{16}|\..*")
+"""A folder of one run, or of one that is being written."""
 
 
 @dataclass(frozen=True)
@@ -173,9 +177,19 @@ def standings(out: Path | str) -> list[Standing]:
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out}: not a folder; choose another with --out")
     known = {key: _of_library(key, path, out) for key, path in library.experiments().items()}
-    others = {path.parent.relative_to(out).as_posix() for path in out.glob(f"**/{record.NAME}")}
+    others = _recorded(out)
     found = [*known.values(), *(_of_results(key, out) for key in others if key not in known)]
     return sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}"))
+
+
+def _recorded(out: Path) -> set[str]:
+    """Names of the experiments that left a record; the many folders of single runs are not looked into."""
+    found = set()
+    for folder, inner, files in os.walk(out):
+        inner[:] = [name for name in inner if not _RUN.fullmatch(name)]
+        if record.NAME in files and Path(folder) != out:
+            found.add(Path(folder).relative_to(out).as_posix())
+    return found
 
 
 def chosen(every: list[Standing], name: str | None) -> list[Standing]:
@@ -262,7 +276,7 @@ def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
     if found.quick:
         return "quick", "a quick look with fewer runs"
     if found.work.runs < found.work.of:
-        return "partial", f"{found.work.runs} of {found.work.of} runs"
+        return "partial", ""
     return "complete", ""
 
 

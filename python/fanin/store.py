@@ -164,14 +164,7 @@ class Store:
             probe = self.folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
             probe.mkdir()
             probe.rmdir()
-            for leftover in self.folder.glob(f"{_TEMPORARY}*"):
-                # A young one may belong to a run of another process that is still being written, or gone by now.
-                with contextlib.suppress(FileNotFoundError):
-                    if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
-                        if leftover.is_dir():
-                            shutil.rmtree(leftover, ignore_errors=True)
-                        else:
-                            leftover.unlink()
+            clear_leftovers(self.folder)
 
     def find(self, name: str) -> StoredRun | None:
         """The finished run of that id; a damaged one is reported as a warning and treated as absent."""
@@ -206,16 +199,14 @@ class Store:
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turns a failure to write into an error that names the place and the way out."""
+def writing(place: Path, option: str = "--out") -> Iterator[None]:
+    """Turns a failure to write into an error that names the place and the way out: another one, by that option."""
     try:
         yield
     except OSError as error:
         where = error.filename or place
-        if error.errno == errno.ENOSPC:
-            hint = "free some space, or choose another folder with --out"
-        else:
-            hint = "choose another folder with --out"
+        other = f"choose another {'file' if option == '--page' else 'folder'} with {option}"
+        hint = f"free some space, or {other}" if error.errno == errno.ENOSPC else other
         raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
 
 
@@ -281,6 +272,18 @@ def write_whole(path: Path, content: bytes) -> None:
 def temporary_beside(final: Path) -> Path:
     """A name for a folder that is to become ``final`` once it is whole."""
     return final.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Removes what killed writers left in a folder."""
+    for leftover in folder.glob(f"{_TEMPORARY}*"):
+        # A young one may belong to another process that is still writing, or be gone by now.
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                if leftover.is_dir():
+                    shutil.rmtree(leftover, ignore_errors=True)
+                else:
+                    leftover.unlink()
 
 
 def replace_folder(temporary: Path, final: Path) -> None:

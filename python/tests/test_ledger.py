@@ -352,3 +352,22 @@ def test_a_scenario_is_written_as_toml_that_reads_back():
     }
     read = tomllib.loads(html_report.to_toml(table))
     assert read == {key: value for key, value in table.items() if key != "fault"}
+
+
+def test_the_ledger_looks_into_no_run(cli, figures):
+    for name in ("0123456789abcdef", ".tmp-1"):
+        folder = figures / "results/alpha/fig2" / name
+        folder.mkdir(parents=True)
+        (folder / "claims.json").write_text("damaged")
+    assert cli("claims").code == 0
+
+
+def test_what_cannot_be_written_names_another_way(cli, figures):
+    cli("reproduce", "alpha/fig2", "--quick")
+    (figures / "file").write_text("")
+    result = cli("claims", "--page", "file/page.md")
+    assert result.code == 3
+    assert "choose another file with --page" in result.err or "jinja2" in result.err
+    result = cli("report", "--to", "file/report")
+    assert result.code == 3
+    assert len(result.err.splitlines()) == 1
