@@ -118,6 +118,10 @@ fn takes(kind: Kind) -> String {
         Kind::Text => "text".to_string(),
         Kind::Choice(words) => words.join(" | "),
         Kind::Window => "segments or bytes such as \"2mss\" or \"2920B\"".to_string(),
+        Kind::Sizes => {
+            "size such as \"64KB\", shares such as \"1MB 50%, 4MB 50%\", or points such as \"cdf 2KB 0%, 98KB 100%\""
+                .to_string()
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::queue;
 use crate::roles::{Ecmp, PathSelector, QueueDiscipline, Spray, SwitchAgent, WindowControl};
 use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
 use crate::sim::capture::Capture;
+use crate::sim::cast::{self, Cast};
 use crate::sim::event::{Slots, TieBreak};
 use crate::sim::faults::Faults;
 use crate::sim::flow::Paths;
@@ -17,7 +18,7 @@ use crate::sim::probes::{self, Probes};
 use crate::sim::switching::{ControlChannel, Mail};
 use crate::sim::transfers::Group;
 use crate::sim::world::{Endpoint, Host, World, stream};
-use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
+use crate::spec::{Params, Scenario, SpecError};
 use crate::tcp::EcnMode;
 use crate::tcp::rack_recovery::RackConfig;
 use crate::tcp::receiver::{AckList, ReceiverConfig};
@@ -25,7 +26,7 @@ use crate::tcp::rto::RtoConfig;
 use crate::tcp::sender::SenderConfig;
 use crate::tcp::tlp::ProbeConfig;
 use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
-use crate::traffic::{self, TrafficRow};
+use crate::traffic::Place;
 use crate::units::{Size, Time};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -70,8 +71,8 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
 struct Layout {
     topology: Topology,
     faults: Faults,
-    /// What each traffic group asks of the topology.
-    demands: Vec<Demand>,
+    /// The hosts of each traffic group.
+    casts: Vec<Cast>,
     /// The schemes in use, and which of them is the network's.
     schemes: Vec<Box<dyn Scheme>>,
     network_scheme: usize,
@@ -88,11 +89,11 @@ impl Layout {
         let substitute = substitutes.topology.take();
         let mut schemes = Schemes { scenario, substitutes: substitutes.schemes, keys: Vec::new(), built: Vec::new() };
         let network_scheme = schemes.index(scenario.scheme_key());
-        let demands: Vec<Demand> = scenario.traffic.iter().map(demand).collect();
-        let topology = match substitute {
+        let mut topology = match substitute {
             Some(topology) => topology,
-            None => self::topology(scenario, &demands)?,
+            None => self::topology(scenario)?,
         };
+        let casts = cast::casts(scenario, &mut topology)?;
         let faults = Faults::build(scenario, &topology, scenario.run.integer("seed"))?;
         check_magnitudes(scenario, &topology, &faults)?;
         let header = header(scenario)?;
@@ -103,7 +104,7 @@ impl Layout {
         }
         let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
         let schemes = schemes.built;
-        Ok(Self { topology, faults, demands, schemes, network_scheme, endpoints, mss, header, base_rtt })
+        Ok(Self { topology, faults, casts, schemes, network_scheme, endpoints, mss, header, base_rtt })
     }
 
     /// The network's scheme.
@@ -225,15 +226,8 @@ impl Schemes<'_> {
     }
 }
 
-fn demand(group: &TrafficGroup) -> Demand {
-    (traffic_row(group).demand)(&group.params)
-}
-
-fn traffic_row(group: &TrafficGroup) -> &'static TrafficRow {
-    traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry")
-}
-
-fn topology(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecError> {
+fn topology(scenario: &Scenario) -> Result<Topology, SpecError> {
+    let demands: Vec<Demand> = scenario.traffic.iter().map(cast::by_part).collect();
     let total = Demand {
         senders: demands.iter().map(|demand| demand.senders).sum(),
         receivers: demands.iter().map(|demand| demand.receivers).max().unwrap_or(0),
@@ -251,7 +245,7 @@ fn topology(scenario: &Scenario, demands: &[Demand]) -> Result<Topology, SpecErr
             total.senders,
             topology::MAX_PORTS
         );
-        return Err(group.params.fail(traffic_row(group).demand_key, message));
+        return Err(group.params.fail(cast::traffic_row(group).demand_key, message));
     }
     (row.build)(&scenario.network.params, &total)
 }
@@ -524,22 +518,17 @@ fn ledger(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Ledger {
     ledger
 }
 
-/// Gives each group its own sending hosts, in file order; groups that share hosts take all of them.
+/// The traffic groups, each with its hosts.
 fn groups(scenario: &Scenario, layout: &Layout, seed: u64) -> Result<Vec<Group>, SpecError> {
-    let (topology, demands) = (&layout.topology, &layout.demands);
-    let mut next = 0;
     let mut groups = Vec::new();
-    for (i, (group, demand)) in scenario.traffic.iter().zip(demands).enumerate() {
-        let row = traffic_row(group);
-        let shared = group.params.text("placement") == "round-robin";
-        let senders =
-            if shared { topology.senders.clone() } else { topology.senders[next..next + demand.senders].to_vec() };
-        next += demand.senders;
+    for (i, (group, Cast { senders, receivers })) in scenario.traffic.iter().zip(&layout.casts).enumerate() {
+        let place = Place { topology: &layout.topology, senders, receivers };
         groups.push(Group {
             name: group.name.clone(),
-            traffic: (row.build)(&group.params)?,
+            traffic: (cast::traffic_row(group).build)(&group.params, &place)?,
             stream: stream(seed, &format!("traffic/{}", group.name)),
-            senders,
+            senders: senders.clone(),
+            receivers: receivers.clone(),
             endpoint: GroupId::new(i).index(),
             hurry: group.params.time("deadline"),
             announces_size: group.params.flag("announce-size"),

@@ -2,6 +2,7 @@
 
 mod build;
 mod capture;
+mod cast;
 mod checks;
 mod core;
 mod endpoints;

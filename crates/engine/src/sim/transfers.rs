@@ -108,6 +108,7 @@ pub(crate) struct Group {
     pub(crate) traffic: Box<dyn Traffic>,
     pub(crate) stream: Stream,
     pub(crate) senders: Vec<NodeId>,
+    pub(crate) receivers: Vec<NodeId>,
     pub(crate) endpoint: usize,
     /// Time that its transfers have from start to last byte; zero if they are in no hurry.
     pub(crate) hurry: Time,
@@ -152,7 +153,7 @@ impl World {
         let mut cx = TrafficCx {
             now,
             senders: &state.senders,
-            receivers: &self.topology.receivers,
+            receivers: &state.receivers,
             next: TransferId::new(self.transfers.len()),
             stream: &mut state.stream,
             actions: &mut actions,

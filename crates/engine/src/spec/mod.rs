@@ -12,6 +12,7 @@ mod scenario;
 mod schema;
 mod section;
 pub mod sections;
+mod sizes;
 #[cfg(test)]
 mod tests;
 
@@ -20,3 +21,4 @@ pub use params::{Kind, Param, Value, Window};
 pub use scenario::{ResolvedRow, Scenario, ScenarioFault, Section, TrafficGroup};
 pub use schema::json_schema;
 pub use section::Params;
+pub use sizes::Sizes;

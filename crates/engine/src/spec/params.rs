@@ -3,6 +3,7 @@
 //! From one declaration come the parser's checks, the default, the JSON Schema, `check --resolved` with the
 //! source of every default, and the parameter table of a manual page.
 
+use super::sizes::Sizes;
 use crate::units::{Bytes, Rate, Size, Time};
 
 /// What kind of value a key takes.
@@ -31,6 +32,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A number of segments or bytes: `"2mss"`, `"2920B"`.
     Window,
+    /// Sizes to draw from: `"64KB"`, `"1MB 50%, 4MB 50%"`, `"cdf 2KB 0%, 98KB 100%"`.
+    Sizes,
 }
 
 /// One key of a scenario file.
@@ -106,6 +109,8 @@ pub enum Value {
     Text(String),
     /// Of a [`Kind::Window`] key, in segments or bytes.
     Window(Window),
+    /// Of a [`Kind::Sizes`] key.
+    Sizes(Sizes),
 }
 
 /// A window, in segments or bytes.

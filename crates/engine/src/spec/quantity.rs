@@ -6,6 +6,7 @@
 use super::document::{Content, Scalar};
 use super::error::{Fault, nearest};
 use super::params::{Kind, Param, Value, Window};
+use super::sizes::Sizes;
 use crate::units::{Bytes, Rate, Size, Time};
 use std::fmt;
 
@@ -28,6 +29,7 @@ pub(super) fn read(param: &Param, given: &Content) -> Result<Value, Fault> {
         Kind::Size => Value::Size(size(quoted(kind, given)?)?),
         Kind::Rate => Value::Rate(rate(quoted(kind, given)?)?),
         Kind::Window => Value::Window(window(quoted(kind, given)?)?),
+        Kind::Sizes => Value::Sizes(sizes(quoted(kind, given)?)?),
         Kind::Fraction => Value::Number(fraction(given)?),
         Kind::Number => Value::Number(number(kind, given)?),
         Kind::Integer => Value::Integer(integer(given)?),
@@ -65,6 +67,7 @@ impl fmt::Display for Value {
             Self::Text(text) => text.fmt(f),
             Self::Window(Window::Segments(n)) => write!(f, "{n}mss"),
             Self::Window(Window::Bytes(n)) => write!(f, "{n}B"),
+            Self::Sizes(sizes) => sizes.fmt(f),
         }
     }
 }
@@ -85,7 +88,7 @@ impl From<&Value> for serde_json::Value {
 pub(super) fn noun(kind: Kind) -> String {
     match kind {
         Kind::Time => "a time",
-        Kind::Bytes => "a number of bytes",
+        Kind::Bytes | Kind::Sizes => "a number of bytes",
         Kind::Size => "a number of packets or bytes",
         Kind::Rate => "a rate",
         Kind::Fraction => "a share",
@@ -103,7 +106,7 @@ pub(super) fn noun(kind: Kind) -> String {
 pub(super) fn units(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Time => &["ms", "ps", "ns", "us", "s"],
-        Kind::Bytes => &["KB", "B", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
+        Kind::Bytes | Kind::Sizes => &["KB", "B", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
         Kind::Size => &["pkt", "B", "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
         Kind::Window => &["mss", "B", "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
         Kind::Rate => &["Gbps", "bps", "kbps", "Kbps", "Mbps", "Tbps", "Bps", "kBps", "KBps", "MBps", "GBps", "TBps"],
@@ -192,6 +195,10 @@ fn window(text: &str) -> Result<Window, Fault> {
         "mss" => quantity.times(1, Kind::Window, MOST).map(Window::Segments),
         _ => bytes(Kind::Window, &quantity).map(Window::Bytes),
     }
+}
+
+fn sizes(text: &str) -> Result<Sizes, Fault> {
+    Sizes::read(text, |text| bytes(Kind::Bytes, &Quantity::of(Kind::Bytes, text)?))
 }
 
 fn rate(text: &str) -> Result<Rate, Fault> {
@@ -369,24 +376,29 @@ fn meant(kind: Kind, unit: &str) -> Option<&'static str> {
 }
 
 fn check_bounds(param: &Param, value: &Value) -> Result<(), Fault> {
-    let amount = match value {
-        Value::Time(time) => time.ps() as f64,
-        Value::Bytes(bytes) => bytes.get() as f64,
-        Value::Rate(rate) => rate.bps() as f64,
+    let (least, most) = match value {
+        Value::Time(time) => both(time.ps() as f64),
+        Value::Bytes(bytes) => both(bytes.get() as f64),
+        Value::Rate(rate) => both(rate.bps() as f64),
         Value::Size(Size::Packets(n) | Size::Bytes(n))
         | Value::Window(Window::Segments(n) | Window::Bytes(n))
-        | Value::Integer(n) => *n as f64,
-        Value::Number(number) => *number,
+        | Value::Integer(n) => both(*n as f64),
+        Value::Number(number) => both(*number),
+        Value::Sizes(sizes) => (sizes.least() as f64, sizes.most() as f64),
         Value::Bool(_) | Value::Text(_) => return Ok(()),
     };
     let max = upper_bound(param);
-    if amount < param.min {
+    if least < param.min {
         return Err(format!("must be at least {}, not {value}", bound(value, param.min)).into());
     }
-    if amount > max {
+    if most > max {
         return Err(format!("must be at most {}, not {value}", bound(value, max)).into());
     }
     Ok(())
+}
+
+fn both(amount: f64) -> (f64, f64) {
+    (amount, amount)
 }
 
 /// The largest value of `param`; a share is at most 1 unless its declaration says otherwise.
@@ -399,7 +411,7 @@ fn bound(value: &Value, bound: f64) -> Value {
     let whole = bound.ceil() as u64;
     match value {
         Value::Time(_) => Value::Time(Time::from_ps(whole)),
-        Value::Bytes(_) => Value::Bytes(Bytes::new(whole)),
+        Value::Bytes(_) | Value::Sizes(_) => Value::Bytes(Bytes::new(whole)),
         Value::Rate(_) => Value::Rate(Rate::from_bps(whole)),
         Value::Size(Size::Packets(_)) => Value::Size(Size::Packets(whole)),
         Value::Size(Size::Bytes(_)) => Value::Size(Size::Bytes(whole)),

@@ -153,7 +153,7 @@ fn of_kind(param: &Param) -> Value {
         schema
     };
     match param.kind {
-        Kind::Time | Kind::Bytes | Kind::Size | Kind::Rate | Kind::Window => {
+        Kind::Time | Kind::Bytes | Kind::Size | Kind::Rate | Kind::Window | Kind::Sizes => {
             json!({"type": "string", "pattern": pattern(param.kind)})
         }
         Kind::Fraction => {
@@ -182,5 +182,10 @@ fn pattern(kind: Kind) -> String {
         Kind::Window => format!("(mss|{PREFIX}B)"),
         _ => format!("{PREFIX}B"),
     };
+    if kind == Kind::Sizes {
+        let size = format!(r"[0-9]+(\.[0-9]+)? ?{unit}");
+        let share = format!(r"{size} [0-9]+(\.[0-9]+)?%");
+        return format!("^({size}|(cdf )?{share}( ?, ?{share})*)$");
+    }
     format!(r"^[0-9]+(\.[0-9]+)? ?{unit}$")
 }

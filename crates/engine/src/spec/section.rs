@@ -5,6 +5,7 @@ use super::error::{Fault, Place, SpecError};
 use super::params::{Kind, Param, Value, Window};
 use super::quantity;
 use super::sections::Variant;
+use super::sizes::Sizes;
 use crate::units::{Bytes, Rate, Size, Time};
 
 /// The checked values of one table of a scenario: one for each declared key, whether written or a default.
@@ -182,6 +183,14 @@ impl Params {
         match self.value(key) {
             Value::Window(window) => *window,
             other => mistyped(key, "a window", other),
+        }
+    }
+
+    /// The value of a [`Kind::Sizes`] key.
+    pub fn sizes(&self, key: &str) -> &Sizes {
+        match self.value(key) {
+            Value::Sizes(sizes) => sizes,
+            other => mistyped(key, "sizes", other),
         }
     }
 

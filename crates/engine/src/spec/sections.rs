@@ -382,6 +382,21 @@ pub const TRAFFIC_OPTIONAL: &[Param] = &[
 /// `[[traffic]]`: keys of every group, whatever its pattern.
 pub const TRAFFIC_COMMON: &[Param] = &[
     Param::new(
+        "from",
+        Kind::Text,
+        topology::BY_PART,
+        "Hosts that send, such as \"pod-0\", \"rack-4..7\", \"host-3, host-9\" or \"all\"; by-part: those that the network \
+         lays out as senders, one after the other.",
+        "an incast has senders of its own",
+    ),
+    Param::new(
+        "to",
+        Kind::Text,
+        topology::BY_PART,
+        "Hosts that receive, in the same words; by-part: those that the network lays out as receivers.",
+        "an incast has one receiver",
+    ),
+    Param::new(
         "deadline",
         Kind::Time,
         "0s",

@@ -4,7 +4,7 @@
 //! it has spines times parallel cables (He et al. 2015, section 3.1). With more pods, cores join them.
 
 use super::TopologyRow;
-use super::layers::{Layers, SPINE_BUFFER};
+use super::layers::{CORE_DELAY, Layers, SPINE_BUFFER, UPLINK_DELAY};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
 use crate::spec::{Kind, Param};
 
@@ -70,6 +70,8 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "Buffer of every port of a core; 0 for the same as buffer.",
             "the same everywhere",
         ),
+        UPLINK_DELAY,
+        CORE_DELAY,
         SENDER_PLACEMENT,
         RECEIVER_PLACEMENT,
     ],

@@ -9,7 +9,7 @@
 // `edges-per-pod = 4`, `hosts-per-edge = 10`, `cores = 8`.
 
 use super::TopologyRow;
-use super::layers::Layers;
+use super::layers::{CORE_DELAY, Layers, UPLINK_DELAY};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
 use crate::spec::{Kind, Param};
 
@@ -84,6 +84,8 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "Buffer of every port of a core; 0 for the same as buffer.",
             "PFDCT, section 4: the same; section 5.3 has 250 packets",
         ),
+        UPLINK_DELAY,
+        CORE_DELAY,
         SENDER_PLACEMENT,
         RECEIVER_PLACEMENT,
     ],

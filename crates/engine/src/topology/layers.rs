@@ -19,6 +19,24 @@ pub(super) const SPINE_BUFFER: Param = Param::new(
     "the same everywhere",
 );
 
+/// The parameter of the delay of the first tier of cables between switches.
+pub(super) const UPLINK_DELAY: Param = Param::new(
+    "uplink-delay",
+    Kind::Time,
+    "0s",
+    "Propagation delay of the cables of uplink-rate, one way; 0s for the same as delay.",
+    "the same everywhere, as in the papers",
+);
+
+/// The same of the second tier.
+pub(super) const CORE_DELAY: Param = Param::new(
+    "core-delay",
+    Kind::Time,
+    "0s",
+    "Propagation delay of the cables of core-rate, one way; 0s for the same as delay.",
+    "the same everywhere, as in the papers",
+);
+
 /// A network to lay out.
 pub(super) struct Layers {
     pub(super) pods: usize,
@@ -53,6 +71,16 @@ impl Layers {
         self.cores / self.spines
     }
 
+    /// Half of what each tier carries; the thinnest counts.
+    fn bisection(&self, rate: Rate) -> Rate {
+        let all = |cables: usize, rate: Rate| cables as u64 * rate.bps() / 2;
+        let leaves = self.pods * self.leaves;
+        let hosts = all(leaves * self.hosts, rate);
+        let uplinks = all(leaves * self.spines * self.parallel, self.uplink_rate);
+        let cores = if self.pods > 1 { all(self.pods * self.cores * self.parallel, self.core_rate) } else { u64::MAX };
+        Rate::from_bps(hosts.min(uplinks).min(cores))
+    }
+
     fn check(&self, params: &Params, key: &str) -> Result<(), SpecError> {
         if self.pods > 1 && (self.cores == 0 || !self.cores.is_multiple_of(self.spines)) {
             let message = format!(
@@ -80,6 +108,10 @@ impl Layers {
     pub(super) fn build(&self, params: &Params, demand: &Demand, key: &str) -> Result<Topology, SpecError> {
         self.check(params, key)?;
         let (rate, delay) = (params.rate("rate"), params.time("delay"));
+        let delay_of = |tier: &Param| match params.time(tier.key) {
+            Time::ZERO => delay,
+            other => other,
+        };
         // The bottleneck is known once receivers are.
         let mut topology = Topology::new(LinkId::default());
         let mut racks = Vec::new();
@@ -94,7 +126,7 @@ impl Layers {
             for spine in 0..self.spines {
                 let switch = topology.add_switch(format!("{}-{}", self.names[1], pod * self.spines + spine));
                 for leaf in &leaves[pod * self.leaves..(pod + 1) * self.leaves] {
-                    self.join(&mut topology, *leaf, switch, self.uplink_rate, delay);
+                    self.join(&mut topology, *leaf, switch, self.uplink_rate, delay_of(&UPLINK_DELAY));
                 }
             }
         }
@@ -104,13 +136,15 @@ impl Layers {
             let switch = topology.add_switch(format!("{}-{core}", self.names[2]));
             for pod in 0..self.pods {
                 let spine = spines[pod * self.spines + core / self.group()];
-                self.join(&mut topology, spine, switch, self.core_rate, delay);
+                self.join(&mut topology, spine, switch, self.core_rate, delay_of(&CORE_DELAY));
             }
             topology.set_buffer(switch, self.buffers[1]);
         }
         for spine in spines {
             topology.set_buffer(spine, self.buffers[0]);
         }
+        topology.pods = self.pods;
+        topology.bisection = Some(self.bisection(rate));
         let receivers = receivers(&racks, params, demand);
         assign(&mut topology, racks, receivers, params, demand, self.hosts_key)?;
         Ok(topology)

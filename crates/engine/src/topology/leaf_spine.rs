@@ -1,7 +1,7 @@
 //! Leaves with their hosts, each joined to every spine by one cable.
 
 use super::TopologyRow;
-use super::layers::{Layers, SPINE_BUFFER};
+use super::layers::{Layers, SPINE_BUFFER, UPLINK_DELAY};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
 use crate::spec::{Kind, Param};
 
@@ -32,6 +32,7 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "Alizadeh et al. 2010, section 4: hosts at 1 Gbps, uplinks at 10 Gbps",
         ),
         SPINE_BUFFER,
+        UPLINK_DELAY,
         SENDER_PLACEMENT,
         RECEIVER_PLACEMENT,
     ],

@@ -7,6 +7,7 @@ mod fat_tree;
 mod layers;
 mod leaf_spine;
 mod racks;
+mod select;
 mod star;
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,12 @@ pub struct Topology {
     pub receivers: Vec<NodeId>,
     /// The link where incast is expected: whose queue is measured.
     pub bottleneck: LinkId,
+    /// Pods, each with as many racks as the others; one where the topology knows none.
+    pods: usize,
+    /// Hosts are called by their number, not by a part.
+    numbered: bool,
+    /// Capacity in one direction between one half of the pods and the other, or of the racks where there is one pod.
+    pub bisection: Option<Rate>,
     /// What switches are called; empty for hosts, whose names follow from their parts.
     switches: Vec<String>,
     /// Egress links of each node, for routing.
@@ -88,6 +95,8 @@ pub struct Topology {
     /// Those from one switch to another.
     trunks: Vec<Vec<LinkId>>,
 }
+
+pub use select::BY_PART;
 
 /// The key of `[network]` that holds the buffer of every port that has no key of its own.
 const BUFFER: &str = "buffer";
@@ -103,6 +112,9 @@ impl Topology {
             senders: Vec::new(),
             receivers: Vec::new(),
             bottleneck,
+            pods: 1,
+            numbered: false,
+            bisection: None,
             switches: Vec::new(),
             egress: Vec::new(),
             trunks: Vec::new(),
@@ -157,9 +169,15 @@ impl Topology {
         }
     }
 
-    /// What every node is called: `sender-0` and `receiver-0` by part, switches as the topology says.
+    /// What every node is called: `sender-0` and `receiver-0` by part, or else `host-0`; switches as the topology says.
     pub fn names(&self) -> Vec<String> {
         let mut names = self.switches.clone();
+        if self.numbered {
+            for (i, host) in self.hosts().into_iter().enumerate() {
+                names[host.index()] = format!("host-{i}");
+            }
+            return names;
+        }
         for (part, hosts) in [("sender", &self.senders), ("receiver", &self.receivers)] {
             for (i, host) in hosts.iter().enumerate() {
                 names[host.index()] = format!("{part}-{i}");

@@ -157,6 +157,54 @@ fn the_fat_tree_of_pfdct_section_5_3() {
     assert_eq!(network.links[paths[0][2].index()].rate.bps(), 10_000_000_000);
 }
 
+/// What a text selects, as numbers of hosts.
+fn selected(topology: &Topology, text: &str) -> Vec<usize> {
+    const KEY: Param = Param::new("from", crate::spec::Kind::Text, "all", "Hosts.", "all");
+    let params = Params::defaults(&[&[KEY]]).with("from", text);
+    let all = topology.hosts();
+    let hosts = topology.select(&params, "from").unwrap_or_else(|error| panic!("{error}"));
+    hosts.iter().map(|host| all.iter().position(|other| other == host).expect("a host")).collect()
+}
+
+#[test]
+fn hosts_are_selected_by_pod_rack_number_and_part() {
+    let (network, _) = laid_out("topology = \"fat-tree\"\nhosts-per-edge = 3", 1, 2);
+    assert_eq!(selected(&network, "all"), (0..24).collect::<Vec<_>>());
+    assert_eq!(selected(&network, "pod-1"), [6, 7, 8, 9, 10, 11]);
+    assert_eq!(selected(&network, "rack-6..7"), [18, 19, 20, 21, 22, 23]);
+    assert_eq!(selected(&network, "host-5, rack-1, host-0..1"), [5, 3, 4, 0, 1], "each once, in the order named");
+    assert_eq!(selected(&network, "receivers"), [0, 1]);
+    assert_eq!(selected(&network, "receiver-1"), [1]);
+    // The first sender is in the second rack, the last ones are the rest of the receivers' rack.
+    assert_eq!((selected(&network, "sender-0"), selected(&network, "senders").len()), (vec![3], 22));
+    // The senders' switch comes first, so its rack does.
+    let (two, _) = laid_out("topology = \"two-switch\"", 3, 1);
+    assert_eq!((selected(&two, "rack-0"), selected(&two, "receivers")), (selected(&two, "senders"), vec![3, 4]));
+    let (tree, _) = laid_out("topology = \"tree\"", 9, 1);
+    assert_eq!((selected(&tree, "rack-0"), selected(&tree, "rack-3")), (vec![0], vec![7, 8, 9]));
+}
+
+#[test]
+fn tiers_have_delays_of_their_own() {
+    let text = "topology = \"fat-tree\"\ndelay = \"1us\"\nuplink-delay = \"10us\"\ncore-delay = \"100us\"";
+    let (network, _) = laid_out(text, 1, 1);
+    // From another pod over all three tiers, and from the next rack over two.
+    let rtt = |host: NodeId| network.base_rtt(&network.paths(host, network.receivers[0])[0]);
+    assert_eq!((rtt(network.senders[4]), rtt(network.senders[0])), (Time::from_us(2 * 222), Time::from_us(2 * 22)));
+    let (leaves, _) = laid_out("topology = \"leaf-spine\"\ndelay = \"1us\"\nuplink-delay = \"3us\"", 1, 1);
+    assert_eq!(leaves.base_rtt(&leaves.paths(leaves.senders[0], leaves.receivers[0])[0]), Time::from_us(16));
+}
+
+#[test]
+fn half_of_the_thinnest_tier_is_the_bisection() {
+    let of = |text: &str| laid_out(text, 1, 1).0.bisection.map(Rate::bps);
+    assert_eq!(of("topology = \"fat-tree\""), Some(8_000_000_000));
+    assert_eq!(of("topology = \"fat-tree\"\ncores = 2"), Some(4_000_000_000));
+    assert_eq!(of("topology = \"leaf-spine\"\nhosts-per-leaf = 4"), Some(8_000_000_000), "hosts are the thinnest");
+    assert_eq!(of("topology = \"leaf-spine\"\nuplink-rate = \"1Gbps\"\nhosts-per-leaf = 4"), Some(4_000_000_000));
+    assert_eq!(of("topology = \"star\""), None);
+}
+
 #[test]
 fn too_few_hosts_and_too_many_are_refused() {
     let of = |text: &str, senders| try_lay_out(text, senders, 1).expect_err("refused").to_string();

@@ -2,7 +2,7 @@
 
 use super::{Connection, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host};
 use crate::spec::{Kind, Param, Params, SpecError};
-use crate::topology::Demand;
+use crate::topology::{BY_PART, Demand};
 use crate::units::Time;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
@@ -14,8 +14,14 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         Param::new("start", Kind::Time, "0s", "When the first flow begins.", "at once"),
         Param::new("interval", Kind::Time, "0s", "Time between the starts of consecutive flows.", "all at once"),
         Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "none"),
-        Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the data, from 0.", "the first")
-            .at_most(65_534.0),
+        Param::new(
+            "receiver",
+            Kind::Integer,
+            "0",
+            "Which receiving host gets the data, from 0; where to names several, they get flows in turn from that one on.",
+            "the first",
+        )
+        .at_most(65_534.0),
         Param::new(
             "placement",
             Kind::Choice(&["own-host", "round-robin"]),
@@ -30,7 +36,8 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         let own = params.text("placement") == "own-host";
         Demand { senders: if own { flows } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
     },
-    build,
+    one_client: false,
+    build: |params, _| build(params),
 };
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
@@ -45,6 +52,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         interval: params.time("interval"),
         jitter: params.time("jitter"),
         receiver: params.integer("receiver") as usize,
+        in_turn: params.text("to") != BY_PART,
     }))
 }
 
@@ -58,15 +66,20 @@ struct Background {
     interval: Time,
     jitter: Time,
     receiver: usize,
+    /// The receiving hosts take turns.
+    in_turn: bool,
 }
 
 impl Traffic for Background {
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
         for i in 0..self.flows {
+            let to = cx.receivers[(self.receiver + if self.in_turn { i } else { 0 }) % cx.receivers.len()];
+            // Nobody sends to itself: the next one does.
+            let from = host(cx.senders, if host(cx.senders, i) == to { i + 1 } else { i });
             cx.actions.push(TrafficAction::Transfer(TransferSpec {
                 start: self.start + self.interval * i as u64 + cx.stream.uniform_time(self.jitter),
-                from: host(cx.senders, i),
-                to: cx.receivers[self.receiver],
+                from,
+                to,
                 bytes: self.bytes,
                 connection: Connection::Fresh,
                 request: None,

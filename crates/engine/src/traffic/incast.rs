@@ -19,7 +19,8 @@ pub(super) const ROW: TrafficRow = TrafficRow {
             receivers: params.integer("receiver") as usize + 1,
         }
     },
-    build,
+    one_client: true,
+    build: |params, _| build(params),
 };
 
 const PARAMS: &[Param] = &[

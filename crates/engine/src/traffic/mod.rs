@@ -6,11 +6,12 @@
 mod background;
 mod incast;
 mod relay_tree;
+mod sessions;
 
 use crate::ids::{NodeId, TransferId};
 use crate::rng::Stream;
 use crate::spec::{Param, Params, SpecError};
-use crate::topology::Demand;
+use crate::topology::{Demand, Topology};
 use crate::units::Time;
 
 /// A traffic pattern that a scenario can name.
@@ -25,12 +26,28 @@ pub struct TrafficRow {
     pub demand_key: &'static str,
     /// Hosts that it needs.
     pub demand: fn(&Params) -> Demand,
+    /// All its data goes to one host, the last of the receivers that it needs.
+    pub one_client: bool,
     /// Makes the pattern.
-    pub build: fn(&Params) -> Result<Box<dyn Traffic>, SpecError>,
+    pub build: Build,
+}
+
+/// Makes a pattern where it will be at work.
+pub type Build = fn(&Params, &Place<'_>) -> Result<Box<dyn Traffic>, SpecError>;
+
+/// Where a pattern is at work.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The network.
+    pub topology: &'a Topology,
+    /// Its sending hosts.
+    pub senders: &'a [NodeId],
+    /// Its receiving hosts.
+    pub receivers: &'a [NodeId],
 }
 
 /// Every traffic pattern.
-pub const REGISTRY: &[TrafficRow] = &[incast::ROW, background::ROW, relay_tree::ROW];
+pub const REGISTRY: &[TrafficRow] = &[incast::ROW, background::ROW, sessions::ROW, relay_tree::ROW];
 
 /// How a transfer gets its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +104,7 @@ pub struct TrafficCx<'a> {
     pub now: Time,
     /// Its sending hosts.
     pub senders: &'a [NodeId],
-    /// All receiving hosts.
+    /// Its receiving hosts.
     pub receivers: &'a [NodeId],
     /// Number of the next transfer.
     pub next: TransferId,

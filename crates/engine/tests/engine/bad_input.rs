@@ -50,6 +50,55 @@ fn refused(changes: &[(&str, &str)], place: &str, says: &str) {
 }
 
 #[test]
+fn hosts_that_are_not_there() {
+    let from = |hosts: &str| [("bytes-each = \"10KB\"", format!("bytes-each = \"10KB\"\nfrom = \"{hosts}\""))];
+    for (hosts, says) in [
+        ("pdo-0", "\"pdo-0\" names no hosts (did you mean \"pod\"?)"),
+        ("all-3", "\"all-3\" names no hosts"),
+        ("rack", "which rack? Write \"rack-0\", or \"rack-0..3\" for several"),
+        ("host-x", "\"host-x\" is no range: write \"host-0\" or \"host-0..3\""),
+        ("host-3..1", "the range \"host-3..1\" runs backwards"),
+        ("pod-1", "the network has no pod-1, only pod-0 to pod-0"),
+        ("all, rack-1", "the network has no rack-1, only rack-0 to rack-0"),
+        ("host-1", "names 1 hosts beside the client, and the group needs 3, each of its own"),
+    ] {
+        let changes = from(hosts);
+        let star = ("topology = \"star\"", "topology = \"star\"\nsender-hosts = 3");
+        refused(&[star, (changes[0].0, &changes[0].1)], "11: traffic.incast.from", says);
+    }
+    refused(
+        &[("senders = 3", "senders = 3\nreceiver = 1\nto = \"host-0\"")],
+        "10: traffic.incast.to",
+        "names 1 hosts, and the group needs 2 for its receiver",
+    );
+    let sessions = [("kind = \"incast\"", "kind = \"sessions\"\nfrom = \"host-0\"\nto = \"host-0\"")];
+    refused(&sessions, "9: traffic.sessions.to", "names the only host that sends among those that receive");
+}
+
+#[test]
+fn sizes_that_do_not_add_up() {
+    let sizes = |text: &'static str| [("kind = \"incast\"\nsenders = 3\nbytes-each = \"10KB\"", text)];
+    refused(
+        &sizes("kind = \"sessions\"\nsenders = 3\nbytes-each = \"10KB 50%, 20KB 40%\""),
+        "9: traffic.sessions.bytes-each",
+        "the shares add up to 90%, not to 100%",
+    );
+    refused(
+        &sizes("kind = \"sessions\"\nsenders = 3\nbytes-each = \"10KBB 50%, 20KB 50%\""),
+        "9: traffic.sessions.bytes-each",
+        "unknown unit \"KBB\"",
+    );
+    refused(
+        &sizes("kind = \"sessions\"\nbytes-each = \"0B 50%, 20KB 50%\""),
+        "8: traffic.sessions.bytes-each",
+        "must be at least 1B",
+    );
+    refused(&sizes("kind = \"sessions\"\nbytes-each = 10"), "8: traffic.sessions.bytes-each", "needs a unit");
+    let halves = "kind = \"sessions\"\nbytes-each = \"1KB\"\narrivals = \"poisson\"\nload = 1\nload-of = \"bisection\"";
+    refused(&sizes(halves), "11: traffic.sessions.load-of", "this network has no two halves");
+}
+
+#[test]
 fn too_many_hosts() {
     refused(&[("senders = 3", "senders = 1000000")], "8: traffic.incast.senders", "do not fit on a switch");
     let few = [("topology = \"star\"", "topology = \"star\"\nsender-hosts = 2"), ("senders = 3", "senders = 1000000")];

@@ -11,3 +11,4 @@ mod schemes;
 mod snapshots;
 mod theory;
 mod wireshark;
+mod workloads;

@@ -174,6 +174,32 @@ fn several_tiers_and_paths() {
 }
 
 #[test]
+fn sessions_between_named_hosts() {
+    let arrivals =
+        ["concurrent = 20", "concurrent = 9\ngap = \"10us\"\nin-rack = \"50%\"", "arrivals = \"poisson\"\nload = 2"];
+    for arrivals in arrivals {
+        for hosts in ["from = \"all\"\nto = \"host-0..3\"", "from = \"pod-1..3\"\nto = \"rack-0\"\npairs = \"in-turn\""]
+        {
+            if hosts.contains("in-turn") && arrivals.contains("in-rack") {
+                continue;
+            }
+            let sessions = format!(
+                "[[traffic]]\nkind = \"sessions\"\nbytes-each = \"9KB 60%, 70KB 40%\"\nstop = \"6ms\"\n{hosts}\n{arrivals}"
+            );
+            let case = Case {
+                network: network("topology = \"fat-tree\"\n", "buffer = \"9pkt\""),
+                incast: format!("{}\n{sessions}", Case::default().incast),
+                ..Case::default()
+            };
+            let outcome = case.agree();
+            assert!(outcome.number("drops") > 0.0 && outcome.number("flows") > 30.0, "{sessions}");
+            // Of those whose SYN was lost more than once some are not over after two seconds.
+            assert!(outcome.number("incomplete") < outcome.number("flows") / 10.0, "{sessions}");
+        }
+    }
+}
+
+#[test]
 fn disciplines_and_limits() {
     let disciplines = [
         "kind = \"drop-tail\"",

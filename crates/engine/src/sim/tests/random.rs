@@ -111,7 +111,15 @@ fn traffic() -> impl Strategy<Value = String> {
              scheme = \"dctcp\"\n"
         )),
     ];
-    (incast, background).prop_map(|(incast, background)| incast + &background)
+    let sessions = prop_oneof![
+        2 => Just(String::new()),
+        1 => (1_u32..5, 1_u64..40_000, any::<bool>()).prop_map(|(number, bytes, closed)| format!(
+            "[[traffic]]\nkind = \"sessions\"\nbytes-each = \"{bytes}B 50%, 3KB 50%\"\nfrom = \"all\"\nto = \"all\"\n\
+             stop = \"9ms\"\ncount = 25\n{}\n",
+            if closed { format!("concurrent = {number}") } else { format!("arrivals = \"poisson\"\ninterval = \"{number}00us\"") },
+        )),
+    ];
+    (incast, background, sessions).prop_map(|(incast, background, sessions)| incast + &background + &sessions)
 }
 
 /// Faults of the bottleneck or of one sender's link, of any kind, that may overlap.

@@ -26,7 +26,8 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         let own = params.text("placement") == "own-host";
         Demand { senders: edges + if own { workers } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
     },
-    build,
+    one_client: true,
+    build: |params, _| build(params),
 };
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {

@@ -1,0 +1,114 @@
+//! Which hosts a scenario means: by pod, rack, number or part.
+//!
+//! A rack is the hosts of one switch, in the order of the switches; a pod is as many racks as the topology says, all of
+//! them where it has no pods. Hosts are counted from rack to rack. None of these depends on who sends and who receives.
+
+use super::{NodeKind, Topology, twin};
+use crate::ids::NodeId;
+use crate::spec::{Params, SpecError};
+
+/// The word for the hosts that a traffic pattern is given without being asked.
+pub const BY_PART: &str = "by-part";
+
+/// What a selection may name, and whether by number.
+const NAMES: [(&str, bool); 8] = [
+    ("all", false),
+    ("senders", false),
+    ("receivers", false),
+    ("pod", true),
+    ("rack", true),
+    ("host", true),
+    ("sender", true),
+    ("receiver", true),
+];
+
+impl Topology {
+    /// The switch of a host.
+    pub fn rack_of(&self, host: NodeId) -> NodeId {
+        self.end(self.uplink(host))
+    }
+
+    /// The hosts of each switch that has any.
+    fn racks(&self) -> Vec<Vec<NodeId>> {
+        let hosts = |switch: usize| {
+            let ends = self.egress[switch].iter().map(|link| self.end(*link));
+            ends.filter(|node| self.nodes[node.index()] == NodeKind::Host).collect::<Vec<_>>()
+        };
+        let switches = (0..self.nodes.len()).filter(|node| self.nodes[*node] == NodeKind::Switch);
+        switches.map(hosts).filter(|rack| !rack.is_empty()).collect()
+    }
+
+    /// All hosts, rack by rack.
+    pub(super) fn hosts(&self) -> Vec<NodeId> {
+        self.racks().concat()
+    }
+
+    /// The hosts that `key` names, in the order of their first mention: a list such as `"pod-0, rack-4..7, host-3"`.
+    ///
+    /// # Errors
+    /// It names what the network does not have.
+    pub fn select(&self, params: &Params, key: &str) -> Result<Vec<NodeId>, SpecError> {
+        let mut chosen = Vec::new();
+        let mut taken = vec![false; self.nodes.len()];
+        for item in params.text(key).split(',').map(str::trim) {
+            for host in self.named(params, key, item)? {
+                if !std::mem::replace(&mut taken[host.index()], true) {
+                    chosen.push(host);
+                }
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// The hosts of one item of the list.
+    fn named(&self, params: &Params, key: &str, item: &str) -> Result<Vec<NodeId>, SpecError> {
+        let (word, numbers) = item.split_once('-').map_or((item, None), |(word, numbers)| (word, Some(numbers)));
+        if !NAMES.contains(&(word, numbers.is_some())) {
+            if NAMES.contains(&(word, true)) {
+                return Err(
+                    params.fail(key, format!("which {word}? Write \"{word}-0\", or \"{word}-0..3\" for several"))
+                );
+            }
+            let words: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            return Err(params.unknown_name(key, &format!("{item:?} names no hosts"), word, &words));
+        }
+        let single = |hosts: &[NodeId]| hosts.iter().map(|host| vec![*host]).collect::<Vec<_>>();
+        let sets = match word {
+            "pod" => self.pods(),
+            "rack" => self.racks(),
+            "sender" | "senders" => single(&self.senders),
+            "receiver" | "receivers" => single(&self.receivers),
+            _ => single(&self.hosts()),
+        };
+        let Some(numbers) = numbers else { return Ok(sets.concat()) };
+        let (first, last) = numbers.split_once("..").unwrap_or((numbers, numbers));
+        let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
+            return Err(params.fail(key, format!("{item:?} is no range: write \"{word}-0\" or \"{word}-0..3\"")));
+        };
+        if first > last {
+            return Err(params.fail(key, format!("the range {item:?} runs backwards")));
+        }
+        if last >= sets.len() {
+            let there = format!("{word}-0 to {word}-{}", sets.len().saturating_sub(1));
+            return Err(params.fail(key, format!("the network has no {word}-{last}, only {there}")));
+        }
+        Ok(sets[first..=last].concat())
+    }
+
+    fn pods(&self) -> Vec<Vec<NodeId>> {
+        let racks = self.racks();
+        racks.chunks(racks.len().div_ceil(self.pods)).map(<[_]>::concat).collect()
+    }
+
+    /// Calls hosts by their number instead of a part, for groups that all say themselves who sends and who receives.
+    /// The data of the first group goes to `host` first: its port is where incast is expected.
+    pub fn number_hosts(&mut self, host: NodeId) {
+        let first = self.receivers[0];
+        if self.bottleneck == twin(self.uplink(first)) {
+            self.bottleneck = twin(self.uplink(host));
+        }
+        self.receivers = vec![host];
+        self.senders = self.hosts().into_iter().filter(|other| *other != host).collect();
+        self.numbered = true;
+    }
+}

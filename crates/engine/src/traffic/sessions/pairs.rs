@@ -1,0 +1,75 @@
+//! Between which hosts sessions are.
+
+use crate::ids::NodeId;
+use crate::rng::Stream;
+use crate::spec::{Params, SpecError};
+use crate::topology::Topology;
+use std::collections::BTreeMap;
+
+/// How a group's sessions find their hosts.
+pub(super) struct Pairs {
+    senders: Vec<NodeId>,
+    receivers: Vec<NodeId>,
+    /// By turn instead of by lot.
+    in_turn: bool,
+    in_rack: f64,
+    /// The senders in the rack of each receiver, itself left out, where there are any.
+    near: BTreeMap<NodeId, Vec<NodeId>>,
+}
+
+impl Pairs {
+    pub(super) fn new(
+        params: &Params,
+        topology: &Topology,
+        senders: &[NodeId],
+        receivers: &[NodeId],
+    ) -> Result<Self, SpecError> {
+        let in_rack = params.number("in-rack");
+        let mut near = BTreeMap::new();
+        if in_rack > 0.0 {
+            let mut racks: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+            for sender in senders {
+                racks.entry(topology.rack_of(*sender)).or_default().push(*sender);
+            }
+            for receiver in receivers {
+                let rack = racks.get(&topology.rack_of(*receiver)).into_iter().flatten();
+                let others: Vec<NodeId> = rack.copied().filter(|host| host != receiver).collect();
+                near.extend((!others.is_empty()).then_some((*receiver, others)));
+            }
+        }
+        let in_turn = params.text("pairs") == "in-turn";
+        if in_turn && in_rack > 0.0 {
+            return Err(params.fail("in-rack", "has an effect with pairs = \"random\" only"));
+        }
+        Ok(Self { senders: senders.to_vec(), receivers: receivers.to_vec(), in_turn, in_rack, near })
+    }
+
+    /// Sender and receiver of a session. Nobody sends to itself.
+    pub(super) fn next(&self, number: u64, stream: &mut Stream) -> (NodeId, NodeId) {
+        if self.in_turn {
+            let [sender, receiver] =
+                [&self.senders, &self.receivers].map(|hosts| (number % hosts.len() as u64) as usize);
+            let to = self.receivers[receiver];
+            let ahead = usize::from(self.senders[sender] == to);
+            return (self.senders[(sender + ahead) % self.senders.len()], to);
+        }
+        let to = self.receivers[stream.below(self.receivers.len() as u64) as usize];
+        let near = self.near.get(&to).filter(|_| self.in_rack >= 1.0 || stream.unit() < self.in_rack);
+        let from = match near {
+            Some(rack) => rack[stream.below(rack.len() as u64) as usize],
+            None => self.any_but(to, stream),
+        };
+        (from, to)
+    }
+
+    /// Any sender but `host`.
+    fn any_but(&self, host: NodeId, stream: &mut Stream) -> NodeId {
+        let drawn = stream.below(self.senders.len() as u64) as usize;
+        if self.senders[drawn] != host {
+            return self.senders[drawn];
+        }
+        // Any of the others, each as likely: a second draw among them.
+        let ahead = 1 + stream.below(self.senders.len() as u64 - 1) as usize;
+        self.senders[(drawn + ahead) % self.senders.len()]
+    }
+}
