@@ -21,9 +21,9 @@ from markdown_it import MarkdownIt
 from fanin import ledger, pages
 from fanin.errors import ResultsError
 from fanin.ledger import STATUSES, Standing, Status
-from fanin.record import Drawn
+from fanin.record import Drawn, Work
 from fanin.store import clear_leftovers, replace_folder, temporary_beside, writing
-from fanin.summary import column, format_number
+from fanin.summary import format_number
 
 FOLDER = "report"
 
@@ -33,8 +33,11 @@ _GENERATOR = "fanin report"
 
 _SIGNS: dict[Status, str] = {"reproduced": "✓", "direction only": "≈", "not reproduced": "✗", "not run": "○"}
 
-_MOST_ROWS = 300
+_MOST_ROWS = 100
 """Of a figure's data on the page; the CSV has all."""
+
+_SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+"""What is shown of a distribution."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,16 @@ class Drawing:
     """A plot on the page."""
 
     title: str
+    caption: str
+    note: str
     says: str
-    x_label: str
-    y_label: str
+    """What it shows, for those who do not see it."""
     picture: str
     """File beside the page; empty if it is missing."""
     size: tuple[int, int] | None
     """Of the picture, so that the page does not jump when it comes."""
     table: str
-    caption: str
+    heading: str
     header: list[str]
     rows: list[list[str]]
     left_out: str
@@ -108,10 +112,9 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
     environment = pages.environment()
     environment.filters |= {
         "anchor": _anchor,
-        "count": format_number,
-        "duration": pages.duration,
         "markdown": _markdown,
         "sentence": _sentence,
+        "simulated": _simulated,
         "slug": lambda status: status.replace(" ", "-"),
         "toml": to_toml,
     }
@@ -189,17 +192,20 @@ def _drawing(drawn: Drawn, standing: Standing, folder: Path) -> Drawing:
             shutil.copyfile(source, folder / name)
             copied[source.suffix] = name
             content[source.suffix] = source.read_text(encoding="utf-8", errors="replace")
-    caption, header, rows = _data(drawn, content[".csv"])
+    heading, header, rows = _data(drawn, content[".csv"])
+    axes = f"{drawn.y_label} against {drawn.x_label}." if drawn.y_label else ""
+    named = [name for name in drawn.lines.values() if name]
+    more = [f"Lines: {', '.join(named)}." if named else "", f"Marks: {', '.join(drawn.marks)}." if drawn.marks else ""]
     left_out = f"The first {_MOST_ROWS} of {len(rows)} rows." if len(rows) > _MOST_ROWS else ""
     return Drawing(
         title=drawn.title,
-        says=drawn.says,
-        x_label=drawn.x_label,
-        y_label=drawn.y_label,
+        caption=f"{_sentence(drawn.title)} {axes}".strip(),
+        note=drawn.note,
+        says=" ".join(part for part in (_sentence(drawn.title), axes, *more) if part),
         picture=copied[".svg"],
         size=_size(content[".svg"]),
         table=copied[".csv"],
-        caption=caption,
+        heading=heading,
         header=header,
         rows=rows[:_MOST_ROWS],
         left_out=left_out,
@@ -213,36 +219,65 @@ def _size(svg: str) -> tuple[int, int] | None:
 
 
 def _data(drawn: Drawn, text: str) -> tuple[str, list[str], list[list[str]]]:
-    """Caption, header and rows of a figure's CSV.
+    """Heading, header and rows of a figure's CSV.
 
-    Means of several lines stand side by side, in the unit of the axis; anything else is shown as it is.
+    Several lines stand side by side, in the units of the axes; anything else is shown as it is.
     """
-    table = list(csv.reader(io.StringIO(text)))
-    if len(table) < 2:
+    table = list(csv.DictReader(io.StringIO(text)))
+    if not table:
         return "", [], []
-    header, rows = table[0], table[1:]
-    if header != ["by", "x", "mean", "half", "runs"]:
-        return drawn.title, header, rows
-    scale = column(drawn.y).scale
-    lines = list(dict.fromkeys(row[0] for row in rows))
-    cells = {(x, line): _with_half(mean, half, scale) for line, x, mean, half, _ in rows}
-    places = sorted({row[1] for row in rows}, key=_place)
-    names = [drawn.lines.get(line, line) or drawn.y_label for line in lines]
-    body = [[x, *(cells.get((x, line), "") for line in lines)] for x in places]
-    caption = f"{drawn.y_label}: mean ± half the 95 % interval over seeds"
-    return caption, [drawn.x_label, *names], body
+    columns = set(table[0])
+    if not {"by", "x"} < columns or not columns & {"mean", "share"}:
+        return drawn.title, list(table[0]), [list(row.values()) for row in table]
+    lines = list(dict.fromkeys(row["by"] for row in table))
+    names = [drawn.lines.get(line, line) for line in lines]
+    if "share" in columns:
+        return drawn.y_label, ["Share", *(name or drawn.x_label for name in names)], _quantiles(drawn, table, lines)
+    cells = {(row["x"], row["by"]): _mean(row, drawn.y_scale) for row in table}
+    places = dict.fromkeys(row["x"] for row in table)
+    if all(_is_number(x) for x in places):
+        places = dict.fromkeys(sorted(places, key=float))
+    rows = [[_scaled(x, drawn.x_scale), *(cells.get((x, line), "") for line in lines)] for x in places]
+    interval = ": mean ± half the 95 % interval over seeds" if any(row.get("half") for row in table) else ""
+    return f"{drawn.y_label}{interval}", [drawn.x_label, *(name or drawn.y_label for name in names)], rows
 
 
-def _with_half(mean: str, half: str, scale: float) -> str:
-    shown = format_number(float(mean) * scale)
-    return f"{shown} ± {format_number(float(half) * scale, 2)}" if half else shown
+def _quantiles(drawn: Drawn, table: list[dict[str, str]], lines: list[str]) -> list[list[str]]:
+    """A distribution in a few rows."""
+    rows = []
+    for share in _SHARES:
+        of_lines = ([row for row in table if row["by"] == line] for line in lines)
+        reached = [next((row["x"] for row in each if float(row["share"]) >= share), "") for each in of_lines]
+        rows.append([f"{share:.0%}", *(format_number(float(x) * drawn.x_scale) if x else "" for x in reached)])
+    return rows
 
 
-def _place(value: str) -> tuple[float, str]:
+def _mean(row: dict[str, str], scale: float) -> str:
+    """A mean with half its interval, or with the ends of its whiskers."""
+    shown = _scaled(row["mean"], scale)
+    if row.get("low") and row.get("high"):
+        return f"{shown} ({_scaled(row['low'], scale)} to {_scaled(row['high'], scale)})"
+    return f"{shown} ± {format_number(float(row['half']) * scale, 2)}" if row.get("half") else shown
+
+
+def _scaled(value: str, scale: float) -> str:
+    if not _is_number(value):
+        return value
+    return format_number(float(value) * scale) if scale != 1.0 or "." in value else value
+
+
+def _is_number(value: str) -> bool:
     try:
-        return float(value), ""
+        float(value)
     except ValueError:
-        return float("inf"), value
+        return False
+    return True
+
+
+def _simulated(work: Work) -> str:
+    events, hops, seconds = (sum(each) for each in zip((0, 0, 0.0), *work.each.values(), strict=True))
+    counts = f"{format_number(int(events))} events, {format_number(int(hops))} packet-hops"
+    return f"{counts}, {pages.duration(seconds)} in the engine"
 
 
 def to_toml(table: Mapping[str, Any]) -> str:

@@ -48,7 +48,7 @@ class Entry:
     figure: str
     claim: str
     says: str
-    published: float | None
+    published: float | str | None
     ours: float | None
     interval: tuple[float | None, float | None]
     verdict: Status
@@ -59,11 +59,15 @@ class Entry:
     """Of the experiment: verdicts of a quick look or of an old engine are worth less."""
     command: str
     """What runs it."""
+    reading: str = ""
+    """Reading of the paper that it is judged under, where there are several."""
+    note: str = ""
 
     @property
     def id(self) -> str:
-        """``<paper>/<figure>/<claim>``."""
-        return f"{self.experiment}/{self.claim}"
+        """``<paper>/<figure>/<claim>``, and the reading where there are several."""
+        reading = "-".join(re.findall(r"\w+", self.reading.lower()))
+        return "/".join(part for part in (self.experiment, self.claim, reading) if part)
 
     @property
     def marked(self) -> str:
@@ -83,6 +87,8 @@ class Entry:
             "paper": self.paper,
             "figure": self.figure,
             "experiment": self.experiment,
+            "reading": self.reading,
+            "note": self.note,
             "state": self.state,
             "command": self.command,
         }
@@ -234,12 +240,14 @@ def _of_library(key: str, path: Path, out: Path) -> Standing:
         state: State = "stale" if note else "partial" if runs else "never run"
     else:
         state, note, runs = *_state(found, experiment), found.work.runs
-    judged = {} if found is None else {each.id: each for each in found.claims}
+    judged = {} if found is None else {(each.id, each.reading): each for each in found.claims}
     about = (document.paper, document.figure, state, command)
-    entries = [
-        _judged(key, judged[claim.id], note, *about) if claim.id in judged else _not_run(key, claim, note, *about)
-        for claim in document.claim
-    ]
+    entries = []
+    for claim in document.claim:
+        known = judged.get(name := _name(claim))
+        entries.append(
+            _not_run(key, claim, name[1], note, *about) if known is None else _judged(key, known, note, *about)
+        )
     return Standing(
         key, document.paper, document.figure, document.title, state, note, runs, of, command, entries, found, out / key
     )
@@ -292,6 +300,11 @@ def _finished(experiment: Experiment, out: Path) -> int:
         return 0
 
 
+def _name(claim: Claim) -> tuple[str, str]:
+    """What tells a claim from the others of its file."""
+    return claim.id, getattr(claim, "reading", "")
+
+
 def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
     doubt = f"stale ({note}); rerun: {command}. " if state == "stale" else ""
     return Entry(
@@ -303,15 +316,20 @@ def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: 
         published=found.published,
         ours=found.value,
         interval=found.interval,
-        verdict=found.verdict,
+        # A quick look may have no run of what the claim is about.
+        verdict=next((status for status in STATUSES if status == found.verdict), "not run"),
         reason=f"{doubt}{found.reason}",
         shown=found.shown,
         state=state,
         command=command,
+        reading=found.reading,
+        note=found.note,
     )
 
 
-def _not_run(key: str, claim: Claim, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
+def _not_run(
+    key: str, claim: Claim, reading: str, note: str, paper: str, figure: str, state: State, command: str
+) -> Entry:
     # Only to say numbers in the claim's unit: there is nothing judged.
     words = Judgement(claim, math.nan, math.nan, math.nan, "not reproduced")
     published = NONE if claim.published is None else words.show(claim.published)
@@ -330,6 +348,7 @@ def _not_run(key: str, claim: Claim, note: str, paper: str, figure: str, state: 
         shown=Shown(published=published, value=NONE, interval=NONE, accept=words.span(*claim.accept)),
         state=state,
         command=command,
+        reading=reading,
     )
 
 

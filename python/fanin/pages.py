@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fanin import catalogue, ledger
 from fanin.errors import FaninError
 from fanin.ledger import NONE, STATUSES, Standing, Status
-from fanin.record import Record, ranges
+from fanin.record import ranges
 from fanin.summary import format_number
 
 if TYPE_CHECKING:
@@ -94,18 +94,16 @@ def heading(manual: str) -> tuple[str, str]:
 def totals(standings: Iterable[Standing]) -> dict[str, str]:
     """What all runs together are: how many, of what size, by what versions, where; shared runs count once."""
     records = [each.record for each in standings if each.record is not None]
-    largest: dict[str, Record] = {}
-    for each in records:
-        if each.runs_of not in largest or each.work.runs > largest[each.runs_of].work.runs:
-            largest[each.runs_of] = each
-    work = [each.work for each in largest.values()]
+    work = [each.work for each in records]
+    runs = {run: totals for each in work for run, totals in each.each.items()}
+    events, hops, seconds = (sum(each) for each in zip((0, 0, 0.0), *runs.values(), strict=True))
     finished = [each.last for each in work if each.last]
     return {
         "experiments": str(len(records)),
-        "runs": format_number(sum(each.runs for each in work)),
-        "events": format_number(sum(each.events for each in work)),
-        "packet_hops": format_number(sum(each.packet_hops for each in work)),
-        "time": duration(sum(each.wall_s for each in work)),
+        "runs": format_number(len(runs)),
+        "events": format_number(int(events)),
+        "packet_hops": format_number(int(hops)),
+        "time": duration(seconds),
         "seeds": ranges(seed for each in work for seed in each.seeds) or NONE,
         "engines": _joined(each.engine_version for each in work),
         "versions": _joined(each.fanin_version for each in work),

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 import fanin
 from fanin import library
-from fanin.claims import Judgement, Verdict
+from fanin.claims import Judgement
 from fanin.errors import ResultsError
 from fanin.experiment import Experiment
 from fanin.scenario import Plot
@@ -28,8 +28,11 @@ from fanin.sweep import Runs, points
 
 NAME = "claims.json"
 
-FORMAT: Literal[1] = 1
+FORMAT: Literal[2] = 2
 """Raised whenever a field changes its meaning: a record of another format is stale."""
+
+
+_TOTALS = ("events", "packet_hops", "wall_s")
 
 
 class _Part(BaseModel):
@@ -50,13 +53,16 @@ class Judged(_Part):
 
     id: str
     says: str
+    reading: str = ""
+    """Reading of the paper that it is judged under, where there are several."""
     measure: str
-    published: float | None
+    published: float | str | None
     value: float | None
     interval: tuple[float | None, float | None]
     accept: tuple[float | None, float | None]
-    verdict: Verdict
+    verdict: str
     reason: str
+    note: str = ""
     shown: Shown
 
 
@@ -64,14 +70,18 @@ class Drawn(_Part):
     """A plot and its files, which stand beside the record."""
 
     name: str
+    kind: str = "line"
     title: str
-    y: str
+    note: str = ""
     x_label: str
     y_label: str
-    says: str
-    """What the plot shows, in a sentence, for those who do not see it."""
+    x_scale: float = 1.0
+    """What is shown, divided by what the CSV has."""
+    y_scale: float = 1.0
     lines: dict[str, str] = {}
-    """Value of ``by`` in the CSV -> the line's name in the legend."""
+    """Name of a line in the CSV -> in the legend."""
+    marks: list[str] = []
+    """What the paper's marks are called."""
     files: list[str]
 
 
@@ -91,16 +101,14 @@ class Work(_Part):
     first: str | None
     """When the first of the runs finished, and the last."""
     last: str | None
-    events: int
-    packet_hops: int
-    wall_s: float
-    """Time in the engine, added up over the runs."""
+    each: dict[str, tuple[int, int, float]]
+    """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
 
 
 class Record(_Part):
     """One reproduced experiment."""
 
-    format: Literal[1]
+    format: Literal[2]
     experiment: str
     paper: str
     figure: str
@@ -204,7 +212,6 @@ def _judged(judgement: Judgement) -> Judged:
 
 def _work(experiment: Experiment, runs: Runs) -> Work:
     manifests = [{**provenance(), **({} if run.stored is None else run.stored.manifest)} for _, run in runs]
-    summaries = [run.summary for _, run in runs]
     finished = sorted(manifest["finished"] for manifest in manifests if manifest.get("finished"))
 
     def every(key: str) -> list[str]:
@@ -222,29 +229,21 @@ def _work(experiment: Experiment, runs: Runs) -> Work:
         hosts=every("host"),
         first=finished[0] if finished else None,
         last=finished[-1] if finished else None,
-        events=sum(summary["events"] for summary in summaries),
-        packet_hops=sum(summary["packet_hops"] for summary in summaries),
-        wall_s=sum(summary["wall_s"] for summary in summaries),
+        each={run.run_id: tuple(run.summary.get(total, 0) for total in _TOTALS) for _, run in runs},
     )
 
 
 def drawn(plot: Plot, lines: dict[str, str], files: list[Path]) -> Drawn:
     """What to keep of a plot: its labels, its lines' names and its files."""
-    x_label, y_label = plot.x_label or column(plot.x).axis, plot.y_label or column(plot.y).axis
-    title = plot.title or column(plot.y).label
-    named = [name for name in lines.values() if name]
-    says = f"{title}: {y_label} against {x_label}"
-    says += f"; one line each for {', '.join(named)}" if named else ""
-    marks = [published.label for published in plot.published]
-    says += f"; marks of the paper: {', '.join(marks)}" if marks else ""
+    how = column(plot.y)
     return Drawn(
         name=plot.name,
-        title=title,
-        y=plot.y,
-        x_label=x_label,
-        y_label=y_label,
-        says=says,
+        title=plot.title or how.label,
+        x_label=plot.x_label or column(plot.x).axis,
+        y_label=plot.y_label or how.axis,
+        y_scale=how.scale,
         lines=lines,
+        marks=[published.label for published in plot.published],
         files=[path.name for path in files],
     )
 

@@ -127,14 +127,14 @@ def test_verdicts_of_another_file_or_engine_are_stale(cli, figures):
 def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
-    for old in ("[]", '{"format": 0}', '{"format": 99, "claims": []}'):
+    for old in ("[]", "{}", '{"format": 1}', '{"format": 99, "claims": []}'):
         path.write_text(old)
         entry = rows(cli)["alpha/fig2/some-goodput"]
         assert (entry["state"], entry["verdict"]) == ("stale", "not run")
         assert "another version of fanin" in entry["reason"]
 
 
-@pytest.mark.parametrize("content", ["", "{", '{"format": 1}', "null", '"x"', "\x00\xff"])
+@pytest.mark.parametrize("content", ["", "{", f'{{"format": {record.FORMAT}}}', "null", '"x"', "\x00\xff"])
 def test_a_damaged_record_is_one_clear_error(cli, figures, content):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
@@ -352,6 +352,54 @@ def test_a_scenario_is_written_as_toml_that_reads_back():
     }
     read = tomllib.loads(html_report.to_toml(table))
     assert read == {key: value for key, value in table.items() if key != "fault"}
+
+
+def test_each_reading_of_a_claim_has_an_entry_of_its_own():
+    shown = record.Shown(published="-", value="-", interval="-", accept="-")
+    fields = {"says": "s", "measure": "max", "published": "about ten", "value": 1.0, "interval": (None, None)}
+    fields |= {"accept": (0, 1), "reason": "r", "shown": shown, "id": "c"}
+    about = ("", "sdtcp", "Fig. 9", "complete", "fanin reproduce sdtcp/fig9")
+    entries = [
+        ledger._judged("sdtcp/fig9", record.Judged(**fields, verdict=verdict, reading=reading), *about)
+        for verdict, reading in (("reproduced", "15 KB"), ("not judged", "1.5 MB"))
+    ]
+    assert [entry.id for entry in entries] == ["sdtcp/fig9/c/15-kb", "sdtcp/fig9/c/1-5-mb"]
+    # A quick look has no run of some claims: nothing was judged.
+    assert [entry.verdict for entry in entries] == ["reproduced", "not run"]
+    assert entries[0].as_dict()["published"] == "about ten"
+
+
+def drawn(**fields):
+    labels = {"x_label": "N", "y_label": "Goodput (Mbit/s)", "x_scale": 1.0, "y_scale": 1e-6}
+    return record.Drawn(**{"name": "p", "title": "P", "files": [], "lines": {}} | labels | fields)
+
+
+def test_data_stand_side_by_side_in_the_units_of_the_axes():
+    text = "by,x,mean,half,runs\na,10,2e6,1e5,3\na,9,1e6,,1\nb,9,3e6,,1\n"
+    heading, header, rows = html_report._data(drawn(lines={"a": "A"}), text)
+    assert heading == "Goodput (Mbit/s): mean ± half the 95 % interval over seeds"
+    assert header == ["N", "A", "b"]
+    assert rows == [["9", "1", "3"], ["10", "2 ± 0.1", ""]]
+
+
+def test_words_keep_their_order_and_whiskers_their_ends():
+    text = "by,x,mean,half,low,high,runs\n,TCP,2e6,,1e6,4e6,1\n,DCTCP,1e6,,,,1\n"
+    heading, header, rows = html_report._data(drawn(), text)
+    assert (heading, header) == ("Goodput (Mbit/s)", ["N", "Goodput (Mbit/s)"])
+    assert rows == [["TCP", "2 (1 to 4)"], ["DCTCP", "1"]]
+
+
+def test_of_a_distribution_the_page_has_a_few_shares():
+    text = "by,x,share\n" + "".join(f"a,{i / 1000},{i / 100}\n" for i in range(1, 101))
+    _, header, rows = html_report._data(drawn(x_label="FCT (ms)", x_scale=1e3, y_label="Share (%)"), text)
+    assert header == ["Share", "a"]
+    assert rows[2] == ["50%", "50"]
+    assert rows[-1] == ["100%", "100"]
+
+
+def test_any_other_table_is_shown_as_it_is():
+    assert html_report._data(drawn(), "name,bits\n<b>,3\n") == ("P", ["name", "bits"], [["<b>", "3"]])
+    assert html_report._data(drawn(), "name,bits\n") == html_report._data(drawn(), "") == ("", [], [])
 
 
 def test_the_ledger_looks_into_no_run(cli, figures):
