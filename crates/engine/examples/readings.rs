@@ -1,4 +1,4 @@
-//! What each reading of a paper changes: `cargo run --release --example readings [-- SENDERS]`.
+//! What each reading of a paper changes: `cargo run --release --example readings [-- SENDERS [SCHEME]]`.
 //!
 //! Runs one incast for every scheme, then again with each parameter that selects another reading set to each of its
 //! other values, and prints a Markdown table of goodput and 99th percentile of the completion times, medians over
@@ -25,6 +25,7 @@ struct Situation {
 }
 
 const STAR: &str = "topology = \"star\"\ndelay = \"33us\"\nbuffer = \"100pkt\"\n";
+const CLOS: &str = "topology = \"clos\"\nhosts-per-leaf = 12\nhost-jitter = \"1us\"\nbuffer = \"80pkt\"\n";
 const TWO_SWITCHES: &str = "topology = \"two-switch\"\ndelay = \"33us\"\nbuffer = \"100pkt\"\n";
 
 const OTHERS: &[Situation] = &[
@@ -76,10 +77,11 @@ const OTHERS: &[Situation] = &[
                rounds = 100\njitter = \"100us\"\n",
     },
     Situation {
-        name: "deadlines of 40 ms",
+        name: "6 flows of 1 MB with 40 ms left, 6 without",
         network: STAR,
         rules: &[],
-        rest: "[[traffic]]\nkind = \"incast\"\nsenders = 30\nbytes-each = \"256KB\"\ndeadline = \"40ms\"\njitter = \"100us\"\n",
+        rest: "[[traffic]]\nkind = \"incast\"\nsenders = 6\nbytes-each = \"1MB\"\ndeadline = \"40ms\"\njitter = \"100us\"\n\
+               [[traffic]]\nname = \"others\"\nkind = \"incast\"\nsenders = 6\nbytes-each = \"1MB\"\njitter = \"100us\"\n",
     },
     Situation {
         name: "large requests",
@@ -97,15 +99,16 @@ const OTHERS: &[Situation] = &[
         rest: "[[traffic]]\nkind = \"incast\"\nsenders = 20\nbytes-each = \"256KB\"\njitter = \"100us\"\n[[fault]]\n\
                kind = \"rate\"\nlink = \"leaf-1->spine-0\"\nrate = \"100Mbps\"\n",
     },
+    Situation { name: "six clients of a rack", network: CLOS, rules: &[], rest: CLIENTS },
     Situation {
-        name: "six clients of a rack",
-        network: "topology = \"clos\"\nhosts-per-leaf = 12\nhost-jitter = \"1us\"\nbuffer = \"80pkt\"\n",
+        name: "the same over spanning trees",
+        network: CLOS,
         rules: &[("rcce", "st-enable = \"on\"\n")],
         rest: CLIENTS,
     },
     Situation {
         name: "no scheduler, the last switch instead",
-        network: STAR,
+        network: "topology = \"star\"\ndelay = \"33us\"\nbuffer = \"60pkt\"\n",
         rules: &[("rcce", "edge-mode = \"tor-proxy\"\n"), ("rcc", "scheduler = \"off\"\n")],
         rest: "[[traffic]]\nkind = \"incast\"\nsenders = 100\nbytes-each = \"32KB\"\njitter = \"100us\"\n",
     },
@@ -141,19 +144,19 @@ const OTHERS: &[Situation] = &[
     },
 ];
 
-/// Six incasts that want more than the spines carry.
-const CLIENTS: &str = "[[traffic]]\nname = \"c0\"\nkind = \"incast\"\nsenders = 48\nbytes-each = \"128KB\"\nreceiver = 0\n\
-    placement = \"round-robin\"\njitter = \"1ms\"\n\
-    [[traffic]]\nname = \"c1\"\nkind = \"incast\"\nsenders = 48\nbytes-each = \"128KB\"\nreceiver = 1\n\
-    placement = \"round-robin\"\njitter = \"1ms\"\n\
-    [[traffic]]\nname = \"c2\"\nkind = \"incast\"\nsenders = 48\nbytes-each = \"128KB\"\nreceiver = 2\n\
-    placement = \"round-robin\"\njitter = \"1ms\"\n\
-    [[traffic]]\nname = \"c3\"\nkind = \"incast\"\nsenders = 48\nbytes-each = \"128KB\"\nreceiver = 3\n\
-    placement = \"round-robin\"\njitter = \"1ms\"\n\
-    [[traffic]]\nname = \"c4\"\nkind = \"incast\"\nsenders = 48\nbytes-each = \"128KB\"\nreceiver = 4\n\
-    placement = \"round-robin\"\njitter = \"1ms\"\n\
-    [[traffic]]\nname = \"c5\"\nkind = \"incast\"\nsenders = 48\nbytes-each = \"128KB\"\nreceiver = 5\n\
-    placement = \"round-robin\"\njitter = \"1ms\"\n";
+/// One of the incasts to the hosts of a rack, which want more than the spines carry.
+macro_rules! client {
+    ($n:literal) => {
+        concat!(
+            "[[traffic]]\nname = \"to-",
+            $n,
+            "\"\nkind = \"incast\"\nsenders = 48\nbytes-each = \"128KB\"\nreceiver = ",
+            $n,
+            "\nplacement = \"round-robin\"\njitter = \"1ms\"\n"
+        )
+    };
+}
+const CLIENTS: &str = concat!(client!(0), client!(1), client!(2), client!(3), client!(4), client!(5));
 
 /// Two switches, a background flow and bursts: every role of every scheme has something to do.
 fn first(senders: u32) -> Situation {
@@ -249,11 +252,12 @@ fn tell(row: &SchemeRow, param: &Param, setting: &(String, String), situations: 
 
 fn main() {
     let senders = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(50);
+    let only = std::env::args().nth(2);
     let first = first(senders);
     println!(
         "| scheme | reading | setting | situation | goodput, Mbit/s | | p99, ms | |\n|---|---|---|---|--:|--:|--:|--:|"
     );
-    for row in schemes::REGISTRY {
+    for row in schemes::REGISTRY.iter().filter(|row| only.as_ref().is_none_or(|only| only == row.key)) {
         let all = std::iter::once(&first).chain(OTHERS);
         let situations: Vec<_> = all.map(|situation| (situation, situation.measure(row.key, None))).collect();
         if let Some(base) = &situations[0].1 {
