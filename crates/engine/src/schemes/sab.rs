@@ -8,12 +8,11 @@
 //! The original paper was not at hand: what goes beyond SDTCP's section 2 is a reading of ours, and says so.
 
 use super::{FlowFacts, NodeFacts, Reading, Scheme, SchemeRow};
-use crate::ids::{FlowId, LinkId};
+use crate::ids::FlowId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{AckEvent, CongestionControl, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
 use crate::spec::{Kind, Param, Params};
 use crate::units::Time;
-use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "sab",
@@ -86,7 +85,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         Reading {
             id: "B3",
             text: "Stale counts: a flow whose FIN was lost before the switch counts until the FIN is sent again, and an \
-                   idle open connection counts as long as it is open. A RST would take a flow off as a FIN does; nothing here \
+                   idle open connection counts as long as it is open, one that was open before from its first packet. A RST would take a flow off as a FIN does; nothing here \
                    sends one.",
             params: &[],
         },
@@ -138,7 +137,7 @@ impl Scheme for Bundle {
     }
     fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
         let rtt0 = if self.rtt0 == Time::ZERO { switch.base_rtt } else { self.rtt0 };
-        Some(Box::new(Allocator { epsilon: self.epsilon, rtt0, forget: self.forget, active: BTreeMap::new() }))
+        Some(Box::new(Allocator { epsilon: self.epsilon, rtt0, forget: self.forget, ports: Vec::new() }))
     }
 }
 
@@ -147,7 +146,47 @@ struct Allocator {
     epsilon: f64,
     rtt0: Time,
     forget: bool,
-    active: BTreeMap<LinkId, BTreeSet<FlowId>>,
+    /// By number of the egress link.
+    ports: Vec<Port>,
+}
+
+/// Who is active on a port.
+#[derive(Default)]
+struct Port {
+    /// By flow.
+    seen: Vec<Seen>,
+    active: u32,
+}
+
+/// What a port has seen of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Seen {
+    #[default]
+    Nothing,
+    Active,
+    Ended,
+}
+
+impl Port {
+    /// A packet of a flow comes by; `opens` if it begins a connection.
+    ///
+    /// READING: B3 a connection that was open before anyone looked counts from its first packet.
+    fn pass(&mut self, flow: FlowId, opens: bool) {
+        let index = flow.index();
+        if self.seen.len() <= index {
+            self.seen.resize(index + 1, Seen::Nothing);
+        }
+        // What is sent again after the FIN opens nothing.
+        if self.seen[index] == Seen::Nothing || (opens && self.seen[index] == Seen::Ended) {
+            self.seen[index] = Seen::Active;
+            self.active += 1;
+        }
+    }
+    fn end(&mut self, flow: FlowId) {
+        if std::mem::replace(&mut self.seen[flow.index()], Seen::Ended) == Seen::Active {
+            self.active -= 1;
+        }
+    }
 }
 
 impl SwitchAgent for Allocator {
@@ -159,17 +198,19 @@ impl SwitchAgent for Allocator {
         if packet.is_ack() {
             return Pass::Forward;
         }
-        let flows = self.active.entry(passage.to).or_default();
-        if packet.flags.has(Flags::SYN) {
-            flows.insert(packet.flow);
+        let index = passage.to.index();
+        if self.ports.len() <= index {
+            self.ports.resize_with(index + 1, Port::default);
         }
+        let port = &mut self.ports[index];
+        port.pass(packet.flow, packet.flags.has(Flags::SYN));
         let pipe = passage.rate.bytes_in(self.rtt0) + self.epsilon * passage.buffer as f64;
         // A flow that sends again what came before its FIN is no longer counted, and alone has everything.
-        let share = (pipe / flows.len().max(1) as f64) as u64;
+        let share = (pipe / f64::from(port.active.max(1))) as u64;
         // No share yet is 0.
         packet.field = if packet.field == 0 { share } else { packet.field.min(share) }.max(1);
         if self.forget && packet.flags.has(Flags::FIN) {
-            flows.remove(&packet.flow);
+            port.end(packet.flow);
         }
         Pass::Forward
     }
@@ -252,7 +293,7 @@ impl CongestionControl for Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::NodeId;
+    use crate::ids::{LinkId, NodeId};
     use crate::packet::Stamp;
     use crate::roles::{Backlog, CongestionWindow, PacketFacts, SwitchAction};
     use crate::units::Rate;
@@ -262,7 +303,7 @@ mod tests {
     const MSS: f64 = 1460.0;
 
     fn allocator(forget: bool) -> Allocator {
-        Allocator { epsilon: 0.5, rtt0: Time::from_us(200), forget, active: BTreeMap::new() }
+        Allocator { epsilon: 0.5, rtt0: Time::from_us(200), forget, ports: Vec::new() }
     }
 
     fn pass(agent: &mut Allocator, flow: usize, to: usize, flags: Flags, field: u64) -> u64 {
@@ -300,6 +341,16 @@ mod tests {
         assert_eq!(pass(&mut agent, 1, 1, Flags::SYN, 0), PIPE / 2);
         assert_eq!(pass(&mut agent, 0, 1, Flags::NONE, 0), PIPE / 2);
         assert_eq!(pass(&mut agent, 2, 5, Flags::SYN, 0), PIPE, "another port counts for itself");
+    }
+
+    #[test]
+    fn a_connection_that_was_open_before_counts_from_its_first_packet() {
+        let mut agent = allocator(true);
+        pass(&mut agent, 0, 1, Flags::NONE, 0);
+        assert_eq!(pass(&mut agent, 1, 1, Flags::NONE, 0), PIPE / 2);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::FIN, 0), PIPE / 2);
+        assert_eq!(pass(&mut agent, 0, 1, Flags::NONE, 0), PIPE, "what is sent again after the FIN counts nothing");
+        assert_eq!(pass(&mut agent, 0, 1, Flags::SYN, 0), PIPE / 2);
     }
 
     #[test]

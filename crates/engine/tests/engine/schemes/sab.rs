@@ -81,3 +81,14 @@ fn finished_flows_give_their_share_back() {
     // One of 41 shares of 66 packets is 1.6: a lone flow then waits for each.
     assert!(stale > 3.0 * fresh, "{stale} against {fresh}");
 }
+
+/// On open connections nobody sees a SYN, and they count from their first packets: the first flows to send are given more
+/// than the share that is theirs once all have, so that some is lost, but not over a thousand segments.
+#[test]
+fn open_connections_share_as_new_ones_do() {
+    let outcome =
+        run("[network]\ntopology = \"star\"\n[transport]\nscheme = \"sab\"\n[[traffic]]\nkind = \"incast\"\n\
+                       senders = 40\nbytes-each = \"64KB\"\nconnections = \"persistent\"\nrounds = 3\n");
+    assert_eq!(outcome.number("completed"), 120.0);
+    assert!(outcome.number("drops") < 200.0, "{} drops", outcome.number("drops"));
+}
