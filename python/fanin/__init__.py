@@ -11,7 +11,8 @@
 from fanin import extension
 from fanin._engine import version as engine_version
 from fanin.errors import FaninError, NotFoundError, ResultsError, RunError, ScenarioError
-from fanin.experiment import Experiment, Run, load
+from fanin.experiment import Experiment, load
+from fanin.runs import Run
 from fanin.sweep import Point, Runs, sweep
 
 __version__ = extension.PACKAGE_VERSION

@@ -10,12 +10,15 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from fanin.columns import Filter, filtered
 from fanin.errors import FaninError
-from fanin.scenario import Claim, Scalar
+from fanin.format.claim import Claim
+from fanin.measures import POINTS, number
 from fanin.stats import FEWEST, Floats, mean_interval
 from fanin.summary import format_quantity, format_value
 
-Verdict = Literal["reproduced", "direction only", "not reproduced"]
+Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
+"""The last one is a quick look's that has no run of what the claim is about."""
 
 _RESAMPLES = 1000
 
@@ -41,6 +44,8 @@ class Judgement:
     @property
     def reason(self) -> str:
         """Why the verdict is what it is."""
+        if self.verdict == "not judged":
+            return "a quick look has no run of it"
         sentence = f"{self._found()}; accepted {self.span(*self.claim.accept)} ({self.claim.why}){self._doubt()}"
         if self.verdict == "reproduced":
             return sentence
@@ -68,7 +73,13 @@ class Judgement:
     @property
     def _is_point(self) -> bool:
         """Whether the number is a place on the claim's x axis."""
-        return self.claim.measure in ("collapse-point", "first-at-least") and self.claim.over is None
+        return self.claim.measure in POINTS and self.claim.over is None and self.claim.minus is None
+
+    @property
+    def published(self) -> str:
+        """The paper's number as people read it, or its words."""
+        published = self.claim.published
+        return "-" if published is None else published if isinstance(published, str) else self.show(published)
 
     def show(self, value: float) -> str:
         """A value of the claim's measure as people read it."""
@@ -77,8 +88,10 @@ class Judgement:
         if math.isinf(value):
             return "never" if self._is_point else "infinite"
         if self._is_point:
-            return format_quantity(self.claim.x, value)
-        return format_value("" if self.claim.over is not None else self.claim.y, value)
+            return format_quantity(self.claim.axis, value)
+        claim = self.claim
+        plain = claim.over is not None or claim.rivals or claim.measure == "trend"
+        return format_value(("" if plain else claim.axis if claim.measure in POINTS else claim.y), value)
 
     def span(self, low: float, high: float) -> str:
         """A range of such values."""
@@ -97,6 +110,7 @@ class Judgement:
         return {
             "id": self.claim.id,
             "says": self.claim.says,
+            "reading": self.claim.reading,
             "measure": self.claim.measure,
             "published": self.claim.published,
             "value": _finite(self.value),
@@ -104,11 +118,12 @@ class Judgement:
             "accept": [_finite(bound) for bound in self.claim.accept],
             "verdict": self.verdict,
             "reason": self.reason,
+            "note": self.claim.note,
         }
 
 
 def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Judgement:
-    """Measures the claim on the runs (one row each, with a ``seed`` column) and compares.
+    """Measures the claim on a table with a row per run, or per run and x, and a ``seed`` column; and compares.
 
     Args:
         claim: What to measure.
@@ -119,78 +134,54 @@ def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Jud
         FaninError: a column of the claim does not exist, or no run matches it.
 
     """
-    curves = [_curves(claim, runs, where) for where in (claim.where, claim.over) if where is not None]
-    measure = MEASURES[claim.measure]
+    sets = [claim.where, *(each for each in (claim.over, claim.minus) if each is not None), *claim.rivals]
+    curves = [_curves(claim, runs, where) for where in sets]
+    if any(not len(x) for x, _ in curves):
+        if not provisional:
+            where = next(where for where, (x, _) in zip(sets, curves, strict=True) if not len(x))
+            raise FaninError(f"claim {claim.id}: no run matches {dict(where)} at {claim.at or 'any ' + claim.axis}")
+        return Judgement(claim, math.nan, math.nan, math.nan, "not judged", math.nan, provisional)
 
-    def number(rows: _Indices) -> float:
-        values = [measure(claim, x, y[rows].mean(axis=0)) for x, y in curves]
-        return values[0] if len(values) == 1 else _divide(values[0], values[1])
+    def value_of(rows: _Indices) -> float:
+        return number(claim, [(x, y[rows].mean(axis=0)) for x, y in curves])
 
     seeds = min(len(y) for _, y in curves)
-    value = number(np.arange(seeds))
-    if claim.measure == "value-at" and claim.over is None:
+    value = value_of(np.arange(seeds))
+    if claim.measure == "mean" and len(curves) == 1:
         half = mean_interval(curves[0][1].mean(axis=1))[1]
         low, high = value - half, value + half
     else:
-        low, high = _bootstrap(number, seeds)
+        low, high = _bootstrap(value_of, seeds)
     reach = max(float(x.max()) for x, _ in curves)
     return Judgement(claim, value, low, high, _verdict(claim, value), reach, provisional)
 
 
-def _curves(claim: Claim, runs: pl.DataFrame, where: dict[str, Scalar]) -> tuple[Floats, Floats]:
-    """Sorted x, and y with one row per seed and one column per x."""
-    for name in (claim.x, claim.y, *where):
+def _curves(claim: Claim, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:
+    """Sorted x, and y with one row per seed and one column per x; empty if nothing matches."""
+    y = claim.y.partition(".")[2] if claim.table else claim.y
+    for name in (claim.axis, y, *where):
         if name not in runs.columns:
             raise FaninError(f"claim {claim.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")
-    chosen = runs.filter(*(pl.col(name) == value for name, value in where.items()))
+    x = pl.col(claim.axis).cast(pl.Float64)
+    chosen = filtered(runs, where).with_columns(x)
     if claim.at is not None:
-        chosen = chosen.filter(pl.col(claim.x).cast(pl.Float64).is_in(claim.at))
+        chosen = chosen.filter(x.is_in(claim.at))
+    if claim.between is not None:
+        chosen = chosen.filter(x >= claim.between[0], x <= claim.between[1])
     if chosen.is_empty():
-        raise FaninError(f"claim {claim.id}: no run matches {where} at {claim.at or 'any ' + claim.x}")
-    table = chosen.pivot(on="seed", index=claim.x, values=claim.y, aggregate_function="mean").sort(claim.x).drop_nulls()
-    x = table[claim.x].cast(pl.Float64).to_numpy()
-    return x, table.drop(claim.x).cast(pl.Float64).to_numpy().T
+        return np.empty(0), np.empty((0, 0))
+    table = chosen.pivot(on="seed", index=claim.axis, values=y, aggregate_function="mean").sort(claim.axis).drop_nulls()
+    return table[claim.axis].to_numpy(), table.drop(claim.axis).cast(pl.Float64).to_numpy().T
 
 
-def _collapse_point(_: Claim, x: Floats, y: Floats) -> float:
-    """Smallest x whose y is below half of the best at smaller x, and stays below."""
-    for index in range(1, len(x)):
-        if (y[index:] < y[:index].max() / 2).all():
-            return float(x[index])
-    return math.inf
-
-
-def _first_at_least(claim: Claim, x: Floats, y: Floats) -> float:
-    """Smallest x whose y reaches the level."""
-    assert claim.level is not None
-    reached = np.flatnonzero(y >= claim.level)
-    return float(x[reached[0]]) if len(reached) else math.inf
-
-
-MEASURES: dict[str, Callable[[Claim, Floats, Floats], float]] = {
-    "collapse-point": _collapse_point,
-    "first-at-least": _first_at_least,
-    "value-at": lambda _, x, y: float(y.mean()),
-    "max": lambda _, x, y: float(y.max()),
-    "min": lambda _, x, y: float(y.min()),
-}
-"""Each measure takes the claim, x and the mean of y over the seeds."""
-
-
-def _bootstrap(number: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:
+def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:
     """95 % percentile interval of the number when the seeds are drawn again with replacement."""
     if seeds < FEWEST:
         return math.nan, math.nan
     generator = np.random.Generator(np.random.PCG64(1))
     draws = generator.integers(0, seeds, size=(_RESAMPLES, seeds))
-    values = np.sort([number(draw) for draw in draws])
+    values = np.sort([value_of(draw) for draw in draws])
     return float(values[int(0.025 * _RESAMPLES)]), float(values[int(0.975 * _RESAMPLES) - 1])
-
-
-def _divide(value: float, by: float) -> float:
-    if by == 0 or math.isinf(by):
-        return math.nan if math.isinf(value) or value == 0 else (math.inf if by == 0 else 0.0)
-    return value / by
 
 
 def _verdict(claim: Claim, value: float) -> Verdict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ import numpy as np
 
 from fanin.errors import RunError
 from fanin.experiment import Experiment
+from fanin.pool import Advance, Job, run_jobs
 from fanin.stats import mean_interval
-from fanin.store import Store
 from fanin.summary import column, format_number
-from fanin.sweep import Point, run_points
+from fanin.sweep import Point
 
 METRICS = {
     "goodput_bps": "goodput",
@@ -84,7 +83,7 @@ def compare(
     against: str | None = None,
     jobs: int | None = None,
     out: Path | str | None = "results",
-    advance: Callable[[], None] = lambda: None,
+    advance: Advance = lambda *_: None,
 ) -> list[Compared]:
     """Runs a scenario with each scheme in turn, on the same seeds.
 
@@ -97,7 +96,7 @@ def compare(
         against: The scheme that differences are taken to; the first if left out.
         jobs: Threads; one per core if left out.
         out: Results folder; ``None`` keeps everything in memory.
-        advance: Called once per finished run.
+        advance: Called after every simulation.
 
     Raises:
         ScenarioError: the scenario is not valid with one of the schemes.
@@ -106,15 +105,17 @@ def compare(
     """
     for scheme in schemes:
         experiment.check({"transport.scheme": scheme})
-    store = None if out is None else Store(out, experiment.runs_name)
-    if store is not None:
-        store.prepare()
     found: dict[str, list[dict[str, Any]]] = {}
     errors: dict[str, str] = {}
-    for scheme in schemes:
+    for index, scheme in enumerate(schemes):
+
+        def count(done: int, total: int, _: float | None, before: int = index) -> None:
+            advance(before * total + done, len(schemes) * total, None)
+
         todo = [Point({"transport.scheme": scheme}, seed) for seed in seeds]
         try:
-            runs = run_points(experiment, todo, store, jobs=jobs, advance=advance)
+            wanted = [Job(experiment, point.overrides) for point in todo]
+            runs = run_jobs(wanted, out, jobs=jobs, advance=count)
             found[scheme] = [run.summary for run in runs]
         except RunError as error:
             errors[scheme] = str(error)

@@ -194,7 +194,7 @@ def _drawing(drawn: Drawn, standing: Standing, folder: Path) -> Drawing:
             content[source.suffix] = source.read_text(encoding="utf-8", errors="replace")
     heading, header, rows = _data(drawn, content[".csv"])
     axes = f"{drawn.y_label} against {drawn.x_label}." if drawn.y_label else ""
-    named = [name for name in drawn.lines.values() if name]
+    named = [name for name in drawn.lines if name]
     more = [f"Lines: {', '.join(named)}." if named else "", f"Marks: {', '.join(drawn.marks)}." if drawn.marks else ""]
     left_out = f"The first {_MOST_ROWS} of {len(rows)} rows." if len(rows) > _MOST_ROWS else ""
     return Drawing(
@@ -230,16 +230,15 @@ def _data(drawn: Drawn, text: str) -> tuple[str, list[str], list[list[str]]]:
     if not {"by", "x"} < columns or not columns & {"mean", "share"}:
         return drawn.title, list(table[0]), [list(row.values()) for row in table]
     lines = list(dict.fromkeys(row["by"] for row in table))
-    names = [drawn.lines.get(line, line) for line in lines]
     if "share" in columns:
-        return drawn.y_label, ["Share", *(name or drawn.x_label for name in names)], _quantiles(drawn, table, lines)
+        return drawn.y_label, ["Share", *(name or drawn.x_label for name in lines)], _quantiles(drawn, table, lines)
     cells = {(row["x"], row["by"]): _mean(row, drawn.y_scale) for row in table}
     places = dict.fromkeys(row["x"] for row in table)
     if all(_is_number(x) for x in places):
         places = dict.fromkeys(sorted(places, key=float))
     rows = [[_scaled(x, drawn.x_scale), *(cells.get((x, line), "") for line in lines)] for x in places]
     interval = ": mean ± half the 95 % interval over seeds" if any(row.get("half") for row in table) else ""
-    return f"{drawn.y_label}{interval}", [drawn.x_label, *(name or drawn.y_label for name in names)], rows
+    return f"{drawn.y_label}{interval}", [drawn.x_label, *(name or drawn.y_label for name in lines)], rows
 
 
 def _quantiles(drawn: Drawn, table: list[dict[str, str]], lines: list[str]) -> list[list[str]]:

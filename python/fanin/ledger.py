@@ -19,9 +19,9 @@ from fanin import _engine, library, record
 from fanin.claims import Judgement, Verdict
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.experiment import Experiment
+from fanin.format.claim import Claim
 from fanin.record import Judged, OldRecordError, Record, Shown
-from fanin.scenario import Claim
-from fanin.store import MANIFEST, run_id
+from fanin.store import MANIFEST, RUNS, run_id
 from fanin.sweep import points
 
 Status = Verdict | Literal["not run"]
@@ -290,7 +290,7 @@ def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
 
 def _finished(experiment: Experiment, out: Path) -> int:
     """How many of an experiment's runs an interrupted command left."""
-    store = out / experiment.runs_name
+    store = out / RUNS
     if not store.is_dir():
         return 0
     try:
@@ -332,7 +332,6 @@ def _not_run(
 ) -> Entry:
     # Only to say numbers in the claim's unit: there is nothing judged.
     words = Judgement(claim, math.nan, math.nan, math.nan, "not reproduced")
-    published = NONE if claim.published is None else words.show(claim.published)
     why = f"stale ({note}): " if note else ""
     return Entry(
         experiment=key,
@@ -345,7 +344,7 @@ def _not_run(
         interval=(None, None),
         verdict="not run",
         reason=f"{why}not run yet: {command}",
-        shown=Shown(published=published, value=NONE, interval=NONE, accept=words.span(*claim.accept)),
+        shown=Shown(published=words.published, value=NONE, interval=NONE, accept=words.span(*claim.accept)),
         state=state,
         command=command,
         reading=reading,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from fanin.errors import NotFoundError
 
@@ -22,6 +23,30 @@ def experiments() -> dict[str, Path]:
         for path in root.glob("**/*.toml"):
             found[path.relative_to(root).with_suffix("").as_posix()] = path
     return dict(sorted(found.items()))
+
+
+def chosen(names: list[str], every: bool) -> list[str]:
+    """The experiments that these names stand for: a paper's stands for all of the paper.
+
+    Args:
+        names: Experiments, papers or files.
+        every: All experiments of all papers, besides.
+
+    Raises:
+        NotFoundError: nothing was chosen.
+
+    """
+    known = experiments()
+    papers = [name for name, path in known.items() if _of_paper(path)] if every else []
+    found = [[each for each in known if each.startswith(f"{name}/")] or [name] for name in names]
+    every_one = list(dict.fromkeys([*(each for part in found for each in part), *papers]))
+    if not every_one:
+        raise NotFoundError("name experiments, papers or files, or say --all; see 'fanin list experiments'")
+    return every_one
+
+
+def _of_paper(path: Path) -> bool:
+    return bool(_head(path).get("paper"))
 
 
 def find(name: str | Path) -> tuple[str, Path]:
@@ -45,7 +70,12 @@ def find(name: str | Path) -> tuple[str, Path]:
 
 def title(path: Path) -> str:
     """The title that an experiment file gives itself; empty if the file cannot be read."""
+    return str(_head(path).get("title", ""))
+
+
+def _head(path: Path) -> dict[str, Any]:
+    """The file's tables; none if it cannot be read."""
     try:
-        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return ""
+        return {}

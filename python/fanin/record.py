@@ -17,13 +17,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import fanin
-from fanin import library
+from fanin import library, plots
 from fanin.claims import Judgement
 from fanin.errors import ResultsError
 from fanin.experiment import Experiment
-from fanin.scenario import Plot
+from fanin.format.plot import Plot
 from fanin.store import provenance, write_whole
-from fanin.summary import column
 from fanin.sweep import Runs, points
 
 NAME = "claims.json"
@@ -78,8 +77,8 @@ class Drawn(_Part):
     x_scale: float = 1.0
     """What is shown, divided by what the CSV has."""
     y_scale: float = 1.0
-    lines: dict[str, str] = {}
-    """Name of a line in the CSV -> in the legend."""
+    lines: list[str] = []
+    """As the legend and the CSV name them."""
     marks: list[str] = []
     """What the paper's marks are called."""
     files: list[str]
@@ -165,7 +164,6 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def make(
-    experiment: Experiment,
     runs: Runs,
     judgements: list[Judgement],
     drawn: list[Drawn],
@@ -175,8 +173,9 @@ def make(
     quick: bool,
 ) -> Record:
     """The record of an experiment's finished runs."""
+    experiment = runs.experiment
     document = experiment.document
-    work = _work(experiment, runs)
+    work = _work(runs)
     return Record(
         format=FORMAT,
         experiment=experiment.name,
@@ -184,12 +183,12 @@ def make(
         figure=document.figure,
         title=document.title,
         description=document.description,
-        runs_of=experiment.runs_name,
+        runs_of=document.runs_of or experiment.name,
         file=str(experiment.path),
         digest=digest(experiment),
         source=experiment.text,
         scenario=experiment.resolved(),
-        varied={path: [str(value) for value in values] for path, values in experiment.variables.items()},
+        varied=_varied(experiment),
         command=command(experiment, quick=quick, seeds=work.seeds, out=str(out)),
         quick=quick,
         work=work,
@@ -202,7 +201,7 @@ def make(
 def _judged(judgement: Judgement) -> Judged:
     claim, show = judgement.claim, judgement.show
     shown = Shown(
-        published="-" if claim.published is None else show(claim.published),
+        published=judgement.published,
         value=show(judgement.value),
         interval=judgement.span(judgement.low, judgement.high),
         accept=judgement.span(*claim.accept),
@@ -210,7 +209,15 @@ def _judged(judgement: Judgement) -> Judged:
     return Judged.model_validate({**judgement.as_dict(), "shown": shown})
 
 
-def _work(experiment: Experiment, runs: Runs) -> Work:
+def _varied(experiment: Experiment) -> dict[str, list[str]]:
+    """The labels of the variants by axis, and the values of the sweep's variables by path."""
+    found: dict[str, list[str]] = {}
+    for variant in experiment.variants:
+        found.setdefault(variant.axis, []).append(variant.label)
+    return found | {path: [str(value) for value in values] for path, values in experiment.sweep.variables.items()}
+
+
+def _work(runs: Runs) -> Work:
     manifests = [{**provenance(), **({} if run.stored is None else run.stored.manifest)} for _, run in runs]
     finished = sorted(manifest["finished"] for manifest in manifests if manifest.get("finished"))
 
@@ -219,7 +226,7 @@ def _work(experiment: Experiment, runs: Runs) -> Work:
 
     return Work(
         runs=len(runs),
-        of=len(points(experiment)),
+        of=len(points(runs.experiment)),
         seeds=sorted({point.seed for point, _ in runs}),
         engine_version=provenance()["engine_version"],
         fanin_version=fanin.__version__,
@@ -233,16 +240,18 @@ def _work(experiment: Experiment, runs: Runs) -> Work:
     )
 
 
-def drawn(plot: Plot, lines: dict[str, str], files: list[Path]) -> Drawn:
+def drawn(plot: Plot, shown: plots.Drawn, files: list[Path]) -> Drawn:
     """What to keep of a plot: its labels, its lines' names and its files."""
-    how = column(plot.y)
     return Drawn(
         name=plot.name,
-        title=plot.title or how.label,
-        x_label=plot.x_label or column(plot.x).axis,
-        y_label=plot.y_label or how.axis,
-        y_scale=how.scale,
-        lines=lines,
+        kind=plot.kind,
+        title=plot.title or shown.y.label,
+        note=plot.note,
+        x_label=shown.x.axis(plot.x_label).replace("\n", ": "),
+        y_label=shown.y.axis(plot.y_label).replace("\n", ": "),
+        x_scale=shown.x.scale,
+        y_scale=shown.y.scale,
+        lines=shown.lines,
         marks=[published.label for published in plot.published],
         files=[path.name for path in files],
     )

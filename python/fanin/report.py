@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from fanin import plots, record, remarks
+from fanin import curves, plots, record, remarks
 from fanin.claims import Judgement, judge
 from fanin.experiment import Experiment
 from fanin.store import writing
@@ -22,7 +22,7 @@ class Report:
     experiment: Experiment
     runs: pl.DataFrame
     judgements: list[Judgement]
-    series: dict[str, pl.DataFrame]
+    series: dict[str, plots.Drawn]
     """What each plot shows, by the plot's name."""
     paths: list[Path]
     """The files written."""
@@ -38,19 +38,19 @@ class Report:
             "runs": len(self.runs),
             "claims": [judgement.as_dict() for judgement in self.judgements],
             "plots": [
-                {"name": plot.name, "x": plot.x, "y": plot.y, "series": self.series[plot.name].to_dicts()}
+                {"name": plot.name, "kind": plot.kind, "x": plot.x, "y": plot.y, "series": drawn.data.to_dicts()}
                 for plot in document.plot
+                if (drawn := self.series.get(plot.name)) is not None
             ],
             "warnings": self.warnings,
             "paths": [str(path) for path in self.paths],
         }
 
 
-def report(experiment: Experiment, runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
+def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
     """Judges the claims and writes ``runs.parquet``, ``claims.json`` and the plots to ``out/<experiment>``.
 
     Args:
-        experiment: Whose claims and plots.
         runs: What to judge and draw.
         out: Results folder.
         quick: Whether the runs are those of a quick look.
@@ -60,23 +60,22 @@ def report(experiment: Experiment, runs: Runs, out: Path | str, *, quick: bool =
         ResultsError: the folder cannot be written.
 
     """
+    experiment = runs.experiment
     folder = Path(out) / experiment.name
     frame = runs.frame()
     document = experiment.document
-    judgements = [judge(claim, frame, provisional=quick) for claim in document.claim]
-    series = {plot.name: plots.series(plot, frame) for plot in document.plot}
+    judgements = [judge(claim, curves.of_claim(claim, runs, frame), provisional=quick) for claim in document.claim]
+    series = {plot.name: plots.series(plot, runs, frame) for plot in document.plot}
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
     table = folder / "runs.parquet"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         frame.write_parquet(table)
-        files = {plot.name: plots.draw(plot, frame, folder) for plot in document.plot}
+        files = {plot.name: plots.draw(plot, series[plot.name], folder) for plot in document.plot}
         # Last, as it says that all the rest is there.
-        drawn = [
-            record.drawn(plot, plots.line_names(plot, series[plot.name]), files[plot.name]) for plot in document.plot
-        ]
-        made = record.make(experiment, runs, judgements, drawn, warnings, out, quick=quick)
+        drawn = [record.drawn(plot, series[plot.name], files[plot.name]) for plot in document.plot]
+        made = record.make(runs, judgements, drawn, warnings, out, quick=quick)
         verdicts = record.write(made, folder)
     paths = [*(path for drawn in files.values() for path in drawn), table, verdicts]
     return Report(experiment, frame, judgements, series, paths, warnings)

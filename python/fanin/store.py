@@ -1,6 +1,6 @@
 """The results store: one folder per run, named by what was simulated.
 
-``results/<experiment>/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, if asked for, ``trace.pcapng``.
+``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, if asked for, ``trace.pcapng``.
 A run is written into a temporary folder beside its place and renamed, so a killed run leaves a whole result or none.
 The id is a hash of the resolved scenario (seed included) and of the engine, so a finished run is found again and a
 changed scenario or engine never is.
@@ -19,7 +19,7 @@ import subprocess
 import time
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +33,7 @@ from fanin.errors import ResultsError
 from fanin.scenario import OWNED
 
 MANIFEST = "manifest.json"
+RUNS = "runs"
 CAPTURE = "trace.pcapng"
 
 _TEMPORARY = ".tmp-"
@@ -146,11 +147,10 @@ def read_run(folder: Path) -> StoredRun:
 
 
 class Store:
-    """The folder of one experiment's runs."""
+    """The folder of all runs, whatever experiment they are of: equal runs of two figures are one."""
 
-    def __init__(self, root: Path | str, experiment: str) -> None:
-        self.experiment = experiment
-        self.folder = Path(root) / experiment
+    def __init__(self, root: Path | str) -> None:
+        self.folder = Path(root) / RUNS
 
     def prepare(self) -> None:
         """Makes the folder and clears what killed runs left behind.
@@ -166,31 +166,43 @@ class Store:
             probe.rmdir()
             clear_leftovers(self.folder)
 
-    def find(self, name: str) -> StoredRun | None:
-        """The finished run of that id; a damaged one is reported as a warning and treated as absent."""
+    def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
+        """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
+
+        Args:
+            name: Id of the run.
+            tables: A run that was stored without one of these is treated as absent.
+
+        """
         folder = self.folder / name
         if not folder.is_dir():
             return None
         try:
-            return read_run(folder)
+            found = read_run(folder)
         except ResultsError as error:
             warnings.warn(f"{error}; it is computed anew", stacklevel=2)
             return None
+        return found if set(tables) <= set(found.tables) else None
 
-    def save(self, name: str, output: _engine.RunOutput, tables: list[str], resolved: dict[str, Any]) -> StoredRun:
-        """Writes a finished run, in place of any earlier one of the same id.
+    def save(
+        self, name: str, output: _engine.RunOutput, tables: list[str], resolved: dict[str, Any], experiment: str
+    ) -> StoredRun:
+        """Writes a finished run, in place of any earlier one of the same id; the tables that one had are written too.
 
         Raises:
             ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
 
         """
+        with contextlib.suppress(ResultsError):
+            earlier = read_run(self.folder / name).tables
+            tables = [table for table in output.table_names if table in {*tables, *earlier}]
         final = self.folder / name
         temporary = temporary_beside(final)
         try:
             with writing(self.folder):
                 temporary.mkdir(parents=True)
                 manifest = _write(temporary, output, tables, resolved)
-                manifest = {"run_id": name, "experiment": self.experiment} | manifest
+                manifest = {"run_id": name, "experiment": experiment} | manifest
                 _write_synced(temporary / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
                 replace_folder(temporary, final)
         finally:

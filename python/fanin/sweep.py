@@ -1,28 +1,26 @@
-"""Running many points: on all cores, once each, and in a fixed order."""
+"""A sweep: its points, and the table of its finished runs."""
 
 from __future__ import annotations
 
-import json
-import os
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from fanin.errors import RunError
-from fanin.experiment import Experiment, Run, Settings, html_table, override
-from fanin.scenario import Scalar, combinations
-from fanin.store import Store, run_id
+from fanin import columns
+from fanin.errors import ScenarioError
+from fanin.experiment import Experiment, Settings, override
+from fanin.format.base import Scalar
+from fanin.format.sweep import Variant
+from fanin.pool import Advance, Job, run_jobs
+from fanin.runs import Run, html_table
 from fanin.summary import format_value, totals
 
-STORED_TABLES = ("flows", "queues")
-"""Tables that a sweep keeps; a single run keeps all."""
-
-_QUICK_SEEDS = 2
-_QUICK_STEP = 3
+_QUICK_VALUES = 4
+"""A quick look takes the first, the middle and the last of so many numbers or more."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,8 @@ class Point:
 
     values: dict[str, Scalar]
     seed: int
+    labels: dict[str, str] = field(default_factory=dict)
+    """Axis -> label of the variant that it is."""
 
     @property
     def overrides(self) -> Settings:
@@ -38,12 +38,17 @@ class Point:
         settings = [(path, override(value)) for path, value in self.values.items()]
         return [*settings, ("run.seed", str(self.seed))]
 
+    @property
+    def row(self) -> dict[str, Scalar]:
+        """What tells it from other points of a sweep."""
+        return {**self.labels, **self.values, "seed": self.seed}
+
 
 @dataclass(frozen=True)
 class Runs:
     """Finished runs of a sweep, in the order of its points."""
 
-    experiment: str
+    experiment: Experiment
     finished: list[tuple[Point, Run]] = field(repr=False)
 
     def __len__(self) -> int:
@@ -53,39 +58,59 @@ class Runs:
         return iter(self.finished)
 
     def frame(self) -> pl.DataFrame:
-        """One row per run: the sweep's variables, the seed, the run's id and its summary."""
-        rows = [
-            {**point.values, "seed": point.seed, "run_id": run.run_id, **totals(run.summary)}
-            for point, run in self.finished
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        """One row per run: variants, variables, seed, the run's id, its summary and the experiment's own columns."""
+        rows = []
+        for point, run in self.finished:
+            row: dict[str, Any] = {**point.row, "run_id": run.run_id, **totals(run.summary)}
+            rows.append(columns.extended(row, self.experiment.columns, run.table))
+        return frame_of(rows)
+
+    def rows(self, table: str, where: columns.Filter | None = None) -> pl.DataFrame:
+        """A result table of all runs, or of those that match, each row with its run's variables and seed in front."""
+        chosen = [(point, run) for point, run in self.finished if columns.matches(point.row, where or {})]
+        varied = frame_of([point.row for point, _ in chosen])
+        stacked = []
+        for (_, run), row in zip(chosen, varied.iter_slices(1), strict=True):
+            # Only a plain string is the same in all runs.
+            rows = run.table(table).with_columns(pl.selectors.categorical().cast(pl.String))
+            clash = {name: f"{name}_run" for name in varied.columns if name in rows.columns}
+            stacked.append(row.rename(clash).join(rows, how="cross"))
+        return pl.concat(stacked) if stacked else pl.DataFrame()
 
     def flows(self) -> pl.DataFrame:
         """The flows of all runs, each with its run's variables and seed in front."""
-        return self._stacked("flows")
+        return self.rows("flows")
 
     def queues(self) -> pl.DataFrame:
         """The queues of all runs, each with its run's variables and seed in front."""
-        return self._stacked("queues")
+        return self.rows("queues")
 
-    def _stacked(self, table: str) -> pl.DataFrame:
-        frames = []
-        for point, run in self.finished:
-            frame = run.table(table)
-            labels = [pl.lit(value).alias(name) for name, value in {**point.values, "seed": point.seed}.items()]
-            frames.append(frame.select(*labels, pl.all()))
-        return pl.concat(frames, how="vertical_relaxed")
+    def __repr__(self) -> str:
+        return f"<Runs of {self.experiment.name}: {len(self)}>"
 
     def _repr_html_(self) -> str:
+        header = ["", "goodput", "run"]
         rows = [
             (
-                ", ".join(f"{path} = {value}" for path, value in point.values.items()),
-                str(point.seed),
-                format_value("goodput_bps", run.summary.get("goodput_bps")),
+                ", ".join(map(str, point.row.values())),
+                format_value("goodput_bps", run.summary["goodput_bps"]),
+                run.run_id,
             )
-            for point, run in self.finished[:20]
+            for point, run in self.finished
         ]
-        return html_table(f"{len(self)} runs of {self.experiment}", ("point", "seed", "goodput"), rows)
+        return html_table(f"Runs of {self.experiment.name}", header, rows)
+
+
+def frame_of(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """A table of such rows; what a row lacks is null, and a column of several types is text."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    data = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None} - {int}
+        mixed = len(kinds) > 1 or (kinds and kinds <= {str, bool} and any(type(value) is int for value in values))
+        data[name] = [None if value is None else override(value) for value in values] if mixed else values
+    return pl.DataFrame(data, infer_schema_length=None, strict=False)
 
 
 def points(experiment: Experiment, seeds: list[int] | None = None, *, quick: bool = False) -> list[Point]:
@@ -94,21 +119,58 @@ def points(experiment: Experiment, seeds: list[int] | None = None, *, quick: boo
     Args:
         experiment: Whose sweep.
         seeds: In place of the file's.
-        quick: Two seeds, and every third value of the long numeric variables (first and last included).
+        quick: The seeds and values of ``[quick]``, and three values of the other long numeric variables.
+
+    Raises:
+        ScenarioError: variables that change together have different numbers of values.
 
     """
-    chosen = seeds or experiment.seeds
-    variables = experiment.variables
-    if quick:
-        chosen = chosen[:_QUICK_SEEDS]
-        variables = {path: _thinned(values) for path, values in variables.items()}
-    return [Point(values, seed) for values in combinations(variables) for seed in chosen]
+    chosen = seeds or (experiment.quick.seeds if quick else experiment.seeds)
+    if not experiment.has_runs:
+        return []
+    axes: dict[str, list[Variant]] = {}
+    for variant in experiment.variants:
+        axes.setdefault(variant.axis, []).append(variant)
+    found = []
+    for cases in itertools.product(*axes.values()):
+        variables = dict(experiment.sweep.variables)
+        for case in cases:
+            variables |= case.set_
+        if quick:
+            fixed = {path for case in cases for path, values in case.set_.items() if len(values) == 1}
+            variables = {path: _thinned(values) for path, values in variables.items()}
+            variables |= {path: values for path, values in experiment.quick.variables.items() if path not in fixed}
+        labels = {case.axis: case.label for case in cases}
+        for values in _combinations(experiment, variables):
+            found += [Point(values, seed, labels) for seed in chosen]
+    return found
+
+
+def _combinations(experiment: Experiment, variables: dict[str, list[Scalar]]) -> Iterable[dict[str, Scalar]]:
+    """Every combination of the variables' values, the last variable changing fastest; zipped ones in step."""
+    together = {name: tuple(names) for names in experiment.sweep.zip_ for name in names}
+    steps: dict[tuple[str, ...], list[dict[str, Scalar]]] = {}
+    for name in variables:
+        names = together.get(name, (name,))
+        if names in steps:
+            continue
+        if len({len(variables[each]) for each in names}) != 1:
+            message = f"{', '.join(names)} change together and need the same number of values"
+            raise ScenarioError(str(experiment.path), None, "sweep.zip", message)
+        steps[names] = [
+            dict(zip(names, values, strict=True)) for values in zip(*(variables[each] for each in names), strict=True)
+        ]
+    for parts in itertools.product(*steps.values()):
+        merged: dict[str, Scalar] = {}
+        for part in parts:
+            merged |= part
+        yield {name: merged[name] for name in variables}
 
 
 def _thinned(values: list[Scalar]) -> list[Scalar]:
-    if len(values) < 10 or any(isinstance(value, str | bool) for value in values):
+    if len(values) < _QUICK_VALUES or any(isinstance(value, str | bool) for value in values):
         return values
-    return list(dict.fromkeys([*values[::_QUICK_STEP], values[-1]]))
+    return [values[0], values[len(values) // 2], values[-1]]
 
 
 def sweep(
@@ -118,7 +180,8 @@ def sweep(
     jobs: int | None = None,
     out: Path | str | None = "results",
     quick: bool = False,
-    advance: Callable[[], None] = lambda: None,
+    tables: Iterable[str] = ("flows", "queues"),
+    advance: Advance = lambda *_: None,
 ) -> Runs:
     """Runs every point of an experiment's sweep; finished points found in the store are not run again.
 
@@ -131,6 +194,7 @@ def sweep(
         jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
         out: Results folder; ``None`` keeps everything in memory.
         quick: A thinner sweep, for a first look.
+        tables: Result tables to keep, besides those that the experiment itself reads.
         advance: Called once per finished run.
 
     Raises:
@@ -140,51 +204,34 @@ def sweep(
 
     """
     todo = points(experiment, seeds, quick=quick)
-    store = None if out is None else Store(out, experiment.runs_name)
-    if store is not None:
-        store.prepare()
-    finished = run_points(experiment, todo, store, jobs=jobs, advance=advance)
-    return Runs(experiment.runs_name, list(zip(todo, finished, strict=True)))
+    finished = run_jobs(wanted(experiment, todo, tables), out, jobs=jobs, advance=advance)
+    return Runs(experiment, list(zip(todo, finished, strict=True)))
 
 
-def run_points(
-    experiment: Experiment,
-    todo: list[Point],
-    store: Store | None,
+def sweep_all(
+    experiments: list[Experiment],
     *,
+    seeds: list[int] | None = None,
     jobs: int | None = None,
-    advance: Callable[[], None] = lambda: None,
-) -> list[Run]:
-    """The runs of these points, in their order. The first run that fails stops those that have not begun."""
-    stop = threading.Event()
-    pool = ThreadPoolExecutor(max_workers=jobs or os.cpu_count())
-    futures: list[Future[Run]] = []
-    try:
-        futures = [pool.submit(run_point, experiment, point, store, stop) for point in todo]
-        for future in as_completed(futures):
-            future.result()
-            advance()
-    except BaseException:
-        stop.set()
-        for future in futures:
-            future.cancel()
-        raise
-    finally:
-        pool.shutdown(wait=True)
-    return [future.result() for future in futures]
+    out: Path | str | None = "results",
+    quick: bool = False,
+    advance: Advance = lambda *_: None,
+) -> list[Runs]:
+    """Runs the sweeps of several experiments as one: equal runs are simulated once, and the long ones first.
+
+    Arguments and errors are those of :func:`sweep`.
+    """
+    todo = [points(experiment, seeds, quick=quick) for experiment in experiments]
+    jobs_of_all = [job for experiment, each in zip(experiments, todo, strict=True) for job in wanted(experiment, each)]
+    finished = iter(run_jobs(jobs_of_all, out, jobs=jobs, advance=advance))
+    return [
+        Runs(experiment, [(point, next(finished)) for point in each])
+        for experiment, each in zip(experiments, todo, strict=True)
+    ]
 
 
-def run_point(experiment: Experiment, point: Point, store: Store | None, stop: threading.Event) -> Run:
-    """Finds a point's run in the store, or simulates and stores it."""
-    if stop.is_set():
-        raise RunError("stopped")
-    resolved = experiment.resolved(point.overrides)
-    name = run_id(resolved)
-    if store is not None and (stored := store.find(name)) is not None:
-        return Run(name, stored.summary, stored)
-    output = experiment.simulate(point.overrides, lambda _: not stop.is_set())
-    run = Run(name, json.loads(output.summary), output=output)
-    if store is None:
-        return run
-    tables = [table for table in output.table_names if table in STORED_TABLES]
-    return Run(name, run.summary, store.save(name, output, tables, resolved))
+def wanted(experiment: Experiment, todo: list[Point], tables: Iterable[str] = ()) -> list[Job]:
+    """The runs of these points, with the result tables that the experiment reads and those named."""
+    return [
+        Job(experiment, point.overrides, columns.tables(experiment, point.row) | frozenset(tables)) for point in todo
+    ]

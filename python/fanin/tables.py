@@ -53,7 +53,7 @@ def describe(path: Path) -> dict[str, Any]:
         # Tables that Python writes carry no metadata; their columns are those of a run's summary.
         known = column(entry["name"])
         if not entry["description"] and known.label != entry["name"]:
-            entry["unit"], entry["description"] = known.unit, known.label
+            entry["unit"], entry["description"] = known.unit, known.full
         elif not entry["description"] and "." in entry["name"]:
             entry["description"] = "Scenario value that the sweep varies"
     return {"file": str(path), **found}

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Collection
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+|\s*\.\s*)+?)\s*=""")
+_MULTILINE = re.compile(r'"{3}|\'{3}')
 _PART = re.compile(r""""([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+)""")
 
 
@@ -29,6 +31,28 @@ def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
     return None if best is None else best[1]
 
 
+def without(text: str, tables: Collection[str]) -> str:
+    """The text with the lines of these top-level tables emptied, so that all others keep their numbers."""
+    kept = []
+    inside, quoted = False, ""
+    for line in text.splitlines():
+        if not quoted and (header := _HEADER.match(line)) and (names := _parts(header.group(2))):
+            inside = names[0] in tables
+        kept.append("" if inside else line)
+        quoted = _quoted_after(line, quoted)
+    return "\n".join(kept) + "\n"
+
+
+def _quoted_after(line: str, quoted: str) -> str:
+    """The delimiter of the multi-line string that is open at the end of a line."""
+    for mark in _MULTILINE.findall(line):
+        if not quoted:
+            quoted = mark
+        elif quoted == mark:
+            quoted = ""
+    return quoted
+
+
 def syntax_error_line(text: str, error: tomllib.TOMLDecodeError) -> int:
     """Line that a TOML syntax error names; the last one if it is about the end of the document."""
     match = re.search(r"at line (\d+)", str(error))
@@ -39,7 +63,11 @@ def _positions(text: str) -> list[tuple[tuple[str | int, ...], int]]:
     found: list[tuple[tuple[str | int, ...], int]] = []
     table: tuple[str | int, ...] = ()
     counts: dict[tuple[str, ...], int] = {}
+    quoted = ""
     for number, line in enumerate(text.splitlines(), start=1):
+        within, quoted = quoted, _quoted_after(line, quoted)
+        if within:
+            continue
         if header := _HEADER.match(line):
             names = _parts(header.group(2))
             if header.group(1) == "[[":

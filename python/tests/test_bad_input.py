@@ -79,7 +79,7 @@ def test_a_full_disk_leaves_nothing_behind(cli, work, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     complaint(cli("run", "small.toml"), "No space left on device", "free some space")
-    assert not any((work / "results" / "small").iterdir())
+    assert not any((work / "results" / "runs").iterdir())
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -121,13 +121,13 @@ def test_a_damaged_file_is_named_with_what_to_do(cli, work):
 
 def test_a_sweep_warns_about_a_damaged_run_and_computes_it_anew(cli, work):
     cli("reproduce", "small.toml", "--seeds", "1")
-    folder = next(path.parent for path in (work / "results/small").glob("*/manifest.json"))
-    (folder / "flows.parquet").write_bytes(b"")
+    folder = next(path.parent for path in (work / "results/runs").glob("*/manifest.json"))
+    (folder / "manifest.json").write_bytes(b"")
     result = cli("reproduce", "small.toml", "--seeds", "1")
     assert result.code == 0
     assert f"{folder.relative_to(work)}" in result.err
     assert "computed anew" in result.err
-    assert Store("results", "small").find(folder.name) is not None
+    assert Store("results").find(folder.name) is not None
 
 
 def test_fct_needs_a_flows_table(cli, work):

@@ -6,7 +6,7 @@ import pytest
 
 from fanin.claims import judge
 from fanin.errors import FaninError
-from fanin.scenario import Claim
+from fanin.format.claim import Claim
 from fanin.stats import mean_interval, t_quantile
 
 
@@ -66,8 +66,8 @@ def test_where_and_over_choose_runs():
     assert "no explanation" in judged.reason
 
 
-def test_value_at_has_a_t_interval():
-    judged = judge(claim("value-at", (880, 930), at=[5, 10]), runs({"a": COLLAPSE}))
+def test_a_mean_has_a_t_interval():
+    judged = judge(claim("mean", (880, 930), at=[5, 10]), runs({"a": COLLAPSE}))
     assert judged.value == pytest.approx(910, rel=0.01)
     assert judged.low < judged.value < judged.high
     assert judged.high - judged.low < 30
@@ -88,7 +88,7 @@ def test_one_seed_has_no_interval():
 
 
 def test_two_seeds_have_no_interval():
-    for measure in ("max", "value-at"):
+    for measure in ("max", "mean"):
         judged = judge(claim(measure, (900, 1000), at=[5, 10]), runs({"a": COLLAPSE}, seeds=2))
         assert judged.span(judged.low, judged.high) == "-"
 
@@ -107,9 +107,9 @@ def test_ranges_are_said_in_words():
 
 def test_a_reason_says_how_sure_it_is():
     noisy = runs({"a": COLLAPSE}, noise=0.3)
-    inside = judge(claim("value-at", (900, 1000), at=[5]), noisy)
+    inside = judge(claim("mean", (900, 1000), at=[5]), noisy)
     assert "reaches beyond the accepted range" in inside.reason
-    outside = judge(claim("value-at", (1, 2), at=[5], explanation="because"), noisy, provisional=True)
+    outside = judge(claim("mean", (1, 2), at=[5], explanation="because"), noisy, provisional=True)
     assert outside.reason.endswith("accepted 1 to 2 (w): explanation written for the full run: because")
 
 

@@ -221,7 +221,7 @@ def test_the_program_itself_interrupts_cleanly(work):
         text=True,
         env={**os.environ, "NO_COLOR": "1"},
     )
-    finished = work / "results" / "long"
+    finished = work / "results" / "runs"
     while program.poll() is None and not any(finished.glob("*/manifest.json")):
         pass
     program.send_signal(2)

@@ -74,14 +74,14 @@ def test_wrong_schemes_and_references(cli, work):
 
 
 def test_a_scheme_that_fails_does_not_stop_the_others(cli, work, monkeypatch):
-    real = comparison.run_points
+    real = comparison.run_jobs
 
-    def failing(experiment, todo, *rest, **named):
-        if todo[0].values["transport.scheme"] == "newreno":
+    def failing(wanted, *rest, **named):
+        if ("transport.scheme", "newreno") in wanted[0].settings:
             raise RunError("transfer 3 is stuck")
-        return real(experiment, todo, *rest, **named)
+        return real(wanted, *rest, **named)
 
-    monkeypatch.setattr(comparison, "run_points", failing)
+    monkeypatch.setattr(comparison, "run_jobs", failing)
     result = cli("compare", "small.toml", *TWO, "--no-store")
     assert result.code == 1
     assert "error: newreno: transfer 3 is stuck" in result.err
@@ -93,7 +93,7 @@ def test_ctrl_c_exits_with_130(cli, work, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(comparison, "run_points", interrupted)
+    monkeypatch.setattr(comparison, "run_jobs", interrupted)
     result = cli("compare", "small.toml", *TWO)
     assert (result.code, "finished runs are kept" in result.err) == (130, True)
 

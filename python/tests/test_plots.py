@@ -1,9 +1,11 @@
 import polars as pl
 import pytest
 
+import fanin
 from fanin import plots
 from fanin.errors import FaninError, ResultsError
-from fanin.scenario import Plot
+from fanin.format.plot import Plot
+from fanin.sweep import Runs
 
 RUNS = pl.DataFrame(
     {
@@ -24,30 +26,35 @@ PLOT = Plot.model_validate(
 )
 
 
-def test_series_are_means_with_intervals_in_the_runs_order_of_lines():
-    data = plots.series(PLOT, RUNS)
+@pytest.fixture
+def none(work):
+    """No runs: enough for what is drawn from the table of runs."""
+    return Runs(fanin.load("small.toml"), [])
+
+
+def test_series_are_means_with_intervals_in_the_runs_order_of_lines(none):
+    data = plots.series(PLOT, none, RUNS).data
     assert data["by"].to_list() == ["b", "b", "a", "a"]
     assert data["x"].to_list() == [10, 20, 10, 20]
     assert data["mean"].to_list() == [9e8, 1.5e8, 8.5e8, 5e8]
     assert data["half"].to_list() == [None] * 4
 
 
-def test_intervals_need_three_seeds():
+def test_intervals_need_three_seeds(none):
     third = RUNS.filter(seed=1).with_columns(seed=pl.lit(3, pl.Int64))
-    data = plots.series(PLOT, pl.concat([RUNS, third]))
+    data = plots.series(PLOT, none, pl.concat([RUNS, third])).data
     assert data["half"].to_list() == [0.0, pytest.approx(4.303 * 1e8 / 3), pytest.approx(4.303 * 1e8 / 3), 0.0]
 
 
-def test_bare_numbers_are_named_after_what_varies():
-    data = pl.DataFrame({"by": ["10", "20"]})
-    numbered = Plot(x="n", y="goodput_bps", by="traffic.bursts.senders")
-    assert plots.line_names(numbered, data) == {"10": "senders = 10", "20": "senders = 20"}
-    assert plots.line_names(PLOT, pl.DataFrame({"by": ["dctcp"]})) == {"dctcp": "dctcp"}
+def test_bare_numbers_are_named_after_what_varies(none):
+    numbered = Plot(x="n", y="goodput_bps", by="n")
+    assert plots.series(numbered, none, RUNS).lines == ["n = 20", "n = 10"]
+    assert plots.series(PLOT, none, RUNS).lines == ["b", "a"]
 
 
-def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(tmp_path):
-    first = plots.draw(PLOT, RUNS, tmp_path / "one")
-    second = plots.draw(PLOT, RUNS, tmp_path / "two")
+def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(none, tmp_path):
+    first = plots.draw(PLOT, plots.series(PLOT, none, RUNS), tmp_path / "one")
+    second = plots.draw(PLOT, plots.series(PLOT, none, RUNS), tmp_path / "two")
     assert [path.suffix for path in first] == [".png", ".svg", ".csv"]
     for one, two in zip(first, second, strict=True):
         assert one.read_bytes() == two.read_bytes()
@@ -56,12 +63,12 @@ def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(tmp_path)
     assert "(published)" in svg
 
 
-def test_a_plot_of_a_missing_column_says_what_there_is():
+def test_a_plot_of_a_missing_column_says_what_there_is(none):
     with pytest.raises(FaninError, match="no column nonsense"):
-        plots.series(Plot(x="n", y="nonsense"), RUNS)
+        plots.series(Plot(x="n", y="nonsense"), none, RUNS)
 
 
-def test_a_plot_into_a_file_is_refused(tmp_path):
+def test_a_plot_into_a_file_is_refused(none, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match="--out"):
-        plots.draw(PLOT, RUNS, tmp_path / "file")
+        plots.draw(PLOT, plots.series(PLOT, none, RUNS), tmp_path / "file")

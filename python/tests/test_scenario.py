@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fanin.errors import ScenarioError
-from fanin.scenario import combinations, expand, parse
+from fanin.format.base import expand
+from fanin.scenario import parse
 from fanin.toml_lines import line_of
 
 
@@ -25,16 +26,11 @@ def test_dotted_and_quoted_paths_mean_the_same():
     assert quoted.variables == {"transport.scheme": ["dctcp"]}
 
 
-def test_combinations_keep_the_files_order():
-    assert combinations({"a": [1, 2], "b": ["x"]}) == [{"a": 1, "b": "x"}, {"a": 2, "b": "x"}]
-    assert combinations({}) == [{}]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[[claim]]\nid = 1", "x.toml:2: claim.0.id"),
-        ('[[plot]]\nx = "a"\ny = "b"\n[[plot]]\nx = "a"', "x.toml:4: plot.1.y: required key is missing"),
+        ('[[plot]]\nx = "a"\ny = "b"\n[[plot]]\nx = "a"', 'x.toml:4: plot.1: kind = "line" needs y'),
         (
             '[[plot]]\nx = "a"\ny = "b"\npublished = [{ label = "c" }]',
             "x.toml:4: plot.0.published.0: needs x, y or both",

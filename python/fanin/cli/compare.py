@@ -68,9 +68,9 @@ def compare(
     names = _names(schemes)
     if against is not None and against not in names:
         raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
-    chosen = seeds(seeds_) or (experiment.seeds if len(experiment.seeds) > 1 else FEW_SEEDS)
+    chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
     try:
-        with counting("runs", len(names) * len(chosen)) as counter:
+        with counting("runs") as counter:
             compared = run_all(
                 experiment,
                 names,

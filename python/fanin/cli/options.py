@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fanin.experiment import Settings
-from fanin.scenario import expand_seeds
+from fanin.format.base import expand_seeds
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 

@@ -9,23 +9,31 @@ import polars as pl
 import typer
 
 import fanin
-from fanin import html_report
+from fanin import html_report, library
 from fanin.claims import Judgement, Verdict
 from fanin.cli.options import JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
-from fanin.experiment import Experiment
-from fanin.plots import line_names
+from fanin.format.plot import Plot
+from fanin.plots import Drawn
 from fanin.report import Report, report
-from fanin.scenario import Plot
-from fanin.store import Store
-from fanin.summary import column, format_number
-from fanin.sweep import Runs, points, sweep
+from fanin.summary import format_number
+from fanin.sweep import sweep_all
+
+_MOST_ROWS = 40
+"""A table of more rows is not printed."""
+
+_SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+"""What is printed of a distribution."""
 
 
 def reproduce(
-    experiments: Annotated[list[str], typer.Argument(help="Experiments such as sdtcp/fig9, or scenario files.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Two seeds and every third point, for a first look.")] = False,
+    experiments: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments such as sdtcp/fig9, papers such as sdtcp, or scenario files."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every experiment of every paper.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewest seeds and points, for a first look.")] = False,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; one per core if left out.")] = None,
     out: OutOption = Path("results"),
@@ -45,25 +53,26 @@ def reproduce(
     **Examples**
 
     - `fanin reproduce sdtcp/fig9 sdtcp/fig10`
-    - `fanin reproduce sdtcp/fig9 --quick --jobs 2`
+    - `fanin reproduce pfdct --quick --jobs 2`, all experiments of a paper
+    - `fanin reproduce --all`
     - `fanin reproduce my-sweep.toml --seeds 1..20 --out /tmp/results`
     """
-    loaded = [fanin.load(name) for name in experiments]
+    loaded = [fanin.load(name) for name in library.chosen(experiments or [], every)]
     chosen = seeds(seeds_)
     for experiment in loaded:
-        if not (experiment.variables or experiment.document.plot or experiment.document.claim):
+        if not (experiment.has_runs or experiment.document.plot):
             message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
             raise ScenarioError(str(experiment.path), None, "", message)
         experiment.check()
-        Store(out, experiment.name).prepare()
     try:
-        swept = _sweep(loaded, chosen, jobs, out, quick)
+        with counting("runs") as counter:
+            swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, advance=counter.advance)
     except KeyboardInterrupt:
         note(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
         raise typer.Exit(130) from None
     if quick:
-        note("a quick look: two seeds and fewer points, so the verdicts below are provisional")
-    reports = [report(experiment, swept[experiment.runs_name], out, quick=quick) for experiment in loaded]
+        note("a quick look: fewer seeds and points, so the verdicts below are provisional")
+    reports = [report(runs, out, quick=quick) for runs in swept]
     for remark in dict.fromkeys(warning for each in reports for warning in each.warnings):
         note(f"warning: {remark}")
     if json:
@@ -87,25 +96,13 @@ def _make_page(out: Path) -> None:
         note(f"warning: no report: {error}")
 
 
-def _sweep(
-    experiments: list[Experiment], chosen: list[int] | None, jobs: int | None, out: Path, quick: bool
-) -> dict[str, Runs]:
-    """The runs of each distinct sweep, under one progress bar."""
-    distinct = {experiment.runs_name: experiment for experiment in experiments}
-    total = sum(len(points(experiment, chosen, quick=quick)) for experiment in distinct.values())
-    with counting("runs", total) as counter:
-        return {
-            name: sweep(experiment, seeds=chosen, jobs=jobs, out=out, quick=quick, advance=counter.advance)
-            for name, experiment in distinct.items()
-        }
-
-
 def _print(result: Report) -> None:
     experiment = result.experiment
     document = experiment.document
     title = ": ".join(part for part in (f"{document.paper} {document.figure}".strip(), document.title) if part)
     for plot in document.plot:
-        _print_plot(title or experiment.name, plot, result.series[plot.name])
+        if plot.name in result.series:
+            _print_plot(title or experiment.name, plot, result.series[plot.name])
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
         print_table("Claims", ["claim", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
     for judgement in result.judgements:
@@ -114,27 +111,55 @@ def _print(result: Report) -> None:
     say()
 
 
-def _print_plot(title: str, plot: Plot, data: pl.DataFrame) -> None:
-    """One row per x and one column per line: mean and half the 95 % interval."""
-    how = column(plot.y)
-    names = line_names(plot, data)
-    lines = list(names)
+def _print_plot(title: str, plot: Plot, drawn: Drawn) -> None:
+    """A row per place and a column per line; of distributions and of long curves what sums them up."""
+    heading = f"{title}: {plot.title or drawn.y.label}"
+    if plot.kind == "cdf":
+        _print_quantiles(f"{heading} [{drawn.x.shown_as}]", plot, drawn)
+        return
+    if drawn.y.shown_as:
+        heading += f" [{drawn.y.shown_as}]"
+    places = list(dict.fromkeys(drawn.data["x"]))
+    if plot.kind == "time" and len(places) > _MOST_ROWS:
+        note(f"{heading}: {len(places)} places in time, see the plot and its CSV")
+        return
+    if plot.kind != "bars":
+        places.sort()
+    scale = drawn.y.scale
     cells = {
-        (x, by): format_number(mean * how.scale) + ("" if half is None else f" ± {format_number(half * how.scale, 2)}")
-        for by, x, mean, half in data.select("by", "x", "mean", "half").iter_rows()
+        (x, by): format_number(mean * scale) + ("" if half is None else f" ± {format_number(half * scale, 2)}")
+        for by, x, mean, half in drawn.data.select("by", "x", "mean", "half").iter_rows()
     }
-    heading = f"{title}: {plot.title or how.label}" + (f" [{how.shown_as}]" if how.shown_as else "")
-    rows = ([f"{x:g}", *(cells.get((x, line), "-") for line in lines)] for x in sorted(set(data["x"])))
-    print_table(heading, [plot.x_label or plot.x, *(names[line] or plot.y for line in lines)], rows)
+    rows = ([_place(x, drawn), *(cells.get((x, line), "-") for line in drawn.lines)] for x in places)
+    x_heading = plot.x_label or plot.x or drawn.x.label
+    print_table(heading, [x_heading, *(line or drawn.y.label for line in drawn.lines)], rows)
+
+
+def _place(x: object, drawn: Drawn) -> str:
+    return f"{x * drawn.x.scale:g} {drawn.x.shown_as}".rstrip() if isinstance(x, int | float) else str(x)
+
+
+def _print_quantiles(heading: str, plot: Plot, drawn: Drawn) -> None:
+    groups = [drawn.data.filter(by=line) for line in drawn.lines]
+    rows = (
+        [
+            f"{share:.0%}",
+            *(format_number(group.filter(pl.col("share") >= share)["x"][0] * drawn.x.scale) for group in groups),
+        ]
+        for share in _SHARES
+    )
+    print_table(heading, ["share", *(line or drawn.x.label for line in drawn.lines)], rows)
 
 
 def _print_closing(reports: list[Report]) -> None:
     """What the ± is, and how many claims came out how."""
-    if any(series["half"].is_not_null().any() for each in reports for series in each.series.values()):
+    drawn = [each.data for result in reports for each in result.series.values()]
+    if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
         say("± and bands: half the 95 % interval over seeds")
     verdicts = [judgement.verdict for each in reports for judgement in each.judgements]
     if verdicts:
-        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in get_args(Verdict))
+        shown = [each for each in get_args(Verdict) if each != "not judged" or each in verdicts]
+        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in shown)
         say(f"claims: {counts} (reasons above)")
 
 
@@ -142,7 +167,7 @@ def _claim_row(judgement: Judgement) -> list[str]:
     show, claim = judgement.show, judgement.claim
     return [
         claim.id,
-        "-" if claim.published is None else show(claim.published),
+        judgement.published,
         show(judgement.value),
         judgement.span(judgement.low, judgement.high),
         judgement.span(*claim.accept),

@@ -50,7 +50,7 @@ def run(
     settings = overrides(set_)
     if pcap:
         settings.append(("measure.capture", "bottleneck"))
-    place = Store(out, experiment.runs_name) if store else None
+    place = Store(out) if store else None
     if place is not None:
         place.prepare()
     try:
@@ -76,7 +76,7 @@ def run(
 
 def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, seed: int | None) -> None:
     """Says which of many runs this is, and what about it is hardly meant."""
-    if experiment.variables:
+    if experiment.swept:
         resolved = experiment.resolved(settings)
         chosen = resolved["run"]["seed"] if seed is None else seed
         scheme = resolved["transport"]["scheme"]

@@ -19,7 +19,6 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Table
 
@@ -74,40 +73,41 @@ def summary_rows(summary: dict[str, Any]) -> list[list[str]]:
 class Counter:
     """Counts finished things, on a bar or in lines."""
 
-    def __init__(self, what: str, total: int) -> None:
+    def __init__(self, what: str) -> None:
         self._what = what
-        self._total = total
-        self._done = 0
-        self._started = self._said = time.monotonic()
+        self._said = time.monotonic()
         self._bar: tuple[Progress, Any] | None = None
 
     def attach(self, bar: Progress) -> None:
         """Shows the count on a bar from now on."""
-        self._bar = (bar, bar.add_task(self._what, total=self._total))
+        self._bar = (bar, bar.add_task(self._what, total=None, left=""))
 
-    def advance(self) -> None:
-        """One more is finished."""
-        self._done += 1
+    def advance(self, done: int, total: int, left: float | None) -> None:
+        """So many are finished, and it will take so many seconds more, if that can be known."""
+        shown = "" if left is None else f"about {_duration(left)} left"
         if self._bar is not None:
             bar, task = self._bar
-            bar.advance(task)
+            bar.update(task, completed=done, total=total, left=shown)
             return
         now = time.monotonic()
-        if now - self._said >= _PLAIN_INTERVAL_S or self._done == self._total:
+        if now - self._said >= _PLAIN_INTERVAL_S or done == total:
             self._said = now
-            left = (now - self._started) / self._done * (self._total - self._done)
-            note(f"{self._what}: {self._done} of {self._total}, about {left:.0f} s left")
+            note(", ".join(filter(None, (f"{self._what}: {done} of {total}", shown))))
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 @contextmanager
-def counting(what: str, total: int) -> Iterator[Counter]:
+def counting(what: str) -> Iterator[Counter]:
     """A counter with the time that is left, on stderr."""
-    counter = Counter(what, total)
+    counter = Counter(what)
     console = Console(stderr=True)
     if not console.is_terminal:
         yield counter
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console, transient=True) as bar:
         counter.attach(bar)
         yield counter

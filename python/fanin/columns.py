@@ -1,0 +1,114 @@
+"""The numbers of a run that an experiment asks for besides its summary, and which result tables they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fanin.format.base import Scalar
+from fanin.format.column import Column
+from fanin.formula import evaluate
+from fanin.stats import Floats
+
+if TYPE_CHECKING:
+    from fanin.experiment import Experiment
+
+Filter = Mapping[str, list[Scalar]]
+"""Column -> the values of which a row must have one."""
+
+Table = Callable[[str], pl.DataFrame]
+"""A run's result table by name."""
+
+
+def matches(row: Mapping[str, object], where: Filter) -> bool:
+    """Whether a row has, in each of these columns that it has at all, one of the values."""
+    return all(name not in row or row[name] in values for name, values in where.items())
+
+
+def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
+    """The rows that match; values are compared as text where a column is text."""
+    conditions = []
+    for name, values in where.items():
+        column = pl.col(name)
+        if frame.schema[name] == pl.Boolean or frame.schema[name].is_numeric():
+            numbers = [value for value in values if not isinstance(value, str)]
+            conditions.append(column.cast(pl.Float64).is_in([float(value) for value in numbers]))
+        else:
+            conditions.append(column.cast(pl.String).is_in([_text(value) for value in values]))
+    return frame.filter(*conditions)
+
+
+def _text(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def tables(experiment: Experiment, row: Mapping[str, Scalar]) -> frozenset[str]:
+    """The result tables that the columns, plots and claims of an experiment read of one run."""
+    needed = {column.table for column in experiment.columns}
+    for plot in experiment.document.plot:
+        if matches(row, plot.where) and plot.seed in (None, row["seed"]):
+            needed.add(plot.table)
+    needed |= {claim.table for claim in experiment.document.claim}
+    return frozenset(table for table in needed if table is not None)
+
+
+def extended(row: dict[str, Any], columns: list[Column], table: Table) -> dict[str, Any]:
+    """A run's row with the experiment's own columns."""
+    for column in columns:
+        row[column.id] = evaluate(column.formula, _Row(row)) if column.formula else _taken(column, table)
+    return row
+
+
+class _Row(dict[str, Any]):
+    """A row whose missing columns have no value."""
+
+    def __missing__(self, key: str) -> None:
+        return None
+
+
+def _taken(column: Column, table: Table) -> float | None:
+    """The number that a column takes from a result table; nothing where no row has a value."""
+    assert column.of is not None
+    name, _, of = column.of.partition(".")
+    rows = filtered(table(name), column.rows)
+    if column.between is not None:
+        first, last = column.between
+        rows = rows.filter(pl.col(column.time) >= first, pl.col(column.time) < last)
+    values = rows[of].drop_nulls().cast(pl.Float64).to_numpy()
+    if column.take == "count":
+        return float(len(values))
+    if not len(values):
+        return 0.0 if column.take == "sum" else None
+    if column.take == "clusters":
+        assert column.gap is not None
+        return 1.0 + float((np.diff(np.sort(values)) > column.gap).sum())
+    return TAKES[column.take](values) if column.take in TAKES else percentile(values, float(column.take[1:]))
+
+
+def percentile(values: Floats, percent: float) -> float:
+    """Nearest rank: the smallest value that so many per cent of the values do not exceed."""
+    rank = max(int(np.ceil(percent / 100 * len(values))), 1)
+    return float(np.sort(values)[rank - 1])
+
+
+def jain(values: Floats) -> float:
+    """Jain, Chiu and Hawe's index: one if all are equal, 1/n if one has everything."""
+    square = float((values**2).sum())
+    return float(values.sum()) ** 2 / (len(values) * square) if square else 1.0
+
+
+TAKES: dict[str, Callable[[Floats], float]] = {
+    "mean": lambda values: float(values.mean()),
+    "sum": lambda values: float(values.sum()),
+    "min": lambda values: float(values.min()),
+    "max": lambda values: float(values.max()),
+    "std": lambda values: float(values.std(ddof=1)) if len(values) > 1 else 0.0,
+    "first": lambda values: float(values[0]),
+    "last": lambda values: float(values[-1]),
+    "share": lambda values: float((values > 0).mean()),
+    "jain": jain,
+}
+"""What becomes of the rows of a table."""

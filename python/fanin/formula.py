@@ -1,0 +1,93 @@
+"""Arithmetic over a run's columns: ``{drops} / ({segments_received} + {drops})``.
+
+Column names stand in braces, as they may have dots and dashes. Numbers, ``+ - * / **``, parentheses, ``min``, ``max``,
+``sqrt`` and ``ceil`` are all there is.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+
+_NAME = re.compile(r"\{([^{}]+)\}")
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max, "sqrt": math.sqrt, "ceil": math.ceil}
+
+
+def names(formula: str) -> list[str]:
+    """The columns that a formula names, in their order."""
+    return list(dict.fromkeys(_NAME.findall(formula)))
+
+
+def parse_formula(formula: str) -> ast.expr:
+    """The formula's tree; its n-th column is the name ``_n``.
+
+    Raises:
+        ValueError: it is not such arithmetic.
+
+    """
+    order = names(formula)
+    plain = _NAME.sub(lambda match: f"_{order.index(match.group(1))}", formula)
+    try:
+        tree = ast.parse(plain, mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"not a formula: {error.msg}: {formula!r}") from None
+    for node in ast.walk(tree):
+        _allow(node, formula)
+    return tree
+
+
+def _allow(node: ast.AST, formula: str) -> None:
+    match node:
+        case ast.Name(id=name) if name in _FUNCTIONS or re.fullmatch(r"_\d+", name):
+            return
+        case ast.Name(id=name):
+            raise ValueError(f"a column stands in braces: {{{name}}}, in {formula!r}")
+        case ast.Constant(value=int() | float()) | ast.UnaryOp(op=ast.USub()) | ast.USub() | ast.Load():
+            return
+        case ast.BinOp(op=operation) if type(operation) in _OPERATORS:
+            return
+        case ast.Call(func=ast.Name(), keywords=[]):
+            return
+        case ast.operator() if type(node) in _OPERATORS:
+            return
+    raise ValueError(f"a formula has numbers, {{columns}}, + - * / **, {', '.join(_FUNCTIONS)}: {formula!r}")
+
+
+def evaluate(formula: str, row: Mapping[str, float | None]) -> float | None:
+    """The formula's value for a run; nothing if a column has none or there is no such number."""
+    values = [row[name] for name in names(formula)]
+    if any(value is None for value in values):
+        return None
+    try:
+        found = _value(parse_formula(formula), [float(value) for value in values if value is not None])
+    except (ArithmeticError, ValueError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _value(node: ast.expr, values: list[float]) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.Name(id=name):
+            return values[int(name[1:])]
+        case ast.UnaryOp(operand=operand):
+            return -_value(operand, values)
+        case ast.BinOp(left=left, op=operation, right=right):
+            found = _OPERATORS[type(operation)](_value(left, values), _value(right, values))
+            if isinstance(found, complex):
+                raise ValueError("no real number")
+            return found
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return float(_FUNCTIONS[name](*(_value(argument, values) for argument in arguments)))
+    raise AssertionError(f"not allowed by parse_formula: {node}")

@@ -1,0 +1,9 @@
+"""Plots of an experiment's runs: PNG, SVG and the CSV of what is drawn.
+
+The same runs give the same bytes: no dates, no random identifiers.
+"""
+
+from fanin.plots.drawing import draw
+from fanin.plots.series import Drawn, series
+
+__all__ = ["Drawn", "draw", "series"]

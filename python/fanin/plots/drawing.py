@@ -1,0 +1,236 @@
+"""Drawing a plot's lines in the figure's own axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fanin.errors import FaninError
+from fanin.format.plot import Plot, Published
+from fanin.plots.series import Drawn
+from fanin.stats import Floats
+from fanin.store import writing
+
+# Okabe and Ito's colours, which people with any common colour blindness can tell apart, black last.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
+_STYLE: dict[Any, Any] = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 150,
+    "font.size": 9,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "fanin",
+}
+
+
+def draw(plot: Plot, drawn: Drawn, folder: Path) -> list[Path]:
+    """Writes ``<name>.png``, ``<name>.svg`` and ``<name>.csv`` into the folder.
+
+    Raises:
+        FaninError: a published curve is of a line that the plot does not have.
+        ResultsError: the folder cannot be written.
+
+    """
+    paths = [folder / f"{plot.name}.{suffix}" for suffix in ("png", "svg", "csv")]
+    with mpl.rc_context(_STYLE):
+        save(_figure(plot, drawn), paths[0], paths[1])
+        with writing(folder):
+            drawn.data.write_csv(paths[2])
+    return paths
+
+
+def save(figure: Figure, png: Path, svg: Path) -> None:
+    """Writes both pictures, the same bytes for the same figure.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+
+    """
+    with writing(png.parent):
+        png.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(png, metadata={"Software": None})
+        figure.savefig(svg, metadata={"Date": None, "Creator": "fanin"})
+
+
+def _figure(plot: Plot, drawn: Drawn) -> Figure:
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_xscale(plot.x_scale)
+    axes.set_yscale(plot.y_scale)
+    _KINDS[plot.kind](axes, plot, drawn)
+    above = _draw_all_published(axes, plot, drawn)
+    axes.set_xlabel(drawn.x.axis(plot.x_label))
+    axes.set_ylabel(drawn.y.axis(plot.y_label))
+    if plot.y_scale == "linear":
+        axes.set_ylim(bottom=0)
+    for limits, how, setter in ((plot.x_range, drawn.x, axes.set_xlim), (plot.y_range, drawn.y, axes.set_ylim)):
+        if limits is not None:
+            setter(limits[0] * how.scale, limits[1] * how.scale)
+    axes.set_title(plot.title, fontsize=10, pad=6 + 12 * above)
+    if plot.note:
+        figure.supxlabel(plot.note, fontsize=7, wrap=True)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=8)
+    return figure
+
+
+def _style(index: int) -> tuple[str, str]:
+    return _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
+
+
+def _groups(drawn: Drawn) -> list[tuple[int, str, pl.DataFrame]]:
+    return [(index, line, drawn.data.filter(by=line)) for index, line in enumerate(drawn.lines)]
+
+
+def _ends(group: pl.DataFrame, drawn: Drawn) -> tuple[Any, Any, Any]:
+    """Mean, and lower and upper end of the interval or of the whiskers, as they are shown."""
+    mean = group["mean"].to_numpy() * drawn.y.scale
+    if "low" in group.columns:
+        return mean, group["low"].to_numpy() * drawn.y.scale, group["high"].to_numpy() * drawn.y.scale
+    half = np.nan_to_num(group["half"].cast(pl.Float64).to_numpy()) * drawn.y.scale
+    return mean, np.maximum(mean - half, 0), mean + half
+
+
+def _draw_lines(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+    for index, line, group in _groups(drawn):
+        colour, marker = _style(index)
+        x = group["x"].cast(pl.Float64).to_numpy() * drawn.x.scale
+        mean, low, high = _ends(group, drawn)
+        axes.plot(x, mean, color=colour, marker=marker, markersize=3.5, linewidth=1.4, label=line or None)
+        if plot.spread:
+            ends = np.maximum([mean - low, high - mean], 0)
+            axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
+        else:
+            axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def _draw_bars(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+    places = list(dict.fromkeys(drawn.data["x"]))
+    width = 0.8 / max(len(drawn.lines), 1)
+    for index, line, group in _groups(drawn):
+        at = np.array([places.index(x) for x in group["x"]]) + (index - (len(drawn.lines) - 1) / 2) * width
+        mean, low, high = _ends(group, drawn)
+        ends = np.maximum([mean - low, high - mean], 0)
+        axes.bar(
+            at, mean, width, color=_style(index)[0], yerr=ends, capsize=2, error_kw={"lw": 0.8}, label=line or None
+        )
+    axes.set_xticks(range(len(places)), [_place(x, drawn) for x in places])
+
+
+def _place(x: object, drawn: Drawn) -> str:
+    return f"{x * drawn.x.scale:g}" if isinstance(x, int | float) else str(x)
+
+
+def _draw_distributions(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+    for index, line, group in _groups(drawn):
+        x = group["x"].to_numpy() * drawn.x.scale
+        share = group["share"].to_numpy() * drawn.y.scale
+        start = (x[:1], np.zeros(1))
+        axes.plot(
+            np.concatenate([start[0], x]),
+            np.concatenate([start[1], share]),
+            color=_style(index)[0],
+            drawstyle="steps-post",
+            linewidth=1.4,
+            label=line or None,
+        )
+    axes.set_ylim(top=102)
+
+
+def _draw_times(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+    """Traces in steps, intervals as lines, single events as dots."""
+    for index, line, group in _groups(drawn):
+        colour = _style(index)[0]
+        x = group["x"].to_numpy() * drawn.x.scale
+        mean, low, high = _ends(group, drawn)
+        if plot.table in ("flows", "requests", "drops") and plot.every is None:
+            axes.plot(x, mean, ".", color=colour, markersize=3, label=line or None)
+            continue
+        traced = plot.table in ("queue-trace", "probes", "switch-probes") and plot.every is None
+        axes.plot(
+            x, mean, color=colour, linewidth=1, drawstyle="steps-post" if traced else "default", label=line or None
+        )
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+_KINDS: dict[str, Callable[[Axes, Plot, Drawn], None]] = {
+    "line": _draw_lines,
+    "bars": _draw_bars,
+    "cdf": _draw_distributions,
+    "time": _draw_times,
+}
+
+
+def _draw_all_published(axes: Axes, plot: Plot, drawn: Drawn) -> int:
+    """The published numbers; returns how many labels stand above the axes."""
+    above = 0
+    for index, published in enumerate(plot.published):
+        if published.x and not published.y:
+            for place_x in published.x:
+                style: dict[str, Any] = {"color": "black", "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
+                axes.axvline(place_x * drawn.x.scale, **style)
+                # One above the other, so that near ones do not collide.
+                place = (place_x * drawn.x.scale, 1.01 + 0.045 * above)
+                axes.text(*place, published.label, transform=axes.get_xaxis_transform(), ha="center", fontsize=7)
+            above += 1
+            continue
+        _draw_published(axes, plot, drawn, published, index)
+    return above
+
+
+def _draw_published(axes: Axes, plot: Plot, drawn: Drawn, published: Published, index: int) -> None:
+    """Hollow marks, or broken lines where the paper gives levels only."""
+    label = f"{published.label} (published)"
+    colour, marker = "black", _MARKERS[index % len(_MARKERS)]
+    if published.by is not None:
+        if published.by not in drawn.lines:
+            raise FaninError(f"plot {plot.name}: published {published.by!r} is no line; there are {drawn.lines}")
+        colour, marker = _style(drawn.lines.index(published.by))
+    if not published.x:
+        for level in published.y:
+            style: dict[str, Any] = {"color": colour, "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
+            axes.axhline(level * drawn.y.scale, label=label, **style)
+        return
+    x: Any = np.array(published.x) * drawn.x.scale
+    if plot.kind == "bars":
+        places = [_place(each, drawn) for each in dict.fromkeys(drawn.data["x"])]
+        shift = drawn.lines.index(published.by) - (len(drawn.lines) - 1) / 2 if published.by else 0.0
+        known = [f"{each:g}" in places for each in x]
+        width = 0.8 / max(len(drawn.lines), 1)
+        x = np.array([places.index(f"{each:g}") + shift * width for each, kept in zip(x, known, strict=True) if kept])
+        y = np.array(published.y)[known]
+    else:
+        y = np.array(published.y)
+    y = y / _published_base(plot, published) if plot.relative_to else y * drawn.y.scale
+    axes.plot(
+        x,
+        y,
+        linestyle=":" if len(x) > 1 and plot.kind != "bars" else "none",
+        linewidth=0.8,
+        color=colour,
+        marker=marker,
+        markersize=7,
+        markerfacecolor="none",
+        label=label,
+    )
+
+
+def _published_base(plot: Plot, published: Published) -> Floats:
+    """The published values of the reference line at the places of another."""
+    base = next((dict(zip(each.x, each.y, strict=True)) for each in plot.published if each.by == plot.relative_to), {})
+    try:
+        return np.array([base[x] for x in published.x])
+    except KeyError as error:
+        raise FaninError(f"plot {plot.name}: {plot.relative_to} has no published value at {error}") from None
