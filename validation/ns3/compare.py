@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares fanin with ns-3, cell by cell and measure by measure. Exits with 1 where a tolerance is broken.
+"""Compares fanin with ns-3, cell by cell and measure by measure.
+
+Exits with 1 where a tolerance is broken and the difference is not one of those that the document explains.
 
     ./compare.py                                # runs fanin; takes ns-3 from reference.csv
     ./compare.py --rerun                        # runs ns-3 anew too (./build.sh first)
@@ -94,6 +96,16 @@ TOLERANCES = {
     "dctcp": STOCK_DCTCP,
 }
 
+# Broken tolerances that are understood: the document's table of differences names the rule of ns-3 that each comes
+# from. The bounds are for the difference of the means as a share of ns-3's, and leave room for other seeds; one that
+# leaves them, or comes back within its tolerance, is news, and the comparison fails until somebody has looked.
+EXPLAINED = {
+    ("newreno/40", "drops"): (-0.50, -0.30),  # end of recovery: ns-3 bursts a whole window
+    ("newreno/40", "timeouts"): (0.40, 0.65),  # losses at the very end of a recovery
+    ("newreno/100", "timeouts"): (0.50, 0.70),  # the same
+    ("newreno-sack/40", "timeouts"): (0.40, 0.70),  # threshold at fast retransmit; going back after a timeout
+}
+
 
 def ks(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """Two-sample Kolmogorov-Smirnov: the statistic and its asymptotic p value."""
@@ -155,6 +167,9 @@ def judge(cell: Cell, measure: str, theirs: Sequence[float], ours: Sequence[floa
         limit = f"{100 * allowed.share:g} %" + (f" or {allowed.least:g}" if allowed.least else "")
         most = max(allowed.share * base, allowed.least)
         verdict = "within" if abs(gap) <= most else "OUT" if low > most or high < -most else "perhaps"
+        if (cell.name, measure) in EXPLAINED:
+            least, greatest = EXPLAINED[cell.name, measure]
+            verdict = "explained" if verdict == "OUT" and least <= gap / base <= greatest else f"{verdict}: NEWS"
     return Line(cell.name, measure, base, mean(ours), difference, bounds, f"{distance:.2f} ({p:.2g})", limit, verdict)
 
 
@@ -261,7 +276,7 @@ def main() -> None:
             line = judge(cell, measure, [r[measure] for r in theirs[cell.name]], [r[measure] for r in ours[cell.name]])
             if line:
                 lines.append(line)
-    good = good and all(line.verdict != "OUT" for line in lines)
+    good = good and not any(line.verdict == "OUT" or line.verdict.endswith("NEWS") for line in lines)
     deep = [c for c in cells if c.name == "newreno/100"]
     if deep and not chosen.candidate:
         notes.append(speed(deep[0]))
