@@ -40,6 +40,12 @@ impl Stream {
     pub fn uniform_time(&mut self, span: Time) -> Time {
         if span == Time::ZERO { Time::ZERO } else { Time::from_ps(self.below(span.ps())) }
     }
+    /// Puts `items` in a random order, every order as likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
     /// An exponentially distributed time with the given mean.
     pub fn exponential_time(&mut self, mean: Time) -> Time {
         // 1 - unit() lies in (0, 1], so the logarithm is finite.
@@ -66,6 +72,18 @@ mod tests {
         let first = [stream.bits(), stream.bits()];
         let mut again = Stream::named(1, "traffic/incast");
         assert_eq!(first, [again.bits(), again.bits()]);
+    }
+
+    #[test]
+    fn every_order_is_as_likely() {
+        let mut stream = Stream::named(5, "test");
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..24_000 {
+            let mut items = [0, 1, 2, 3];
+            stream.shuffle(&mut items);
+            *counts.entry(items).or_insert(0) += 1;
+        }
+        assert!(counts.len() == 24 && counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
     }
 
     #[test]

@@ -247,7 +247,9 @@ fn topology(scenario: &Scenario) -> Result<Topology, SpecError> {
         );
         return Err(group.params.fail(cast::traffic_row(group).demand_key, message));
     }
-    (row.build)(&scenario.network.params, &total)
+    let mut topology = (row.build)(&scenario.network.params, &total)?;
+    topology.place_at_random(&scenario.network.params, &mut stream(scenario.run.integer("seed"), "placement"));
+    Ok(topology)
 }
 
 fn header(scenario: &Scenario) -> Result<u16, SpecError> {

@@ -17,6 +17,8 @@ pub(crate) enum Class {
     Fault,
     /// A transfer begins. Index: transfer.
     TransferStart,
+    /// Endless data ends after all. Index: transfer.
+    TransferStop,
     /// A traffic group asked to be woken. Index: group.
     Traffic,
     /// A sender's timer. Index: flow.
@@ -103,9 +105,10 @@ pub(crate) struct MiscKey(u32);
 const INDEX_BITS: u32 = 28;
 /// One above the largest index of a rare event.
 pub(crate) const MAX_INDEX: usize = 1 << INDEX_BITS;
-const CLASSES: [Class; 15] = [
+const CLASSES: [Class; 16] = [
     Class::Fault,
     Class::TransferStart,
+    Class::TransferStop,
     Class::Traffic,
     Class::Retransmission,
     Class::Pacing,

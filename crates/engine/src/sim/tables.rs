@@ -37,7 +37,8 @@ impl Rows {
             });
             let counters = counters.plus(&transfer.request_counters);
             let delivered = delivered(world, &transfer);
-            let fct = transfer.completion.map(|end| (end - transfer.start).secs());
+            let finite = transfer.completion.filter(|_| transfer.bytes.is_some());
+            let fct = finite.map(|end| (end - transfer.start).secs());
             let rate =
                 fct.map_or_else(|| unfinished_rate(world, &transfer, delivered), |fct| Some(delivered as f64 / fct));
             rows.push(Row { counters, delivered, fct, ideal, rate });
@@ -112,7 +113,12 @@ impl Rows {
                 "When its last byte should have arrived; none if it is in no hurry.",
                 Data::OptF64(transfers.iter().map(|t| t.deadline.map(Time::secs)).collect()),
             ),
-            column("fct_s", "s", "Flow completion time: completion minus start.", opt(&|row| row.fct)),
+            column(
+                "fct_s",
+                "s",
+                "Flow completion time: completion minus start; none for endless data, even if it was stopped.",
+                opt(&|row| row.fct),
+            ),
             column(
                 "ideal_s",
                 "s",
@@ -123,7 +129,7 @@ impl Rows {
             column(
                 "goodput_bps",
                 "bit/s",
-                "Payload over completion time; of a transfer that is not complete, over its part of the window of goodput.",
+                "Payload over completion time; of a transfer without one, over its part of the window of goodput.",
                 opt(&|row| Some(row.rate? * 8.0)),
             ),
         ]
@@ -189,17 +195,17 @@ impl World {
     }
 }
 
-/// Payload per second of a transfer that is not complete, from the opening of the window of goodput on.
+/// Payload per second of a transfer without completion time, from the opening of the window of goodput on.
 fn unfinished_rate(world: &World, transfer: &Transfer, delivered: u64) -> Option<f64> {
     let from = transfer.start.max(world.window_start.unwrap_or(Time::ZERO));
-    let span = world.now.saturating_sub(from).secs();
+    let span = transfer.completion.unwrap_or(world.now).saturating_sub(from).secs();
     (span > 0.0 && !transfer.failed).then(|| (delivered - transfer.delivered_before) as f64 / span)
 }
 
 /// Bytes of a transfer that have arrived in order.
 pub(crate) fn delivered(world: &World, transfer: &Transfer) -> u64 {
     if transfer.completion.is_some() {
-        return transfer.bytes.unwrap_or(0);
+        return transfer.bytes.or(transfer.stopped_at).unwrap_or(0);
     }
     let Some(flow) = transfer.flow.map(|flow| &world.flows[flow.index()]) else { return 0 };
     let arrived = flow.receiver.state.next() - crate::tcp::FIRST_DATA;

@@ -68,6 +68,8 @@ pub(crate) struct Transfer {
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(crate) bytes: Option<u64>,
+    /// How many bytes endless data turned out to have, once it was stopped.
+    pub(crate) stopped_at: Option<u64>,
     pub(crate) connection: Connection,
     pub(crate) request: Option<Request>,
     pub(crate) start: Time,
@@ -197,11 +199,15 @@ impl World {
         }
         self.open += usize::from(spec.bytes.is_some());
         core.schedule(start, Class::TransferStart, self.transfers.len());
+        if let Some(stop) = spec.stop {
+            core.schedule(stop.max(start), Class::TransferStop, self.transfers.len());
+        }
         self.transfers.push(Transfer {
             group,
             from: spec.from,
             to: spec.to,
             bytes: spec.bytes,
+            stopped_at: None,
             connection: spec.connection,
             request: spec.request,
             start,
@@ -270,6 +276,16 @@ impl World {
         // An answer goes out on the connection that its request has opened.
         let open = asked || connection != Connection::Fresh;
         self.push_data(flow, bytes, open, connection == Connection::Fresh, now, core);
+    }
+
+    /// The sender of endless data closes, unless its handshake was given up.
+    pub(crate) fn stop_transfer<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
+        let transfer = &self.transfers[id.index()];
+        let Some(flow) = transfer.flow.filter(|_| !transfer.failed) else { return };
+        self.with_sender(flow, now, core, |sender, cfg, io| sender.close(now, cfg, io));
+        let end = self.flows[flow.index()].sender.data_end();
+        self.flows[flow.index()].receiver.boundary = end;
+        self.transfers[id.index()].stopped_at = Some(end - FIRST_DATA);
     }
 
     /// Request and data flow of an open connection, as far as it has them.
@@ -451,6 +467,10 @@ impl World {
         transfer.completion = Some(now);
         transfer.after = Some(after);
         let (group, query, start) = (transfer.group, transfer.query, transfer.start);
+        if transfer.bytes.is_none() {
+            // It was stopped: nobody waits for its end, which takes as long as the scenario says.
+            return;
+        }
         self.open -= 1;
         self.last_completion = Some(now);
         for group in &mut self.groups {

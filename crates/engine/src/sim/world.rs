@@ -252,6 +252,7 @@ impl World {
         match class {
             Class::Fault => self.on_fault(index, now, core),
             Class::TransferStart => self.start_transfer(TransferId::new(index), now, core),
+            Class::TransferStop => self.stop_transfer(TransferId::new(index), now, core),
             Class::Traffic => {
                 self.groups[index].wakes -= 1;
                 self.ask_traffic(index, now, core, |traffic, cx| traffic.on_wake(cx));

@@ -194,6 +194,10 @@ impl Params {
         }
     }
 
+    /// Whether the table may hold `key` at all.
+    pub fn has(&self, key: &str) -> bool {
+        self.items.iter().any(|item| item.param.key == key)
+    }
     /// Whether `key` has its default, by nobody having written it.
     pub fn is_default(&self, key: &str) -> bool {
         self.items[self.index(key)].place.is_none()

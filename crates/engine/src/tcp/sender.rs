@@ -260,6 +260,13 @@ impl Sender {
         self.fin = fin;
     }
 
+    /// The application closes an endless stream: it ends with the next full segment.
+    pub fn close<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+        // Something is left to send, so that what has arrived is not the end yet.
+        self.data_end = self.max_sent.max(FIRST_DATA) + cfg.mss;
+        self.on_data_ready(now, cfg, io);
+    }
+
     /// Tells congestion control of the transfer whose data come with the next [`Sender::push_data`].
     pub fn announce(&mut self, bytes: Option<u64>, deadline: Option<Time>) {
         self.cc.on_transfer(&TransferFacts { first: self.data_end, bytes, deadline });

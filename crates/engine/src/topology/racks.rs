@@ -2,26 +2,50 @@
 
 use super::{Demand, NodeKind, Topology, twin};
 use crate::ids::NodeId;
+use crate::rng::Stream;
 use crate::spec::{Kind, Param, Params, SpecError};
 
 /// The parameter that says where senders stand.
 pub(super) const SENDER_PLACEMENT: Param = Param::new(
     "sender-placement",
-    Kind::Choice(&["spread", "packed", "local"]),
+    Kind::Choice(&["spread", "packed", "local", "random"]),
     "spread",
     "Order in which hosts become senders: one of every rack but the first receiver's in turn, those racks one after \
-     the other, or that receiver's own rack before the others.",
+     the other, that receiver's own rack before the others, or a seeded random one.",
     "our choice: answers meet at the receiver's port and nowhere before",
 );
 
 /// The parameter that [`receivers`] reads.
 pub(super) const RECEIVER_PLACEMENT: Param = Param::new(
     "receiver-placement",
-    Kind::Choice(&["packed", "spread"]),
+    Kind::Choice(&["packed", "spread", "random"]),
     "packed",
-    "Where receivers stand: the first rack and on, or one in every rack in turn.",
+    "Where receivers stand: the first rack and on, one in every rack in turn, or at seeded random hosts.",
     "our choice: an incast has its receivers in one rack",
 );
+
+impl Topology {
+    /// Gives parts that a scenario wants at random to other hosts, from a stream of the run's seed.
+    pub fn place_at_random(&mut self, params: &Params, stream: &mut Stream) {
+        let random = |param: &Param| params.has(param.key) && params.text(param.key) == "random";
+        if random(&RECEIVER_PLACEMENT) {
+            let mut hosts = [&self.receivers[..], &self.senders[..]].concat();
+            stream.shuffle(&mut hosts);
+            let drawn = hosts[..self.receivers.len()].to_vec();
+            // Who would have sent from a drawn host sends from the one that it leaves free.
+            let mut free = self.receivers.iter().copied().filter(|host| !drawn.contains(host)).collect::<Vec<_>>();
+            free.reverse();
+            for sender in self.senders.iter_mut().filter(|sender| drawn.contains(sender)) {
+                *sender = free.pop().unwrap_or(*sender);
+            }
+            self.receivers = drawn;
+            self.bottleneck = twin(self.uplink(self.receivers[0]));
+        }
+        if random(&SENDER_PLACEMENT) {
+            stream.shuffle(&mut self.senders);
+        }
+    }
+}
 
 /// The receiving hosts: as many as the traffic needs, in the order that the scenario says.
 pub(super) fn receivers(racks: &[Vec<NodeId>], params: &Params, demand: &Demand) -> Vec<NodeId> {

@@ -1,35 +1,14 @@
-//! Background: long flows, endless or of a given size, that begin one after the other.
+//! Background: long flows, endless or of a given size, that begin one after the other and may stop so.
 
-use super::{Connection, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host};
-use crate::spec::{Kind, Param, Params, SpecError};
+use super::{Connection, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
+use crate::spec::{Kind, Param, Params, Sizes, SpecError};
 use crate::topology::{BY_PART, Demand};
 use crate::units::Time;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "background",
     summary: "Long flows, endless or of a given size.",
-    params: &[
-        Param::new("flows", Kind::Integer, "1", "Number of flows.", "one").at_least(1.0).at_most(1_000_000.0),
-        Param::new("bytes-each", Kind::Bytes, "0B", "Bytes of each flow; 0 for endless data.", "endless"),
-        Param::new("start", Kind::Time, "0s", "When the first flow begins.", "at once"),
-        Param::new("interval", Kind::Time, "0s", "Time between the starts of consecutive flows.", "all at once"),
-        Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "none"),
-        Param::new(
-            "receiver",
-            Kind::Integer,
-            "0",
-            "Which receiving host gets the data, from 0; where to names several, they get flows in turn from that one on.",
-            "the first",
-        )
-        .at_most(65_534.0),
-        Param::new(
-            "placement",
-            Kind::Choice(&["own-host", "round-robin"]),
-            "own-host",
-            "Whether each flow has a sending host of its own, or they share the hosts in turn.",
-            "as in the papers",
-        ),
-    ],
+    params: PARAMS,
     demand_key: "flows",
     demand: |params| {
         let flows = params.integer("flows") as usize;
@@ -40,19 +19,75 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     build: |params, _| build(params),
 };
 
+const PARAMS: &[Param] = &[
+    Param::new("flows", Kind::Integer, "1", "Number of flows.", "one").at_least(1.0).at_most(1_000_000.0),
+    Param::new(
+        "bytes-each",
+        Kind::Sizes,
+        "0B",
+        "Bytes of each flow: one size, or sizes to draw from; 0B for endless data.",
+        "endless",
+    ),
+    Param::new("start", Kind::Time, "0s", "When the first flow begins.", "at once"),
+    Param::new("interval", Kind::Time, "0s", "Time between the starts of consecutive flows.", "all at once"),
+    Param::new(
+        "stop",
+        Kind::Time,
+        "0s",
+        "When the first flow of endless data stops, the others following at interval as they began; 0s for never.",
+        "never; flows of SDTCP, Fig. 15, stop in order",
+    ),
+    Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "none"),
+    Param::new(
+        "exponential",
+        Kind::Time,
+        "0s",
+        "Each start is delayed by a seeded exponential time with this mean.",
+        "off; the long flows of RCC's experiment under load have 1 ms",
+    ),
+    Param::new(
+        "receiver",
+        Kind::Integer,
+        "0",
+        "Which receiving host gets the data, from 0; where to names several, they get flows in turn from that one on.",
+        "the first",
+    )
+    .at_most(65_534.0),
+    Param::new(
+        "placement",
+        Kind::Choice(&["own-host", "round-robin", "random"]),
+        "own-host",
+        "Whether each flow has a sending host of its own, or they share the hosts in turn, or in turn in a random order.",
+        "as in the papers",
+    ),
+];
+
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let last = params.time("interval").ps().checked_mul(params.integer("flows"));
     if last.is_none_or(|last| last > LATEST.ps()) {
         return Err(params.fail("interval", format!("the last flow would begin more than {LATEST} after the first")));
     }
+    let sizes = params.sizes("bytes-each");
+    if sizes.least() == 0 && sizes.most() > 0 {
+        return Err(params.fail("bytes-each", "0B is endless data, and cannot be one size of several"));
+    }
+    let (start, stop) = (params.time("start"), params.time("stop"));
+    if stop > Time::ZERO && sizes.most() > 0 {
+        return Err(params.fail("stop", "has an effect on endless data only; leave out bytes-each"));
+    }
+    if stop > Time::ZERO && stop <= start {
+        return Err(params.fail("stop", format!("must be later than start, which is {start}")));
+    }
     Ok(Box::new(Background {
         flows: params.integer("flows") as usize,
-        bytes: Some(params.bytes("bytes-each").get()).filter(|bytes| *bytes > 0),
-        start: params.time("start"),
+        sizes: Some(sizes.clone()).filter(|sizes| sizes.most() > 0),
+        start,
         interval: params.time("interval"),
-        jitter: params.time("jitter"),
+        stop: (stop > Time::ZERO).then_some(stop),
+        spread: Spread::of(params),
         receiver: params.integer("receiver") as usize,
         in_turn: params.text("to") != BY_PART,
+        random: params.text("placement") == "random",
     }))
 }
 
@@ -61,26 +96,33 @@ const LATEST: Time = Time::from_secs(1_000_000);
 
 struct Background {
     flows: usize,
-    bytes: Option<u64>,
+    /// None for endless data.
+    sizes: Option<Sizes>,
     start: Time,
     interval: Time,
-    jitter: Time,
+    stop: Option<Time>,
+    spread: Spread,
     receiver: usize,
     /// The receiving hosts take turns.
     in_turn: bool,
+    /// The sending hosts take turns in a random order.
+    random: bool,
 }
 
 impl Traffic for Background {
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
+        let senders = if self.random { shuffled(cx.senders, cx.stream) } else { cx.senders.to_vec() };
         for i in 0..self.flows {
             let to = cx.receivers[(self.receiver + if self.in_turn { i } else { 0 }) % cx.receivers.len()];
             // Nobody sends to itself: the next one does.
-            let from = host(cx.senders, if host(cx.senders, i) == to { i + 1 } else { i });
+            let from = host(&senders, if host(&senders, i) == to { i + 1 } else { i });
+            let after = self.interval * i as u64;
             cx.actions.push(TrafficAction::Transfer(TransferSpec {
-                start: self.start + self.interval * i as u64 + cx.stream.uniform_time(self.jitter),
+                start: self.start + after + self.spread.draw(cx.stream),
                 from,
                 to,
-                bytes: self.bytes,
+                bytes: self.sizes.as_ref().map(|sizes| sizes.draw(cx.stream)),
+                stop: self.stop.map(|stop| stop + after),
                 connection: Connection::Fresh,
                 request: None,
                 in_query: false,

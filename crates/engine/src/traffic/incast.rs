@@ -1,8 +1,8 @@
 //! Incast: many servers answer one client at once, once or in barrier-synchronised rounds.
 
-use super::{Connection, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host};
-use crate::ids::TransferId;
-use crate::spec::{Kind, Param, Params, SpecError};
+use super::{Connection, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
+use crate::ids::{NodeId, TransferId};
+use crate::spec::{Kind, Param, Params, Sizes, SpecError};
 use crate::topology::Demand;
 use crate::units::Time;
 
@@ -28,9 +28,9 @@ const PARAMS: &[Param] = &[
         .at_most(1_000_000.0),
     Param::new(
         "bytes-each",
-        Kind::Bytes,
+        Kind::Sizes,
         "0B",
-        "Bytes of each answer; 0 if bytes-total says it.",
+        "Bytes of each answer: one size, or sizes to draw from; 0B if bytes-total says it.",
         "give this or bytes-total",
     ),
     Param::new(
@@ -57,6 +57,13 @@ const PARAMS: &[Param] = &[
     )
     .reading("R3"),
     Param::new(
+        "together",
+        Kind::Bool,
+        "false",
+        "Whether jitter and exponential delay a whole round by one draw, instead of each answer by its own.",
+        "each its own; the short flows of RCC's experiment under load begin together",
+    ),
+    Param::new(
         "rounds",
         Kind::Integer,
         "1",
@@ -72,6 +79,7 @@ const PARAMS: &[Param] = &[
         "synchronised, as the papers say; a limit is pacing by the application",
     ),
     Param::new("gap", Kind::Time, "0s", "Pause between rounds.", "at once"),
+    Param::new("stop", Kind::Time, "0s", "No round begins then or later; 0s for no limit.", "no limit"),
     Param::new(
         "connections",
         Kind::Choice(&["fresh", "persistent"]),
@@ -92,56 +100,74 @@ const PARAMS: &[Param] = &[
         .at_most(65_534.0),
     Param::new(
         "placement",
-        Kind::Choice(&["own-host", "round-robin"]),
+        Kind::Choice(&["own-host", "round-robin", "random"]),
         "own-host",
-        "Whether each server has a host of its own, or they share the hosts in turn.",
+        "Whether each server has a host of its own, or they share the hosts in turn, or in turn in a random order that \
+         every round draws.",
         "as in the papers",
     ),
 ];
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let senders = params.integer("senders") as usize;
-    let (each, total) = (params.bytes("bytes-each").get(), params.bytes("bytes-total").get());
-    let sizes = match (each, total) {
+    let (each, total) = (params.sizes("bytes-each"), params.bytes("bytes-total").get());
+    if each.least() == 0 && each.most() > 0 {
+        return Err(params.fail("bytes-each", "an answer has 1B at least"));
+    }
+    let answers = match (each.most(), total) {
         (0, 0) => return Err(params.fail("bytes-each", "give bytes-each or bytes-total, 1B at least")),
-        (each, 0) => Sizes::Each(each),
+        (_, 0) => Answers::Each(each.clone()),
         (0, total) if total < senders as u64 => {
             return Err(params.fail("bytes-total", format!("{total} bytes cannot be split over {senders} senders")));
         }
-        (0, total) => Sizes::Total(total),
+        (0, total) => Answers::Total(total),
         _ => return Err(params.fail("bytes-total", "give bytes-each or bytes-total, not both")),
     };
+    let (persistent, random) = (params.text("connections") == "persistent", params.text("placement") == "random");
+    if persistent && random {
+        return Err(params.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
+    }
+    let (start, stop) = (params.time("start"), params.time("stop"));
+    if stop > Time::ZERO && stop <= start {
+        return Err(params.fail("stop", format!("must be later than start, which is {start}")));
+    }
     Ok(Box::new(Incast {
         senders,
-        sizes,
-        start: params.time("start"),
-        jitter: params.time("jitter"),
-        exponential: params.time("exponential"),
+        answers,
+        start,
+        stop: if stop > Time::ZERO { stop } else { Time::NEVER },
+        spread: Spread::of(params),
+        together: params.flag("together"),
         rounds: params.integer("rounds"),
         gap: params.time("gap"),
-        persistent: params.text("connections") == "persistent",
+        persistent,
         request: params.bytes("request").get(),
         think: params.time("think"),
         think_jitter: params.time("think-jitter"),
         receiver: params.integer("receiver") as usize,
+        random,
         concurrent: params.integer("concurrent") as usize,
         started: 0,
         open: 0,
         next: 0,
+        order: Vec::new(),
     }))
 }
 
-enum Sizes {
-    Each(u64),
+enum Answers {
+    Each(Sizes),
     Total(u64),
 }
 
 struct Incast {
     senders: usize,
-    sizes: Sizes,
+    answers: Answers,
     start: Time,
-    jitter: Time,
-    exponential: Time,
+    /// No round begins then or later.
+    stop: Time,
+    spread: Spread,
+    /// One draw delays a whole round.
+    together: bool,
     rounds: u64,
     gap: Time,
     persistent: bool,
@@ -149,6 +175,8 @@ struct Incast {
     think: Time,
     think_jitter: Time,
     receiver: usize,
+    /// Every round draws an order of the hosts.
+    random: bool,
     /// Answers outstanding at once at most; 0 for all.
     concurrent: usize,
     /// Rounds begun.
@@ -157,16 +185,20 @@ struct Incast {
     open: usize,
     /// The server of the present round that answers next.
     next: usize,
+    /// The hosts of the present round.
+    order: Vec<NodeId>,
 }
 
 impl Incast {
     fn begin_round(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
         self.started += 1;
         self.open = self.senders;
-        if self.senders > 0 {
-            cx.actions.push(TrafficAction::Query);
-        }
         self.next = 0;
+        cx.actions.push(TrafficAction::Query);
+        if self.random || self.order.is_empty() {
+            self.order = if self.random { shuffled(cx.senders, cx.stream) } else { cx.senders.to_vec() };
+        }
+        let at = if self.together { at + self.spread.draw(cx.stream) } else { at };
         let at_once = if self.concurrent == 0 { self.senders } else { self.senders.min(self.concurrent) };
         (0..at_once).for_each(|_| self.ask_next(at, cx));
     }
@@ -175,24 +207,25 @@ impl Incast {
     fn ask_next(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
         let i = self.next;
         self.next += 1;
-        let delay = cx.stream.uniform_time(self.jitter)
-            + if self.exponential > Time::ZERO { cx.stream.exponential_time(self.exponential) } else { Time::ZERO };
+        let delay = if self.together { Time::ZERO } else { self.spread.draw(cx.stream) };
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
+        let bytes = Some(self.bytes(i, cx));
         cx.actions.push(TrafficAction::Transfer(TransferSpec {
             start: at + delay,
-            from: host(cx.senders, i),
+            from: host(&self.order, i),
             to: cx.receivers[self.receiver],
-            bytes: Some(self.bytes(i)),
+            bytes,
+            stop: None,
             connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
             request: (self.request > 0).then_some(Request { bytes: self.request, think }),
             in_query: true,
         }));
     }
 
-    fn bytes(&self, i: usize) -> u64 {
-        match self.sizes {
-            Sizes::Each(bytes) => bytes,
-            Sizes::Total(total) => {
+    fn bytes(&self, i: usize, cx: &mut TrafficCx<'_>) -> u64 {
+        match &self.answers {
+            Answers::Each(sizes) => sizes.draw(cx.stream),
+            Answers::Total(total) => {
                 let senders = self.senders as u64;
                 total / senders + u64::from((i as u64) < total % senders)
             }
@@ -213,8 +246,14 @@ impl Traffic for Incast {
         if self.next < self.senders {
             self.ask_next(cx.now, cx);
         }
-        if self.open == 0 && self.started < self.rounds {
-            self.begin_round(cx.now + self.gap, cx);
+        if self.open > 0 || self.started >= self.rounds {
+            return;
+        }
+        let at = cx.now + self.gap;
+        if at < self.stop {
+            self.begin_round(at, cx);
+        } else {
+            self.rounds = self.started;
         }
     }
     fn has_more(&self) -> bool {

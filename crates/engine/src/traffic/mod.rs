@@ -78,6 +78,8 @@ pub struct TransferSpec {
     pub to: NodeId,
     /// How much; none for endless data.
     pub bytes: Option<u64>,
+    /// When endless data ends after all: the sender closes.
+    pub stop: Option<Time>,
     /// On which connection.
     pub connection: Connection,
     /// A request that the receiver sends first.
@@ -141,4 +143,28 @@ pub trait Traffic: Send {
 /// Which host sends the `i`-th flow of a group.
 fn host(hosts: &[NodeId], i: usize) -> NodeId {
     hosts[i % hosts.len()]
+}
+
+/// The hosts in a random order.
+fn shuffled(hosts: &[NodeId], stream: &mut Stream) -> Vec<NodeId> {
+    let mut hosts = hosts.to_vec();
+    stream.shuffle(&mut hosts);
+    hosts
+}
+
+/// How long a flow or round waits before it begins, where the scenario spreads them.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    jitter: Time,
+    exponential: Time,
+}
+
+impl Spread {
+    fn of(params: &Params) -> Self {
+        Self { jitter: params.time("jitter"), exponential: params.time("exponential") }
+    }
+    fn draw(self, stream: &mut Stream) -> Time {
+        let jitter = stream.uniform_time(self.jitter);
+        jitter + if self.exponential > Time::ZERO { stream.exponential_time(self.exponential) } else { Time::ZERO }
+    }
 }

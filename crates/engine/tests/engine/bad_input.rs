@@ -76,6 +76,22 @@ fn hosts_that_are_not_there() {
 }
 
 #[test]
+fn stops_and_placements_that_contradict() {
+    let background = |text: &'static str| [("kind = \"incast\"\nsenders = 3\nbytes-each = \"10KB\"", text)];
+    let finite = background("kind = \"background\"\nbytes-each = \"1KB\"\nstop = \"1s\"");
+    refused(&finite, "9: traffic.background.stop", "endless data only");
+    let early = background("kind = \"background\"\nstart = \"2s\"\nstop = \"1s\"");
+    refused(&early, "9: traffic.background.stop", "must be later than start, which is 2s");
+    refused(
+        &[("senders = 3", "senders = 3\nstart = \"2s\"\nstop = \"2s\"")],
+        "10: traffic.incast.stop",
+        "must be later",
+    );
+    let open = "senders = 3\nconnections = \"persistent\"\nplacement = \"random\"";
+    refused(&[("senders = 3", open)], "10: traffic.incast.placement", "open connections stay with their hosts");
+}
+
+#[test]
 fn sizes_that_do_not_add_up() {
     let sizes = |text: &'static str| [("kind = \"incast\"\nsenders = 3\nbytes-each = \"10KB\"", text)];
     refused(
@@ -94,6 +110,9 @@ fn sizes_that_do_not_add_up() {
         "must be at least 1B",
     );
     refused(&sizes("kind = \"sessions\"\nbytes-each = 10"), "8: traffic.sessions.bytes-each", "needs a unit");
+    refused(&[("10KB", "10KB 50%, 0B 50%")], "9: traffic.incast.bytes-each", "an answer has 1B at least");
+    let several = sizes("kind = \"background\"\nbytes-each = \"0B 50%, 20KB 50%\"");
+    refused(&several, "8: traffic.background.bytes-each", "0B is endless data");
     let halves = "kind = \"sessions\"\nbytes-each = \"1KB\"\narrivals = \"poisson\"\nload = 1\nload-of = \"bisection\"";
     refused(&sizes(halves), "11: traffic.sessions.load-of", "this network has no two halves");
 }

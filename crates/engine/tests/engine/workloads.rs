@@ -143,3 +143,130 @@ fn groups_of_named_hosts_cross_each_other() {
     assert_eq!(pairs(&outcome, "near"), [[12, 11], [13, 11], [14, 11], [15, 11]], "the client does not answer itself");
     assert_eq!(pairs(&outcome, "across"), [[5, 16], [6, 17], [7, 18], [8, 19]]);
 }
+
+/// SDTCP's Fig. 15: one flow stays, four begin and stop one after the other.
+#[test]
+fn flows_start_and_stop_in_order() {
+    let text = "[network]\ntopology = \"star\"\ndelay = \"33us\"\n[transport]\nscheme = \"dctcp\"\nrto-min = \"10ms\"\n\
+                [[traffic]]\nname = \"stays\"\nkind = \"background\"\n\
+                [[traffic]]\nname = \"stop\"\nkind = \"background\"\nflows = 4\nstart = \"20ms\"\ninterval = \"20ms\"\n\
+                stop = \"150ms\"\n[measure]\nbin = \"10ms\"\n[run]\nduration = \"300ms\"\n";
+    let outcome = run(text);
+    let column = |name| numbers(&outcome, "flows", name);
+    let (start, end, fct, rate) = (column("start_s"), column("completion_s"), column("fct_s"), column("goodput_bps"));
+    let delivered = column("delivered_bytes");
+    assert!(end[0].is_nan(), "nobody stops the first");
+    for i in 0..4_u8 {
+        let (flow, after) = (usize::from(i) + 1, 0.02 * f64::from(i));
+        assert!((start[flow] - 0.02 - after).abs() < 1e-12);
+        // What was on its way still arrives, within some round trips.
+        assert!((0.15 + after..0.152 + after).contains(&end[flow]), "{} of flow {flow}", end[flow]);
+        let mean = delivered[flow] * 8.0 / (end[flow] - start[flow]);
+        assert!(fct[flow].is_nan() && (rate[flow] / mean - 1.0).abs() < 1e-9, "{} of flow {flow}", rate[flow]);
+    }
+    assert_eq!((outcome.number("completed"), outcome.number("incomplete")), (0.0, 0.0));
+    // From 210 ms on the link is the first flow's alone.
+    let bins = ["time_s", "goodput_bps"].map(|name| numbers(&outcome, "bins", name));
+    let groups = words(&outcome, "bins", "group");
+    let alone = (0..groups.len()).filter(|row| groups[*row] == "stays" && bins[0][*row] > 0.22 && bins[0][*row] < 0.28);
+    let rates: Vec<f64> = alone.map(|row| bins[1][row]).collect();
+    assert!(!rates.is_empty() && rates.iter().all(|rate| *rate > 0.93e9), "{rates:?}");
+    // A stop to come does not hold up a run whose finite transfers are over.
+    let short = text.replace(
+        "duration = \"300ms\"",
+        "duration = \"300ms\"\n[[traffic]]\nkind = \"incast\"\nsenders = 1\nbytes-each = \"20KB\"",
+    );
+    assert!(run(&short).number("simulated_s") < 0.1);
+}
+
+const STAR: &str =
+    "[network]\ntopology = \"star\"\ndelay = \"10us\"\n[transport]\nscheme = \"dctcp\"\nrto-min = \"1ms\"\n";
+
+#[test]
+fn a_round_begins_together_or_not() {
+    let starts = |more: &str| {
+        let incast =
+            "[[traffic]]\nkind = \"incast\"\nsenders = 8\nbytes-each = \"2KB\"\nrounds = 200\nexponential = \"1ms\"\n";
+        let outcome = run(&format!("{STAR}{incast}{more}"));
+        let (starts, queries) = (numbers(&outcome, "flows", "start_s"), numbers(&outcome, "flows", "query"));
+        let mut rounds: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+        starts.iter().zip(queries).for_each(|(start, query)| {
+            rounds.entry(query as u64).or_default().insert(ps(*start));
+        });
+        rounds.into_values().map(|starts| starts.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(starts("together = true\n"), vec![1; 200]);
+    assert_eq!(starts(""), vec![8; 200]);
+}
+
+#[test]
+fn exponential_starts_have_their_mean() {
+    let text = format!(
+        "{STAR}[[traffic]]\nkind = \"background\"\nflows = 4000\nbytes-each = \"100B\"\nstart = \"2ms\"\n\
+         exponential = \"50ms\"\nplacement = \"round-robin\"\n"
+    );
+    let starts = numbers(&run(&text), "flows", "start_s");
+    let mean = starts.iter().map(|start| start - 2e-3).sum::<f64>() / 4000.0;
+    assert!((mean / 50e-3 - 1.0).abs() < 0.05, "{mean}");
+    assert!((0.33..0.41).contains(&(starts.iter().filter(|start| **start > 52e-3).count() as f64 / 4000.0)));
+}
+
+#[test]
+fn every_round_asks_other_hosts() {
+    let text = format!(
+        "{STAR}[[traffic]]\nkind = \"incast\"\nsenders = 5\nbytes-each = \"cdf 2KB 0%, 8KB 100%\"\nrounds = 300\n\
+         placement = \"random\"\n"
+    )
+    .replace("topology = \"star\"", "topology = \"star\"\nsender-hosts = 20");
+    let outcome = run(&text);
+    let hosts: Vec<u64> = pairs(&outcome, "incast").iter().map(|[from, _]| *from).collect();
+    let rounds: Vec<BTreeSet<u64>> = hosts.chunks(5).map(|round| round.iter().copied().collect()).collect();
+    assert!(rounds.iter().all(|round| round.len() == 5), "no host twice in a round");
+    let counts = hosts.iter().fold(BTreeMap::new(), |mut counts: BTreeMap<u64, u32>, host| {
+        *counts.entry(*host).or_default() += 1;
+        counts
+    });
+    // Each of 20 hosts in a quarter of 300 rounds.
+    assert!(counts.len() == 20 && counts.values().all(|count| (50..100).contains(count)), "{counts:?}");
+    let bytes = numbers(&outcome, "flows", "bytes");
+    assert!(bytes.iter().all(|bytes| (2e3..8e3).contains(bytes)));
+    let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
+    assert!((mean / 5e3 - 1.0).abs() < 0.03, "{mean}");
+}
+
+#[test]
+fn rounds_end_at_their_stop() {
+    let rounds = |more: &str| {
+        let text = format!(
+            "{STAR}[[traffic]]\nkind = \"incast\"\nsenders = 2\nbytes-each = \"10KB\"\nrounds = 50\ngap = \"1ms\"\n{more}"
+        );
+        let outcome = run(&text);
+        assert_eq!(outcome.number("incomplete"), 0.0);
+        (outcome.number("flows") / 2.0, numbers(&outcome, "flows", "start_s").into_iter().fold(0.0, f64::max))
+    };
+    assert_eq!(rounds("").0, 50.0);
+    let (stopped, last) = rounds("stop = \"10ms\"\n");
+    assert!((5.0..10.0).contains(&stopped) && last < 10e-3, "{stopped} rounds, the last at {last}");
+}
+
+/// RCC's experiment under load shuffles hosts over the racks.
+#[test]
+fn parts_at_random_hosts() {
+    let placed = |seed: u32| {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"leaf-spine\"\nleaves = 5\nhosts-per-leaf = 8\nreceiver-placement = \"random\"\n\
+             sender-placement = \"random\"\n[[traffic]]\nkind = \"incast\"\nsenders = 37\nreceiver = 2\nbytes-each = \"1KB\"\n\
+             [run]\nseed = {seed}\n"
+        ));
+        let hosts = pairs(&outcome, "incast");
+        let mut all: BTreeSet<u64> = hosts.iter().map(|[from, _]| *from).collect();
+        all.extend(hosts.iter().map(|[_, to]| *to));
+        assert_eq!(all.len(), 38, "37 senders and a client, all different");
+        hosts
+    };
+    assert_eq!(placed(1), placed(1));
+    let clients: BTreeSet<u64> = (1..8).map(|seed| placed(seed)[0][1] / 9).collect();
+    assert!(clients.len() > 2, "clients in racks {clients:?}");
+    let rising = placed(1).windows(2).all(|pair| pair[0][0] < pair[1][0]);
+    assert!(!rising, "senders are not in the order of their racks");
+}

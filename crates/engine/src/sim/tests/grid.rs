@@ -174,6 +174,22 @@ fn several_tiers_and_paths() {
 }
 
 #[test]
+fn endless_flows_that_stop() {
+    for scheme in ["newreno", "dctcp", "dt-cwa", "linux", "ictcp", "sab", "rcc", "rcce", "pfdct", "sdtcp"] {
+        let stops = "[[traffic]]\nkind = \"background\"\nflows = 5\ninterval = \"1ms\"\nstop = \"4ms\"\n";
+        let case = Case { transport: format!("scheme = \"{scheme}\"\n"), more: stops, ..Case::default() };
+        let outcome = case.agree();
+        let [bytes, ends] = ["bytes", "completion_s"].map(|column| reals(&outcome, "flows", column));
+        // The run ends with the last answer, whoever of the five still waits for a timeout then.
+        let stopped: Vec<f64> = (0..bytes.len()).filter(|row| bytes[*row].is_nan()).map(|row| ends[row]).collect();
+        assert!(stopped.iter().all(|end| end.is_nan() || *end >= 4e-3), "{scheme}: {stopped:?}");
+        assert!(stopped.iter().filter(|end| !end.is_nan()).count() >= 3, "{scheme}: {stopped:?}");
+        assert!(outcome.number("drops") > 0.0 || scheme == "sab", "{scheme}");
+        assert_eq!(outcome.number("completed") + outcome.number("incomplete"), 15.0, "{scheme}");
+    }
+}
+
+#[test]
 fn sessions_between_named_hosts() {
     let arrivals =
         ["concurrent = 20", "concurrent = 9\ngap = \"10us\"\nin-rack = \"50%\"", "arrivals = \"poisson\"\nload = 2"];

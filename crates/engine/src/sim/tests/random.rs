@@ -106,6 +106,9 @@ fn traffic() -> impl Strategy<Value = String> {
     });
     let background = prop_oneof![
         2 => Just(String::new()),
+        1 => (1_u32..3, 0_u32..2).prop_map(|(flows, receiver)| format!(
+            "[[traffic]]\nkind = \"background\"\nflows = {flows}\nstop = \"{flows}ms\"\ninterval = \"700us\"\nreceiver = {receiver}\n"
+        )),
         1 => (1_u32..3, 0_u64..50_000, 0_u32..2).prop_map(|(flows, bytes, receiver)| format!(
             "[[traffic]]\nkind = \"background\"\nflows = {flows}\nbytes-each = \"{bytes}B\"\nreceiver = {receiver}\n\
              scheme = \"dctcp\"\n"

@@ -178,6 +178,7 @@ impl RelayTree {
             from,
             to,
             bytes: Some(bytes),
+            stop: None,
             connection: Connection::Fresh,
             request: asked.then_some(Request { bytes: self.request, think }),
             in_query: true,
@@ -200,8 +201,16 @@ impl RelayTree {
             Leg::Up(edge) if self.cut_through => Connection::Persistent(edge as u32),
             _ => Connection::Fresh,
         };
-        let spec =
-            TransferSpec { start, from, to, bytes: Some(bytes), connection: open, request: None, in_query: true };
+        let spec = TransferSpec {
+            start,
+            from,
+            to,
+            bytes: Some(bytes),
+            stop: None,
+            connection: open,
+            request: None,
+            in_query: true,
+        };
         self.legs.insert(cx.transfer(spec), leg);
     }
 }

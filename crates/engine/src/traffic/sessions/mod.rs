@@ -136,6 +136,7 @@ impl Sessions {
             from,
             to,
             bytes,
+            stop: None,
             connection: Connection::Fresh,
             request: self.request,
             in_query: false,
