@@ -65,9 +65,8 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """``<paper>/<figure>/<claim>``, and the reading where there are several."""
-        reading = "-".join(re.findall(r"\w+", self.reading.lower()))
-        return "/".join(part for part in (self.experiment, self.claim, reading) if part)
+        """``<paper>/<figure>/<claim>``."""
+        return f"{self.experiment}/{self.claim}"
 
     @property
     def marked(self) -> str:
@@ -240,14 +239,12 @@ def _of_library(key: str, path: Path, out: Path) -> Standing:
         state: State = "stale" if note else "partial" if runs else "never run"
     else:
         state, note, runs = *_state(found, experiment), found.work.runs
-    judged = {} if found is None else {(each.id, each.reading): each for each in found.claims}
+    judged = {} if found is None else {each.id: each for each in found.claims}
     about = (document.paper, document.figure, state, command)
-    entries = []
-    for claim in document.claim:
-        known = judged.get(name := _name(claim))
-        entries.append(
-            _not_run(key, claim, name[1], note, *about) if known is None else _judged(key, known, note, *about)
-        )
+    entries = [
+        _judged(key, judged[claim.id], note, *about) if claim.id in judged else _not_run(key, claim, note, *about)
+        for claim in document.claim
+    ]
     return Standing(
         key, document.paper, document.figure, document.title, state, note, runs, of, command, entries, found, out / key
     )
@@ -300,11 +297,6 @@ def _finished(experiment: Experiment, out: Path) -> int:
         return 0
 
 
-def _name(claim: Claim) -> tuple[str, str]:
-    """What tells a claim from the others of its file."""
-    return claim.id, getattr(claim, "reading", "")
-
-
 def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
     doubt = f"stale ({note}); rerun: {command}. " if state == "stale" else ""
     return Entry(
@@ -327,9 +319,7 @@ def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: 
     )
 
 
-def _not_run(
-    key: str, claim: Claim, reading: str, note: str, paper: str, figure: str, state: State, command: str
-) -> Entry:
+def _not_run(key: str, claim: Claim, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
     # Only to say numbers in the claim's unit: there is nothing judged.
     words = Judgement(claim, math.nan, math.nan, math.nan, "not reproduced")
     why = f"stale ({note}): " if note else ""
@@ -347,7 +337,8 @@ def _not_run(
         shown=Shown(published=words.published, value=NONE, interval=NONE, accept=words.span(*claim.accept)),
         state=state,
         command=command,
-        reading=reading,
+        reading=claim.reading,
+        note=claim.note,
     )
 
 

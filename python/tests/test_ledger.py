@@ -354,19 +354,14 @@ def test_a_scenario_is_written_as_toml_that_reads_back():
     assert read == {key: value for key, value in table.items() if key != "fault"}
 
 
-def test_each_reading_of_a_claim_has_an_entry_of_its_own():
+def test_what_a_quick_look_cannot_judge_is_not_run():
     shown = record.Shown(published="-", value="-", interval="-", accept="-")
-    fields = {"says": "s", "measure": "max", "published": "about ten", "value": 1.0, "interval": (None, None)}
-    fields |= {"accept": (0, 1), "reason": "r", "shown": shown, "id": "c"}
-    about = ("", "sdtcp", "Fig. 9", "complete", "fanin reproduce sdtcp/fig9")
-    entries = [
-        ledger._judged("sdtcp/fig9", record.Judged(**fields, verdict=verdict, reading=reading), *about)
-        for verdict, reading in (("reproduced", "15 KB"), ("not judged", "1.5 MB"))
-    ]
-    assert [entry.id for entry in entries] == ["sdtcp/fig9/c/15-kb", "sdtcp/fig9/c/1-5-mb"]
-    # A quick look has no run of some claims: nothing was judged.
-    assert [entry.verdict for entry in entries] == ["reproduced", "not run"]
-    assert entries[0].as_dict()["published"] == "about ten"
+    fields = {"id": "c", "says": "s", "measure": "max", "published": "about ten", "value": None, "reason": "r"}
+    fields |= {"interval": (None, None), "accept": (0, 1), "reading": "15 KB", "note": "n", "shown": shown}
+    about = ("", "sdtcp", "Fig. 9", "quick", "fanin reproduce sdtcp/fig9 --quick")
+    entry = ledger._judged("sdtcp/fig9", record.Judged(**fields, verdict="not judged"), *about).as_dict()
+    assert (entry["id"], entry["verdict"], entry["published"]) == ("sdtcp/fig9/c", "not run", "about ten")
+    assert (entry["reading"], entry["note"]) == ("15 KB", "n")
 
 
 def drawn(**fields):
