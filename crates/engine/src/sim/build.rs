@@ -13,7 +13,7 @@ use crate::sim::faults::Faults;
 use crate::sim::flow::Paths;
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
-use crate::sim::port::{Jitter, Limit, PortSpec};
+use crate::sim::port::{Jitter, Limit, PortSpec, Ties};
 use crate::sim::probes::{self, Probes};
 use crate::sim::switching::{ControlChannel, Mail};
 use crate::sim::transfers::Group;
@@ -360,10 +360,11 @@ fn ports(scenario: &Scenario, layout: &Layout, looked_at: &[bool], seed: u64) ->
     let mut ports = Vec::with_capacity(topology.links.len());
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
-        let span = scenario.network.params.time("host-jitter");
-        let jitter = (!switch && span > Time::ZERO).then(|| Jitter {
+        let (span, ties) = (scenario.network.params.time("host-jitter"), ties(&scenario.network.params));
+        let jitter = (!switch && (span > Time::ZERO || ties != Ties::Drawn)).then(|| Jitter {
             stream: stream(seed, &format!("host-jitter/{}", link.from)),
             span,
+            ties,
             ready: Time::ZERO,
         });
         let (one, discipline) = if switch {
@@ -455,6 +456,14 @@ fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -
         }
     }
     Ok(())
+}
+
+fn ties(network: &Params) -> Ties {
+    match network.text("ties") {
+        "waiting-first" => Ties::WaitingFirst,
+        "fresh-first" => Ties::FreshFirst,
+        _ => Ties::Drawn,
+    }
 }
 
 fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {

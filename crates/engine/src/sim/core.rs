@@ -251,9 +251,16 @@ impl Core {
     /// Returns what is in the port then; without bytes, where they are not counted.
     fn enqueue_fifo(&mut self, link: LinkId, packet: &Packet, now: Time) -> Backlog {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
-        let ready = slow.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+        let free = Time::from_ps(port.busy_until);
+        let begin = match &mut slow.spec.jitter {
+            None => now.max(free),
+            Some(jitter) => {
+                let ready = jitter.ready(now);
+                jitter.begin(ready, free)
+            }
+        };
         let empty = port.head == port.tail;
-        let arrival = port.begin(packet, port.busy_until.max(ready.ps()));
+        let arrival = port.begin(packet, begin.ps());
         if empty {
             self.links.set(link, Time::from_ps(arrival), now);
         }
@@ -312,7 +319,8 @@ impl Core {
             }
         }
         // What waits has the time from which on it may leave in place of its arrival.
-        slow.begun = at.max(Time::from_ps(packet.arrival));
+        let ready = Time::from_ps(packet.arrival);
+        slow.begun = slow.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
         port.begin(&packet, slow.begun.ps());
         true
     }

@@ -115,7 +115,7 @@ impl Oracle {
             self.ledger.on_mark(LinkId::new(link), &packet, now);
         }
         port.in_service = u64::from(packet.size);
-        port.begun = now.max(ready);
+        port.begun = port.spec.jitter.as_ref().map_or(now.max(ready), |jitter| jitter.begin(ready, now));
         let departure = port.begun + port.spec.transmission(packet.size);
         self.push(departure, (0, link as u64), link, Kind::Departure(packet));
     }

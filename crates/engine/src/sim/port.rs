@@ -56,11 +56,24 @@ impl Limit {
     }
 }
 
-/// Random turn-around of a host: each packet waits a uniform time below `span`, and order is kept.
+/// Which of the packets that hosts send comes first where they meet at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ties {
+    /// Either, as [`crate::sim::event::TieBreak`] has it.
+    Drawn,
+    /// One that waited for another of its host.
+    WaitingFirst,
+    /// One that did not.
+    FreshFirst,
+}
+
+/// Turn-around of a host: each packet waits a uniform time below `span`, and order is kept. Ties that are not drawn
+/// are broken by a picosecond, which is less than anything else in a network takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Jitter {
     pub(crate) stream: Stream,
     pub(crate) span: Time,
+    pub(crate) ties: Ties,
     pub(crate) ready: Time,
 }
 
@@ -69,6 +82,16 @@ impl Jitter {
     pub(crate) fn ready(&mut self, now: Time) -> Time {
         self.ready = self.ready.max(now + self.stream.uniform_time(self.span));
         self.ready
+    }
+    /// When the transmission of a packet begins that may leave from `ready` on, and that the port can take at `free`.
+    pub(crate) fn begin(&self, ready: Time, free: Time) -> Time {
+        let tick = Time::from_ps(1);
+        match self.ties {
+            _ if ready >= free => ready,
+            Ties::Drawn => free,
+            Ties::WaitingFirst => free - tick,
+            Ties::FreshFirst => free + tick,
+        }
     }
 }
 

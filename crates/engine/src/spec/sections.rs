@@ -84,6 +84,15 @@ pub const NETWORK: &[Param] = &[
         "our choice: off, as in the papers",
     ),
     Param::new(
+        "ties",
+        Kind::Choice(&["drawn", "waiting-first", "fresh-first"]),
+        "drawn",
+        "Which packet comes first where packets of several hosts meet at one instant, as those of flows in lockstep do \
+         again and again: either, drawn by the seed; always one that waited for another of its host; or always one \
+         that did not. The same packets win and lose every time unless it is drawn.",
+        "our choice: in a network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code",
+    ),
+    Param::new(
         "frame-overhead",
         Kind::Bytes,
         "0B",

@@ -263,6 +263,8 @@ fn both_event_cores_agree_on_every_kind_of_fault() {
     let networks = [
         "topology = \"star\"\nbuffer = \"20pkt\"",
         "topology = \"star\"\nbuffer = \"30KB\"\nhost-jitter = \"20us\"",
+        "topology = \"star\"\nbuffer = \"30KB\"\nties = \"waiting-first\"",
+        "topology = \"star\"\nbuffer = \"30KB\"\nties = \"fresh-first\"",
         "topology = \"two-switch\"\nrate = \"10Gbps\"\nadmission = \"dynamic-threshold\"\nshared-buffer = \"60KB\"",
     ];
     for fault in faults {

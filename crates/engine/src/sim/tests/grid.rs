@@ -72,7 +72,7 @@ fn topologies_schemes_and_starts() {
     for topology in [STAR, TWO_SWITCH, TRUNK] {
         for scheme in ["newreno", "dctcp"] {
             for start in ["", "jitter = \"300us\"", "exponential = \"100us\""] {
-                for jitter in ["", "host-jitter = \"2us\""] {
+                for jitter in ["", "host-jitter = \"2us\"", "ties = \"waiting-first\"", "ties = \"fresh-first\""] {
                     let outcome = Case {
                         network: network(topology, &format!("buffer = \"20pkt\"\n{jitter}")),
                         transport: format!("scheme = \"{scheme}\"\n[scheme.dctcp]\nmark-threshold = \"8pkt\""),
@@ -500,7 +500,7 @@ fn bands_and_push_out() {
     for push_out in [false, true] {
         for mark_at in [MarkAt::Enqueue, MarkAt::Dequeue] {
             for limit in limits {
-                for jitter in ["", "host-jitter = \"1us\""] {
+                for jitter in ["", "host-jitter = \"1us\"\nties = \"waiting-first\""] {
                     let case = Case { network: network(TRUNK, &format!("{limit}\n{jitter}")), ..Case::default() };
                     let outcome = case.agree_with(&|| instead(Banded { push_out, mark_at }));
                     assert!(outcome.number("marks") > 0.0);

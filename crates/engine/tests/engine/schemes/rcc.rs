@@ -17,11 +17,21 @@ const SETTING: &str = "[network]\ntopology = \"star\"\ndelay = \"40us\"\nbuffer 
 const CODE: &str = "mark-requires-ect = false\nmarks-on-fin = \"ignore\"\nrepeats = \"wait\"\nflight = \"code\"\n\
     duplicates = \"kept\"\nrto-r-step = \"1ms\"\nrto-r-wait = \"clock-digit\"\npush = \"request\"\n";
 
+fn scenario(senders: u64, scheme: &str, rules: &str, more: &str) -> String {
+    format!(
+        "{SETTING}scheme = \"{scheme}\"\n[scheme.{scheme}]\n{rules}\n[[traffic]]\nkind = \"incast\"\n\
+         senders = {senders}\nbytes-each = \"32KiB\"\nstart = \"10ms\"\ndeadline = \"20ms\"\n{more}\n"
+    )
+}
+
 fn incast(senders: u64, scheme: &str, rules: &str, more: &str) -> Outcome {
-    run(&format!(
-        "{SETTING}scheme = \"{scheme}\"\n[scheme.rcc]\n{rules}\n[[traffic]]\nkind = \"incast\"\nsenders = {senders}\n\
-         bytes-each = \"32KiB\"\nstart = \"10ms\"\ndeadline = \"20ms\"\n{more}\n"
-    ))
+    run(&scenario(senders, scheme, rules, more))
+}
+
+/// Packets that meet at one instant in the order of the authors' simulator.
+fn in_order(senders: u64, scheme: &str, rules: &str, more: &str) -> Outcome {
+    let text = scenario(senders, scheme, rules, more);
+    run(&text.replace("topology = \"star\"", "topology = \"star\"\nties = \"waiting-first\""))
 }
 
 #[track_caller]
@@ -180,20 +190,52 @@ fn lost_acknowledgements_do_not_stop_the_host_unless_repetitions_wait() {
     assert!(completed("repeats = \"wait\"") < 100.0);
 }
 
-/// The paper's abstract: mean queue 47.5 % and 99th percentile 51.2 % below TCP's. The queue is the unweighted mean over
-/// its changes, and a reduction that of means over 10 to 100 senders. Ours are 47 % and 37 %: the queue agrees, but our
-/// TCP loses fewer segments without a third duplicate acknowledgement than theirs, whose timeouts make its 99th percentile.
 #[test]
-fn it_halves_tcps_queue_and_shortens_its_tail() {
-    let mean = |scheme: &str, total: &str| {
-        let of = |tens: u64| incast(10 * tens, scheme, CODE, "[queue]\nkind = \"drop-tail\"").number(total);
-        (1..=10).map(of).sum::<f64>() / 10.0
-    };
-    let reduction = |total: &str| 1.0 - mean("rcc", total) / mean("newreno", total);
-    let queue = reduction("queue_waiting_mean_changes_packets");
+fn tcp_in_the_order_of_the_authors_simulator_is_theirs() {
+    // Drops and timeouts are theirs to the packet, goodput in Mbit/s and the 99th percentile in ms to 0.1 %.
+    for (senders, drops, timeouts, goodput, p99) in
+        [(20, 68.0, 0.0, 920.3, 5.697), (50, 129.0, 75.0, 369.1, 35.51), (100, 267.0, 171.0, 352.1, 74.36)]
+    {
+        let outcome = in_order(senders, "newreno", "", "");
+        assert_eq!((outcome.number("drops"), outcome.number("timeouts")), (drops, timeouts), "{senders} senders");
+        for (found, theirs) in [("goodput_bps", goodput * 1e6), ("fct_p99_s", p99 * 1e-3)] {
+            let found = outcome.number(found);
+            assert!((found / theirs - 1.0).abs() < 0.001, "{senders} senders: {found} against {theirs}");
+        }
+    }
+}
+
+/// How far RCC is below TCP in the mean queue (an unweighted mean over its changes) and in the 99th percentile of
+/// completion times, each as a mean over 10 to 100 senders.
+fn reductions(tcp: impl Fn(u64) -> Outcome) -> (f64, f64) {
+    let (mut rcc_sum, mut tcp_sum) = ([0.0; 2], [0.0; 2]);
+    for senders in (10..=100).step_by(10) {
+        for (sums, outcome) in [(&mut rcc_sum, incast(senders, "rcc", CODE, "")), (&mut tcp_sum, tcp(senders))] {
+            for (sum, total) in sums.iter_mut().zip(["queue_waiting_mean_changes_packets", "fct_p99_s"]) {
+                *sum += outcome.number(total);
+            }
+        }
+    }
+    (1.0 - rcc_sum[0] / tcp_sum[0], 1.0 - rcc_sum[1] / tcp_sum[1])
+}
+
+/// The paper's abstract says 47.5 % and 51.2 %. It counts the queue in bytes, our total in packets, which makes theirs
+/// 45.6 %.
+#[test]
+fn it_is_below_tcp_by_the_abstracts_percentages_in_the_order_of_the_authors_simulator() {
+    let (queue, tail) = reductions(|senders| in_order(senders, "newreno", "", ""));
+    assert!((queue - 0.456).abs() < 0.01, "{queue}");
+    assert!((tail - 0.512).abs() < 0.002, "{tail}");
+}
+
+/// With a nanosecond of noise on each link the authors' own code is 38 to 44 % below TCP in the 99th percentile, over ten
+/// seeds: the rest of the abstract's 51 % is that lockstep loses the first packets of every flow's window but one, so
+/// that no third duplicate comes. Ties that are drawn give the same.
+#[test]
+fn it_halves_tcps_queue_and_shortens_its_tail_less_if_ties_are_drawn() {
+    let (queue, tail) = reductions(|senders| incast(senders, "newreno", "", ""));
     assert!((queue - 0.475).abs() < 0.03, "{queue}");
-    let tail = reduction("fct_p99_s");
-    assert!((0.3..0.6).contains(&tail), "{tail}");
+    assert!((0.33..0.46).contains(&tail), "{tail}");
 }
 
 /// The last value of a probe before a time, in seconds, by name; of one place only.
