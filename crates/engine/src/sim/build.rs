@@ -284,6 +284,8 @@ fn endpoint(scenario: &Scenario, key: &'static str, index: usize, scheme: &dyn S
         rack: rack(transport)?,
         limited_transmit: transport.flag("limited-transmit"),
         impatient: transport.text("partial-ack-timer") == "impatient",
+        new_data_first: transport.text("partial-ack-order") == "new-data-first",
+        full_ack_grows: transport.text("full-ack-window") == "flight-before",
         rto: RtoConfig {
             minimum: transport.time("rto-min"),
             initial: transport.time("rto-initial"),

@@ -266,6 +266,21 @@ pub const TRANSPORT: &[Param] = &[
         "RFC 6582, section 3.2; both are weighed in RFC 3782, section 4",
     ),
     Param::new(
+        "partial-ack-order",
+        Kind::Choice(&["hole-first", "new-data-first"]),
+        "hole-first",
+        "What a partial acknowledgement sends first: the next hole, or the new data that the deflated window allows.",
+        "RFC 6582, section 3.2; new-data-first is ns-3.18",
+    ),
+    Param::new(
+        "full-ack-window",
+        Kind::Choice(&["flight", "flight-before"]),
+        "flight",
+        "What bounds the window after recovery beside the threshold: one segment more than is outstanding after the \
+         full acknowledgement, or than was before it, in which case that acknowledgement also grows the window.",
+        "RFC 6582, section 3.2, step 3, option 1; flight-before is ns-3.18",
+    ),
+    Param::new(
         "rto-min",
         Kind::Time,
         "200ms",

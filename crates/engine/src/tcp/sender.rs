@@ -36,6 +36,11 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// Only the first partial acknowledgement of a recovery restarts the timer (RFC 6582 section 4, "impatient").
     pub impatient: bool,
+    /// A partial acknowledgement lets new data out before the next hole is sent again, as ns-3.18 does.
+    pub new_data_first: bool,
+    /// The window after a full acknowledgement is bound by what was outstanding before it, and grows with it, as in
+    /// ns-3.18.
+    pub full_ack_grows: bool,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// Any acknowledgement of new data ends the timer's backoff, not only one that gives a round-trip sample.
@@ -474,7 +479,10 @@ impl Sender {
             None => self.estimator.on_new_ack_without_sample(),
         }
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
-        let was_in_recovery = self.in_recovery();
+        let mut was_in_recovery = self.in_recovery();
+        if was_in_recovery && cfg.full_ack_grows {
+            was_in_recovery = !self.leave_with_growth(acked, cfg);
+        }
         self.tell_ack(acked, ack, was_in_recovery, now, cfg, io);
         let restart = match self.recovery {
             Recovery::Open => {
@@ -533,7 +541,9 @@ impl Sender {
             return true;
         }
         // Partial acknowledgement: the next segment was lost as well.
-        self.retransmit_first(now, cfg, io);
+        if !cfg.new_data_first {
+            self.retransmit_first(now, cfg, io);
+        }
         // Deflate by what was acknowledged, and add one segment back if that was at least one.
         self.window.cwnd -= acked as f64;
         if acked >= cfg.mss {
@@ -541,7 +551,24 @@ impl Sender {
         }
         self.window.cwnd = self.window.cwnd.max(mss);
         self.recovery = Recovery::NewReno { partial: true };
+        if cfg.new_data_first {
+            self.send(now, cfg, io);
+            self.retransmit_first(now, cfg, io);
+        }
         !(cfg.impatient && partial)
+    }
+
+    /// [`SenderConfig::full_ack_grows`]: ends recovery before congestion control hears of a full acknowledgement, so
+    /// that it grows the window. Returns whether it was one.
+    #[cold]
+    fn leave_with_growth(&mut self, acked: u64, cfg: &SenderConfig) -> bool {
+        let full = matches!(self.recovery, Recovery::NewReno { .. }) && self.una >= self.recover;
+        if full {
+            let before = (self.max_sent - (self.una - acked)) as f64;
+            self.window.cwnd = self.window.ssthresh.min(before + cfg.mss as f64);
+            self.leave_recovery();
+        }
+        full
     }
 
     pub(crate) fn leave_recovery(&mut self) {

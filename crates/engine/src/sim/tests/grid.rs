@@ -304,6 +304,8 @@ fn transport_options() {
         "ack-every = 2\nack-delay = \"500us\"",
         "ack-every = 4\nack-delay = \"50us\"\nsack = true",
         "partial-ack-timer = \"slow-but-steady\"",
+        "partial-ack-order = \"new-data-first\"",
+        "full-ack-window = \"flight-before\"",
         "sack = true\nloss-detection = \"rack\"",
         "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",
         "sack = true\nloss-detection = \"rack\"\nack-every = 2\nquickack = 5\nprobe-ack-delay = \"300us\"",

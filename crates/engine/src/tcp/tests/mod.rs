@@ -33,6 +33,8 @@ const CFG: SenderConfig = SenderConfig {
     rack: None,
     limited_transmit: false,
     impatient: true,
+    new_data_first: false,
+    full_ack_grows: false,
     rto: RtoConfig {
         minimum: ms(200),
         initial: ms(1000),

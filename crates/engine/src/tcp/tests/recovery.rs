@@ -68,6 +68,43 @@ fn rfc6582_s3_2_option_1_counts_what_is_in_flight() {
     bench.expect_cwnd(400.0);
 }
 
+#[test]
+fn ns3_sends_new_data_before_the_next_hole_on_a_partial_acknowledgement() {
+    let mut bench = recovering(&SenderConfig { new_data_first: true, ..CFG });
+    bench.dup_acks(6);
+    bench.sent();
+    bench.ack(301);
+    bench.expect("1401:1501 301:401R");
+    bench.expect_cwnd(1400.0 - 300.0 + 100.0);
+}
+
+#[test]
+fn ns3_bounds_the_window_by_what_was_in_flight_before_a_full_acknowledgement_and_grows_it() {
+    for (full_ack_grows, cwnd) in [(false, 200.0), (true, 500.0 + 100.0 * 100.0 / 500.0)] {
+        let mut bench = recovering(&SenderConfig { full_ack_grows, ..CFG });
+        bench.ack(1001);
+        assert!(!bench.sender.in_recovery());
+        bench.expect_cwnd(cwnd);
+        assert_eq!(bench.sender.duplicate_acks(), 0);
+    }
+}
+
+#[test]
+fn ns3_bounds_the_window_after_recovery_by_a_segment_more_than_was_in_flight() {
+    let mut bench = recovering(&SenderConfig { full_ack_grows: true, ..CFG });
+    bench.ack(901); // one segment is left
+    bench.ack(1001);
+    bench.expect_cwnd(100.0 + 100.0 + 100.0); // slow start, below the threshold of five
+}
+
+#[test]
+fn ns3_grows_no_window_on_a_partial_acknowledgement() {
+    let mut bench = recovering(&SenderConfig { full_ack_grows: true, ..CFG });
+    bench.ack(501);
+    assert!(bench.sender.in_recovery());
+    bench.expect_cwnd(800.0 - 500.0 + 100.0);
+}
+
 /// The timer's expiry, seen from the start of recovery, after partial acknowledgements at 100, 200 and 300 ms.
 fn timer_after_partial_acks(impatient: bool) -> Time {
     let mut bench = recovering(&SenderConfig { impatient, ..CFG });

@@ -205,6 +205,52 @@ fn tcp_in_the_order_of_the_authors_simulator_is_theirs() {
     }
 }
 
+#[test]
+fn dctcp_and_ictcp_in_that_order_are_theirs_too() {
+    let queue = "[queue]\nkind = \"ecn-threshold\"\nthreshold = \"60000B\"\nrequires-ect = false";
+    let dctcp = |senders| in_order(senders, "dctcp", "flavour = \"rcc-code\"", queue);
+    // Their script has ICTCP's senders obey nothing but the advertised window, which begins at two segments.
+    let ictcp = |senders| {
+        let text = scenario(senders, "ictcp", "flavour = \"rdtcp\"", "").replace("\"1mss\"", "\"2mss\"");
+        run(&text.replace("topology = \"star\"", "topology = \"star\"\nties = \"waiting-first\""))
+    };
+    for (outcome, drops, timeouts, goodput) in [
+        (dctcp(20), 18.0, 1.0, 417.85),
+        (ictcp(20), 0.0, 0.0, 920.56),
+        (ictcp(40), 0.0, 0.0, 941.13),
+        (ictcp(50), 17.0, 17.0, 860.36),
+    ] {
+        assert_eq!((outcome.number("drops"), outcome.number("timeouts")), (drops, timeouts));
+        let found = outcome.number("goodput_bps") / 1e6;
+        assert!((found / goodput - 1.0).abs() < 0.001, "{found} against {goodput}");
+    }
+    near(dctcp(50).number("goodput_bps") / 1e6, 839.6);
+    near(dctcp(100).number("goodput_bps") / 1e6, 815.1);
+}
+
+/// What loss recovery of the authors' simulator does otherwise than RFC 6582.
+const THEIR_RECOVERY: &str = "partial-ack-timer = \"slow-but-steady\"\npartial-ack-order = \"new-data-first\"\n\
+    full-ack-window = \"flight-before\"\n";
+
+#[test]
+fn longer_transfers_agree_if_loss_recovery_is_theirs_too() {
+    // Senders, KiB each, then drops, timeouts and the 99th percentile in ms of the authors' program.
+    for (senders, size, drops, timeouts, p99) in
+        [(10, 100, 95.0, 0.0, 10.94), (30, 100, 139.0, 22.0, 38.02), (30, 120, 155.0, 24.0, 43.11)]
+    {
+        let text = scenario(senders, "newreno", "", "").replace("32KiB", &format!("{size}KiB"));
+        let text = text.replace("topology = \"star\"", "topology = \"star\"\nties = \"waiting-first\"");
+        let found = |recovery: &str| {
+            let outcome = run(&text.replace("[transport]\n", &format!("[transport]\n{recovery}")));
+            (outcome.number("drops"), outcome.number("timeouts"), outcome.number("fct_p99_s") * 1e3)
+        };
+        let (theirs, rfc) = (found(THEIR_RECOVERY), found(""));
+        assert_eq!((theirs.0, theirs.1), (drops, timeouts), "{senders} senders of {size} KiB");
+        assert!((theirs.2 / p99 - 1.0).abs() < 0.001, "{senders} senders of {size} KiB: {}", theirs.2);
+        assert!((rfc.2 / p99 - 1.0).abs() > 0.005, "{senders} senders of {size} KiB: {}", rfc.2);
+    }
+}
+
 /// How far RCC is below TCP in the mean queue (an unweighted mean over its changes) and in the 99th percentile of
 /// completion times, each as a mean over 10 to 100 senders.
 fn reductions(tcp: impl Fn(u64) -> Outcome) -> (f64, f64) {
