@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from fanin.errors import ScenarioError
-from fanin.format.plot import TABLE_NAMES, Plot, is_of_table
+from fanin.format.plot import GRIDS, TABLE_NAMES, Plot, is_of_table
 from fanin.summary import COLUMNS, GROUP_COLUMNS
 from fanin.toml_lines import line_of
 
 if TYPE_CHECKING:
     from fanin.experiment import Experiment, Settings
+
+ASKED_FOR = {
+    "bins": ("bin", "0s"),
+    "link-bins": ("bin", "0s"),
+    "queue-trace": ("queue-trace", "off"),
+    "probes": ("probes", "off"),
+    "switch-probes": ("probes", "off"),
+}
+"""Result table -> the key of [measure] that asks for it, and the value that does not."""
 
 Place = tuple[str | int, ...]
 
@@ -59,7 +68,7 @@ def check(experiment: Experiment, given: Settings) -> None:
         ScenarioError: naming file, line, key and the nearest valid name.
 
     """
-    if experiment.document.benchmark is None and experiment.needs_network:
+    if experiment.needs_network:
         experiment.check_settings(given)
         for change in changes(experiment):
             _check_change(experiment, given, change)
@@ -85,11 +94,9 @@ class _Names:
 
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
-        document = experiment.document
         self._swept = [*experiment.swept, "seed"]
         declared = [each.id for each in experiment.columns]
-        benchmark = document.benchmark
-        groups = [] if benchmark or not experiment.needs_network else experiment.groups
+        groups = experiment.groups if experiment.needs_network else []
         of_groups = [f"groups.{group}.{name}" for group in groups for name in GROUP_COLUMNS]
         self._columns = [*self._swept, *declared, *COLUMNS, *of_groups]
 
@@ -123,7 +130,7 @@ class _Names:
                 self._check_rows((*place, "rivals"), rival, self._columns)
 
     def _check_plot(self, place: Place, plot: Plot) -> None:
-        if plot.kind in ("topology", "format"):
+        if plot.is_diagram:
             return
         self._check_rows((*place, "where"), plot.where, self._columns)
         if plot.table is not None:
@@ -131,6 +138,8 @@ class _Names:
             for name in [plot.x or ""] if plot.kind == "cdf" else plot.y or []:
                 known = self._check_table((*place, "x" if plot.kind == "cdf" else "y"), name)
             self._check_rows((*place, "rows"), plot.rows, known)
+            if plot.kind == "time" and plot.table not in GRIDS and plot.seed is None and plot.every is None:
+                self._fail((*place, "seed"), f"one run of {plot.table} can be drawn, so name its seed", None)
             if plot.kind == "time" and plot.x is not None:
                 self._check((*place, "x"), plot.x, known)
             for name in plot.by:
@@ -154,7 +163,12 @@ class _Names:
         table, _, column = name.partition(".")
         if not is_of_table(name):
             self._complain(place, f"there is no result table {table}", table, TABLE_NAMES)
-        known = self._experiment.empty_table(table).columns
+        experiment = self._experiment
+        if table in ASKED_FOR:
+            key, off = ASKED_FOR[table]
+            if f"measure.{key}" not in experiment.swept and experiment.resolved()["measure"][key] == off:
+                self._fail(place, f"no run records {table}: it needs measure.{key}", None)
+        known = experiment.empty_table(table).columns
         if column not in known:
             close = difflib.get_close_matches(column, known, n=1)
             self._fail(place, f"table {table} has no column {column}", f"{table}.{close[0]}" if close else None)

@@ -159,6 +159,8 @@ def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Jud
 def _curves(claim: Claim, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:
     """Sorted x, and y with one row per seed and one column per x; empty if nothing matches."""
     y = claim.y.partition(".")[2] if claim.table else claim.y
+    if runs.is_empty():
+        return np.empty(0), np.empty((0, 0))
     for name in (claim.axis, y, *where):
         if name not in runs.columns:
             raise FaninError(f"claim {claim.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")

@@ -12,6 +12,7 @@ from fanin.format.base import Scalar
 from fanin.format.column import Column
 from fanin.formula import evaluate
 from fanin.stats import Floats
+from fanin.units import quantity
 
 if TYPE_CHECKING:
     from fanin.experiment import Experiment
@@ -58,15 +59,14 @@ def tables(experiment: Experiment, row: Mapping[str, Scalar]) -> frozenset[str]:
 def extended(row: dict[str, Any], columns: list[Column], table: Table) -> dict[str, Any]:
     """A run's row with the experiment's own columns."""
     for column in columns:
-        row[column.id] = evaluate(column.formula, _Row(row)) if column.formula else _taken(column, table)
+        row[column.id] = evaluate(column.formula, _numbers(row)) if column.formula else _taken(column, table)
     return row
 
 
-class _Row(dict[str, Any]):
-    """A row whose missing columns have no value."""
-
-    def __missing__(self, key: str) -> None:
-        return None
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    """The columns that are numbers, or scenario values with a unit."""
+    found = {name: quantity(value) for name, value in row.items()}
+    return {name: value[0] for name, value in found.items() if value is not None}
 
 
 def _taken(column: Column, table: Table) -> float | None:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from fanin.columns import Filter, filtered
-from fanin.errors import FaninError
 from fanin.format.claim import Claim
 from fanin.summary import Column, column
 from fanin.sweep import Runs
 from fanin.units import quantity
-
-GRIDS = ("bins", "link-bins")
-"""Tables whose times are the same in all runs."""
 
 
 def of_claim(claim: Claim, runs: Runs, frame: pl.DataFrame) -> pl.DataFrame:
@@ -28,18 +24,9 @@ def of_claim(claim: Claim, runs: Runs, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def table_rows(runs: Runs, table: str, where: Filter, rows: Filter, *needed: str) -> pl.DataFrame:
-    """The rows of a result table over runs, without those that lack a needed value.
-
-    Raises:
-        FaninError: there are none.
-
-    """
+    """The rows of a result table over runs, without those that lack a needed value; maybe none."""
     frame = runs.rows(table, where)
-    if not frame.is_empty():
-        frame = filtered(frame, rows).drop_nulls(needed)
-    if frame.is_empty():
-        raise FaninError(f"the runs have no rows in their table {table}; is it asked for in [measure]?")
-    return frame
+    return frame if frame.is_empty() else filtered(frame, rows).drop_nulls(needed)
 
 
 def in_intervals(frame: pl.DataFrame, time: str, width: float | None) -> pl.DataFrame:

@@ -64,7 +64,7 @@ class Experiment:
     def has_runs(self) -> bool:
         """Whether there is anything to reproduce that runs are needed for."""
         document = self.document
-        drawn = any(plot.kind not in ("topology", "format") for plot in document.plot)
+        drawn = any(not plot.is_diagram for plot in document.plot)
         return bool(document.sweep or document.variant or document.column or document.claim) or drawn
 
     @property
@@ -75,7 +75,9 @@ class Experiment:
     @property
     def needs_network(self) -> bool:
         """Whether the file has, or refers to, a scenario: message formats alone need none."""
-        return any(plot.kind != "format" for plot in self.document.plot) or self.has_runs or not self.document.plot
+        if self.document.benchmark is not None:
+            return False
+        return self.has_runs or not self.document.plot or any(plot.kind != "format" for plot in self.document.plot)
 
     @property
     def origin(self) -> tuple[str, str]:
@@ -153,7 +155,7 @@ class Experiment:
             swept: Whether to look at each value of each sweep variable too.
 
         """
-        if self.document.benchmark is not None:
+        if not self.needs_network:
             return []
         given = settings(overrides)
         changes = checks.changes(self) if swept else []
@@ -218,7 +220,8 @@ class Experiment:
 
     @cached_property
     def _nothing(self) -> Run:
-        return self.run(overrides=[("run.duration", "1ns"), ("measure.warmup", "0s")])
+        every = [("measure.bin", "1ns"), ("measure.probes", "cwnd"), ("measure.queue-trace", "on-change")]
+        return self.run(overrides=[("run.duration", "1ns"), ("measure.warmup", "0s"), *every])
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"

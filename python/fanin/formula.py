@@ -52,6 +52,8 @@ def _allow(node: ast.AST, formula: str) -> None:
             return
         case ast.Name(id=name):
             raise ValueError(f"a column stands in braces: {{{name}}}, in {formula!r}")
+        case ast.Constant(value=bool()):
+            pass
         case ast.Constant(value=int() | float()) | ast.UnaryOp(op=ast.USub()) | ast.USub() | ast.Load():
             return
         case ast.BinOp(op=operation) if type(operation) in _OPERATORS:
@@ -63,14 +65,11 @@ def _allow(node: ast.AST, formula: str) -> None:
     raise ValueError(f"a formula has numbers, {{columns}}, + - * / **, {', '.join(_FUNCTIONS)}: {formula!r}")
 
 
-def evaluate(formula: str, row: Mapping[str, float | None]) -> float | None:
+def evaluate(formula: str, row: Mapping[str, float]) -> float | None:
     """The formula's value for a run; nothing if a column has none or there is no such number."""
-    values = [row[name] for name in names(formula)]
-    if any(value is None for value in values):
-        return None
     try:
-        found = _value(parse_formula(formula), [float(value) for value in values if value is not None])
-    except (ArithmeticError, ValueError):
+        found = _value(parse_formula(formula), [row[name] for name in names(formula)])
+    except (ArithmeticError, KeyError, ValueError):
         return None
     return found if math.isfinite(found) else None
 

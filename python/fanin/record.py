@@ -187,7 +187,7 @@ def make(
         file=str(experiment.path),
         digest=digest(experiment),
         source=experiment.text,
-        scenario=experiment.resolved(),
+        scenario=experiment.resolved() if experiment.needs_network else {},
         varied=_varied(experiment),
         command=command(experiment, quick=quick, seeds=work.seeds, out=str(out)),
         quick=quick,
@@ -240,8 +240,13 @@ def _work(runs: Runs) -> Work:
     )
 
 
-def drawn(plot: Plot, shown: plots.Drawn, files: list[Path]) -> Drawn:
-    """What to keep of a plot: its labels, its lines' names and its files."""
+def drawn(plot: Plot, shown: plots.Drawn | None, files: list[Path]) -> Drawn:
+    """What to keep of a plot: its labels, its lines' names and its files; of a diagram its files."""
+    names = [path.name for path in files]
+    if shown is None:
+        return Drawn(
+            name=plot.name, kind=plot.kind, title=plot.title, note=plot.note, x_label="", y_label="", files=names
+        )
     return Drawn(
         name=plot.name,
         kind=plot.kind,
@@ -253,7 +258,7 @@ def drawn(plot: Plot, shown: plots.Drawn, files: list[Path]) -> Drawn:
         y_scale=shown.y.scale,
         lines=shown.lines,
         marks=[published.label for published in plot.published],
-        files=[path.name for path in files],
+        files=names,
     )
 
 

@@ -33,6 +33,11 @@ def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
     )
 
 
+def undrawn(empty: Iterable[str]) -> list[str]:
+    """A remark on each plot that has nothing to show."""
+    return [f"plot {name}: the runs have no rows for it" for name in empty]
+
+
 def unmarked(resolved: dict[str, Any]) -> str | None:
     """A remark on schemes that wait for marks where no queue marks."""
     queue, ecn = resolved["queue"], resolved["transport"]["ecn"]

@@ -11,6 +11,7 @@ import polars as pl
 from fanin import curves, plots, record, remarks
 from fanin.claims import Judgement, judge
 from fanin.experiment import Experiment
+from fanin.format.plot import Plot
 from fanin.store import writing
 from fanin.sweep import Runs
 
@@ -65,17 +66,26 @@ def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
     frame = runs.frame()
     document = experiment.document
     judgements = [judge(claim, curves.of_claim(claim, runs, frame), provisional=quick) for claim in document.claim]
-    series = {plot.name: plots.series(plot, runs, frame) for plot in document.plot}
+    series = {plot.name: plots.series(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
+    warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
     table = folder / "runs.parquet"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         frame.write_parquet(table)
-        files = {plot.name: plots.draw(plot, series[plot.name], folder) for plot in document.plot}
+        files = {plot.name: _draw(plot, experiment, series, folder) for plot in document.plot}
         # Last, as it says that all the rest is there.
-        drawn = [record.drawn(plot, series[plot.name], files[plot.name]) for plot in document.plot]
+        drawn = [record.drawn(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
         made = record.make(runs, judgements, drawn, warnings, out, quick=quick)
         verdicts = record.write(made, folder)
     paths = [*(path for drawn in files.values() for path in drawn), table, verdicts]
     return Report(experiment, frame, judgements, series, paths, warnings)
+
+
+def _draw(plot: Plot, experiment: Experiment, series: dict[str, plots.Drawn], folder: Path) -> list[Path]:
+    if plot.kind == "topology":
+        return plots.draw_topology(plot, experiment.empty_table("links"), folder)
+    if plot.kind == "format":
+        return plots.draw_format(plot, folder)
+    return plots.draw(plot, series[plot.name], folder)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import get_args
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError
 
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.format.base import Section
@@ -33,28 +33,15 @@ class Document(Section):
     runs_of: str | None = Field(
         default=None, description="Experiment whose scenario this one takes, and whose sweep unless it has its own."
     )
-    benchmark: str | None = Field(default=None, description="Benchmark that gives each point's row, in place of runs.")
+    benchmark: list[str] | None = Field(
+        default=None, description="Command that prints each point's row as JSON, in place of a simulation."
+    )
     sweep: Sweep | None = None
     variant: list[Variant] = Field(default=[], description="Named cases.")
     quick: Quick | None = None
     column: list[Column] = Field(default=[], description="Numbers of each run.")
     plot: list[Plot] = Field(default=[], description="Figures.")
     claim: list[Claim] = Field(default=[], description="Sentences of the paper.")
-
-    @model_validator(mode="after")
-    def _names_are_distinct(self) -> Self:
-        named: dict[str, list[Any]] = {
-            "variant": [(each.axis, each.label) for each in self.variant],
-            "column": [each.id for each in self.column],
-            "plot": [each.name for each in self.plot],
-            "claim": [each.id for each in self.claim],
-        }
-        for section, keys in named.items():
-            for key in keys:
-                if keys.count(key) > 1:
-                    shown = " of ".join(filter(None, reversed(key))) if isinstance(key, tuple) else key
-                    raise ValueError(f"two [[{section}]] are called {shown!r}")
-        return self
 
 
 OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())
@@ -90,9 +77,28 @@ def parse(text: str, file: str) -> Document:
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(file, syntax_error_line(text, error), "", f"not TOML: {error}") from None
     try:
-        return Document.model_validate({key: value for key, value in tables.items() if key in OWNED})
+        document = Document.model_validate({key: value for key, value in tables.items() if key in OWNED})
     except ValidationError as error:
         raise _scenario_error(text, file, error) from None
+    _check_names(document, text, file)
+    return document
+
+
+def _check_names(document: Document, text: str, file: str) -> None:
+    """Variants of an axis, columns, plots and claims are told apart by their names."""
+    named: dict[str, list[str]] = {
+        "variant": [f"{each.axis} {each.label}" for each in document.variant],
+        "column": [each.id for each in document.column],
+        "plot": [each.name for each in document.plot],
+        "claim": [each.id for each in document.claim],
+    }
+    for section, names in named.items():
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                key = f"{section}.{index}"
+                raise ScenarioError(
+                    file, line_of(text, (section, index)), key, f"there is a {section} {name!r} already"
+                )
 
 
 def _scenario_error(text: str, file: str, error: ValidationError) -> ScenarioError:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from fanin import columns
+from fanin.benchmark import measure
 from fanin.errors import ScenarioError
 from fanin.experiment import Experiment, Settings, override
 from fanin.format.base import Scalar
@@ -203,9 +204,7 @@ def sweep(
         ResultsError: results cannot be written.
 
     """
-    todo = points(experiment, seeds, quick=quick)
-    finished = run_jobs(wanted(experiment, todo, tables), out, jobs=jobs, advance=advance)
-    return Runs(experiment, list(zip(todo, finished, strict=True)))
+    return sweep_all([experiment], seeds=seeds, jobs=jobs, out=out, quick=quick, tables=tables, advance=advance)[0]
 
 
 def sweep_all(
@@ -215,23 +214,25 @@ def sweep_all(
     jobs: int | None = None,
     out: Path | str | None = "results",
     quick: bool = False,
+    tables: Iterable[str] = (),
     advance: Advance = lambda *_: None,
 ) -> list[Runs]:
     """Runs the sweeps of several experiments as one: equal runs are simulated once, and the long ones first.
 
     Arguments and errors are those of :func:`sweep`.
     """
-    todo = [points(experiment, seeds, quick=quick) for experiment in experiments]
-    jobs_of_all = [job for experiment, each in zip(experiments, todo, strict=True) for job in wanted(experiment, each)]
-    finished = iter(run_jobs(jobs_of_all, out, jobs=jobs, advance=advance))
-    return [
-        Runs(experiment, [(point, next(finished)) for point in each])
-        for experiment, each in zip(experiments, todo, strict=True)
+    swept = [(experiment, points(experiment, seeds, quick=quick)) for experiment in experiments]
+    wanted = [
+        Job(experiment, point.overrides, columns.tables(experiment, point.row) | frozenset(tables))
+        for experiment, todo in swept
+        if experiment.document.benchmark is None
+        for point in todo
     ]
-
-
-def wanted(experiment: Experiment, todo: list[Point], tables: Iterable[str] = ()) -> list[Job]:
-    """The runs of these points, with the result tables that the experiment reads and those named."""
-    return [
-        Job(experiment, point.overrides, columns.tables(experiment, point.row) | frozenset(tables)) for point in todo
-    ]
+    finished = iter(run_jobs(wanted, out, jobs=jobs, advance=advance))
+    found = []
+    for experiment, todo in swept:
+        command = experiment.document.benchmark
+        # After all simulations and one at a time, so that nothing else has the processor.
+        runs = [next(finished) if command is None else measure(command, point.row) for point in todo]
+        found.append(Runs(experiment, list(zip(todo, runs, strict=True))))
+    return found

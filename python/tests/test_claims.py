@@ -81,6 +81,41 @@ def test_first_at_least_max_and_min():
     assert judge(claim("min", (0, 1), at=[2, 3]), frame).value == pytest.approx(0.6)
 
 
+def test_trend_wins_and_order():
+    frame = runs({"a": COLLAPSE, "b": LATER, "c": DIP}, noise=0)
+    assert judge(claim("trend", (-1, -0.5), where={"scheme": ["b"]}), frame).value == pytest.approx(-2 / 6)
+    assert judge(claim("trend", (1, 1)), runs({"a": {1: 1.0, 2: 2.0, 3: 5.0}}, noise=0)).verdict == "reproduced"
+    own, rivals = {"scheme": ["b"]}, [{"scheme": ["a"]}, {"scheme": ["c"]}]
+    # At 5, 10 and 15 nobody is better; at 20 DIP is.
+    assert judge(claim("wins", (1, 1), where=own, rivals=rivals), frame).value == 0.75
+    assert judge(claim("wins", (1, 1), where=own, rivals=rivals, at=[5, 10]), frame).verdict == "reproduced"
+    assert judge(claim("wins", (1, 1), where=own, rivals=rivals, between=(20, 20)), frame).value == 0
+    assert judge(claim("wins", (1, 1), where=own, rivals=rivals, better="low"), frame).value == 0.5
+    # Means: a 585, b 732.5, c 700.
+    assert judge(claim("order", (1, 1), where=own, rivals=rivals[::-1]), frame).value == 1
+    assert judge(claim("order", (1, 1), where=own, rivals=rivals), frame).value == pytest.approx(2 / 3)
+    assert judge(claim("order", (1, 1), where=own, rivals=rivals, better="low"), frame).value == pytest.approx(1 / 3)
+
+
+def test_first_at_most_minus_and_over():
+    frame = runs({"a": COLLAPSE, "b": LATER}, noise=0)
+    assert judge(claim("first-at-most", (15, 15), where={"scheme": ["a"]}, level=300), frame).verdict == "reproduced"
+    both = {"where": {"scheme": ["b"]}, "minus": {"scheme": ["a"]}}
+    assert judge(claim("mean", (0, 1e3), at=15, **both), frame).value == pytest.approx(610)
+    assert judge(claim("collapse-point", (5, 5), **both), frame).value == 5
+
+
+def test_a_quick_look_without_the_claims_runs_judges_nothing():
+    judged = judge(claim("mean", (0, 1), at=[7]), runs({"a": COLLAPSE}), provisional=True)
+    assert (judged.verdict, judged.reason) == ("not judged", "a quick look has no run of it")
+
+
+def test_a_papers_words_are_shown_as_they_are():
+    judged = judge(claim("max", (0, 1e3), published="far more"), runs({"a": COLLAPSE}))
+    assert judged.published == "far more"
+    assert judge(claim("max", (0, 1e3)), runs({"a": COLLAPSE})).published == "-"
+
+
 def test_one_seed_has_no_interval():
     judged = judge(claim("max", (900, 1000)), runs({"a": COLLAPSE}, seeds=1))
     assert math.isnan(judged.low)

@@ -94,6 +94,11 @@ class Plot(Section):
         return self
 
     @property
+    def is_diagram(self) -> bool:
+        """Whether it shows no run."""
+        return self.kind in ("topology", "format")
+
+    @property
     def drawn(self) -> str:
         """The column whose values are drawn, the first of several."""
         return (self.x or "") if self.kind == "cdf" else next(iter(self.y or []), "")
@@ -112,7 +117,8 @@ class Plot(Section):
 
 def is_of_table(name: str) -> bool:
     """Whether a column's name is that of a result table's column; totals of traffic groups are dotted too."""
-    return name.partition(".")[0] in TABLE_NAMES
+    table, dot, _ = name.partition(".")
+    return bool(dot) and table in TABLE_NAMES
 
 
 TABLE_NAMES = (
@@ -129,3 +135,6 @@ TABLE_NAMES = (
     "drops",
 )
 """Result tables, as the store names them."""
+
+GRIDS = ("bins", "link-bins")
+"""Tables whose times are the same in all runs."""

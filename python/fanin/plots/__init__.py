@@ -3,7 +3,8 @@
 The same runs give the same bytes: no dates, no random identifiers.
 """
 
+from fanin.plots.diagram import draw_format, draw_topology
 from fanin.plots.drawing import draw
 from fanin.plots.series import Drawn, series
 
-__all__ = ["Drawn", "draw", "series"]
+__all__ = ["Drawn", "draw", "draw_format", "draw_topology", "series"]

@@ -22,7 +22,7 @@ from fanin.store import writing
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
-_STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -44,7 +44,7 @@ def draw(plot: Plot, drawn: Drawn, folder: Path) -> list[Path]:
 
     """
     paths = [folder / f"{plot.name}.{suffix}" for suffix in ("png", "svg", "csv")]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         save(_figure(plot, drawn), paths[0], paths[1])
         with writing(folder):
             drawn.data.write_csv(paths[2])

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from fanin.columns import filtered
-from fanin.curves import GRIDS, axis_of, in_intervals, numeric, table_rows
+from fanin.curves import axis_of, in_intervals, numeric, table_rows
 from fanin.errors import FaninError
 from fanin.format.base import Scalar
-from fanin.format.plot import Plot
+from fanin.format.plot import GRIDS, Plot
 from fanin.stats import mean_interval
 from fanin.summary import Column, column
 from fanin.sweep import Runs
@@ -22,7 +22,9 @@ from fanin.sweep import Runs
 _MOST_POINTS = 2000
 """A line has this many points at most: more cannot be told apart on paper."""
 
-_SCHEMA = {"by": pl.String, "mean": pl.Float64, "half": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+_SHARE = Column("Share not above", "", "1", "%", 100.0)
+
+_NO_SHARES = pl.DataFrame(schema={"by": pl.String, "x": pl.Float64, "share": pl.Float64})
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,8 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
     else:
         name = plot.x.partition(".")[2]
         chosen = table_rows(runs, plot.table, where, plot.rows, name)
+    if chosen.is_empty():
+        return Drawn(_NO_SHARES, describe(runs, plot.x), _SHARE)
     parts = []
     lines = chosen.select(_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")).drop_nulls()
     for (line,), group in lines.group_by("by", maintain_order=True):
@@ -190,8 +194,7 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
         share = np.arange(1, len(values) + 1) / len(values)
         kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).round().astype(int))
         parts.append(pl.DataFrame({"by": [line] * len(kept), "x": values[kept], "share": share[kept]}))
-    empty = pl.DataFrame(schema={"by": pl.String, "x": pl.Float64, "share": pl.Float64})
-    return Drawn(pl.concat([empty, *parts]), describe(runs, plot.x), Column("Share not above", "", "1", "%", 100.0))
+    return Drawn(pl.concat([_NO_SHARES, *parts]), describe(runs, plot.x), _SHARE)
 
 
 def _over_time(plot: Plot, runs: Runs) -> Drawn:
@@ -202,7 +205,9 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
     names = [name.partition(".")[2] for name in plot.y]
     where = _one_seed(plot)
     rows = in_intervals(table_rows(runs, plot.table, where, plot.rows, x), x, plot.every)
-    labels = _distinct_parts([column(name).label for name in plot.y])
+    if rows.is_empty():
+        return Drawn(_table([], pl.Float64()), column(x), _y_axis(plot, runs))
+    labels = _distinct_parts([column(name).label for name in names])
     found = []
     for name, label in zip(names, labels, strict=True):
         points = rows.select(

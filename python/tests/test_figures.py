@@ -1,0 +1,350 @@
+"""Variants, columns and every kind of plot, on a small scenario."""
+
+import json
+
+import polars as pl
+import pytest
+
+import fanin
+from fanin import plots
+from fanin.columns import jain, percentile
+from fanin.errors import FaninError, RunError, ScenarioError
+from fanin.sweep import points
+
+PAPER = """
+[measure]
+bin = "10ms"
+queue-trace = "on-change"
+
+[sweep]
+"traffic.bursts.senders" = [2, 8]
+"traffic.bursts.bytes-each" = ["32KB", "64KB"]
+zip = [["traffic.bursts.senders", "traffic.bursts.bytes-each"]]
+seeds = "1..3"
+
+[[variant]]
+axis = "system"
+label = "TCP"
+set = { "transport.scheme" = "newreno" }
+
+[[variant]]
+axis = "system"
+label = "DCTCP"
+[variant.set]
+"transport.scheme" = "dctcp"
+"scheme.dctcp.mark-threshold" = "5pkt"
+
+[quick]
+seeds = 1
+"traffic.bursts.senders" = 2
+"traffic.bursts.bytes-each" = "32KB"
+"run.duration" = "100ms"
+
+[[column]]
+id = "fct_p5_s"
+label = "Flow completion time, 5th percentile: nearest rank over the bursts"
+of = "flows.fct_s"
+rows = { group = "bursts" }
+take = "p5"
+
+[[column]]
+id = "early_goodput_bps"
+label = "Goodput of the background: mean of 10 ms to 30 ms"
+of = "bins.goodput_bps"
+rows = { group = "background" }
+between = [0.01, 0.03]
+
+[[column]]
+id = "ideal_s"
+label = "Flow completion time, ideal: all bytes at the rate of the link"
+formula = "{traffic.bursts.senders} * {traffic.bursts.bytes-each} * 8 / 1e9"
+
+[[plot]]
+id = "fct"
+x = "traffic.bursts.senders"
+y = ["fct_p50_s", "ideal_s"]
+by = "system"
+y-scale = "log"
+note = "A note."
+
+[[plot]]
+id = "by-size"
+x = "traffic.bursts.bytes-each"
+y = "fct_p50_s"
+spread = ["fct_p5_s", "fct_p99_s"]
+by = "system"
+relative-to = "TCP"
+published = [
+    { label = "Table", by = "TCP", x = [32e3, 64e3], y = [2, 4] },
+    { label = "Table", by = "DCTCP", x = [32e3, 64e3], y = [1, 3] },
+]
+
+[[plot]]
+id = "bars"
+kind = "bars"
+x = "traffic.bursts.senders"
+y = "groups.bursts.goodput_bps"
+by = "system"
+published = [{ label = "Table", by = "TCP", x = 8, y = 1e8 }]
+
+[[plot]]
+id = "cdf"
+kind = "cdf"
+x = "flows.fct_s"
+by = "system"
+where = { "traffic.bursts.senders" = 8 }
+
+[[plot]]
+id = "cdf-of-runs"
+kind = "cdf"
+x = "fct_mean_s"
+
+[[plot]]
+id = "queue"
+kind = "time"
+y = "queue-trace.packets"
+by = "system"
+seed = 1
+where = { "traffic.bursts.senders" = 8 }
+
+[[plot]]
+id = "goodput"
+kind = "time"
+y = "bins.goodput_bps"
+by = ["system", "group"]
+every = 0.05
+
+[[plot]]
+id = "network"
+kind = "topology"
+
+[[plot]]
+id = "message"
+kind = "format"
+fields = [{ name = "Flow", bits = 40 }, { name = "Kind", bits = 8 }]
+
+[[claim]]
+id = "early"
+says = "The background begins alone."
+measure = "mean"
+y = "bins.goodput_bps"
+rows = { group = "background" }
+between = [0, 0.004]
+where = { system = "TCP" }
+minus = { system = "DCTCP" }
+accept = [-1e9, 1e9]
+why = "no more than the link carries"
+
+[[claim]]
+id = "marks"
+says = "Only DCTCP has marks."
+measure = "wins"
+x = "traffic.bursts.senders"
+y = "marks"
+where = { system = "DCTCP" }
+rivals = [{ system = "TCP" }]
+published = "always"
+accept = [1, 1]
+why = "TCP is not ECN-capable"
+"""
+
+
+@pytest.fixture
+def paper(work):
+    text = (work / "small.toml").read_text()
+    (work / "paper.toml").write_text(text[: text.index("[sweep]")] + PAPER)
+    return work / "paper.toml"
+
+
+def test_variants_and_zipped_variables_make_the_points(paper):
+    found = points(fanin.load(paper))
+    assert [point.seed for point in found] == [1, 2, 3] * 4
+    assert [point.labels["system"] for point in found[::3]] == ["TCP", "TCP", "DCTCP", "DCTCP"]
+    sizes = {(p.values["traffic.bursts.senders"], p.values["traffic.bursts.bytes-each"]) for p in found}
+    assert sizes == {(2, "32KB"), (8, "64KB")}
+    assert found[-1].values["scheme.dctcp.mark-threshold"] == "5pkt"
+
+
+def test_a_variant_may_have_its_own_part_of_the_sweep(paper):
+    text = paper.read_text().replace('"5pkt"', '"5pkt"\n"traffic.bursts.senders" = "2..4"').replace("zip =", "#")
+    paper.write_text(text)
+    found = {(p.labels["system"], p.values["traffic.bursts.senders"]) for p in points(fanin.load(paper))}
+    assert found == {("TCP", 2), ("TCP", 8), ("DCTCP", 2), ("DCTCP", 3), ("DCTCP", 4)}
+
+
+def test_a_quick_look_takes_the_files_quick_values(paper):
+    found = points(fanin.load(paper), quick=True)
+    assert [(p.labels["system"], p.seed, p.values["run.duration"]) for p in found] == [
+        ("TCP", 1, "100ms"),
+        ("DCTCP", 1, "100ms"),
+    ]
+
+
+def test_every_kind_of_plot_is_drawn_and_every_claim_judged(cli, paper):
+    result = cli("reproduce", "paper.toml", "--json")
+    assert result.code == 0, result.err
+    report = json.loads(result.out)["experiments"][0]
+    folder = paper.parent / "results/paper"
+    names = ["fct", "by-size", "bars", "cdf", "cdf-of-runs", "queue", "goodput", "network", "message"]
+    assert {path.stem for path in folder.glob("*.svg")} == set(names)
+    for name in names:
+        assert (folder / f"{name}.png").stat().st_size > 1000
+        assert pl.read_csv(folder / f"{name}.csv").height
+    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == {
+        "early": "reproduced",
+        "marks": "reproduced",
+    }
+    runs = pl.read_parquet(folder / "runs.parquet")
+    assert runs["ideal_s"].unique().sort().to_list() == [2 * 32e3 * 8 / 1e9, 8 * 64e3 * 8 / 1e9]
+    assert (runs["fct_p5_s"] <= runs["fct_p50_s"]).all()
+    assert runs["early_goodput_bps"].max() > 1e8
+    assert (runs["groups.background.flows"] == 1).all()
+    assert cli("reproduce", "paper.toml").code == 0
+
+
+def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
+    cli("reproduce", "paper.toml")
+    folder = paper.parent / "results/paper"
+    bars = (folder / "bars.svg").read_text()
+    assert "Goodput of all flows, bursts alone (Mbit/s)" in bars
+    assert "payload in order" in bars
+    assert "Table (published)" in bars
+    assert "bytes-each (B)" in (folder / "by-size.svg").read_text()
+    assert "A note." in (folder / "fct.svg").read_text()
+    assert "receiver" in (folder / "network.svg").read_text()
+    relative = pl.read_csv(folder / "by-size.csv").filter(by="TCP")
+    assert relative["mean"].to_list() == [1, 1]
+    shares = pl.read_csv(folder / "cdf.csv").filter(by="TCP")["share"]
+    assert shares[-1] == 1
+    assert shares.is_sorted()
+    times = pl.read_csv(folder / "goodput.csv")["x"].unique().sort()
+    assert times[:2].to_list() == [0, 0.05]
+
+
+def test_runs_are_stored_once_with_the_tables_that_figures_read(cli, paper):
+    other = paper.with_name("other.toml")
+    text = paper.read_text()
+    other.write_text(text[: text.index("[[column]]")] + '[[plot]]\nx = "flows"\ny = "drops"\nby = "system"\n')
+    cli("reproduce", "other.toml", "--seeds", "1")
+    runs = paper.parent / "results/runs"
+    assert {path.name for path in runs.glob("*/*")} == {"manifest.json"}
+    before = {path.name for path in runs.iterdir()}
+    # The trace is of the one plotted point and seed; the rest is read of every run.
+    cli("reproduce", "paper.toml", "--seeds", "1")
+    assert {path.name for path in runs.iterdir()} == before
+    assert len([*runs.glob("*/queue-trace.parquet")]) == 2
+    assert len([*runs.glob("*/flows.parquet")]) == 4
+    stamps = {path: path.stat().st_mtime_ns for path in runs.glob("*/manifest.json")}
+    cli("reproduce", "other.toml", "paper.toml", "--seeds", "1")
+    assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
+
+
+def test_a_figure_may_show_the_runs_of_another(cli, paper):
+    paper.with_name("second.toml").write_text('runs-of = "paper.toml"\n[[plot]]\nx = "flows"\ny = "ideal_s"\n')
+    second = fanin.load("second.toml")
+    assert len(points(second)) == 12
+    assert [column.id for column in second.columns] == ["fct_p5_s", "early_goodput_bps", "ideal_s"]
+    second.check()
+    paper.with_name("third.toml").write_text('runs-of = "second.toml"\n')
+    with pytest.raises(ScenarioError, match=r"runs-of: second.toml has none of its own"):
+        fanin.load("third.toml")
+
+
+def test_a_plot_without_rows_is_a_warning(cli, paper):
+    paper.write_text(paper.read_text().replace("every = 0.05", 'rows = { group = "nobody" }'))
+    result = cli("reproduce", "paper.toml", "--quick")
+    assert result.code == 0
+    assert "warning: plot goodput: the runs have no rows for it" in result.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'y = "queue-trace.packets"',
+            'y = "queue-trace.packet"',
+            'table queue-trace has no column packet (did you mean "queue-trace.packets"?)',
+        ),
+        (
+            'by = "system"\nseed',
+            'by = "sistem"\nseed',
+            'plot.5.by: sistem is neither a column nor swept (did you mean "system"?)',
+        ),
+        ('"ideal_s"]', '"ideal"]', 'plot.0.y: ideal is neither a column nor swept (did you mean "ideal_s"?)'),
+        ('take = "p5"', 'take = "p101"', "column.0.take: takes mean, sum"),
+        ("{traffic.bursts.senders} *", "{traffic.bursts.sender} *", 'did you mean "traffic.bursts.senders"?'),
+        ('rows = { group = "bursts" }', 'rows = { groop = "bursts" }', "column.0.rows.groop"),
+        ('"5pkt"', '"5parsec"', "variant.1.set.scheme.dctcp.mark-threshold"),
+        ('label = "DCTCP"', 'label = "TCP"', "variant.1: there is a variant 'system TCP' already"),
+        ('id = "bars"', 'id = "cdf"', "plot.3: there is a plot 'cdf' already"),
+        ('kind = "bars"', 'kind = "bar"', 'did you mean "bars"?'),
+        ("every = 0.05", 'spread = ["a", "b"]', "spread belongs to kind = line or bars"),
+        ('rivals = [{ system = "TCP" }]', "", "rivals belongs to wins and order"),
+        ("rivals = [{ system", "rivals = [{ sustem", "claim.1.rivals.sustem"),
+        (
+            'zip = [["traffic.bursts.senders",',
+            'zip = [["traffic.bursts.sender",',
+            "traffic.bursts.sender is not a variable",
+        ),
+        ('"groups.bursts.goodput_bps"', '"groups.bursts.goodput"', 'did you mean "groups.bursts.goodput_bps"?'),
+        ('bin = "10ms"', "", "column.1.of: no run records bins: it needs measure.bin"),
+        ("seed = 1\nwhere", "where", "plot.5.seed: one run of queue-trace can be drawn, so name its seed"),
+    ],
+)
+def test_mistakes_are_named_with_their_place(paper, old, new, message):
+    text = paper.read_text()
+    assert old in text
+    paper.write_text(text.replace(old, new))
+    with pytest.raises(ScenarioError) as raised:
+        fanin.load(paper).check()
+    assert message in str(raised.value)
+    assert raised.value.line
+
+
+def test_published_curves_are_of_lines_that_there_are(cli, paper):
+    paper.write_text(
+        paper.read_text().replace('label = "Table", by = "TCP", x = 8', 'label = "Table", by = "UDP", x = 8')
+    )
+    assert "published 'UDP' is no line" in cli("reproduce", "paper.toml", "--quick").err
+
+
+def test_a_benchmark_gives_the_rows(cli, work):
+    (work / "bench.toml").write_text(
+        'benchmark = ["{python}", "-c", "print(1); print(dict(t_s={entries}).__repr__().replace(chr(39), chr(34)))"]\n'
+        '[sweep]\nentries = [1, 2]\nseeds = [1, 2, 3]\n[[plot]]\nx = "entries"\ny = "t_s"\n'
+    )
+    result = cli("reproduce", "bench.toml", "--json")
+    assert result.code == 0, result.err
+    series = json.loads(result.out)["experiments"][0]["plots"][0]["series"]
+    assert [(row["x"], row["mean"], row["runs"]) for row in series] == [(1, 1.0, 3), (2, 2.0, 3)]
+    for command, message in (
+        ("['false']", "exit code 1"),
+        ("['no-such-program']", "No such file"),
+        ("['echo']", "JSON"),
+    ):
+        (work / "bench.toml").write_text(f"benchmark = {command}\n[sweep]\nentries = 1\n".replace("'", '"'))
+        with pytest.raises(RunError, match=message):
+            fanin.sweep(fanin.load("bench.toml"), out=None)
+
+
+def test_percentiles_and_fairness_by_hand():
+    values = pl.Series([4.0, 1.0, 2.0, 3.0]).to_numpy()
+    assert [percentile(values, percent) for percent in (0, 25, 26, 50, 99, 100)] == [1, 1, 2, 2, 4, 4]
+    assert jain(values) == pytest.approx(100 / 120)
+    assert jain(values * 0) == 1
+
+
+def test_a_long_trace_keeps_its_extremes(paper):
+    rows = pl.DataFrame({"x": [float(i) for i in range(100_000)], "y": [0.0] * 50_000 + [7.0] + [1.0] * 49_999})
+    kept = plots.series.__globals__["_thinned"]("a", rows)
+    assert len(kept) <= 2000
+    assert kept["mean"].max() == 7
+    assert (kept["x"][0], kept["x"][-1]) == (0, 99_999)
+
+
+def test_a_named_line_to_be_relative_to_must_exist(paper):
+    text = paper.read_text().replace('relative-to = "TCP"', 'relative-to = "UDP"')
+    paper.write_text(text)
+    runs = fanin.sweep(fanin.load(paper), quick=True, out=None)
+    with pytest.raises(FaninError, match="no line UDP"):
+        plots.series(runs.experiment.document.plot[1], runs, runs.frame())

@@ -1,0 +1,55 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fanin.formula import evaluate, names, parse_formula
+from fanin.units import quantity
+
+
+def test_columns_stand_in_braces():
+    formula = "{a.b-c} / ({d} + 2) ** 2 - min({d}, 1) + sqrt(4) * -ceil(0.5)"
+    assert names(formula) == ["a.b-c", "d"]
+    assert evaluate(formula, {"a.b-c": 18.0, "d": 1.0}) == 18 / 9 - 1 - 2
+
+
+@pytest.mark.parametrize("formula", ["{a} / 0", "sqrt({a} - 2)", "{b}", "(0 - {a}) ** 0.5", "10 ** 400", "1e308 * 10"])
+def test_what_is_no_number_is_none(formula):
+    assert evaluate(formula, {"a": 1.0}) is None
+
+
+@pytest.mark.parametrize(
+    ("formula", "complaint"),
+    [
+        ("a + 1", "a column stands in braces: {a}"),
+        ("{a} +", "not a formula"),
+        ("__import__('os')", "braces"),
+        ("{a}.real", "a formula has numbers"),
+        ("max(*{a})", "a formula has numbers"),
+        ("'a'", "a formula has numbers"),
+        ("True", "a formula has numbers"),
+        ("{a} % 2", "a formula has numbers"),
+        ("(lambda: 1)()", "a formula has numbers"),
+    ],
+)
+def test_nothing_but_arithmetic_is_allowed(formula, complaint):
+    with pytest.raises(ValueError) as raised:
+        parse_formula(formula)
+    assert complaint in str(raised.value)
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_a_formula_or_a_value_error(text):
+    try:
+        parse_formula(text)
+    except ValueError:
+        return
+    evaluate(text, {})
+
+
+def test_scenario_values_count_in_stored_units():
+    assert quantity("64KiB") == (65536.0, "bytes")
+    assert quantity("25us") == (pytest.approx(25e-6), "s")
+    assert quantity("10 Gbps") == (1e10, "bps")
+    assert quantity("30%") == (0.3, "ratio")
+    assert quantity(3) == (3.0, "")
+    assert [quantity(value) for value in ("dctcp", "3parsec", "", None)] == [None] * 4
