@@ -111,7 +111,7 @@ def test_explain_offers_the_nearest_name(cli):
 
 def test_explain_takes_ends_groups_and_experiments(cli):
     assert 'did you mean "transport.rto-min"' in cli("explain", "rto-min").err
-    assert "traffic.incast.concurrent" in cli("explain", "traffic.bursts.concurrent").out
+    assert "traffic.incast.connections" in cli("explain", "traffic.bursts.connections").out
     assert "Fig. 9" in cli("explain", "sdtcp/fig10").out
 
 
