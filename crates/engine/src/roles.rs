@@ -127,6 +127,11 @@ pub trait CongestionControl: Send {
     fn obeys_peer(&self) -> bool {
         false
     }
+    /// SYNs carry what the sender announces of its transfer in their in-band field, where switches can read it too: see
+    /// [`Announcement::field`].
+    fn announces(&self) -> bool {
+        false
+    }
     /// An acknowledgement with PSH is only a request to retransmit: it acknowledges nothing.
     fn push_is_only_a_request(&self) -> bool {
         false
@@ -173,6 +178,28 @@ pub struct Announcement {
     pub bytes: Option<u64>,
     /// When its data should have arrived, if it is in a hurry.
     pub deadline: Option<Time>,
+}
+
+/// Bits of a size in [`Announcement::field`].
+const SIZE_BITS: u32 = 40;
+/// Unit of a deadline there.
+const DEADLINE_UNIT: Time = Time::from_us(100);
+
+impl Announcement {
+    /// As it travels in the field of a SYN; never zero. Sizes end at 1 TiB and deadlines after 28 minutes: what is beyond
+    /// travels as the largest and the latest. A deadline is rounded up to 100 us.
+    pub fn field(&self) -> u64 {
+        let most = (1 << SIZE_BITS) - 1;
+        // 1 stands for an unknown size, and sizes begin at 2.
+        let size = self.bytes.map_or(1, |bytes| bytes.saturating_add(2).min(most));
+        let latest = u64::MAX >> SIZE_BITS;
+        size | self.deadline.map_or(0, |at| at.ps().div_ceil(DEADLINE_UNIT.ps()).clamp(1, latest)) << SIZE_BITS
+    }
+    /// What a field says.
+    pub fn of(field: u64) -> Self {
+        let (size, deadline) = (field & ((1 << SIZE_BITS) - 1), field >> SIZE_BITS);
+        Self { bytes: size.checked_sub(2), deadline: (deadline > 0).then(|| DEADLINE_UNIT * deadline) }
+    }
 }
 
 /// A data segment that a receiving host accepted.
@@ -644,5 +671,25 @@ impl PathSelector for Ecmp {
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         ((x ^ (x >> 31)) % request.paths as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn announcements_are_read_as_they_were_written() {
+        for bytes in [None, Some(0), Some(1), Some(32 << 10), Some((1 << 40) - 4)] {
+            for deadline in [None, Some(Time::from_us(100)), Some(Time::from_ms(20))] {
+                let told = Announcement { bytes, deadline };
+                assert_eq!(Announcement::of(told.field()), told);
+                assert!(told.field() > 0);
+            }
+        }
+        let beyond = Announcement { bytes: Some(u64::MAX), deadline: Some(Time::from_us(101)) };
+        let read = Announcement { bytes: Some((1 << 40) - 3), deadline: Some(Time::from_us(200)) };
+        assert_eq!(Announcement::of(beyond.field()), read);
+        assert_eq!(Announcement::of(0), Announcement::default());
     }
 }

@@ -32,12 +32,11 @@ fn names(group: &TrafficGroup, key: &str) -> bool {
 
 /// The hosts of all groups, in file order. If no group speaks of parts, hosts are called by number from now on.
 pub(crate) fn casts(scenario: &Scenario, topology: &mut Topology) -> Result<Vec<Cast>, SpecError> {
-    let mut next = 0;
+    let mut free = topology.senders.clone();
     let mut casts = Vec::new();
     for group in &scenario.traffic {
-        let demand = by_part(group);
-        let mut cast = Cast { senders: senders(group, topology, next)?, receivers: receivers(group, topology)? };
-        next += demand.senders;
+        let receivers = receivers(group, topology)?;
+        let mut cast = Cast { senders: senders(group, topology, &receivers, &mut free)?, receivers };
         if names(group, "from") {
             check_named(group, &mut cast)?;
         }
@@ -55,12 +54,40 @@ pub(crate) fn casts(scenario: &Scenario, topology: &mut Topology) -> Result<Vec<
     Ok(casts)
 }
 
-fn senders(group: &TrafficGroup, topology: &Topology, next: usize) -> Result<Vec<NodeId>, SpecError> {
-    if names(group, "from") {
-        return topology.select(&group.params, "from");
-    }
-    let shared = group.params.text("placement") != "own-host";
-    Ok(if shared { topology.senders.clone() } else { topology.senders[next..next + by_part(group).senders].to_vec() })
+/// A group's sending hosts; those of its own are taken out of the `free` ones.
+fn senders(
+    group: &TrafficGroup,
+    topology: &Topology,
+    receivers: &[NodeId],
+    free: &mut Vec<NodeId>,
+) -> Result<Vec<NodeId>, SpecError> {
+    let row = traffic_row(group);
+    let near = (row.near)(&group.params);
+    let client = (near > 0).then(|| receivers[(row.demand)(&group.params).receivers - 1]);
+    let in_order = |hosts: &mut Vec<NodeId>| {
+        if let Some(client) = client {
+            near_first(hosts, near, client, topology);
+        }
+    };
+    let mut named = if names(group, "from") {
+        topology.select(&group.params, "from")?
+    } else if group.params.text("placement") == "own-host" {
+        in_order(free);
+        return Ok(free.drain(..by_part(group).senders).collect());
+    } else {
+        topology.senders.clone()
+    };
+    in_order(&mut named);
+    Ok(named)
+}
+
+/// Puts as many hosts as are `wanted` at the client's own switch before the others, as far as there are any.
+fn near_first(hosts: &mut Vec<NodeId>, wanted: usize, client: NodeId, topology: &Topology) {
+    let switch = |host: NodeId| topology.end(topology.uplink(host));
+    let is_near = |host: &NodeId| *host != client && switch(*host) == switch(client);
+    let near: Vec<NodeId> = hosts.iter().copied().filter(is_near).take(wanted).collect();
+    hosts.retain(|host| !near.contains(host));
+    hosts.splice(0..0, near);
 }
 
 fn receivers(group: &TrafficGroup, topology: &Topology) -> Result<Vec<NodeId>, SpecError> {

@@ -158,7 +158,7 @@ impl World {
     }
 
     /// What the sender of a flow announces of what it carries now.
-    fn announced(&self, id: FlowId) -> Announcement {
+    pub(crate) fn announced(&self, id: FlowId) -> Announcement {
         let flow = &self.flows[id.index()];
         let bytes = match flow.purpose {
             Purpose::Request(transfer) => self.transfers[transfer.index()].request.map(|request| request.bytes),
@@ -184,7 +184,9 @@ impl World {
         side.syn_again = packet.flags.has(Flags::RETRANSMITTED);
         // RFC 3168 s6.1.1: a SYN with ECE and CWR offers ECN.
         side.ecn_agreed = packet.flags.has(Flags::ECE) && packet.flags.has(Flags::CWR);
-        let (to, announced) = (self.flows[id.index()].wire.to, self.announced(id));
+        let to = self.flows[id.index()].wire.to;
+        let told = self.flows[id.index()].wire.announcement != 0;
+        let announced = if told { Announcement::of(packet.field) } else { self.announced(id) };
         self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, &announced));
         if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
             // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data

@@ -81,6 +81,8 @@ pub(crate) struct Wire {
     pub(crate) cell_paths: Vec<u32>,
     /// Tag of the present flowcell; zero if its path has no label.
     pub(crate) tag: u64,
+    /// What a SYN announces; zero if it announces nothing.
+    pub(crate) announcement: u64,
     /// Bytes of the packets that the sender has sent.
     pub(crate) sent_bytes: u64,
 }
@@ -229,8 +231,13 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
         {
             self.next_cell(segment.seq, cell);
         }
-        let mut priority = facts.priority;
+        let (mut priority, mut field) = (facts.priority, facts.field | self.wire.tag);
         if segment.flags.has(Flags::RETRANSMITTED) {
+            if let (Some(tag), Some(cell)) = (CellTag::of(self.wire.tag), self.host.selector.cell()) {
+                // It takes the way of the present cell, but belongs to its own.
+                let cell = (segment.seq.saturating_sub(FIRST_DATA) / cell) as u32;
+                field = facts.field | CellTag { cell, ..tag }.field();
+            }
             priority = facts.resend_priority.unwrap_or(priority);
             self.core.ledger().on_resent(self.wire.id, segment.seq as u32);
             if let Some(bins) = &mut self.core.ledger().bins {
@@ -238,9 +245,12 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             }
         }
         let syn = segment.flags.has(Flags::SYN);
+        if syn && self.wire.announcement != 0 {
+            field = self.wire.announcement;
+        }
         let packet = Packet {
             arrival: 0,
-            field: facts.field | self.wire.tag,
+            field,
             flow: self.wire.id,
             seq: segment.seq as u32,
             hop: self.wire.forward + 1,

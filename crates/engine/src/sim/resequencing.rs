@@ -50,8 +50,15 @@ impl World {
                 core.schedule(at, Class::Resequencing, id.index());
             }
             Some(_) => {
-                while let Some(packet) = self.flows[id.index()].receiver.order.as_mut().and_then(|o| o.take_first()) {
+                let since = now.saturating_sub(patience);
+                let next = |world: &mut Self| world.flows[id.index()].receiver.order.as_mut()?.take_late(since);
+                while let Some(packet) = next(self) {
                     self.accept(&packet, now, core);
+                }
+                let order = self.flows[id.index()].receiver.order.as_mut();
+                if let Some((order, at)) = order.and_then(|order| order.deadline(patience).map(|at| (order, at))) {
+                    order.timed = true;
+                    core.schedule(at, Class::Resequencing, id.index());
                 }
             }
             None => {}

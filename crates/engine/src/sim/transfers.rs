@@ -312,6 +312,9 @@ impl World {
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let peer_window = (endpoint.buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
         let deadline = self.deadline(id);
+        if !open && self.flows[id.index()].sender.congestion_control().announces() {
+            self.flows[id.index()].wire.announcement = self.announced(id).field();
+        }
         let sender = &mut self.flows[id.index()].sender;
         sender.announce(bytes, deadline);
         sender.push_data(bytes, fin);
@@ -425,6 +428,7 @@ impl World {
             cell: 0,
             cell_paths: if cell.is_some() { cell_paths } else { Vec::new() },
             tag,
+            announcement: 0,
             sent_bytes: 0,
         }
     }

@@ -55,6 +55,8 @@ pub struct Param {
     pub min: f64,
     /// Largest allowed value in the kind's base unit.
     pub max: f64,
+    /// A choice of the same table, key and word, with which this key does nothing: writing it then is an error.
+    pub idle_with: Option<(&'static str, &'static str)>,
 }
 
 impl Param {
@@ -66,7 +68,7 @@ impl Param {
         doc: &'static str,
         source: &'static str,
     ) -> Self {
-        Self { key, kind, default, doc, source, reading: "", min: 0.0, max: f64::INFINITY }
+        Self { key, kind, default, doc, source, reading: "", min: 0.0, max: f64::INFINITY, idle_with: None }
     }
     /// The same key, never below `min`.
     #[must_use]
@@ -78,6 +80,12 @@ impl Param {
     #[must_use]
     pub const fn at_most(mut self, max: f64) -> Self {
         self.max = max;
+        self
+    }
+    /// The same key, not to be written beside the choice of `word` for `key`.
+    #[must_use]
+    pub const fn idle_with(mut self, key: &'static str, word: &'static str) -> Self {
+        self.idle_with = Some((key, word));
         self
     }
     /// The same key, marked as the choice of one reading of a paper.

@@ -67,6 +67,7 @@ impl Source<'_> {
         }
         params.path.clone_from(&self.path);
         params.place = self.place.clone();
+        params.check_idle()?;
         Ok(params)
     }
 }
@@ -198,6 +199,19 @@ impl Params {
     pub fn has(&self, key: &str) -> bool {
         self.items.iter().any(|item| item.param.key == key)
     }
+
+    /// Fails for the first key that was written and does nothing beside another.
+    fn check_idle(&self) -> Result<(), SpecError> {
+        for item in self.items.iter().filter(|item| item.place.is_some()) {
+            if let Some((key, word)) = item.param.idle_with
+                && self.text(key) == word
+            {
+                return Err(self.fail(item.param.key, format!("has no effect with {key} = {word:?}: leave it out")));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether `key` has its default, by nobody having written it.
     pub fn is_default(&self, key: &str) -> bool {
         self.items[self.index(key)].place.is_none()

@@ -287,7 +287,8 @@ impl Receiver {
         out.push(self.take_ack(cfg));
         Delivery {
             new_in_order: self.next - before - u64::from(finished),
-            new_data: new_numbers - u64::from(new_fin),
+            // A switch that follows a connection may see a FIN whose number data has taken.
+            new_data: new_numbers.saturating_sub(u64::from(new_fin)),
             out_of_order,
             duplicate: new_numbers == 0,
             finished,

@@ -24,10 +24,8 @@ pub struct Resequencer {
     /// The newest flowcell that was passed on, and the first number beyond what was.
     cell: u32,
     expected: u64,
-    /// What waits, by first number.
-    held: BTreeMap<u64, (Place, Packet)>,
-    /// When something began to wait.
-    since: Time,
+    /// What waits, by first number, and since when.
+    held: BTreeMap<u64, (Place, Packet, Time)>,
     /// A timer is on its way.
     pub timed: bool,
 }
@@ -35,7 +33,7 @@ pub struct Resequencer {
 impl Resequencer {
     /// Nothing waits; everything before `expected` was passed on.
     pub const fn new(expected: u64) -> Self {
-        Self { cell: 0, expected, held: BTreeMap::new(), since: Time::NEVER, timed: false }
+        Self { cell: 0, expected, held: BTreeMap::new(), timed: false }
     }
 
     /// A segment arrives. Returns whether it goes on to TCP at once; else it waits.
@@ -45,29 +43,33 @@ impl Resequencer {
             self.pass(place);
             return true;
         }
-        if self.held.is_empty() {
-            self.since = now;
-        }
-        self.held.insert(place.seq, (place, *packet));
+        // One that comes again waits no longer for it.
+        let since = self.held.get(&place.seq).map_or(now, |(_, _, since)| *since);
+        self.held.insert(place.seq, (place, *packet, since));
         false
     }
 
     /// The next of those that wait whose turn has come, if any.
     pub fn take_next(&mut self) -> Option<Packet> {
-        let (place, _) = self.held.first_key_value()?.1;
+        let (place, ..) = self.held.first_key_value()?.1;
         if place.cell > self.cell && place.seq > self.expected { None } else { self.take_first() }
     }
 
-    /// The first of those that wait, in turn or not: what they waited for does not come.
-    pub fn take_first(&mut self) -> Option<Packet> {
-        let (_, (place, packet)) = self.held.pop_first()?;
+    /// The first of those that wait, if its turn has come, or if it or one behind it has waited since `since` or longer:
+    /// what they waited for does not come.
+    pub fn take_late(&mut self, since: Time) -> Option<Packet> {
+        if self.held.values().any(|(_, _, began)| *began <= since) { self.take_first() } else { self.take_next() }
+    }
+
+    fn take_first(&mut self) -> Option<Packet> {
+        let (_, (place, packet, _)) = self.held.pop_first()?;
         self.pass(place);
         Some(packet)
     }
 
-    /// When those that wait have waited for `patience`; none if nothing waits.
+    /// When the first of those that wait has waited for `patience`; none if nothing waits.
     pub fn deadline(&self, patience: Time) -> Option<Time> {
-        (!self.held.is_empty()).then(|| self.since.saturating_add(patience))
+        self.held.values().map(|(_, _, began)| began.saturating_add(patience)).min()
     }
 
     fn pass(&mut self, place: Place) {
@@ -130,10 +132,34 @@ mod tests {
     fn patience_runs_from_the_first_that_waits_and_ends_in_order() {
         let mut order = Resequencer::new(1);
         assert_eq!(passed(&mut order, &[0, 4, 3]), [0]);
-        assert_eq!(order.deadline(Time::from_us(9)), Some(Time::from_us(13)));
-        let late: Vec<u32> = std::iter::from_fn(|| order.take_first()).map(|packet| packet.seq).collect();
+        // The second came a microsecond before the first (a segment's number is its time of arrival here).
+        assert_eq!(order.deadline(Time::from_us(9)), Some(Time::from_us(12)));
+        assert_eq!(order.take_late(Time::from_us(2)), None);
+        let late: Vec<u32> =
+            std::iter::from_fn(|| order.take_late(Time::from_us(4))).map(|packet| packet.seq).collect();
         assert_eq!(late, [3, 4]);
         assert_eq!(passed(&mut order, &[1, 2, 5]), [1, 2, 5], "and what comes of the first cell after that is late");
+    }
+
+    #[test]
+    fn each_waits_its_own_time() {
+        let mut order = Resequencer::new(1);
+        let packet = |segment: u64| Packet { seq: segment as u32, ..Packet::default() };
+        for (segment, at) in [(3, 10), (6, 15), (6, 18)] {
+            assert!(!order.on_segment(place(segment), &packet(segment), Time::from_us(at)));
+        }
+        assert_eq!(order.deadline(Time::from_us(9)), Some(Time::from_us(19)));
+        let late = |order: &mut Resequencer, since| order.take_late(Time::from_us(since)).map(|packet| packet.seq);
+        assert_eq!((late(&mut order, 10), late(&mut order, 10)), (Some(3), None), "the other has 5 us left");
+        assert_eq!(order.deadline(Time::from_us(9)), Some(Time::from_us(24)), "not from when it came again");
+        assert_eq!(late(&mut order, 15), Some(6));
+    }
+
+    #[test]
+    fn a_segment_sent_again_does_not_open_later_cells() {
+        // 1 is lost; 3 and 4 wait. What fills the hole carries its own cell, so 6 still waits for 5.
+        let mut order = Resequencer::new(1);
+        assert_eq!(passed(&mut order, &[0, 2, 3, 4, 1, 6, 5]), [0, 2, 3, 4, 1, 5, 6]);
     }
 
     #[test]

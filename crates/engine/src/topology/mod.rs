@@ -214,7 +214,7 @@ impl Topology {
     }
 
     /// Where a link ends.
-    fn end(&self, link: LinkId) -> NodeId {
+    pub fn end(&self, link: LinkId) -> NodeId {
         self.links[link.index()].to
     }
 

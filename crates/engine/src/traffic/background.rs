@@ -16,6 +16,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         Demand { senders: if own { flows } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
     },
     one_client: false,
+    near: |_| 0,
     build: |params, _| build(params),
 };
 

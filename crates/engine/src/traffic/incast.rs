@@ -20,6 +20,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         }
     },
     one_client: true,
+    near: |_| 0,
     build: |params, _| build(params),
 };
 

@@ -28,6 +28,8 @@ pub struct TrafficRow {
     pub demand: fn(&Params) -> Demand,
     /// All its data goes to one host, the last of the receivers that it needs.
     pub one_client: bool,
+    /// How many of its sending hosts stand at its client's switch, if there are so many; they are its first.
+    pub near: fn(&Params) -> usize,
     /// Makes the pattern.
     pub build: Build,
 }

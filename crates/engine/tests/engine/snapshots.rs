@@ -62,5 +62,14 @@ fn every_scheme_does_what_it_did() {
         for row in schemes::REGISTRY {
             insta::assert_snapshot!(row.key, readable(&run(&incast(row.key))));
         }
+        // Roles that RCCE's defaults leave out.
+        for (name, rules) in [
+            ("rcce-trees", "st-enable = \"on\"\nqueue-max = 8"),
+            ("rcce-tor-proxy", "edge-mode = \"tor-proxy\"\nmark-threshold = \"20pkt\""),
+        ] {
+            let clos = "\"clos\"\nspines = 2\nleaves = 3\nhosts-per-leaf = 8";
+            let text = incast("rcce").replace("\"star\"", clos);
+            insta::assert_snapshot!(name, readable(&run(&format!("[scheme.rcce]\n{rules}\n{text}"))));
+        }
     });
 }

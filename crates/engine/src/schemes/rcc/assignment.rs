@@ -14,8 +14,13 @@ pub(in crate::schemes) struct Share {
 /// A flow's weight is one over what remains of it, or the same for all without `priority`. Each gets its share of
 /// `queue_max`, whole segments, at least one and no more than it needs; what rounding leaves over goes out one by one
 /// and round by round, to the flow with the least to come first.
-pub(in crate::schemes) fn assign(shares: &mut [Share], queue_max: u64, mss: u64, priority: bool) {
+///
+/// With `equal_only`, flows without priorities get whole equal shares and no more: what one does not need or rounding
+/// leaves over stays unused.
+pub(in crate::schemes) fn assign(shares: &mut [Share], queue_max: u64, mss: u64, priority: bool, equal_only: bool) {
     // READING: E1 the weight is one over the size. R7 a flow of unknown size weighs nothing: one segment.
+    // READING: E19 as printed, lines 5 and 11 of Algorithm 1 ask for the flag of priorities.
+    let by_need = priority || !equal_only;
     let flows = shares.len() as f64;
     let weight = |share: &Share| match share.remaining {
         _ if !priority => 1.0 / flows,
@@ -26,11 +31,11 @@ pub(in crate::schemes) fn assign(shares: &mut [Share], queue_max: u64, mss: u64,
     let mut granted = 0;
     for share in shares.iter_mut() {
         let part = if total > 0.0 { weight(share) / total * queue_max as f64 } else { 0.0 };
-        let need = share.remaining.map_or(u64::MAX, |bytes| bytes.div_ceil(mss));
+        let need = share.remaining.filter(|_| by_need).map_or(u64::MAX, |bytes| bytes.div_ceil(mss));
         share.window = (part as u64).max(1).min(need);
         granted += share.window;
     }
-    if granted < queue_max {
+    if by_need && granted < queue_max {
         hand_out(shares, queue_max - granted, mss, priority);
     }
 }
@@ -69,7 +74,7 @@ mod tests {
 
     fn windows(sizes: &[u64], priority: bool) -> Vec<u64> {
         let mut shares: Vec<_> = sizes.iter().map(|size| Share { remaining: Some(*size), window: 0 }).collect();
-        assign(&mut shares, 40, MSS, priority);
+        assign(&mut shares, 40, MSS, priority, false);
         shares.iter().map(|share| share.window).collect()
     }
 
@@ -101,17 +106,32 @@ mod tests {
     }
 
     #[test]
+    fn as_printed_need_and_rests_count_under_priority_only() {
+        let printed = |sizes: &[u64], priority: bool| {
+            let mut shares: Vec<_> = sizes.iter().map(|size| Share { remaining: Some(*size), window: 0 }).collect();
+            assign(&mut shares, 40, MSS, priority, true);
+            shares.iter().map(|share| share.window).collect::<Vec<_>>()
+        };
+        assert_eq!(printed(&[100 * KIB, 1500, 64 * KIB], false), [13; 3], "lines 5 and 11 do not act");
+        assert_eq!(printed(&[32 * KIB; 30], false), [1; 30]);
+        assert_eq!(printed(&[32 * KIB; 50], false), [1; 50], "line 4 does");
+        for sizes in [&[32 * KIB; 30][..], &[100 * KIB, 1500, 64 * KIB], &[30 << 20, 2 * KIB]] {
+            assert_eq!(printed(sizes, true), windows(sizes, true));
+        }
+    }
+
+    #[test]
     fn a_flow_of_unknown_size_gets_one_segment() {
         let mut shares = [Some(64 * KIB), None, None].map(|remaining| Share { remaining, window: 0 });
-        assign(&mut shares, 40, MSS, true);
+        assign(&mut shares, 40, MSS, true, false);
         assert_eq!(shares.map(|share| share.window), [40, 1, 1], "at least one, beyond queue_max if need be");
         let mut alone = [Share { remaining: None, window: 0 }];
-        assign(&mut alone, 40, MSS, true);
+        assign(&mut alone, 40, MSS, true, false);
         assert_eq!(alone[0].window, 1);
     }
 
     #[test]
     fn nothing_is_assigned_to_nobody() {
-        assign(&mut [], 40, MSS, true);
+        assign(&mut [], 40, MSS, true, false);
     }
 }

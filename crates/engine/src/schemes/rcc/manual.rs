@@ -14,9 +14,9 @@ that have not come. While there are `queue-max`, acknowledgements wait, those of
 throttled. The list is ordered by what remains (`priority`), but each may be overtaken only so often (`skip-cap`). Number \
 and window of an acknowledgement are those of the moment when it leaves.\n\
 * **Receiver, timer** (`rto-r`): if nothing comes for long, the window falls to a segment and an acknowledgement with PSH \
-asks for the first missing segment.\n\
+asks for the first missing segment. Each request that brings nothing doubles the wait.\n\
 * **Sender**: sends what is advertised and has no window of its own. Three duplicate acknowledgements, PSH, or its own timer \
-make it repeat. With PSH in recovery it lets one more segment out.\n\
+make it repeat; PSH during recovery changes nothing, since the window is the receiver's.\n\
 * **Switch**: marks from `mark-threshold` on.\n\n\
 The size that the receiver works with is what the sender announces with its SYN (`announce-size` of the traffic group). A \
 flow of unknown size has the lowest priority and one segment. On a connection that stays open the next transfer begins \
@@ -60,6 +60,12 @@ pub(super) const READINGS: &[Reading] = &[
             "scheme.rcc.skip-cap-other",
             "scheme.rcc.push-bonus",
         ],
+    },
+    Reading {
+        id: "E19",
+        text: "The algorithm printed for RCCE fits windows to what flows need, and hands out what is left over, under the \
+               flag for priorities only; the code does it always.",
+        params: &["scheme.rcc.assignment"],
     },
     Reading {
         id: "R1",

@@ -29,7 +29,7 @@ use crate::roles::{CongestionControl, QueueDiscipline, WindowControl};
 use crate::spec::{Kind, Param, Params};
 use crate::units::Size;
 use host::Host;
-use rules::{Arm, MarkRules, Rules, TimerRules};
+use rules::{Arm, Rules, TimerRules};
 use sender::Obedient;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -66,6 +66,15 @@ pub(super) const PARAMS: &[Param] = &[
         "Flows with less to come weigh more and go first; off: all alike, first come, first served.",
         CODE,
     ),
+    Param::new(
+        "assignment",
+        Kind::Choice(&["code", "printed"]),
+        "code",
+        "Without priority: windows are no larger than what a flow needs and what is left over is handed out, or every \
+         flow has the same whole number of segments. With priority both are the first.",
+        "authors' code; RCCE's Algorithm 1 has printed",
+    )
+    .reading("E19"),
     Param::new("ecn", SWITCHED, "on", "The receiver reacts to marks.", "RCC, section 1"),
     Param::new(
         "alpha",
@@ -223,11 +232,10 @@ impl Bundle {
         }
     }
 
-    /// The scheduler for a place that sees packets only: no sizes, no marks, and no acknowledgements of its own.
-    pub(super) fn blind(&self, host: &NodeFacts) -> Box<dyn WindowControl> {
-        let marks = MarkRules { on: false, ..self.rules.marks };
+    /// The scheduler for a place that makes no acknowledgements of its own, and so asks for nothing again.
+    pub(super) fn without_requests(&self, host: &NodeFacts) -> Box<dyn WindowControl> {
         let timer = TimerRules { arm: Arm::Off, ..self.rules.timer };
-        Box::new(Host::new(Rules { priority: false, marks, timer, ..self.rules }, host))
+        Box::new(Host::new(Rules { timer, ..self.rules }, host))
     }
 }
 
@@ -241,6 +249,13 @@ impl Scheme for Bundle {
     }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         Some(Box::new(Threshold { requires_ect: self.requires_ect, ..Threshold::at(self.threshold, self.mark_at) }))
+    }
+}
+
+#[cfg(test)]
+impl Bundle {
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
     }
 }
 

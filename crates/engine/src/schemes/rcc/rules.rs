@@ -60,6 +60,8 @@ pub(in crate::schemes) struct Rules {
     pub(in crate::schemes) queue_max: u64,
     /// Small flows weigh more and go first.
     pub(in crate::schemes) priority: bool,
+    /// See [`super::assignment::assign`].
+    pub(in crate::schemes) equal_only: bool,
     /// How often an acknowledgement may be put off.
     pub(in crate::schemes) skip_cap: SkipCap,
     /// How often one with PSH counts as put off when it begins to wait.
@@ -85,6 +87,7 @@ impl Rules {
             scheduler: params.text("scheduler") == "on",
             queue_max: params.integer("queue-max"),
             priority: params.text("priority") == "on",
+            equal_only: params.text("assignment") == "printed",
             skip_cap: match params.text("skip-cap") {
                 "formula" => SkipCap::Formula,
                 _ => SkipCap::Fixed {

@@ -19,6 +19,9 @@ impl CongestionControl for Obedient {
     fn obeys_peer(&self) -> bool {
         true
     }
+    fn announces(&self) -> bool {
+        true
+    }
     fn push_is_only_a_request(&self) -> bool {
         self.push_is_only_a_request
     }

@@ -2,7 +2,8 @@
 
 use super::PARAMS;
 use super::host::Host;
-use super::rules::Rules;
+use super::marks::Alpha;
+use super::rules::{Arm, Rules};
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::schemes::NodeFacts;
@@ -104,6 +105,16 @@ impl Bench {
         self.timers = rest;
         let due: Vec<(Time, u64)> = due;
         Some(due.into_iter().flat_map(|(_, token)| self.call(|host, cx| host.on_timer(cx, token)).1).collect())
+    }
+
+    /// When flow 0 is asked for again, if nothing comes; so many times.
+    fn requests(&mut self, count: usize) -> Vec<Time> {
+        let mut times = Vec::new();
+        while times.len() < count {
+            let Some(left) = self.tick() else { break };
+            times.extend(left.into_iter().filter(|left| *left == (0, true)).map(|_| self.now));
+        }
+        times
     }
 
     fn wait(&mut self, us: u64) {
@@ -290,21 +301,38 @@ fn the_mark_of_the_segment_with_fin_may_be_overlooked() {
 
 #[test]
 fn the_timer_asks_again_and_leaves_one_segment() {
-    let mut bench = Bench::new(&[]);
-    bench.syn(0, 100 * MSS);
-    assert!(bench.timers.is_empty(), "a SYN is its sender's business");
-    (0..4).for_each(|n| drop(bench.data(0, n)));
-    let start = bench.now;
-    bench.wait(500);
-    bench.data(0, 4);
-    let restart = bench.now;
-    assert_eq!(bench.tick().map(|left| left.len()), Some(0), "it moved on with the data");
-    assert_eq!(bench.now, start + Time::from_ms(10));
-    assert_eq!(bench.tick(), Some(vec![(0, true)]));
-    assert_eq!((bench.now, bench.windows[&0]), (restart + Time::from_ms(10), MSS));
-    let asked = bench.now;
-    bench.tick();
-    assert_eq!(bench.now, asked + Time::from_ms(20), "and waits twice as long for the answer");
+    for arm in ["on-release", "on-queue"] {
+        let mut bench = Bench::new(&[("rto-r", arm)]);
+        bench.syn(0, 100 * MSS);
+        // On a SYN's answer it does not run: that is its sender's business.
+        assert!(bench.timers.is_empty());
+        (0..4).for_each(|n| drop(bench.data(0, n)));
+        let start = bench.now;
+        bench.wait(500);
+        bench.data(0, 4);
+        let restart = bench.now;
+        assert_eq!(bench.tick().map(|left| left.len()), Some(0), "it moved on with the data");
+        assert_eq!(bench.now, start + Time::from_ms(10));
+        assert_eq!(
+            bench.requests(4),
+            [10, 30, 70, 230].map(|ms| restart + Time::from_ms(ms)),
+            "{arm}: twice, and once more"
+        );
+        assert_eq!(bench.windows[&0], MSS);
+    }
+}
+
+#[test]
+fn data_that_came_twice_leaves_the_timer_running() {
+    for arm in ["on-release", "on-queue"] {
+        let mut bench = Bench::new(&[("rto-r", arm)]);
+        bench.syn(0, 100 * MSS);
+        (0..4).for_each(|n| drop(bench.data(0, n)));
+        bench.wait(500);
+        bench.data(0, 1);
+        let repeated = bench.now;
+        assert_eq!(bench.requests(2), [10, 30].map(|ms| repeated + Time::from_ms(ms)), "{arm}");
+    }
 }
 
 #[test]
@@ -400,4 +428,20 @@ fn without_a_scheduler_each_flow_has_its_own_window() {
         assert_eq!(bench.data(0, n), acks(&[0]));
     }
     assert_eq!(bench.windows[&0], 10 * MSS);
+}
+
+#[test]
+fn the_defaults_are_the_authors() {
+    let facts = NodeFacts {
+        node: NodeId::default(),
+        rate: Rate::from_bps(1_000_000_000),
+        base_rtt: Time::from_us(160),
+        mss: 1446,
+        packet: 1500,
+    };
+    let rcc = Rules::new(&Params::defaults(&[PARAMS]));
+    assert_eq!((rcc.cap(false, &facts), rcc.cap(true, &facts), rcc.push_bonus), (700, 300, 150));
+    assert_eq!((rcc.marks.alpha, rcc.timer.arm, rcc.equal_only), (Alpha::Code, Arm::OnRelease, false));
+    assert_eq!((rcc.queue_max, rcc.timer.minimum), (40, Time::from_ms(10)));
+    assert!((rcc.marks.g - 1.0 / 16.0).abs() < 1e-12 && rcc.scheduler && rcc.priority && rcc.marks.on);
 }

@@ -40,6 +40,10 @@ impl Host {
             || (again && !self.rules.repeats_wait && !self.flows[slot as usize].grant.is_below(self.edge(cx, slot)))
         {
             self.on_sent(cx, slot);
+            if self.rules.timer.arm == Arm::OnQueue {
+                // RCCE, Algorithm 3, line 6: what comes of a request, or of data that came twice, is waited for too.
+                self.arm(cx, slot);
+            }
             return true;
         }
         let flow = &mut self.flows[slot as usize];
@@ -80,8 +84,7 @@ impl Host {
         if !flow.window.in_recovery() {
             flow.rtt.on_ack_sent(flow.next, edge - flow.next, self.facts.mss, cx.now);
         }
-        let arm = self.rules.timer.arm;
-        if arm == Arm::OnRelease || (arm == Arm::OnQueue && !self.rules.scheduler) {
+        if self.rules.timer.arm == Arm::OnRelease {
             self.arm(cx, slot);
         }
     }

@@ -2,10 +2,10 @@
 
 use super::message::Message;
 use super::trees::Network;
-use crate::ids::{LinkId, NodeId};
+use crate::ids::NodeId;
 use crate::roles::{Controller as ControllerRole, ControllerAction, ControllerCx};
 use crate::units::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The controller.
 #[derive(Debug)]
@@ -15,15 +15,13 @@ pub(super) struct Controller {
     network: Network,
     /// Labels as they were last sent.
     sent: BTreeMap<NodeId, Vec<u8>>,
-    crowded: BTreeSet<LinkId>,
     /// When labels are to be computed.
     due: Time,
 }
 
 impl Controller {
     pub(super) fn new(settle: Time) -> Self {
-        let (network, sent, crowded) = (Network::default(), BTreeMap::new(), BTreeSet::new());
-        Self { settle, network, sent, crowded, due: Time::NEVER }
+        Self { settle, network: Network::default(), sent: BTreeMap::new(), due: Time::NEVER }
     }
 
     fn order(cx: &mut ControllerCx<'_>, to: NodeId, message: Vec<u8>) {
@@ -35,17 +33,18 @@ impl ControllerRole for Controller {
     fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]) {
         match Message::decode(message) {
             Some(Message::Ports(ports)) => {
-                self.network.add(from, ports);
-                // Until all have reported, links between switches look like links to hosts.
-                self.due = cx.now + self.settle;
-                cx.actions.push(ControllerAction::Timer { at: self.due, token: 0 });
+                // One that reports the same again has had no answer.
+                self.sent.remove(&from);
+                if self.network.add(from, ports) || self.due.is_never() {
+                    // Until all have reported, trees are not all there.
+                    self.due = cx.now + self.settle;
+                    cx.actions.push(ControllerAction::Timer { at: self.due, token: 0 });
+                }
             }
-            Some(Message::Crowd { link, crowded }) => {
-                let changed = if crowded { self.crowded.insert(link) } else { self.crowded.remove(&link) };
-                if changed && self.network.last_hops().contains(&link) {
-                    for edge in self.network.edges() {
-                        Self::order(cx, edge, message.to_vec());
-                    }
+            // The same again is passed on again: its sender has not heard of it.
+            Some(Message::Crowd { link, .. }) if self.network.last_hops().contains(&link) => {
+                for edge in self.network.edges() {
+                    Self::order(cx, edge, message.to_vec());
                 }
             }
             _ => {}
@@ -56,12 +55,13 @@ impl ControllerRole for Controller {
         if self.due != cx.now {
             return; // Another report has come.
         }
+        self.due = Time::NEVER;
         let trees = self.network.trees();
-        for edge in self.network.edges() {
-            let labels = Message::Labels(self.network.labels(&trees, edge)).encode();
-            if self.sent.get(&edge) != Some(&labels) {
-                Self::order(cx, edge, labels.clone());
-                self.sent.insert(edge, labels);
+        for switch in self.network.switches() {
+            let labels = Message::Labels(self.network.labels(&trees, switch)).encode();
+            if self.sent.get(&switch) != Some(&labels) {
+                Self::order(cx, switch, labels.clone());
+                self.sent.insert(switch, labels);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! RCCE's edge: an agent on every switch, and the choice of ways for the hosts behind it.
 
 use super::Spreading;
-use super::message::{Label, Message};
+use super::message::{Label, Message, Port};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{
@@ -18,44 +18,94 @@ pub(super) struct EdgeState {
     version: u32,
     /// Links to hosts with too many connections.
     crowded: BTreeSet<LinkId>,
+    /// Data of watched connections that ports here have marked, by sequence number.
+    pub(super) marked: BTreeMap<FlowId, BTreeSet<u32>>,
 }
 
 /// The agent of a switch: tells its ports, counts connections, and keeps what the controller says.
 pub(super) struct Edge {
     /// Flows on a link above which it is crowded; none does not count.
     above: Option<u64>,
+    /// How long to wait for the controller's answer at first, and now.
+    retry: Time,
+    wait: Time,
+    /// A timer is on its way.
+    timed: bool,
+    /// The report of the ports.
+    ports: Vec<u8>,
+    /// Connections on each link to a host.
     flows: BTreeMap<LinkId, BTreeSet<FlowId>>,
 }
 
+/// The token of [`Edge`]'s timer; those of [`super::proxy::Proxy`] are other numbers.
+pub(super) const RETRY: u64 = u64::MAX;
+
 impl Edge {
-    pub(super) fn new(above: Option<u64>) -> Self {
-        Self { above, flows: BTreeMap::new() }
+    pub(super) fn new(above: Option<u64>, retry: Time) -> Self {
+        Self { above, retry, wait: retry, timed: false, ports: Vec::new(), flows: BTreeMap::new() }
+    }
+
+    fn is_crowded(&self, link: LinkId) -> bool {
+        self.flows.get(&link).is_some_and(|flows| self.above.is_some_and(|above| flows.len() as u64 > above))
+    }
+
+    /// Reports, and looks later whether the controller has heard it.
+    fn report(&mut self, cx: &mut SwitchCx<'_>, message: Vec<u8>) {
+        cx.actions.push(SwitchAction::Report(message));
+        if !std::mem::replace(&mut self.timed, true) {
+            cx.actions.push(SwitchAction::Timer { at: cx.now.saturating_add(self.wait), token: RETRY });
+        }
     }
 }
 
 impl SwitchAgent for Edge {
+    fn needs_backlog(&self) -> bool {
+        false
+    }
+
     fn on_start(&mut self, cx: &mut SwitchCx<'_>, ports: &[SwitchPort]) {
-        let ports = ports.iter().map(|port| [port.from, port.to]).collect();
-        cx.actions.push(SwitchAction::Report(Message::Ports(ports).encode()));
+        for port in ports.iter().filter(|port| port.host) {
+            self.flows.insert(port.to, BTreeSet::new());
+        }
+        let ports = ports.iter().map(|port| Port { cable: [port.from, port.to], host: port.host }).collect();
+        self.ports = Message::Ports(ports).encode();
+        self.report(cx, self.ports.clone());
     }
 
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
-        let Some(above) = self.above else { return Pass::Forward };
-        if packet.is_ack() || !packet.flags.has(Flags::SYN.with(Flags::FIN)) {
+        if self.above.is_none() || packet.is_ack() || !packet.flags.has(Flags::SYN.with(Flags::FIN)) {
             return Pass::Forward;
         }
-        let (link, flows) = (passage.to, self.flows.entry(passage.to).or_default());
-        let was = flows.len() as u64 > above;
+        let (link, was) = (passage.to, self.is_crowded(passage.to));
+        let Some(flows) = self.flows.get_mut(&link) else { return Pass::Forward };
         if packet.flags.has(Flags::FIN) {
             flows.remove(&packet.flow);
         } else {
             flows.insert(packet.flow);
         }
-        let crowded = flows.len() as u64 > above;
+        let crowded = self.is_crowded(link);
         if crowded != was {
-            cx.actions.push(SwitchAction::Report(Message::Crowd { link, crowded }.encode()));
+            self.wait = self.retry;
+            self.report(cx, Message::Crowd { link, crowded }.encode());
         }
         Pass::Forward
+    }
+
+    /// What the controller has not answered may be lost: it is said again, more and more seldom.
+    fn on_timer(&mut self, cx: &mut SwitchCx<'_>, _token: u64) {
+        self.timed = false;
+        let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };
+        let unheard = |link: &LinkId| self.is_crowded(*link) != state.crowded.contains(link);
+        let news: Vec<LinkId> = self.flows.keys().copied().filter(unheard).collect();
+        let unanswered = state.version == 0;
+        self.wait = self.wait.saturating_add(self.wait);
+        if unanswered {
+            self.report(cx, self.ports.clone());
+        }
+        for link in news {
+            let crowded = self.is_crowded(link);
+            self.report(cx, Message::Crowd { link, crowded }.encode());
+        }
     }
 
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {

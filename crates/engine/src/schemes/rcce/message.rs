@@ -11,11 +11,20 @@ pub(super) struct Label {
     pub(super) links: Vec<LinkId>,
 }
 
+/// One port of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Port {
+    /// The links in and out.
+    pub(super) cable: [LinkId; 2],
+    /// A host is at the other end.
+    pub(super) host: bool,
+}
+
 /// A message in either direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Message {
-    /// From a switch: its ports, as the links in and out.
-    Ports(Vec<[LinkId; 2]>),
+    /// From a switch: its ports.
+    Ports(Vec<Port>),
     /// From a switch, and passed on to edges: more flows leave on a link than are welcome there, or no longer.
     Crowd {
         /// The link.
@@ -23,7 +32,7 @@ pub(super) enum Message {
         /// There are too many.
         crowded: bool,
     },
-    /// To an edge switch: its ways through the trees, tree by tree.
+    /// To a switch: its ways through the trees, tree by tree; none if it has no hosts. Answers [`Message::Ports`].
     Labels(Vec<Label>),
 }
 
@@ -36,7 +45,10 @@ impl Message {
     pub(super) fn encode(&self) -> Vec<u8> {
         let number = |link: &LinkId| link.index() as u32;
         let words: Vec<u32> = match self {
-            Self::Ports(ports) => [PORTS].into_iter().chain(ports.iter().flatten().map(number)).collect(),
+            Self::Ports(ports) => {
+                let words = |port: &Port| [number(&port.cable[0]), number(&port.cable[1]), u32::from(port.host)];
+                [PORTS].into_iter().chain(ports.iter().flat_map(words)).collect()
+            }
             Self::Crowd { link, crowded } => vec![CROWD, number(link), u32::from(*crowded)],
             Self::Labels(labels) => {
                 let mut words = vec![LABELS];
@@ -58,9 +70,9 @@ impl Message {
         let (kind, mut words) = words.split_first().filter(|_| rest.is_empty())?;
         match *kind {
             PORTS => {
-                let (pairs, rest) = words.as_chunks::<2>();
-                rest.is_empty()
-                    .then(|| Self::Ports(pairs.iter().map(|pair| [link(&pair[0]), link(&pair[1])]).collect()))
+                let (ports, rest) = words.as_chunks::<3>();
+                let port = |[from, to, host]: &[u32; 3]| Port { cable: [link(from), link(to)], host: *host != 0 };
+                rest.is_empty().then(|| Self::Ports(ports.iter().map(port).collect()))
             }
             CROWD => match words {
                 [number, crowded] => Some(Self::Crowd { link: link(number), crowded: *crowded != 0 }),
@@ -90,7 +102,10 @@ mod tests {
         let labels =
             vec![Label { label: 3, links: vec![link(4), link(9)] }, Label { label: 5, links: vec![link(70_000)] }];
         for message in [
-            Message::Ports(vec![[link(1), link(0)], [link(3), link(2)]]),
+            Message::Ports(vec![
+                Port { cable: [link(1), link(0)], host: true },
+                Port { cable: [link(3), link(2)], host: false },
+            ]),
             Message::Crowd { link: link(8), crowded: true },
             Message::Crowd { link: link(8), crowded: false },
             Message::Labels(labels),

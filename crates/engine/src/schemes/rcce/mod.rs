@@ -14,6 +14,7 @@ mod controller;
 mod edge;
 mod manual;
 mod message;
+mod noted;
 mod params;
 mod proxy;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use crate::spec::Params;
 use crate::units::Time;
 use controller::Controller;
 use edge::{Edge, EdgeState, OverTrees};
+use noted::Noted;
 use proxy::Proxy;
 use std::any::Any;
 use std::sync::Arc;
@@ -53,6 +55,8 @@ struct Spreading {
     above: Option<u64>,
     /// How long the controller waits for more reports of switches.
     settle: Time,
+    /// How long a switch waits for the controller's answer before it reports again.
+    retry: Time,
 }
 
 struct Bundle {
@@ -70,6 +74,7 @@ impl Bundle {
             // READING: E7 connections are too many where they are more than queue_max.
             above: (params.text("st-when") == "crowded").then(|| params.integer("queue-max")),
             settle: params.time("st-settle"),
+            retry: params.time("st-retry"),
         };
         let proxy = (params.text("edge-mode") == "tor-proxy").then(|| params.text("proxy-counts") == "arrivals");
         Self {
@@ -88,14 +93,15 @@ impl Scheme for Bundle {
         if self.proxy.is_some() { None } else { self.rcc.window_control(host) }
     }
     fn queue(&self, switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
-        self.rcc.queue(switch)
+        let inner = self.rcc.queue(switch)?;
+        if self.proxy.is_some() { Some(Box::new(Noted(inner))) } else { Some(inner) }
     }
     fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
-        let edge = self.spreading.map(|spreading| Edge::new(spreading.above));
+        let edge = self.spreading.map(|spreading| Edge::new(spreading.above, spreading.retry));
         match self.proxy {
             Some(on_arrival) => {
                 let rcc = Arc::clone(&self.rcc);
-                Some(Box::new(Proxy::new(switch, edge, on_arrival, move |host| rcc.blind(host))))
+                Some(Box::new(Proxy::new(switch, edge, on_arrival, move |host| rcc.without_requests(host))))
             }
             None => edge.map(|edge| Box::new(edge) as _),
         }

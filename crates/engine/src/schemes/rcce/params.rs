@@ -32,6 +32,7 @@ const CHANGES: &[Change] = &[
         default: "60000B",
         source: "RCCE, section VI: 40 packets; in bytes, so that a burst of SYNs is no congestion",
     },
+    Change { key: "assignment", default: "printed", source: "RCCE, Algorithm 1, lines 5 and 11" },
     Change {
         key: "alpha",
         default: "ratio",
@@ -56,8 +57,19 @@ const fn changed(mut param: Param) -> Param {
         }
         i += 1;
     }
+    // A switch cannot make an acknowledgement that no host has sent, so nothing is asked for there.
+    let mut i = 0;
+    while i < REQUESTS.len() {
+        if same(param.key, REQUESTS[i]) {
+            return param.idle_with("edge-mode", "tor-proxy");
+        }
+        i += 1;
+    }
     param
 }
+
+/// Keys of the receiver's requests to retransmit.
+const REQUESTS: [&str; 5] = ["rto-r", "rto-r-step", "rto-r-wait", "push-bonus", "push"];
 
 /// Equality of words, which constants cannot ask for otherwise.
 const fn same(one: &str, other: &str) -> bool {
@@ -75,12 +87,13 @@ const fn same(one: &str, other: &str) -> bool {
     true
 }
 
-const EDGE: [Param; 7] = [
+const EDGE: [Param; 8] = [
     Param::new(
         "edge-mode",
         Kind::Choice(&["none", "tor-proxy"]),
         "none",
-        "Whether the receiving host schedules, or the last switch for it. Aggregators are traffic of kind relay-tree.",
+        "Whether the receiving host schedules, or the last switch for it. The paper's third form, aggregators, is traffic \
+         and no mode: [[traffic]] of kind = \"relay-tree\".",
         "RCCE, section IV: implemented at the receiver side; the figures show nothing else",
     )
     .reading("E5"),
@@ -129,6 +142,15 @@ const EDGE: [Param; 7] = [
         "How long the controller waits after a switch's report for others, before it makes trees.",
         "our choice: several times what it needs to serve a report",
     )
+    .reading("E6"),
+    Param::new(
+        "st-retry",
+        Kind::Time,
+        "1ms",
+        "How long a switch waits for the controller's answer before it reports again, twice as long each time.",
+        "our choice: several times what an answer takes",
+    )
+    .at_least(1.0)
     .reading("E6"),
 ];
 

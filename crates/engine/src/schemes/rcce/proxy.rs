@@ -1,9 +1,9 @@
 //! RCCE's scheduler in the last switch: the agent holds acknowledgements and sets windows for the hosts behind it.
 //!
-//! It sees packets only. It is told no sizes, so flows share alike and go first come, first served; it does not see the
-//! marks of its own ports, and it cannot make an acknowledgement that the host has not sent, so it asks for nothing again.
+//! It sees packets only: sizes in SYNs, marks in data and those that its own ports set. It cannot make an acknowledgement
+//! that the host has not sent, so it asks for nothing again.
 
-use super::edge::Edge;
+use super::edge::{Edge, EdgeState, RETRY};
 use crate::ids::{FlowId, LinkId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{
@@ -43,6 +43,10 @@ struct Connection {
     /// The acknowledgement that waits, and where it goes.
     held: Option<(Packet, LinkId)>,
 }
+
+/// Bits of a timer's token that name the port; what is above is 0 for a packet that leaves, else one more than the
+/// scheduler's own token.
+const LINK_BITS: u32 = 24;
 
 /// The agent of a switch.
 pub(super) struct Proxy {
@@ -84,7 +88,7 @@ impl Proxy {
         Some((ask(&mut *line.window, &mut receiver), actions))
     }
 
-    fn act(&mut self, cx: &mut SwitchCx<'_>, actions: Vec<ReceiverAction>) {
+    fn act(&mut self, cx: &mut SwitchCx<'_>, line: LinkId, actions: Vec<ReceiverAction>) {
         for action in actions {
             match action {
                 ReceiverAction::Window { flow, bytes } => {
@@ -99,8 +103,10 @@ impl Proxy {
                         cx.actions.push(SwitchAction::Inject { packet, to });
                     }
                 }
-                // Without marks and requests the scheduler has no timers.
-                ReceiverAction::Timer { .. } => {}
+                ReceiverAction::Timer { at, token } => {
+                    let token = (token + 1) << LINK_BITS | line.index() as u64;
+                    cx.actions.push(SwitchAction::Timer { at, token });
+                }
             }
         }
     }
@@ -111,9 +117,13 @@ impl Proxy {
         if packet.flags.has(Flags::SYN) {
             let new = || Connection { line, state: Receiver::new(), granted: u64::MAX, scale: 0, held: None };
             self.flows.entry(id).or_insert_with(new);
-            let told = Announcement::default();
+            let told = Announcement::of(packet.field);
+            // A segment that counts when it comes is marked after that.
+            if let Some(state) = cx.node.downcast_mut::<EdgeState>().filter(|_| !self.on_arrival) {
+                state.marked.entry(id).or_default();
+            }
             if let Some(((), actions)) = self.ask(cx, line, |window, cx| window.on_open(cx, id, &told)) {
-                self.act(cx, actions);
+                self.act(cx, line, actions);
             }
         } else if passage.backlog.bytes + u64::from(packet.size) <= passage.buffer {
             if self.on_arrival {
@@ -139,11 +149,12 @@ impl Proxy {
         let seq = connection.state.unwrap(packet.seq);
         let segment = Segment { seq, len: payload, fin, ..Segment::default() };
         let delivery = connection.state.on_segment(&segment, cx.now, &REASSEMBLY, &mut AckList::new());
-        let next = connection.state.next();
-        let arrival = Arrival { seq, payload, ce: false, fin, field: packet.field, delivery, next };
-        let line = connection.line;
+        let (next, line) = (connection.state.next(), connection.line);
+        let noted = cx.node.downcast_mut::<EdgeState>().and_then(|state| state.marked.get_mut(&id));
+        let ce = noted.is_some_and(|marked| marked.remove(&packet.seq)) || packet.flags.has(Flags::CE);
+        let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
         if let Some(((), actions)) = self.ask(cx, line, |window, cx| window.on_data(cx, id, &arrival)) {
-            self.act(cx, actions);
+            self.act(cx, line, actions);
         }
     }
 
@@ -178,9 +189,12 @@ impl Proxy {
             }
             None => Pass::Forward,
         };
-        self.act(cx, actions);
+        self.act(cx, line, actions);
         if packet.flags.has(Flags::FIN) && pass == Pass::Forward {
             self.flows.remove(&id);
+            if let Some(state) = cx.node.downcast_mut::<EdgeState>() {
+                state.marked.remove(&id);
+            }
         }
         pass
     }
@@ -229,7 +243,20 @@ impl SwitchAgent for Proxy {
     }
 
     fn on_timer(&mut self, cx: &mut SwitchCx<'_>, token: u64) {
-        let left = self.lines.get_mut(&LinkId::new(token as usize)).and_then(|line| line.leaving.pop_front());
+        if token == RETRY {
+            if let Some(edge) = &mut self.edge {
+                edge.on_timer(cx, token);
+            }
+            return;
+        }
+        let line = LinkId::new((token & ((1 << LINK_BITS) - 1)) as usize);
+        if let Some(token) = (token >> LINK_BITS).checked_sub(1) {
+            if let Some(((), actions)) = self.ask(cx, line, |window, cx| window.on_timer(cx, token)) {
+                self.act(cx, line, actions);
+            }
+            return;
+        }
+        let left = self.lines.get_mut(&line).and_then(|line| line.leaving.pop_front());
         if let Some(packet) = left {
             self.count(cx, &packet);
         }

@@ -2,7 +2,7 @@
 
 use super::controller::Controller;
 use super::edge::{Edge, EdgeState, OverTrees};
-use super::message::{Label, Message};
+use super::message::{Label, Message, Port};
 use super::trees::Network;
 use super::{ROW, Spreading};
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -16,10 +16,13 @@ use crate::spec::Params;
 use crate::units::{Rate, Time};
 use std::collections::BTreeSet;
 
+/// How long switches wait for the controller here.
+const RETRY: Time = Time::from_us(100);
+
 /// A network as its switches see it.
 #[derive(Default)]
 struct Cables {
-    ports: Vec<Vec<[LinkId; 2]>>,
+    ports: Vec<Vec<Port>>,
     links: usize,
 }
 
@@ -34,12 +37,12 @@ impl Cables {
     }
     fn join(&mut self, one: usize, other: usize) {
         let (forth, back) = (self.link(), self.link());
-        self.ports[one].push([back, forth]);
-        self.ports[other].push([forth, back]);
+        self.ports[one].push(Port { cable: [back, forth], host: false });
+        self.ports[other].push(Port { cable: [forth, back], host: false });
     }
     fn host(&mut self, switch: usize) -> LinkId {
         let (up, down) = (self.link(), self.link());
-        self.ports[switch].push([up, down]);
+        self.ports[switch].push(Port { cable: [up, down], host: true });
         down
     }
     /// Leaves with a host each, then spines.
@@ -62,7 +65,7 @@ impl Cables {
     }
     /// Where a link begins and ends.
     fn ends(&self, link: LinkId) -> [usize; 2] {
-        let at = |side: usize| self.ports.iter().position(|ports| ports.iter().any(|port| port[side] == link));
+        let at = |side: usize| self.ports.iter().position(|ports| ports.iter().any(|port| port.cable[side] == link));
         [at(1).expect("begins"), at(0).expect("ends")]
     }
 }
@@ -169,14 +172,30 @@ fn the_controller_learns_the_network_and_labels_its_edges() {
     }
     assert!(tick_at(&mut controller, 12).is_empty(), "not before the last report is so old");
     let orders = tick(&mut controller);
-    let expected: Vec<_> =
+    let mut expected: Vec<_> =
         labels(&cables.network()).into_iter().map(|(edge, labels)| (edge, Some(Message::Labels(labels)))).collect();
-    assert_eq!(orders, expected, "edges only, and each its own labels");
+    expected.extend([2, 3].map(|spine| (NodeId::new(spine), Some(Message::Labels(Vec::new())))));
+    assert_eq!(orders, expected, "each edge its own labels, and the others an answer");
     assert!(tick(&mut controller).is_empty(), "labels that have not changed are not sent again");
+    tell(&mut controller, 1, &Message::Ports(cables.ports[1].clone()));
+    assert_eq!(tick(&mut controller), expected[1..2], "but to one that reports again: it has not heard them");
 }
 
 #[test]
-fn the_controller_tells_edges_of_crowded_hosts_once() {
+fn a_switch_that_does_not_report_is_missing_in_the_trees_and_others_are_not() {
+    let cables = Cables::clos(4, 4, 1);
+    for (missing, trees, edges) in [(0, 4, 3), (4, 3, 4)] {
+        let mut network = Network::default();
+        for switch in (0..8).filter(|switch| *switch != missing) {
+            assert!(network.add(NodeId::new(switch), cables.ports[switch].clone()));
+        }
+        assert!(!network.add(NodeId::new(7), cables.ports[7].clone()), "it is known");
+        assert_eq!((network.trees().len(), network.edges().len()), (trees, edges), "without switch {missing}");
+    }
+}
+
+#[test]
+fn the_controller_tells_edges_of_crowded_hosts() {
     let mut cables = Cables::clos(2, 1, 1);
     let last = cables.host(1);
     let mut controller = controller();
@@ -187,47 +206,124 @@ fn the_controller_tells_edges_of_crowded_hosts_once() {
     let crowd = |link, crowded| Message::Crowd { link, crowded };
     let told = orders(tell(&mut controller, 1, &crowd(last, true)));
     assert_eq!(told, [0, 1].map(|edge| (NodeId::new(edge), Some(crowd(last, true)))));
-    assert!(tell(&mut controller, 1, &crowd(last, true)).is_empty());
+    assert_eq!(orders(tell(&mut controller, 1, &crowd(last, true))), told, "again, if the switch has not heard it");
     assert_eq!(orders(tell(&mut controller, 1, &crowd(last, false))).len(), 2);
-    let inner = cables.ports[0][1][1];
+    let inner = cables.ports[0][1].cable[1];
     assert!(tell(&mut controller, 0, &crowd(inner, true)).is_empty(), "a link between switches is no host's");
 }
 
-/// What an agent does with a segment of a flow on its way to `link`.
-fn pass(edge: &mut Edge, flow: usize, link: usize, flags: Flags) -> Vec<Option<Message>> {
-    let mut actions = Vec::new();
-    let (mut node, book) = (EdgeState::default(), ());
-    let mut cx =
-        SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: &mut node, book: &book, actions: &mut actions };
-    let passage = Passage {
-        from: LinkId::new(0),
-        to: LinkId::new(link),
-        backlog: Backlog::default(),
-        buffer: 0,
-        rate: Rate::from_bps(1),
-    };
-    let mut packet = Packet { flow: FlowId::new(flow), flags, ..Packet::default() };
-    assert_eq!(edge.on_packet(&mut cx, &mut packet, &passage), Pass::Forward);
-    let message = |action| match action {
-        SwitchAction::Report(message) => Message::decode(&message),
-        _ => panic!("no report"),
-    };
-    actions.into_iter().map(message).collect()
+/// A switch with two hosts, behind the links 7 and 8, and another switch, behind link 5.
+struct Switch {
+    edge: Edge,
+    node: EdgeState,
+    now: Time,
+    timers: Vec<Time>,
+}
+
+impl Switch {
+    fn new(above: Option<u64>) -> Self {
+        let (edge, node) = (Edge::new(above, RETRY), EdgeState::default());
+        let mut switch = Self { edge, node, now: Time::ZERO, timers: Vec::new() };
+        let port = |to: usize, host| SwitchPort {
+            from: LinkId::new(to + 10),
+            to: LinkId::new(to),
+            rate: Rate::from_bps(1),
+            host,
+        };
+        let ports = [port(5, false), port(7, true), port(8, true)];
+        let reported = switch.act(|edge, cx| edge.on_start(cx, &ports));
+        assert_eq!(reported, [Some(Self::ports())]);
+        switch
+    }
+    fn ports() -> Message {
+        let port = |to: usize, host| Port { cable: [LinkId::new(to + 10), LinkId::new(to)], host };
+        Message::Ports(vec![port(5, false), port(7, true), port(8, true)])
+    }
+    fn act(&mut self, act: impl FnOnce(&mut Edge, &mut SwitchCx<'_>)) -> Vec<Option<Message>> {
+        let (mut actions, book) = (Vec::new(), ());
+        let switch = NodeId::new(0);
+        act(
+            &mut self.edge,
+            &mut SwitchCx { now: self.now, switch, node: &mut self.node, book: &book, actions: &mut actions },
+        );
+        let mut messages = Vec::new();
+        for action in actions {
+            match action {
+                SwitchAction::Report(message) => messages.push(Message::decode(&message)),
+                SwitchAction::Timer { at, .. } => self.timers.push(at),
+                _ => panic!("a packet"),
+            }
+        }
+        messages
+    }
+    /// What it reports when a segment of a flow is on its way to `link`.
+    fn pass(&mut self, flow: usize, link: usize, flags: Flags) -> Vec<Option<Message>> {
+        let passage = Passage {
+            from: LinkId::new(0),
+            to: LinkId::new(link),
+            backlog: Backlog::default(),
+            buffer: 0,
+            rate: Rate::from_bps(1),
+        };
+        let mut packet = Packet { flow: FlowId::new(flow), flags, ..Packet::default() };
+        self.act(|edge, cx| assert_eq!(edge.on_packet(cx, &mut packet, &passage), Pass::Forward))
+    }
+    /// When its next timer ends, in us, and what it reports then.
+    fn tick(&mut self) -> Option<(u64, Vec<Option<Message>>)> {
+        self.now = self.timers.pop()?;
+        assert!(self.timers.is_empty(), "one at a time");
+        let reports = self.act(|edge, cx| edge.on_timer(cx, 0));
+        Some((self.now.ps() / 1_000_000, reports))
+    }
+    fn hear(&mut self, message: &Message) {
+        self.act(|edge, cx| edge.on_message(cx, &message.encode()));
+    }
+}
+
+fn crowd(link: usize, crowded: bool) -> Message {
+    Message::Crowd { link: LinkId::new(link), crowded }
 }
 
 #[test]
 fn an_edge_reports_when_connections_become_too_many_and_when_not() {
-    let mut edge = Edge::new(Some(2));
-    let crowd = |crowded| vec![Some(Message::Crowd { link: LinkId::new(7), crowded })];
-    assert_eq!(pass(&mut edge, 0, 7, Flags::SYN), []);
-    assert_eq!(pass(&mut edge, 1, 7, Flags::SYN), []);
-    assert_eq!(pass(&mut edge, 1, 7, Flags::SYN), [], "the same again");
-    assert_eq!(pass(&mut edge, 2, 8, Flags::SYN), [], "to another host");
-    assert_eq!(pass(&mut edge, 3, 7, Flags::SYN.with(Flags::ACK)), [], "an answer");
-    assert_eq!(pass(&mut edge, 4, 7, Flags::SYN), crowd(true));
-    assert_eq!(pass(&mut edge, 4, 7, Flags::NONE), []);
-    assert_eq!(pass(&mut edge, 0, 7, Flags::FIN), crowd(false));
-    assert_eq!(pass(&mut Edge::new(None), 0, 7, Flags::SYN), [], "one that spreads all flows does not count");
+    let mut edge = Switch::new(Some(2));
+    assert_eq!(edge.pass(0, 7, Flags::SYN), []);
+    assert_eq!(edge.pass(1, 7, Flags::SYN), []);
+    assert_eq!(edge.pass(1, 7, Flags::SYN), [], "the same again");
+    assert_eq!(edge.pass(2, 8, Flags::SYN), [], "to another host");
+    assert_eq!(edge.pass(3, 7, Flags::SYN.with(Flags::ACK)), [], "an answer");
+    assert_eq!(edge.pass(4, 7, Flags::SYN), [Some(crowd(7, true))]);
+    assert_eq!(edge.pass(4, 7, Flags::NONE), []);
+    assert_eq!(edge.pass(0, 7, Flags::FIN), [Some(crowd(7, false))]);
+    for flow in 0..9 {
+        assert_eq!(edge.pass(flow, 5, Flags::SYN), [], "on to another switch");
+        assert_eq!(Switch::new(None).pass(flow, 7, Flags::SYN), [], "one that spreads all flows does not count");
+    }
+    assert!(!edge.edge.needs_backlog(), "it does not look at queues");
+}
+
+#[test]
+fn a_switch_reports_its_ports_until_it_is_answered() {
+    let mut edge = Switch::new(None);
+    let again = || vec![Some(Switch::ports())];
+    assert_eq!(edge.tick(), Some((100, again())));
+    assert_eq!(edge.tick(), Some((300, again())), "twice as long");
+    edge.hear(&Message::Labels(Vec::new()));
+    assert_eq!(edge.tick(), Some((700, vec![])));
+    assert_eq!(edge.tick(), None, "then it is quiet");
+}
+
+#[test]
+fn a_switch_says_again_that_a_host_is_crowded_until_the_controller_has_passed_it_on() {
+    let mut edge = Switch::new(Some(0));
+    edge.hear(&Message::Labels(Vec::new()));
+    edge.tick();
+    assert_eq!(edge.pass(0, 7, Flags::SYN), [Some(crowd(7, true))]);
+    assert_eq!(edge.tick(), Some((200, vec![Some(crowd(7, true))])));
+    edge.hear(&crowd(7, true));
+    assert_eq!((edge.tick(), edge.tick()), (Some((400, vec![])), None));
+    assert_eq!(edge.pass(0, 7, Flags::FIN), [Some(crowd(7, false))]);
+    assert_eq!(edge.tick(), Some((500, vec![Some(crowd(7, false))])), "soon again for other news");
 }
 
 /// Three paths from link 10 to link 20, over one of the links 1, 2 and 3 each.
@@ -252,7 +348,7 @@ fn cells(selector: &mut OverTrees, state: &mut EdgeState, count: u64) -> Vec<(us
 fn hear(state: &mut EdgeState, message: &Message) {
     let (mut actions, book) = (Vec::new(), ());
     let mut cx = SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: state, book: &book, actions: &mut actions };
-    Edge::new(None).on_message(&mut cx, &message.encode());
+    Edge::new(None, RETRY).on_message(&mut cx, &message.encode());
 }
 
 /// Ways over the third path and the first.
@@ -262,7 +358,10 @@ fn two_ways() -> Message {
 }
 
 fn selector(above: Option<u64>, host: usize) -> OverTrees {
-    OverTrees::new(Spreading { cell: 1000, patience: Time::from_ms(1), above, settle: Time::ZERO }, NodeId::new(host))
+    OverTrees::new(
+        Spreading { cell: 1000, patience: Time::from_ms(1), above, settle: Time::ZERO, retry: RETRY },
+        NodeId::new(host),
+    )
 }
 
 #[test]
@@ -289,17 +388,6 @@ fn only_flows_to_crowded_hosts_leave_their_path() {
 }
 
 #[test]
-fn a_switch_tells_its_ports_when_it_starts() {
-    let (mut actions, mut node, book) = (Vec::new(), EdgeState::default(), ());
-    let mut cx =
-        SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: &mut node, book: &book, actions: &mut actions };
-    let port = SwitchPort { from: LinkId::new(3), to: LinkId::new(2), rate: Rate::from_bps(1), host: false };
-    Edge::new(None).on_start(&mut cx, &[port]);
-    let SwitchAction::Report(message) = &actions[0] else { panic!("no report") };
-    assert_eq!(Message::decode(message), Some(Message::Ports(vec![[LinkId::new(3), LinkId::new(2)]])));
-}
-
-#[test]
 fn without_trees_it_has_neither_agents_nor_a_controller() {
     let node = NodeFacts {
         node: NodeId::new(0),
@@ -321,4 +409,22 @@ fn without_trees_it_has_neither_agents_nor_a_controller() {
     let scheme = (ROW.build)(&Params::defaults(&[ROW.params]));
     assert_eq!(parts(&*scheme), (false, false, None, None));
     assert!(scheme.window_control(&node).is_some() && scheme.queue(&node).is_some());
+}
+
+#[test]
+fn the_defaults_are_those_of_the_paper() {
+    let facts = NodeFacts {
+        node: NodeId::default(),
+        rate: Rate::from_bps(1_000_000_000),
+        base_rtt: Time::from_us(160),
+        mss: 1446,
+        packet: 1500,
+    };
+    // C RTO_r / 2 with 83333 packets a second and 10 ms; the plain share; no bonus; Algorithm 1 as printed.
+    let rcc = super::Rcc::new(&Params::defaults(&[ROW.params]));
+    let rules = rcc.rules();
+    assert_eq!((rules.cap(false, &facts), rules.cap(true, &facts), rules.push_bonus), (416, 416, 0));
+    assert_eq!(format!("{:?} {:?}", rules.marks.alpha, rules.timer.arm), "Ratio OnQueue");
+    assert!(rules.equal_only);
+    assert_eq!((rules.queue_max, rules.timer.minimum, rules.release_at_most), (40, Time::from_ms(10), false));
 }

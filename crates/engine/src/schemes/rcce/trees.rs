@@ -4,7 +4,7 @@
 //! switches are joined by several cables, each takes part in another tree. A tree that would share a cable with an
 //! earlier one is left out, so there are as many as an edge switch has cables upwards.
 
-use super::message::Label;
+use super::message::{Label, Port};
 use crate::ids::{LinkId, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,7 +14,7 @@ type Cable = [LinkId; 2];
 /// What the controller was told of the network.
 #[derive(Debug, Default)]
 pub(super) struct Network {
-    ports: BTreeMap<NodeId, Vec<Cable>>,
+    ports: BTreeMap<NodeId, Vec<Port>>,
 }
 
 /// A tree: from every switch but the root, its cable upwards and the switch there.
@@ -23,18 +23,25 @@ pub(super) struct Tree {
 }
 
 impl Network {
-    /// A switch tells its ports.
-    pub(super) fn add(&mut self, switch: NodeId, ports: Vec<Cable>) {
+    /// A switch tells its ports. Returns whether that is news.
+    pub(super) fn add(&mut self, switch: NodeId, ports: Vec<Port>) -> bool {
+        let known = self.ports.get(&switch) == Some(&ports);
         self.ports.insert(switch, ports);
+        !known
+    }
+
+    /// All switches that have told their ports, in order.
+    pub(super) fn switches(&self) -> impl Iterator<Item = NodeId> {
+        self.ports.keys().copied()
     }
 
     /// Cables between switches, by both ends.
     fn cables(&self) -> BTreeMap<NodeId, BTreeMap<NodeId, Vec<Cable>>> {
-        let into = self.ports.iter().flat_map(|(switch, ports)| ports.iter().map(move |[from, _]| (*from, *switch)));
+        let into = self.ports.iter().flat_map(|(switch, ports)| ports.iter().map(move |p| (p.cable[0], *switch)));
         let into: BTreeMap<LinkId, NodeId> = into.collect();
         let mut cables: BTreeMap<NodeId, BTreeMap<NodeId, Vec<Cable>>> = BTreeMap::new();
         for (switch, ports) in &self.ports {
-            for cable in ports {
+            for Port { cable, .. } in ports {
                 if let Some(neighbour) = into.get(&cable[1]) {
                     cables.entry(*switch).or_default().entry(*neighbour).or_default().push(*cable);
                 }
@@ -43,16 +50,14 @@ impl Network {
         cables
     }
 
-    /// Links on which switches send to hosts: those that end at no switch.
+    /// Links on which switches send to hosts.
     pub(super) fn last_hops(&self) -> BTreeSet<LinkId> {
-        let into: BTreeSet<LinkId> = self.ports.values().flatten().map(|[from, _]| *from).collect();
-        self.ports.values().flatten().map(|[_, to]| *to).filter(|to| !into.contains(to)).collect()
+        self.ports.values().flatten().filter(|port| port.host).map(|port| port.cable[1]).collect()
     }
 
     /// Switches with hosts, in order.
     pub(super) fn edges(&self) -> Vec<NodeId> {
-        let last = self.last_hops();
-        let has_hosts = |ports: &[Cable]| ports.iter().any(|[_, to]| last.contains(to));
+        let has_hosts = |ports: &[Port]| ports.iter().any(|port| port.host);
         self.ports.iter().filter(|(_, ports)| has_hosts(ports)).map(|(switch, _)| *switch).collect()
     }
 
@@ -81,10 +86,13 @@ impl Network {
         trees
     }
 
-    /// The ways of one edge through all trees to all other edges.
+    /// The ways of one edge through all trees to all other edges; none for a switch that is no edge.
     pub(super) fn labels(&self, trees: &[Tree], from: NodeId) -> Vec<Label> {
         let edges = self.edges();
         let mut labels = Vec::new();
+        if !edges.contains(&from) {
+            return labels;
+        }
         for (t, tree) in trees.iter().enumerate() {
             for (e, to) in edges.iter().enumerate().filter(|(_, to)| **to != from) {
                 // READING: E6 "every switch a succeeding label in every tree": numbers count on, and only edges need one,

@@ -153,6 +153,10 @@ fn losses_are_repaired_while_cells_are_put_back_in_order() {
     let journey = patient(Time::from_ms(2), "[[fault]]\nkind = \"loss\"\nrate = 0.02\n");
     assert!(journey.outcome.number("drops") > 0.0);
     assert_eq!(reals(&journey.outcome, "flows", "delivered_bytes"), [100_000.0; 2]);
+    // What is sent again goes the way of the newest cell, and says which it belongs to.
+    for Seen { packet, .. } in journey.middle.iter().flatten() {
+        assert_eq!(CellTag::of(packet.field).map(|tag| tag.cell), Some((packet.seq - 1) / 14_600));
+    }
 }
 
 /// A choice that must not be asked for.

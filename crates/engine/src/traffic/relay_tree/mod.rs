@@ -27,8 +27,14 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         Demand { senders: edges + if own { workers } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
     },
     one_client: true,
+    near: near_client,
     build: |params, _| build(params),
 };
+
+/// The aggregators, if they are to be near.
+fn near_client(params: &Params) -> usize {
+    if params.text("edge-placement") == "near" { params.integer("edge-count") as usize } else { 0 }
+}
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let (workers, edges) = (params.integer("senders") as usize, params.integer("edge-count") as usize);

@@ -44,11 +44,11 @@ pub(super) const PARAMS: &[Param] = &[
     .reading("E5"),
     Param::new(
         "edge-placement",
-        Kind::Choice(&["first", "last"]),
-        "first",
-        "Whether aggregators are the first or the last of the group's sending hosts: which of them are near the client is \
-         what network.sender-placement says.",
-        "RCCE, section IV: from the nearby localized form factor; with sender-placement = local the first are near",
+        Kind::Choice(&["near", "first", "last"]),
+        "near",
+        "Which of the group's sending hosts are aggregators: those at the client's switch, as far as there are so many \
+         and then the first, or else the first or the last in the order that network.sender-placement says.",
+        "RCCE, section IV: from the nearby localized form factor",
     )
     .reading("E5"),
     Param::new("edge-compute", Kind::Time, "0s", "Time between what came in and what goes out.", "none").reading("E5"),
@@ -65,7 +65,9 @@ pub(super) const PARAMS: &[Param] = &[
         "cut-through",
         Kind::Bool,
         "false",
-        "Pass each answer on when it has come, over one open connection; else one when all have come.",
+        "Pass answers on whole, as they have come, over one open connection: what comes while one batch is on its way \
+         is the next batch, which begins when the client has the one before. Else one answer when all have come. Bytes \
+         of an answer that is still coming are not passed on.",
         "RCCE, section III.C: aggregators combine the results",
     )
     .reading("E5"),
@@ -73,7 +75,7 @@ pub(super) const PARAMS: &[Param] = &[
         "edge-triage",
         Kind::Bytes,
         "0B",
-        "Answers of fewer bytes go straight to the client.",
+        "Answers of fewer bytes go straight to the client, which knows their sizes and asks their workers itself.",
         "none do; RCCE, section IV: the edge triages the bandwidth-intensive and latency-sensitive",
     )
     .reading("E21"),

@@ -32,6 +32,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
         Demand { senders, receivers }
     },
     one_client: false,
+    near: |_| 0,
     build,
 };
 

@@ -19,13 +19,54 @@ const MSS: u64 = 1460;
 const PACKET: u64 = 1500;
 const RATE: Rate = Rate::from_bps(1_000_000_000);
 
-/// Each registered scheme with its defaults, several times with a random stream of its own.
+/// A scheme with some of its parameters changed.
+struct Setting {
+    scheme: &'static str,
+    /// Tells it apart; empty with its defaults.
+    name: &'static str,
+    values: &'static [(&'static str, &'static str)],
+}
+
+impl Setting {
+    /// Its name in messages.
+    fn label(&self) -> String {
+        let dash = if self.name.is_empty() { "" } else { "-" };
+        format!("{}{dash}{}", self.scheme, self.name)
+    }
+}
+
+/// Settings with roles that the defaults of their scheme leave out.
+const FURTHER: &[Setting] = &[
+    Setting { scheme: "rcce", name: "trees", values: &[("st-enable", "on"), ("st-when", "always")] },
+    Setting { scheme: "rcce", name: "crowded", values: &[("st-enable", "on"), ("queue-max", "4")] },
+    Setting { scheme: "rcce", name: "proxy", values: &[("edge-mode", "tor-proxy")] },
+    Setting {
+        scheme: "rcce",
+        name: "blind-proxy",
+        values: &[("edge-mode", "tor-proxy"), ("proxy-counts", "arrivals")],
+    },
+    Setting {
+        scheme: "rcce",
+        name: "proxy-and-trees",
+        values: &[("edge-mode", "tor-proxy"), ("st-enable", "on"), ("queue-max", "4"), ("mark-at", "dequeue")],
+    },
+];
+
+/// Every scheme with its defaults, and the further settings.
+fn settings() -> impl Iterator<Item = Setting> {
+    let defaults = REGISTRY.iter().map(|row| Setting { scheme: row.key, name: "", values: &[] });
+    defaults.chain(FURTHER.iter().map(|setting| Setting { ..*setting }))
+}
+
+/// Each registered scheme in each setting, several times with a random stream of its own.
 fn for_every_scheme(what: &str, rounds: u64, test: impl Fn(&dyn Scheme, &mut Stream)) {
-    for row in REGISTRY {
+    for setting in settings() {
+        let row = REGISTRY.iter().find(|row| row.key == setting.scheme).expect("a registered scheme");
+        let params = setting.values.iter().fold(Params::defaults(&[row.params]), |p, (key, value)| p.with(key, value));
         for round in 0..rounds {
-            let scheme = (row.build)(&Params::defaults(&[row.params]));
+            let scheme = (row.build)(&params);
             // Told apart in the output of a failing test.
-            let name = format!("{what}/{}/{round}", row.key);
+            let name = format!("{what}/{}/{round}", setting.label());
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 test(&*scheme, &mut Stream::named(1, &name));
             }));

@@ -2,7 +2,7 @@
 //!
 //! Conservation is part of every run: a breach is an error. Retransmission timeouts are at least 10 ms.
 
-use fanin_engine::schemes::REGISTRY;
+use super::{Setting, settings};
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
 use fanin_engine::spec::Scenario;
 
@@ -21,6 +21,7 @@ struct Stress {
 }
 
 const STAR: &str = "topology = \"star\"\nbuffer = \"60pkt\"";
+const CLOS: &str = "topology = \"clos\"\nspines = 2\nleaves = 3\nhosts-per-leaf = 260\nbuffer = \"60pkt\"";
 const INCAST: &str = "[[traffic]]\nkind = \"incast\"\nsenders = 12\nbytes-each = \"60KB\"\n";
 
 impl Default for Stress {
@@ -30,39 +31,55 @@ impl Default for Stress {
 }
 
 impl Stress {
-    fn text(&self, scheme: &str) -> String {
+    /// The scenario under a setting. Settings of their own run where there are several ways, if the scenario leaves that
+    /// open.
+    fn text(&self, Setting { scheme, values, .. }: &Setting) -> String {
         let Self { network, transport, rest, duration } = self;
+        let network = if *network == STAR && !values.is_empty() { CLOS } else { network };
+        let rows: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {}", quoted(value))).collect();
+        let own = if rows.is_empty() { String::new() } else { format!("[scheme.{scheme}]\n{}\n", rows.join("\n")) };
         format!(
-            "[network]\n{network}\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\nrto-initial = \"50ms\"\n\
+            "{own}[network]\n{network}\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\nrto-initial = \"50ms\"\n\
              rto-after-syn-timeout = \"50ms\"\nsyn-timeout = \"50ms\"\n{transport}\n{rest}\n[run]\nduration = \"{duration}\"\n"
         )
     }
 
-    /// Runs it with every scheme; `flows` finite flows complete, or else the error names the one that is stuck.
+    /// Runs it in every setting of every scheme; `flows` finite flows complete, or else the error names the one that is stuck.
     fn complete(&self, name: &str, flows: u32, check: impl Fn(&str, &Outcome)) {
         let mut failures = Vec::new();
-        for row in REGISTRY {
-            let text = self.text(row.key);
+        for setting in settings() {
+            let (scheme, text) = (setting.scheme, self.text(&setting));
             let scenario = Scenario::parse(&text, "stress.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
             match sim::run(&scenario, None) {
                 Ok(outcome) => {
                     let completed = outcome.number("completed");
-                    let given_up = if is_exception(row.key, name) {
+                    let given_up = if is_exception(scheme, name) {
                         outcome.number("failed") + outcome.number("incomplete")
                     } else {
                         0.0
                     };
                     if completed + given_up != f64::from(flows) {
-                        failures.push(format!("{}: {completed} of {flows} flows completed, and no error", row.key));
+                        let label = setting.label();
+                        failures.push(format!("{label}: {completed} of {flows} flows completed, and no error"));
                     }
-                    check(row.key, &outcome);
+                    check(&setting.label(), &outcome);
                 }
-                Err(Failure::Run(RunError::Stuck { .. })) if is_exception(row.key, name) => {}
-                Err(error) => failures.push(format!("{}: {error}", row.key)),
+                Err(Failure::Run(RunError::Stuck { .. })) if is_exception(scheme, name) => {}
+                Err(error) => failures.push(format!("{}: {error}", setting.label())),
             }
         }
-        assert!(failures.is_empty(), "{}\n{}", failures.join("\n"), self.text("..."));
+        assert!(
+            failures.is_empty(),
+            "{}\n{}",
+            failures.join("\n"),
+            self.text(&Setting { scheme: "...", name: "", values: &[] })
+        );
     }
+}
+
+/// As a scenario writes it.
+fn quoted(value: &str) -> String {
+    if value.parse::<u64>().is_ok() { value.to_owned() } else { format!("\"{value}\"") }
 }
 
 fn is_exception(scheme: &str, name: &str) -> bool {
@@ -109,7 +126,9 @@ fn packets_that_overtake_each_other() {
     let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 4\nbytes-each = \"200KB\"\n[[fault]]\nkind = \"rate\"\n\
                 link = \"leaf-1->spine-0\"\nrate = \"100Mbps\"\n";
     Stress { network, rest, ..Stress::default() }.complete("reordering", 4, |scheme, outcome| {
-        assert!(outcome.number("retransmissions") > 0.0, "{scheme}: reordering should look like loss");
+        // Over trees they are put back in order.
+        let seen = outcome.number("retransmissions") > 0.0 || scheme.ends_with("trees") || scheme.ends_with("crowded");
+        assert!(seen, "{scheme}: reordering should look like loss");
     });
 }
 
