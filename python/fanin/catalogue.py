@@ -128,12 +128,13 @@ def json_schema() -> dict[str, Any]:
     """JSON Schema of a whole scenario file: the engine's sections and those that Python owns."""
     schema: dict[str, Any] = json.loads(_engine.schema())
     owned = Document.model_json_schema(by_alias=True)
-    sweep = {
+    paths = {
         "type": "object",
         "description": "Dotted path of a scenario value -> the values it takes; seeds -> the seeds of every point.",
         "additionalProperties": {"type": ["array", "string", "number", "boolean", "object"]},
     }
-    schema["properties"] = {**schema.get("properties", {}), **owned["properties"], "sweep": sweep}
-    definitions = {name: value for name, value in owned["$defs"].items() if name != "Sweep"}
+    swept = {"sweep": paths, "quick": paths}
+    schema["properties"] = {**schema.get("properties", {}), **owned["properties"], **swept}
+    definitions = {name: value for name, value in owned["$defs"].items() if name not in ("Sweep", "Quick")}
     schema["$defs"] = {**schema.get("$defs", {}), **definitions}
     return schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 Scalar = bool | int | float | str
 """A value of a sweep variable, as the scenario file would write it."""
@@ -72,10 +72,13 @@ def listed(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
-Values = Annotated[list[Scalar], BeforeValidator(expand)]
+OneOrMore = WithJsonSchema({"type": ["array", "string", "number", "boolean"]})
+"""What editors know of a list that may be written as one value."""
+
+Values = Annotated[list[Scalar], BeforeValidator(expand), OneOrMore]
 """Values of a scenario key: a list, one value, or ranges."""
 
-Seeds = Annotated[list[int], BeforeValidator(expand_seeds)]
+Seeds = Annotated[list[int], BeforeValidator(expand_seeds), OneOrMore]
 
 Setting = Annotated[dict[str, Values], BeforeValidator(flattened)]
 """Dotted paths of scenario values, and the values they take."""
@@ -83,8 +86,11 @@ Setting = Annotated[dict[str, Values], BeforeValidator(flattened)]
 Where = Annotated[dict[str, Values], BeforeValidator(flattened)]
 """Columns and the values of which a row must have one."""
 
-Names = Annotated[list[str], BeforeValidator(listed), Field(min_length=1)]
+Names = Annotated[list[str], BeforeValidator(listed), Field(min_length=1), OneOrMore]
 """One name or several."""
+
+Numbers = Annotated[list[float], BeforeValidator(listed), OneOrMore]
+"""One number or several."""
 
 Span = tuple[float, float]
 """Lowest and highest value."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from fanin.format.base import Section, Span, Where, listed
+from fanin.format.base import Numbers, Section, Span, Where
 from fanin.format.plot import is_of_table
 
 Measure = Literal["mean", "max", "min", "first-at-least", "first-at-most", "collapse-point", "trend", "wins", "order"]
@@ -35,9 +35,7 @@ class Claim(Section):
     minus: Where | None = Field(default=None, description="Runs whose number is subtracted.")
     rivals: list[Where] = Field(default=[], description="wins: the others; order: those that follow, in their order.")
     better: Better = Field(default="high", description="wins and order: which y is the better one.")
-    at: Annotated[list[float], BeforeValidator(listed)] | None = Field(
-        default=None, description="Keep only these values of x."
-    )
+    at: Numbers | None = Field(default=None, description="Keep only these values of x.")
     between: Span | None = Field(default=None, description="Keep only x from here (included) to there (included).")
     level: float | None = Field(default=None, description="Level of first-at-least and first-at-most.")
     published: float | str | None = Field(default=None, description="The paper's number, or its words.")

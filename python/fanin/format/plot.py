@@ -6,9 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fanin.format.base import Names, Section, Span, Where, listed
+from fanin.format.base import Names, Numbers, OneOrMore, Section, Span, Where, listed
 
-Numbers = Annotated[list[float], BeforeValidator(listed)]
 Kind = Literal["line", "bars", "cdf", "time", "topology", "format"]
 Scale = Literal["linear", "log"]
 
@@ -53,7 +52,7 @@ class Plot(Section):
         "time: column of the table, time_s if left out.",
     )
     y: Names | None = Field(default=None, description="line and bars: column or columns; time: table.column.")
-    by: Annotated[list[str], BeforeValidator(listed)] = Field(
+    by: Annotated[list[str], BeforeValidator(listed), OneOrMore] = Field(
         default=[], description="Sweep variables, or columns of the result table, that make the lines."
     )
     where: Where = Field(default={}, description="Runs that are drawn: column -> value or values.")
