@@ -197,7 +197,7 @@ def _entry(name: str) -> str:
     if table.startswith("groups."):
         label, _, definition = _ENTRIES.get(own, own).partition(": ")
         return f"{label}, {table.removeprefix('groups.')} alone: {definition}"
-    if table in ("", "flows", "requests", "bins", "link-bins", "delays", "queue-trace", "probes", "switch-probes"):
+    if table in ("", "flows", "requests", "bins", "link-bins", "delays", "queue-trace") or table.endswith("probes"):
         return _ENTRIES.get(own) or _TABLES.get(own) or _OF_GROUPS.get(own, name)
     return name
 

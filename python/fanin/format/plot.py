@@ -131,6 +131,7 @@ TABLE_NAMES = (
     "queue-trace",
     "probes",
     "switch-probes",
+    "host-probes",
     "drops",
 )
 """Result tables, as the store names them."""

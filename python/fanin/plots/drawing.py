@@ -158,7 +158,7 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Drawn) -> None:
         if plot.table in ("flows", "requests", "drops") and plot.every is None:
             axes.plot(x, mean, ".", color=colour, markersize=3, label=line or None)
             continue
-        traced = plot.table in ("queue-trace", "probes", "switch-probes") and plot.every is None
+        traced = plot.table in ("queue-trace", "probes", "switch-probes", "host-probes") and plot.every is None
         axes.plot(
             x, mean, color=colour, linewidth=1, drawstyle="steps-post" if traced else "default", label=line or None
         )
