@@ -220,7 +220,9 @@ class Experiment:
 
     @cached_property
     def _nothing(self) -> Run:
-        every = [("measure.bin", "1ns"), ("measure.probes", "cwnd"), ("measure.queue-trace", "on-change")]
+        asked = self.resolved()["measure"]["probes"]
+        probes = "cwnd" if asked == "off" else asked
+        every = [("measure.bin", "1ns"), ("measure.probes", probes), ("measure.queue-trace", "on-change")]
         return self.run(overrides=[("run.duration", "1ns"), ("measure.warmup", "0s"), *every])
 
     def __repr__(self) -> str:

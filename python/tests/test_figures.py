@@ -1,6 +1,7 @@
 """Variants, columns and every kind of plot, on a small scenario."""
 
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -348,3 +349,12 @@ def test_a_named_line_to_be_relative_to_must_exist(paper):
     runs = fanin.sweep(fanin.load(paper), quick=True, out=None)
     with pytest.raises(FaninError, match="no line UDP"):
         plots.series(runs.experiment.document.plot[1], runs, runs.frame())
+
+
+def test_columns_may_be_of_what_receiving_hosts_show(cli, work):
+    column = '[[column]]\nid = "acks"\nlabel = "Waiting"\nof = "host-probes.value"\nrows = { name = "acks-waiting" }\n'
+    text = Path("small.toml").read_text().replace("[transport]\n", '[transport]\nscheme = "rcc"\n')
+    Path("acks.toml").write_text(text + '[measure]\nprobes = "acks-waiting"\n' + column)
+    assert cli("check", "acks.toml").code == 0
+    Path("wrong.toml").write_text(Path("acks.toml").read_text().replace("probes.value", "probes.size"))
+    assert cli("check", "wrong.toml").code == 3
