@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from fanin.errors import ScenarioError
 from fanin.format.base import expand
+from fanin.format.plot import is_of_table
 from fanin.scenario import parse
 from fanin.toml_lines import line_of
 
@@ -54,3 +55,10 @@ def test_lines_are_found_through_headers_and_arrays():
     assert line_of(text, ("c", 1, "e f")) == 8
     assert line_of(text, ("c", 1, "missing")) == 7
     assert line_of(text, ("nowhere",)) is None
+
+
+def test_totals_and_result_tables_of_one_name_are_told_apart() -> None:
+    """``drops`` is a total of the run, ``drops.at_s`` a column of the table of drops."""
+    assert not is_of_table("drops")
+    assert is_of_table("drops.at_s")
+    assert not is_of_table("groups.bursts.drops")
