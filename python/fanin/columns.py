@@ -81,7 +81,7 @@ def _taken(column: Column, table: Table) -> float | None:
     if column.take == "count":
         return float(len(values))
     if not len(values):
-        return 0.0 if column.take == "sum" else None
+        return 0.0 if column.take in ("sum", "clusters") else None
     if column.take == "clusters":
         assert column.gap is not None
         return 1.0 + float((np.diff(np.sort(values)) > column.gap).sum())
