@@ -59,6 +59,7 @@ class Plot(Section):
     rows: Where = Field(default={}, description="Rows of the result table that are drawn.")
     seed: int | None = Field(default=None, description="The one seed that time and cdf draw.")
     every: float | None = Field(default=None, gt=0, description="time: means over intervals of this many seconds.")
+    total: bool = Field(default=False, description="time: rows of one line at the same time are added up, not averaged.")
     spread: tuple[str, str] | None = Field(
         default=None, description="Columns of the lower and upper end of whiskers, in place of the 95 % interval."
     )
@@ -83,6 +84,7 @@ class Plot(Section):
             "seed": ("time", "cdf"),
             "rows": ("time", "cdf"),
             "every": ("time",),
+            "total": ("time",),
             "spread": ("line", "bars"),
             "relative_to": ("line", "bars"),
             "fields": ("format",),

@@ -204,7 +204,7 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
     x = plot.x or "time_s"
     names = [name.partition(".")[2] for name in plot.y]
     where = _one_seed(plot)
-    rows = in_intervals(table_rows(runs, plot.table, where, plot.rows, x), x, plot.every)
+    rows = table_rows(runs, plot.table, where, plot.rows, x)
     if rows.is_empty():
         return Drawn(_table([], pl.Float64()), column(x), _y_axis(plot, runs))
     labels = _distinct_parts([column(name).label for name in names])
@@ -216,6 +216,9 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
             pl.col(name).cast(pl.Float64).alias("y"),
             pl.col("seed"),
         ).drop_nulls()
+        if plot.total:
+            points = points.group_by("by", "x", "seed", maintain_order=True).agg(pl.col("y").sum())
+        points = in_intervals(points, "x", plot.every)
         if plot.table in GRIDS or plot.every is not None:
             points = points.group_by("by", "x", "seed", maintain_order=True).agg(pl.col("y").mean())
             found.append(_table(_summaries(points), pl.Float64()))
