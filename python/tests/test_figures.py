@@ -222,6 +222,16 @@ def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
     assert times[:2].to_list() == [0, 0.05]
 
 
+def test_rows_at_one_time_are_averaged_or_added_up(cli, paper):
+    plain = '[[plot]]\nid = "GROUPS"\nkind = "time"\ny = "bins.goodput_bps"\nby = "system"\nevery = 0.05\n'
+    added = plain.replace("GROUPS", "added") + "total = true\n"
+    text = paper.read_text()
+    paper.write_text(text[: text.index("[[plot]]")] + plain.replace("GROUPS", "averaged") + added)
+    assert cli("reproduce", "paper.toml", "--quick").code == 0
+    averaged, total = (pl.read_csv(paper.parent / f"results/paper/{name}.csv") for name in ("averaged", "added"))
+    assert total["mean"].to_list() == pytest.approx((averaged["mean"] * 2).to_list())
+
+
 def test_runs_are_stored_once_with_the_tables_that_figures_read(cli, paper):
     other = paper.with_name("other.toml")
     text = paper.read_text()

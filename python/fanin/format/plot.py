@@ -59,7 +59,9 @@ class Plot(Section):
     rows: Where = Field(default={}, description="Rows of the result table that are drawn.")
     seed: int | None = Field(default=None, description="The one seed that time and cdf draw.")
     every: float | None = Field(default=None, gt=0, description="time: means over intervals of this many seconds.")
-    total: bool = Field(default=False, description="time: rows of one line at the same time are added up, not averaged.")
+    total: bool = Field(
+        default=False, description="time: rows of one line at the same time are added up, not averaged."
+    )
     spread: tuple[str, str] | None = Field(
         default=None, description="Columns of the lower and upper end of whiskers, in place of the 95 % interval."
     )
