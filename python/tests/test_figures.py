@@ -10,6 +10,7 @@ import fanin
 from fanin import plots
 from fanin.columns import jain, percentile
 from fanin.errors import FaninError, RunError, ScenarioError
+from fanin.plots.diagram import _levels
 from fanin.sweep import points
 
 PAPER = """
@@ -368,3 +369,10 @@ def test_columns_may_be_of_what_receiving_hosts_show(cli, work):
     assert cli("check", "acks.toml").code == 0
     Path("wrong.toml").write_text(Path("acks.toml").read_text().replace("probes.value", "probes.size"))
     assert cli("check", "wrong.toml").code == 3
+
+
+def test_a_root_with_hosts_of_its_own_stands_above_the_switches_that_it_joins() -> None:
+    tree = {"root": ["client", "edge-0", "edge-1"], "edge-0": ["root", "a"], "edge-1": ["root", "b"]}
+    hosts = {"client": ["root"], "a": ["edge-0"], "b": ["edge-1"]}
+    levels = _levels(tree | hosts, set(hosts))
+    assert [levels[name] for name in ("client", "edge-0", "edge-1", "root")] == [0, 1, 1, 2]

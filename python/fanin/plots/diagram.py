@@ -72,13 +72,16 @@ def _group(host: str, switch: str) -> str:
 
 
 def _levels(neighbours: dict[str, list[str]], hosts: set[str]) -> dict[str, int]:
-    """Links between a node and the nearest host."""
+    """Links between a node and the nearest host, and one more for the root of a tree."""
     levels = dict.fromkeys(hosts, 0)
     edge = list(hosts)
     while edge:
         edge = list(dict.fromkeys(near for name in edge for near in neighbours[name] if near not in levels))
         levels |= dict.fromkeys(edge, max(levels.values(), default=0) + 1)
-    return {name: levels.get(name, 0) for name in neighbours}
+    # A root that has hosts of its own stands above the switches that it joins, not between them.
+    beside = {name: [near for near in neighbours[name] if levels.get(near) == levels.get(name)] for name in neighbours}
+    roots = [name for name, near in beside.items() if len(near) > 1 and all(len(beside[other]) == 1 for other in near)]
+    return {name: levels.get(name, 0) + (name in roots) for name in neighbours}
 
 
 def draw_format(plot: Plot, folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,8 +72,8 @@ def _figure(plot: Plot, drawn: Drawn) -> Figure:
     axes.set_yscale(plot.y_scale)
     _KINDS[plot.kind](axes, plot, drawn)
     above = _draw_all_published(axes, plot, drawn)
-    axes.set_xlabel(drawn.x.axis(plot.x_label))
-    axes.set_ylabel(drawn.y.axis(plot.y_label))
+    axes.set_xlabel(_wrapped(drawn.x.axis(plot.x_label), 80))
+    axes.set_ylabel(_wrapped(drawn.y.axis(plot.y_label), 52))
     if plot.y_scale == "linear":
         axes.set_ylim(bottom=0)
     for limits, how, setter in ((plot.x_range, drawn.x, axes.set_xlim), (plot.y_range, drawn.y, axes.set_ylim)):
@@ -84,6 +85,11 @@ def _figure(plot: Plot, drawn: Drawn) -> Figure:
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize=8)
     return figure
+
+
+def _wrapped(label: str, width: int) -> str:
+    """An axis's name in lines of so many characters: what the axis is long enough for."""
+    return "\n".join(textwrap.fill(line, width) for line in label.splitlines())
 
 
 def _style(index: int) -> tuple[str, str]:
