@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,6 +13,7 @@ from fanin import catalogue, ledger
 from fanin.errors import FaninError
 from fanin.ledger import NONE, STATUSES, Standing, Status
 from fanin.record import ranges
+from fanin.store import write_whole, writing
 from fanin.summary import format_number
 
 if TYPE_CHECKING:
@@ -145,3 +147,30 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def write_markdown(path: Path, template: str, **values: object) -> None:
+    """Writes a page of the documentation; the same values give the same bytes.
+
+    Args:
+        path: Where to.
+        template: Name of the template, which has the filter ``cell`` for what stands in tables.
+        values: What the template shows.
+
+    Raises:
+        FaninError: Jinja is not installed.
+        ResultsError: the file cannot be written.
+
+    """
+    made = environment()
+    made.filters["cell"] = _cell
+    text = made.get_template(template).render(**values)
+    with writing(path.parent, "--page"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, re.sub(r"\n{3,}", "\n\n", text).encode())
+
+
+def _cell(text: object) -> str:
+    """A text for a Markdown table, where nothing of it means more than itself."""
+    escaped = re.sub(r"([\\`*\[\]<>|$])", r"\\\1", str(text))
+    return " ".join(escaped.split())

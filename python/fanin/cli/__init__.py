@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin.cli import check, claims, compare, describe, explain, export, list_, report, reproduce, run
+from fanin.cli import check, claims, compare, describe, explain, export, list_, report, reproduce, run, verdict
 from fanin.cli.terminal import note, say
 from fanin.errors import FaninError, RunError
 
@@ -31,6 +31,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("reproduce")(reproduce.reproduce)
 app.command("claims")(claims.claims)
+app.command("verdict")(verdict.verdict)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("list")(list_.list_)

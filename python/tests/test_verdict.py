@@ -1,0 +1,187 @@
+"""All systems on the same work: ranks, and the pages that are made of them."""
+
+import json
+import math
+
+import polars as pl
+import pytest
+
+from fanin import catalogue, library, record, verdict
+from fanin.verdict import CRITERION, Place, Regime, Value
+
+SMALL = """\
+title = "Two | systems"
+
+[network]
+topology = "star"
+rate = "1Gbps"
+buffer = "20pkt"
+
+[transport]
+rto-min = "10ms"
+
+[[traffic]]
+name = "queries"
+kind = "incast"
+senders = 2
+bytes-each = "16KB"
+rounds = 2
+jitter = "50us"
+
+[[traffic]]
+name = "background"
+kind = "background"
+flows = 1
+
+[run]
+duration = "200ms"
+
+[sweep]
+"traffic.queries.senders" = [2, 12]
+"traffic.queries.rounds" = [3, 2]
+zip = [["traffic.queries.senders", "traffic.queries.rounds"]]
+seeds = "1..3"
+
+[[variant]]
+axis = "system"
+label = "TCP"
+set = { "transport.scheme" = "newreno" }
+
+[[variant]]
+axis = "system"
+label = "DCTCP"
+set = { "transport.scheme" = "dctcp", "scheme.dctcp.mark-threshold" = "5pkt" }
+
+[[variant]]
+axis = "background"
+label = "one flow"
+set = { "traffic.background.start" = "0s" }
+
+[[variant]]
+axis = "background"
+label = "none"
+set = { "traffic.background.start" = "200ms" }
+
+[[column]]
+id = "query_p50_s"
+label = "Query completion time, median: nearest rank over the queries of a run"
+of = "requests.qct_s"
+take = "p50"
+"""
+
+
+@pytest.fixture
+def reproduced(cli, work):
+    """Eight points with three seeds each."""
+    path = work / "experiments/cross/small.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(SMALL)
+    result = cli("reproduce", "cross/small")
+    assert result.code == 0, result.err
+    return work
+
+
+def runs(**goodputs):
+    """A regime's runs: the goodputs of each system, seed by seed."""
+    rows = [
+        {"system": system, "seed": seed, CRITERION: float(value), verdict.UNFINISHED: value == 1}
+        for system, values in goodputs.items()
+        for seed, value in enumerate(values)
+    ]
+    return pl.DataFrame(rows)
+
+
+def ranks(frame):
+    return {place.system: place.rank for place in verdict.rank(frame)}
+
+
+def test_systems_whose_intervals_overlap_tie():
+    assert ranks(runs(a=[100, 101, 102], b=[101, 102, 103], c=[10, 11, 12])) == {"b": 1, "a": 1, "c": 3}
+
+
+def test_a_wide_interval_ties_with_several_that_do_not_tie_with_each_other():
+    assert ranks(runs(a=[100, 101, 102], b=[80, 81, 82], wide=[60, 90, 120])) == {"a": 1, "wide": 1, "b": 2}
+
+
+def test_without_intervals_the_means_decide():
+    assert ranks(runs(a=[100, 101], b=[101, 102])) == {"b": 1, "a": 2}
+
+
+def test_shares_are_of_the_best_mean_and_unfinished_answers_are_counted():
+    best, other = verdict.rank(runs(a=[1, 50, 99], b=[100, 100, 100]))
+    assert (best.system, best.share, best.unfinished) == ("b", 1.0, 0)
+    assert (other.share, other.unfinished, other.seeds) == (0.5, 1, 3)
+
+
+def test_a_measure_that_a_seed_lacks_has_no_value():
+    frame = runs(a=[1, 2, 3]).with_columns(pl.Series("query_p99_s", [0.1, None, 0.2]))
+    value = verdict.rank(frame)[0].values["query_p99_s"]
+    assert math.isnan(value.mean)
+    assert value.shown("query_p99_s") == "-"
+
+
+def test_over_several_regimes_the_geometric_mean_counts():
+    def regime(a, b):
+        values = {name: Value(0.0, 0.0) for name in verdict.MEASURES}
+        return Regime({}, [Place("a", 1, values, a, 0, 3), Place("b", 2, values, b, 1, 3)])
+
+    first, second = verdict.overall([regime(1.0, 0.01), regime(0.25, 1.0)])
+    assert (first.system, first.share, first.worst, first.first) == ("a", 0.5, 0.25, 2)
+    assert (second.share, second.finished, second.regimes) == (pytest.approx(0.1), 0, 2)
+
+
+def test_the_regimes_are_what_varies_besides_system_and_seed(cli, reproduced):
+    result = cli("verdict", "--json")
+    assert result.code == 0, result.err
+    (found,) = json.loads(result.out)
+    assert (found["experiment"], found["state"], found["criterion"]) == ("cross/small", "complete", CRITERION)
+    assert found["axes"] == ["background", "traffic.queries.senders"]
+    assert len(found["regimes"]) == 4
+    places = found["regimes"][0]["places"]
+    assert {place["system"] for place in places} == {"TCP", "DCTCP"}
+    assert places[0]["rank"] == 1
+    assert places[0]["seeds"] == 3
+    assert set(places[0]["measures"]) == set(verdict.MEASURES)
+
+
+def test_the_pages_are_made_of_the_runs_and_the_same_twice(cli, reproduced):
+    for name in ("one", "two"):
+        assert cli("verdict", "cross/small", "--page", f"{name}/verdict.md").code == 0
+    page, details = (reproduced / "one" / name for name in ("verdict.md", "verdict-cross-small.md"))
+    assert page.read_text().replace("one/", "two/") == (reproduced / "two/verdict.md").read_text()
+    text = page.read_text()
+    assert "fanin reproduce cross/small" in text
+    assert "24 of 24" in text
+    assert "(verdict-cross-small.md)" in text
+    assert r"Two \| systems" in text
+    assert details.read_text().count("\n| rank |") == 4
+    for line in (text + details.read_text()).splitlines():
+        assert not line.startswith("|") or line.rstrip().endswith("|"), line
+    columns = [line.replace(r"\|", "").count("|") for line in details.read_text().splitlines() if line.startswith("|")]
+    assert set(columns) == {len(verdict.MEASURES) + 5}
+
+
+def test_a_terminal_gets_the_best_of_each_regime(cli, reproduced):
+    out = cli("verdict").out
+    assert "background\tsenders\tbest\tquery goodput (Mbit/s)\tties with it" in out
+    assert len(out.splitlines()) == 6
+
+
+def test_nothing_run_yet_says_what_to_run(cli, work):
+    result = cli("verdict")
+    assert result.code == 3
+    assert "fanin reproduce cross" in result.err
+
+
+def test_a_quick_look_is_called_one(cli, reproduced):
+    assert cli("reproduce", "cross/small", "--seeds", "1..2").code == 0
+    result = cli("verdict")
+    assert "cross/small: 16 of 24 runs" in result.err
+
+
+@pytest.mark.parametrize("key", [key for key in library.experiments() if key.startswith("cross/")])
+def test_the_shipped_comparison_has_all_systems_and_is_of_no_paper(key):
+    experiment = record.Experiment(key, library.experiments()[key])
+    assert experiment.document.paper == ""
+    systems = {variant.set_["transport.scheme"][0] for variant in experiment.variants if variant.axis == "system"}
+    assert systems == {row["key"] for row in catalogue.registry()["schemes"]}
