@@ -3,6 +3,7 @@
 //! Nothing is decided here. Text goes to the engine's parser, a run goes to the engine with the interpreter
 //! released, and each result table is handed over as Arrow or written as Parquet.
 
+mod stress;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(unused, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(describe_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(stress::controller_benchmark, module)?)?;
     Ok(())
 }
 

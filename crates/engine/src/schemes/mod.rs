@@ -20,6 +20,7 @@ mod sdtcp;
 pub use dctcp::Dctcp;
 pub use linux::{Cubic, CubicConfig};
 pub use newreno::NewReno;
+pub use sdtcp::stress as sdtcp_stress;
 
 use dctcp::DctcpSender;
 use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};

@@ -94,6 +94,12 @@ impl GlobalFlow {
         true
     }
 
+    /// Bytes of the lists that it owns.
+    pub(crate) fn list_bytes(&self) -> usize {
+        let limits = self.limits.len() * size_of::<(Place, (NodeId, u32))>();
+        (self.path.capacity() + self.acks.capacity()) * size_of::<Place>() + limits
+    }
+
     /// A side ends. Returns how many have.
     pub(crate) fn on_fin(&mut self, from_receiver: bool) -> usize {
         self.fins[usize::from(from_receiver)] = true;

@@ -4,13 +4,15 @@
 //! **Switch** ([`trigger`], [`table`], [`switch`]): notifies a controller when a queue grows beyond three thresholds, and
 //! when it has recovered; rewrites the windows of acknowledgements. **Controller** ([`flows`], [`controller`], [`regulation`]): knows
 //! every connection from its SYN and FIN, tells background from burst flows by polled statistics, and takes windows
-//! away from the former. They talk OpenFlow 1.3 with additions ([`wire`]). **End hosts** are unmodified.
+//! away from the former. They talk OpenFlow 1.3 with additions ([`wire`]). **End hosts** are unmodified. [`stress`] is the
+//! controller alone, for measuring it.
 
 mod controller;
 mod flows;
 mod manual;
 mod params;
 mod regulation;
+pub mod stress;
 mod switch;
 mod table;
 #[cfg(test)]
@@ -25,7 +27,7 @@ use crate::units::{Size, Time};
 use controller::{Controller, ControllerConfig, Reevaluate};
 use flows::{ClassConfig, ClassRule};
 use switch::{Switch, SwitchConfig};
-use table::Scaling;
+use table::{Scaling, priority};
 use trigger::{Jump, TriggerConfig};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
