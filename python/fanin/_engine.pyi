@@ -8,6 +8,7 @@ __all__ = [
     "RunOutput",
     "TableView",
     "check",
+    "controller_benchmark",
     "describe_parquet",
     "registry",
     "resolve",
@@ -33,6 +34,7 @@ def run(
     overrides: _Overrides,
     progress: Callable[[float], bool] | None = None,
 ) -> RunOutput: ...
+def controller_benchmark(entries: int, background: float = 0.01, decisions: int = 20) -> str: ...
 def describe_parquet(path: str | Path) -> str: ...
 
 @final

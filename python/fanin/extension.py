@@ -16,6 +16,7 @@ NEEDED = (
     "RunOutput",
     "TableView",
     "check",
+    "controller_benchmark",
     "describe_parquet",
     "registry",
     "resolve",
