@@ -94,6 +94,7 @@ _GROUPS = {
         "queue_mean_changes_packets": "Bottleneck queue, mean per sample: unweighted, after every enqueue and dequeue",
         "queue_waiting_mean_packets": "Waiting packets, mean: time-weighted while any waits, transmitted one left out",
         "queue_waiting_mean_changes_packets": "Waiting packets, mean per sample: unweighted, transmitted one left out",
+        "queue_waiting_mean_changes_bytes": "Waiting bytes, mean per sample: unweighted, transmitted packet left out",
         "queue_p50_packets": "Bottleneck queue, median: over time, transmitted one included",
         "queue_p95_packets": "Bottleneck queue, 95th percentile: over time, transmitted one included",
         "queue_p99_packets": "Bottleneck queue, 99th percentile: over time, transmitted one included",

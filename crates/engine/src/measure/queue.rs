@@ -23,6 +23,8 @@ pub struct QueueStats {
     changes: u64,
     packets_sum: u64,
     bytes_sum: u64,
+    /// Of the bytes that waited after each change; see [`Self::waiting`].
+    waiting_sum: u64,
     /// Changes from empty, and to empty.
     begun: u64,
     ended: u64,
@@ -48,16 +50,19 @@ impl QueueStats {
             changes: 0,
             packets_sum: 0,
             bytes_sum: 0,
+            waiting_sum: 0,
             begun: 0,
             ended: 0,
         }
     }
 
-    /// Tells the backlog after an enqueue or a dequeue at `now`. Calls come in time order.
+    /// Tells the backlog after an enqueue or a dequeue at `now`, and the size of the packet of it that is in
+    /// transmission then, zero if none is. Calls come in time order.
     #[inline]
-    pub fn on_change(&mut self, now: Time, packets: u32, bytes: Bytes) {
+    pub fn on_change(&mut self, now: Time, packets: u32, bytes: Bytes, in_service: Bytes) {
         self.pass(now);
-        self.begun += u64::from(self.packets == 0);
+        let begins = u64::from(self.packets == 0);
+        self.begun += begins;
         self.ended += u64::from(packets == 0);
         self.packets = packets;
         self.bytes = bytes.get();
@@ -68,6 +73,8 @@ impl QueueStats {
         self.changes += 1;
         self.packets_sum += u64::from(packets);
         self.bytes_sum += self.bytes;
+        // The first packet of a busy period waits for no time, which is a sample too.
+        self.waiting_sum += self.bytes - in_service.get() + begins * self.bytes;
     }
 
     /// Starts the window anew at `now`, the end of the warm-up, with the backlog as it stands.
@@ -127,9 +134,11 @@ impl QueueStats {
         // instead of 0, and its end nothing.
         let sum = self.packets_sum + self.begun + self.ended - self.changes;
         let samples = self.changes + self.begun - self.ended;
+        let mean_of_changes = |sum: u64| (samples > 0).then(|| sum as f64 / samples as f64);
         Waiting {
             mean_while_any: ratio(integral, time),
-            mean_of_changes: (samples > 0).then(|| sum as f64 / samples as f64),
+            mean_of_changes: mean_of_changes(sum),
+            mean_of_changes_bytes: mean_of_changes(self.waiting_sum),
         }
     }
 
@@ -179,7 +188,7 @@ pub struct QueueSummary {
     pub packets: Level,
     /// The backlog in bytes.
     pub bytes: Level,
-    /// Packets without the one in transmission.
+    /// The same without the packet in transmission.
     pub waiting: Waiting,
     /// Packets: the smallest level such that the queue was at or below it for at least 5 % of the window.
     pub p5: u64,
@@ -205,14 +214,16 @@ pub struct Level {
     pub max: u64,
 }
 
-/// Means of what waits in a port, in packets, the packet in transmission left out.
+/// Means of what waits in a port, the packet in transmission left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting {
-    /// Over the time during which any packet waited; `None` if none ever did.
+    /// Packets, over the time during which any waited; `None` if none ever did.
     pub mean_while_any: Option<f64>,
-    /// Unweighted, of the values right after every packet that joined and every packet that was taken out to be
-    /// transmitted; `None` without such.
+    /// Packets, unweighted, of the values right after every packet that joined and every packet that was taken out to
+    /// be transmitted; `None` without such.
     pub mean_of_changes: Option<f64>,
+    /// Bytes of the packets at the same instants.
+    pub mean_of_changes_bytes: Option<f64>,
 }
 
 /// Every change of a backlog. It grows by 24 bytes a change.
@@ -277,7 +288,8 @@ mod tests {
     /// Feeds changes of (time in ns, packets of 1500 B).
     fn feed(stats: &mut QueueStats, changes: &[(u64, u32)]) {
         for (ns, packets) in changes {
-            stats.on_change(Time::from_ns(*ns), *packets, Bytes::new(u64::from(*packets) * 1500));
+            let [all, in_service] = [*packets, (*packets).min(1)].map(|n| Bytes::new(u64::from(n) * 1500));
+            stats.on_change(Time::from_ns(*ns), *packets, all, in_service);
         }
     }
 
@@ -313,6 +325,23 @@ mod tests {
         feed(lone, &[(10, 1), (20, 0)]);
         let waiting = lone.finish(Time::from_ns(30)).waiting;
         assert_eq!((waiting.mean_while_any, waiting.mean_of_changes), (None, Some(0.5)));
+        assert_eq!(waiting.mean_of_changes_bytes, Some(750.0));
+    }
+
+    #[test]
+    fn bytes_that_wait_are_those_of_the_packets_that_wait() {
+        // 1500 B are sent while 40 B, then 1500 B more join: a queue behind a device sees 1500, 0 (at once), 40, 1540 B,
+        // then 1500 and 0 B as packets are taken. In packets it is 1, 0, 1, 2, 1, 0.
+        let mut stats = QueueStats::new();
+        for (ns, packets, bytes, in_service) in
+            [(10, 1, 1500, 1500), (20, 2, 1540, 1500), (40, 3, 3040, 1500), (50, 2, 1540, 40), (80, 1, 1500, 1500)]
+        {
+            stats.on_change(Time::from_ns(ns), packets, Bytes::new(bytes), Bytes::new(in_service));
+        }
+        stats.on_change(Time::from_ns(90), 0, Bytes::new(0), Bytes::new(0));
+        let waiting = stats.finish(Time::from_ns(100)).waiting;
+        assert!(near(waiting.mean_of_changes.unwrap(), 5.0 / 6.0));
+        assert!(near(waiting.mean_of_changes_bytes.unwrap(), 4580.0 / 6.0), "{waiting:?}");
     }
 
     #[test]
@@ -380,7 +409,8 @@ mod tests {
                 levels.extend(std::iter::repeat_n(level, *span as usize));
                 now += span;
                 level = *next;
-                stats.on_change(Time::from_ps(now), level, Bytes::new(u64::from(level) * 64));
+                let bytes = |packets: u32| Bytes::new(u64::from(packets) * 64);
+                stats.on_change(Time::from_ps(now), level, bytes(level), bytes(level.min(1)));
             }
             levels.push(level);
             now += 1;

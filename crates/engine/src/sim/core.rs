@@ -244,7 +244,8 @@ impl Core {
         slow.remove(band, victim.size);
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
         self.ledger.on_drop(link, &victim, DropReason::PushedOut, now);
-        self.ledger.on_queue(link, now, in_port(&self.ports[link.index()], slow));
+        let port = &self.ports[link.index()];
+        self.ledger.on_queue(link, now, in_port(port, slow), port.in_service);
         true
     }
 
@@ -269,7 +270,7 @@ impl Core {
             return Backlog { packets, bytes: 0 };
         }
         let backlog = Backlog { packets, bytes: port.bytes_in - slow.bytes_out };
-        self.ledger.on_queue(link, now, backlog);
+        self.ledger.on_queue(link, now, backlog, port.at(port.dep).size);
         backlog
     }
 
@@ -290,8 +291,9 @@ impl Core {
                 self.announce_head(link, now);
             }
         }
-        let backlog = in_port(&self.ports[link.index()], &self.slow[link.index()]);
-        self.ledger.on_queue(link, now, backlog);
+        let port = &self.ports[link.index()];
+        let backlog = in_port(port, &self.slow[link.index()]);
+        self.ledger.on_queue(link, now, backlog, port.in_service);
         backlog
     }
 
@@ -370,7 +372,8 @@ impl Core {
             let backlog = Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - slow.bytes_out };
             let at = Time::from_ps(packet.arrival - port.delay);
             let begun = at - slow.spec.transmission(packet.size);
-            self.ledger.on_departure(link, begun, at, packet.size, backlog);
+            let next = if backlog.packets > 0 { port.at(port.dep).size } else { 0 };
+            self.ledger.on_departure(link, (begun, at), (packet.size, next), backlog);
         }
     }
 
@@ -409,8 +412,9 @@ impl Core {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let at = Time::from_ps(port.busy_until);
         let size = std::mem::take(&mut port.in_service);
-        self.ledger.on_departure(link, slow.begun, at, size, slow.behind);
+        let (begun, backlog) = (slow.begun, slow.behind);
         self.serve(link, at);
+        self.ledger.on_departure(link, (begun, at), (size, self.ports[link.index()].in_service), backlog);
     }
 
     /// What is in transmission or on its way over a link is lost.
@@ -552,7 +556,8 @@ impl EventCore for Core {
         if self.ports[link.index()].in_service == 0 && self.serve(link, now) {
             self.announce_head(link, now);
         }
-        self.ledger.on_queue(link, now, in_port(&self.ports[link.index()], &self.slow[link.index()]));
+        let port = &self.ports[link.index()];
+        self.ledger.on_queue(link, now, in_port(port, &self.slow[link.index()]), port.in_service);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

@@ -285,22 +285,29 @@ impl Ledger {
         self.flows[flow.index()].lost.retain(|lost| lost.seq != seq);
     }
 
-    /// A packet of `size` bytes has left the port of `link`, which has sent it since `begun`.
+    /// A packet of `size` bytes has left the port of `link`, which has sent it since `begun`, and one of `next` bytes,
+    /// zero if there is none, is sent now.
     #[inline]
-    pub(crate) fn on_departure(&mut self, link: LinkId, begun: Time, at: Time, size: u16, backlog: Backlog) {
+    pub(crate) fn on_departure(
+        &mut self,
+        link: LinkId,
+        (begun, at): (Time, Time),
+        (size, next): (u16, u16),
+        backlog: Backlog,
+    ) {
         if let (Some(monitor), Some(bins)) = (&self.queues[link.index()], &mut self.bins) {
             let as_built = Time::from_ps(u64::from(size) * u64::from(monitor.ps_per_byte));
             bins.add_sent(monitor.slot, begun, at, as_built);
         }
-        self.on_queue(link, at, backlog);
+        self.on_queue(link, at, backlog, next);
     }
 
-    /// The queue of an observed port changed.
+    /// The queue of an observed port changed. A packet of `in_service` bytes is in transmission, none if zero.
     #[inline]
-    pub(crate) fn on_queue(&mut self, link: LinkId, at: Time, backlog: Backlog) {
+    pub(crate) fn on_queue(&mut self, link: LinkId, at: Time, backlog: Backlog, in_service: u16) {
         if let Some(monitor) = &mut self.queues[link.index()] {
             let bytes = Bytes::new(backlog.bytes);
-            monitor.stats.on_change(at, backlog.packets, bytes);
+            monitor.stats.on_change(at, backlog.packets, bytes, Bytes::new(u64::from(in_service)));
             if let Some(trace) = &mut monitor.trace {
                 trace.on_change(at, backlog.packets, bytes);
             }

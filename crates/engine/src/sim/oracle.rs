@@ -49,7 +49,7 @@ struct Port {
     spec: PortSpec,
     bands: Vec<VecDeque<(Time, Packet)>>,
     counts: Vec<Backlog>,
-    in_service: u64,
+    in_service: u16,
     /// When the transmission of that began.
     begun: Time,
     bytes_in: u64,
@@ -57,7 +57,7 @@ struct Port {
 
 impl Port {
     fn backlog(&self) -> Backlog {
-        let mut sum = Backlog { packets: u32::from(self.in_service > 0), bytes: self.in_service };
+        let mut sum = Backlog { packets: u32::from(self.in_service > 0), bytes: u64::from(self.in_service) };
         for count in &self.counts {
             sum.packets += count.packets;
             sum.bytes += count.bytes;
@@ -114,7 +114,7 @@ impl Oracle {
         if marked {
             self.ledger.on_mark(LinkId::new(link), &packet, now);
         }
-        port.in_service = u64::from(packet.size);
+        port.in_service = packet.size;
         port.begun = port.spec.jitter.as_ref().map_or(now.max(ready), |jitter| jitter.begin(ready, now));
         let departure = port.begun + port.spec.transmission(packet.size);
         self.push(departure, (0, link as u64), link, Kind::Departure(packet));
@@ -123,12 +123,13 @@ impl Oracle {
     fn depart(&mut self, link: usize, packet: Packet, now: Time) {
         let port = &mut self.ports[link];
         port.in_service = 0;
-        let backlog = port.backlog();
+        let (begun, backlog) = (port.begun, port.backlog());
         let arrival = now + port.spec.delay;
-        self.ledger.on_departure(LinkId::new(link), port.begun, now, packet.size, backlog);
         let rank = self.ties.rank(LinkId::new(link), arrival);
         self.push(arrival, (1, rank), link, Kind::Arrival(packet));
         self.serve(link, now);
+        let next = self.ports[link].in_service;
+        self.ledger.on_departure(LinkId::new(link), (begun, now), (packet.size, next), backlog);
     }
 
     /// The packets that are on their way over a link, in order, and the one that is in transmission, taken off it.
@@ -159,9 +160,9 @@ impl Oracle {
         port.counts[band].packets -= 1;
         port.counts[band].bytes -= u64::from(victim.size);
         port.bytes_in -= u64::from(victim.size);
-        let backlog = port.backlog();
+        let (backlog, in_service) = (port.backlog(), port.in_service);
         self.ledger.on_drop(LinkId::new(link), &victim, DropReason::PushedOut, now);
-        self.ledger.on_queue(LinkId::new(link), now, backlog);
+        self.ledger.on_queue(LinkId::new(link), now, backlog, in_service);
         true
     }
 
@@ -169,12 +170,12 @@ impl Oracle {
         let pool_bytes = self.pool_bytes(self.ports[link].spec.limit);
         let port = &mut self.ports[link];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
-        let mut backlog = Backlog { packets: u32::from(port.in_service > 0), bytes: port.in_service };
+        let mut backlog = Backlog { packets: u32::from(port.in_service > 0), bytes: u64::from(port.in_service) };
         for count in &port.counts {
             backlog.packets += count.packets;
             backlog.bytes += count.bytes;
         }
-        let backlog = port.spec.counted(backlog, port.in_service);
+        let backlog = port.spec.counted(backlog, u64::from(port.in_service));
         let node = &mut *self.nodes[port.spec.node];
         port.spec.admit(packet, Situation { now, backlog, bands, pool_bytes, node })
     }
@@ -210,9 +211,9 @@ impl EventCore for Oracle {
             self.serve(i, now);
         }
         let backlog = self.ports[i].backlog();
-        self.ledger.on_queue(link, now, backlog);
+        self.ledger.on_queue(link, now, backlog, self.ports[i].in_service);
         let pool_bytes = self.pool_bytes(self.ports[i].spec.limit).saturating_sub(u64::from(packet.size));
-        let counted = self.ports[i].spec.counted(backlog, self.ports[i].in_service);
+        let counted = self.ports[i].spec.counted(backlog, u64::from(self.ports[i].in_service));
         self.ledger.on_admitted(link, now, &packet, counted, pool_bytes);
     }
 
@@ -227,7 +228,7 @@ impl EventCore for Oracle {
             }
             lost = leaving;
             let port = &mut self.ports[i];
-            port.bytes_in -= port.in_service;
+            port.bytes_in -= u64::from(port.in_service);
             port.in_service = 0;
         }
         let port = &mut self.ports[i];
@@ -245,7 +246,7 @@ impl EventCore for Oracle {
             self.serve(i, now);
         }
         let backlog = self.ports[i].backlog();
-        self.ledger.on_queue(link, now, backlog);
+        self.ledger.on_queue(link, now, backlog, self.ports[i].in_service);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

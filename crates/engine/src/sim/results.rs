@@ -246,6 +246,7 @@ impl Totals {
             self.put("queue_mean_changes_packets", json!(queue.packets.mean_of_changes));
             self.put("queue_waiting_mean_packets", json!(queue.waiting.mean_while_any));
             self.put("queue_waiting_mean_changes_packets", json!(queue.waiting.mean_of_changes));
+            self.put("queue_waiting_mean_changes_bytes", json!(queue.waiting.mean_of_changes_bytes));
             self.put("queue_p50_packets", json!(queue.p50));
             self.put("queue_p95_packets", json!(queue.p95));
             self.put("queue_p99_packets", json!(queue.p99));

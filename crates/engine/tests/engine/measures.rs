@@ -66,6 +66,22 @@ fn queues_with_three_means() {
     assert_eq!(words(&outcome, "queues", "port"), ["switch-0->receiver-0"]);
 }
 
+/// The first server's second segment has 140 B on the wire, so the port holds packets of two sizes: 1500 and 0 (the
+/// first leaves at once), 1500, 1640 at 38.12 us, 140 and 1640 at 49 us, 1500 at 61 us and 0 bytes wait, where it is
+/// 1, 0, 1, 2, 1, 2, 1 and 0 packets.
+#[test]
+fn what_waits_in_bytes_and_in_packets() {
+    for queue in ["", "[queue]\nkind = \"strict-priority\"\n"] {
+        let server = "kind = \"incast\"\nsenders = 1\nconnections = \"persistent\"\n";
+        let outcome = run(&format!(
+            "[network]\ntopology = \"star\"\ndelay = \"25us\"\n{queue}[[traffic]]\nname = \"first\"\nbytes-each = \
+             \"1560B\"\n{server}[[traffic]]\nname = \"second\"\nstart = \"1ps\"\nbytes-each = \"2920B\"\n{server}"
+        ));
+        near(outcome.number("queue_waiting_mean_changes_packets"), 8.0 / 8.0);
+        near(outcome.number("queue_waiting_mean_changes_bytes"), 7920.0 / 8.0);
+    }
+}
+
 #[test]
 fn queue_traces() {
     let changes = two_by_two("", "queue-trace = \"on-change\"");

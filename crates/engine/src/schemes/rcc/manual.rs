@@ -96,8 +96,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "R4",
         text: "The abstract's 47.5 % and 51.2 % name no average. With the authors' code they come out as one less the ratio \
-               of RCC's mean over 10 to 100 senders to TCP's: of the unweighted mean over changes of the queue in bytes \
-               (in packets, our queue_waiting_mean_changes_packets, it is 45.6 %), and of the nearest-rank fct_p99_s. The \
+               of RCC's mean over 10 to 100 senders to TCP's: of the unweighted mean over changes of the queue in bytes, our \
+               queue_waiting_mean_changes_bytes (in packets it is 45.6 %), and of the nearest-rank fct_p99_s. The \
                second holds only in the order in which their simulator handles events of one instant, ties = \
                waiting-first: with a nanosecond of noise on every link their code gives 38 to 44 %, as drawn ties do.",
         params: &["network.ties"],
