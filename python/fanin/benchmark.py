@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from fanin.errors import RunError
-from fanin.format.base import Scalar
+from fanin.format.values import Scalar
 from fanin.runs import Run
 
 

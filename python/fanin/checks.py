@@ -46,8 +46,11 @@ def changes(experiment: Experiment) -> list[Change]:
 
     own = experiment.document.sweep is not None
     origin = (experiment.text, str(experiment.path)) if own else experiment.origin
+    given = experiment.given or frozenset()
     found = [
-        Change([(path, override(value))], ("sweep", path), *origin)
+        Change([(path, override(value))], (path,), "", "--set")
+        if path in given
+        else Change([(path, override(value))], ("sweep", path), *origin)
         for path, values in experiment.sweep.variables.items()
         for value in values
     ]

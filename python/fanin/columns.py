@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fanin.format.base import Scalar
 from fanin.format.column import Column
+from fanin.format.values import Scalar
 from fanin.formula import evaluate
 from fanin.stats import Floats
 from fanin.units import quantity

@@ -11,7 +11,7 @@ import numpy as np
 
 from fanin.errors import RunError
 from fanin.experiment import Experiment
-from fanin.pool import Advance, Job, run_jobs
+from fanin.pool import Advance, Job, Progress, run_jobs
 from fanin.stats import mean_interval
 from fanin.summary import column, format_number
 from fanin.sweep import Point
@@ -83,7 +83,7 @@ def compare(
     against: str | None = None,
     jobs: int | None = None,
     out: Path | str | None = "results",
-    advance: Advance = lambda *_: None,
+    advance: Advance = lambda _: None,
 ) -> list[Compared]:
     """Runs a scenario with each scheme in turn, on the same seeds.
 
@@ -109,8 +109,9 @@ def compare(
     errors: dict[str, str] = {}
     for index, scheme in enumerate(schemes):
 
-        def count(done: int, total: int, _: float | None, before: int = index) -> None:
-            advance(before * total + done, len(schemes) * total, None)
+        def count(progress: Progress, before: int = index) -> None:
+            total = progress.total
+            advance(Progress(before * total + progress.done, len(schemes) * total, simulated=progress.simulated))
 
         todo = [Point({"transport.scheme": scheme}, seed) for seed in seeds]
         try:

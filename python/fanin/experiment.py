@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,11 +14,11 @@ import polars as pl
 
 from fanin import _engine, checks, library, remarks, scenario
 from fanin.errors import ScenarioError
-from fanin.format.base import Scalar
 from fanin.format.column import Column
 from fanin.format.sweep import Quick, Sweep, Variant
+from fanin.format.values import Scalar
 from fanin.runs import Run, html_table
-from fanin.scenario import Document
+from fanin.scenario import Document, nearest
 from fanin.store import Store, run_id
 from fanin.toml_lines import line_of, without
 
@@ -52,6 +53,42 @@ class Experiment:
         self.quick: Quick = mine.quick or base.quick or Quick()
         self.columns: list[Column] = list({each.id: each for each in [*base.column, *mine.column]}.values())
         self.seeds = self.sweep.seeds
+        self.given: frozenset[str] | None = None
+        """Sweep variables that :meth:`vary` set, not the file; ``None`` if it was not asked."""
+
+    def vary(
+        self, variables: Mapping[str, list[Scalar]], together: Sequence[list[str]] = (), *, bare: bool = False
+    ) -> Experiment:
+        """The same scenario with these variables in its sweep, and without its plots and claims.
+
+        A variable takes the place of the file's own one; those that the file has beside it stay.
+
+        Args:
+            variables: Dotted path -> the values that it takes.
+            together: Lists of variables that change together, first value with first value.
+            bare: Leave out the file's own ``[sweep]`` and ``[[variant]]``, so that nothing but ``variables`` varies.
+
+        Raises:
+            ScenarioError: a variant sets one of the variables, or one that is to change together does not vary.
+
+        """
+        varied = copy.copy(self)
+        for cached in ("swept", "groups", "_nothing"):
+            varied.__dict__.pop(cached, None)
+        varied.given = (self.given or frozenset()) | frozenset(variables)
+        varied.document = self.document.model_copy(update={"plot": [], "claim": []})
+        varied.variants = [] if bare else self.variants
+        for variant in varied.variants:
+            if clash := sorted(varied.given & set(variant.set_)):
+                message = f"the variant {variant.label!r} of the file sets it; --bare leaves the file's variants out"
+                raise ScenarioError("--set", None, clash[0], message)
+        paths = ({} if bare else self.sweep.variables) | {path: list(values) for path, values in variables.items()}
+        zips = [*([] if bare else self.sweep.zip_), *together]
+        for name in (name for names in together for name in names):
+            if name not in paths:
+                raise ScenarioError("--zip", None, name, "does not vary", nearest(name, list(paths)))
+        varied.sweep = self.sweep.model_copy(update={"variables": paths, "zip_": zips})
+        return varied
 
     @cached_property
     def swept(self) -> list[str]:
@@ -65,7 +102,8 @@ class Experiment:
         """Whether there is anything to reproduce that runs are needed for."""
         document = self.document
         drawn = any(not plot.is_diagram for plot in document.plot)
-        return bool(document.sweep or document.variant or document.column or document.claim) or drawn
+        asked = document.sweep or document.variant or document.column or document.claim
+        return bool(asked) or self.given is not None or drawn
 
     @property
     def texts(self) -> list[str]:

@@ -5,18 +5,36 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 from fanin.errors import RunError
 from fanin.experiment import Experiment, Settings
+from fanin.failures import Failure, Failures, describe, is_of_run
 from fanin.runs import Run
-from fanin.store import Store, StoredRun, run_id
+from fanin.store import Output, Store, StoredRun, run_id
 
-Advance = Callable[[int, int, float | None], None]
-"""Told of how many jobs, of how many, are finished, and of the seconds that are left as far as they can be known."""
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a pool is."""
+
+    done: int
+    """Jobs that are finished: found in the store, simulated or failed."""
+    total: int
+    left: float | None = None
+    """Seconds that are left, as far as they can be known."""
+    simulated: int = 0
+    """Runs that were simulated, and not found in the store."""
+    failed: int = 0
+    """Jobs whose run failed."""
+
+
+Advance = Callable[[Progress], None]
+"""Told whenever a run is finished."""
 
 Kind = tuple[object, ...]
 
@@ -37,30 +55,64 @@ class Job:
 
 
 @dataclass
-class _Work:
+class Work:
     """One distinct run, and the places of the jobs that want it."""
 
     job: Job
     name: str
+    """Id of the run."""
     tables: set[str] = field(default_factory=set)
     places: list[int] = field(default_factory=list)
+
+    def resolved(self) -> dict[str, Any]:
+        """The scenario with every default filled in; made anew each time, as a sweep has thousands."""
+        return self.job.experiment.resolved(self.job.settings)
+
+    def failure(self, error: BaseException) -> Failure:
+        """The record of its failure."""
+        resolved, job = self.resolved(), self.job
+        return Failure(self.name, job.experiment.name, resolved["run"]["seed"], job.settings, describe(error), resolved)
+
+
+class Place(Protocol):
+    """Where runs are simulated: the threads of this process, or a cluster."""
+
+    @property
+    def slots(self) -> int:
+        """Runs that it simulates at once."""
+
+    def has_room(self, running: Collection[Work], work: Work) -> bool:
+        """Whether another run may begin beside those that are running."""
+
+    def submit(self, work: Work, store: Store | None) -> Future[Any]:
+        """Begins a run."""
+
+    def collect(self, work: Work, store: Store | None, future: Future[Any]) -> Run:
+        """The finished run, in the store if there is one; raises what it broke off with."""
+
+    def close(self) -> None:
+        """Breaks off what is running, if anything is, and waits for it."""
 
 
 class _Queue:
     """Runs that have not begun. One of each kind goes first, as it tells how long the others take."""
 
-    def __init__(self, works: list[_Work]) -> None:
-        self._waiting: dict[Kind, list[_Work]] = {}
+    def __init__(self, works: list[Work]) -> None:
+        self._waiting: dict[Kind, list[Work]] = {}
         for work in reversed(works):
             self._waiting.setdefault(work.job.kind, []).append(work)
         self._unknown = list(self._waiting)
         self._seconds: dict[Kind, float] = {}
+        self._next: Work | None = None
 
     def learn(self, kind: Kind, seconds: float) -> None:
         self._seconds[kind] = seconds
 
-    def pop(self) -> _Work | None:
+    def pop(self) -> Work | None:
         """The next to begin: of an unknown kind, else of the kind that takes longest."""
+        if self._next is not None:
+            work, self._next = self._next, None
+            return work
         while self._unknown:
             kind = self._unknown.pop()
             if kind not in self._seconds:
@@ -74,6 +126,10 @@ class _Queue:
             del self._waiting[kind]
         return work
 
+    def put_back(self, work: Work) -> None:
+        """There is no room for it yet: it is the next again."""
+        self._next = work
+
     def seconds(self) -> float | None:
         """Time that the waiting runs take together; kinds that are not known yet take as long as others on average."""
         if not self._seconds:
@@ -83,7 +139,12 @@ class _Queue:
 
 
 def run_jobs(
-    wanted: list[Job], out: Path | str | None, *, jobs: int | None = None, advance: Advance = lambda *_: None
+    wanted: list[Job],
+    out: Path | str | None,
+    *,
+    jobs: int | None = None,
+    place: Place | None = None,
+    advance: Advance = lambda _: None,
 ) -> list[Run]:
     """The runs that are wanted, in their order; those found in the store are not run again.
 
@@ -93,6 +154,7 @@ def run_jobs(
         wanted: What to run; equal runs are simulated once.
         out: Results folder; ``None`` keeps everything in memory.
         jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
+        place: Where to run them, if not on threads.
         advance: Called after every simulation.
 
     Raises:
@@ -101,84 +163,187 @@ def run_jobs(
         ResultsError: results cannot be written.
 
     """
-    store = None if out is None else Store(out)
-    if store is not None and wanted:
-        store.prepare()
-    finished: dict[int, Run] = {}
-    missing = []
-    costs: dict[Kind, float] = {}
+    found = _Pool(wanted, out, place or Threads(jobs), advance, stop_at_failures=True).run()
+    return [each for each in found if isinstance(each, Run)]
 
-    def finish(work: _Work, run: Run, left: float | None) -> None:
-        for place in work.places:
-            finished[place] = run
-        advance(len(finished), len(wanted), left)
 
-    for work in _distinct(wanted):
-        stored = None if store is None else store.find(work.name, work.tables)
-        if stored is None:
+def outcomes(
+    wanted: list[Job],
+    out: Path | str | None,
+    *,
+    jobs: int | None = None,
+    place: Place | None = None,
+    again: bool = False,
+    advance: Advance = lambda _: None,
+) -> list[Run | Failure]:
+    """The same for many runs of which some may fail: these are recorded, and the others go on.
+
+    Args:
+        wanted: What to run; equal runs are simulated once.
+        out: Results folder; ``None`` keeps everything in memory.
+        jobs: Threads; one per core if left out.
+        place: Where to run them, if not on threads.
+        again: Whether runs that are recorded as failed are tried again.
+        advance: Called after every simulation, and for what the store has.
+
+    Raises:
+        ScenarioError: a value of a point is not valid.
+        ResultsError: results cannot be written; what is finished is kept.
+
+    """
+    return _Pool(wanted, out, place or Threads(jobs), advance, again=again).run()
+
+
+class _Pool:
+    """One call of :func:`run_jobs` or :func:`outcomes`."""
+
+    def __init__(
+        self,
+        wanted: list[Job],
+        out: Path | str | None,
+        place: Place,
+        advance: Advance,
+        *,
+        stop_at_failures: bool = False,
+        again: bool = False,
+    ) -> None:
+        self._wanted = wanted
+        self._place = place
+        self._advance = advance
+        self._strict = stop_at_failures
+        self._again = again
+        self._store = None if out is None else Store(out)
+        self._failures = None if out is None or stop_at_failures else Failures(out)
+        self._finished: dict[int, Run | Failure] = {}
+        self._simulated = 0
+        self._failed = 0
+
+    def run(self) -> list[Run | Failure]:
+        if self._store is not None and self._wanted:
+            self._store.prepare()
+        queue = self._missing()
+        running: dict[Future[Any], Work] = {}
+        try:
+            self._fill(queue, running)
+            while running:
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self._take(queue, running.pop(future), future)
+                self._fill(queue, running)
+        finally:
+            self._place.close()
+        return [self._finished[place] for place in range(len(self._wanted))]
+
+    def _missing(self) -> _Queue:
+        """What has to be simulated; the rest is finished already."""
+        missing, costs = [], {}
+        for work in _distinct(self._wanted):
+            stored = None if self._store is None else self._store.find(work.name, work.tables)
+            if stored is not None:
+                costs[work.job.kind] = stored.summary["wall_s"]
+                self._finish(work, light(stored), None)
+                continue
+            failure = self._failures and self._failures.find(work.name)
+            if failure and not self._again:
+                self._finish(work, failure, None)
+                continue
             missing.append(work)
-            continue
-        costs[work.job.kind] = stored.summary["wall_s"]
-        finish(work, _light(stored), None)
-    queue = _Queue(missing)
-    for kind, seconds in costs.items():
-        queue.learn(kind, seconds)
-    _simulate(queue, store, jobs or os.cpu_count() or 1, finish)
-    return [finished[place] for place in range(len(wanted))]
+        queue = _Queue(missing)
+        for kind, seconds in costs.items():
+            queue.learn(kind, seconds)
+        return queue
+
+    def _fill(self, queue: _Queue, running: dict[Future[Any], Work]) -> None:
+        while (work := queue.pop()) is not None:
+            if not self._place.has_room(running.values(), work):
+                queue.put_back(work)
+                return
+            running[self._place.submit(work, self._store)] = work
+
+    def _take(self, queue: _Queue, work: Work, future: Future[Any]) -> None:
+        """A run has ended, well or not."""
+        result: Run | Failure
+        try:
+            result = self._place.collect(work, self._store, future)
+        except BaseException as error:
+            if self._strict or not is_of_run(error):
+                raise
+            result = work.failure(error)
+            if self._failures is not None:
+                self._failures.save(result)
+        else:
+            queue.learn(work.job.kind, result.summary["wall_s"])
+            if self._failures is not None:
+                self._failures.forget(work.name)
+        self._simulated += 1
+        left = queue.seconds()
+        self._finish(work, result, None if left is None else left / self._place.slots)
+
+    def _finish(self, work: Work, result: Run | Failure, left: float | None) -> None:
+        for place in work.places:
+            self._finished[place] = result
+        self._failed += len(work.places) if isinstance(result, Failure) else 0
+        self._advance(Progress(len(self._finished), len(self._wanted), left, self._simulated, self._failed))
 
 
-def _distinct(wanted: list[Job]) -> list[_Work]:
+def _distinct(wanted: list[Job]) -> list[Work]:
     """Each run once, with all the tables that anybody wants of it."""
-    works: dict[str, _Work] = {}
+    works: dict[str, Work] = {}
     for place, job in enumerate(wanted):
         name = run_id(job.experiment.resolved(job.settings))
-        work = works.setdefault(name, _Work(job, name))
+        work = works.setdefault(name, Work(job, name))
         work.tables |= job.tables
         work.places.append(place)
     return list(works.values())
 
 
-def _simulate(
-    queue: _Queue, store: Store | None, threads: int, finish: Callable[[_Work, Run, float | None], None]
-) -> None:
-    stop = threading.Event()
-    pool = ThreadPoolExecutor(max_workers=threads)
-    running: dict[Future[Run], _Work] = {}
+class Threads:
+    """The threads of this process: one run on each, and together no more than the machine has memory for."""
 
-    def fill() -> None:
-        while len(running) < threads and (work := queue.pop()) is not None:
-            running[pool.submit(_run, work, store, stop)] = work
+    def __init__(self, threads: int | None = None, memory: float | None = None) -> None:
+        """Starts no thread yet.
 
-    try:
-        fill()
-        while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                run, work = future.result(), running.pop(future)
-                queue.learn(work.job.kind, run.summary["wall_s"])
-                left = queue.seconds()
-                finish(work, run, None if left is None else left / threads)
-            fill()
-    except BaseException:
-        stop.set()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        Args:
+            threads: Runs at once at most; one per core if left out.
+            memory: Bytes that the runs may take together; most of what is free if left out.
+
+        """
+        self.slots = threads or os.cpu_count() or 1
+        self._memory = memory
+        self._stop = threading.Event()
+        self._pool = ThreadPoolExecutor(max_workers=self.slots)
+
+    def has_room(self, running: Collection[Work], work: Work) -> bool:
+        """Whether another run may begin beside those that are running."""
+        return len(running) < self.slots
+
+    def submit(self, work: Work, store: Store | None) -> Future[Run]:
+        """Begins a run, whose thread also writes its result."""
+        return self._pool.submit(self._run, work, store)
+
+    def collect(self, work: Work, store: Store | None, future: Future[Run]) -> Run:
+        """The finished run as it is."""
+        return future.result()
+
+    def close(self) -> None:
+        """Breaks off what is running and waits for the threads."""
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _run(self, work: Work, store: Store | None) -> Run:
+        if self._stop.is_set():
+            raise RunError("stopped")
+        output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set())
+        return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)
 
 
-def _run(work: _Work, store: Store | None, stop: threading.Event) -> Run:
-    if stop.is_set():
-        raise RunError("stopped")
-    output = work.job.experiment.simulate(work.job.settings, lambda _: not stop.is_set())
-    run = Run(work.name, json.loads(output.summary), output=output)
-    if store is None:
-        return run
+def kept(work: Work, store: Store, output: Output) -> Run:
+    """A run's output in the store."""
     tables = [table for table in output.table_names if table in work.tables]
-    resolved = work.job.experiment.resolved(work.job.settings)
-    return _light(store.save(work.name, output, tables, resolved, work.job.experiment.name))
+    return light(store.save(work.name, output, tables, work.resolved(), work.job.experiment.name))
 
 
-def _light(stored: StoredRun) -> Run:
+def light(stored: StoredRun) -> Run:
     """A stored run without its scenario: a sweep has thousands."""
     manifest = {name: value for name, value in stored.manifest.items() if name != "scenario"}
     return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest))

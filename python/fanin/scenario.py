@@ -111,19 +111,20 @@ def _scenario_error(text: str, file: str, error: ValidationError) -> ScenarioErr
     suggestion = None
     if first["type"] == "extra_forbidden":
         message = "unknown key"
-        suggestion = _nearest(path[-1], _keys_at(path[:-1]))
+        suggestion = nearest(path[-1], _keys_at(path[:-1]))
     elif first["type"] == "missing":
         message = "required key is missing"
     else:
         if first["type"] == "literal_error":
             expected = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-            suggestion = _nearest(first["input"], expected)
+            suggestion = nearest(first["input"], expected)
         message = first["msg"].removeprefix("Value error, ")
     key = ".".join(str(part) for part in path)
     return ScenarioError(file, line_of(text, path), key, message, suggestion)
 
 
-def _nearest(name: object, known: list[str]) -> str | None:
+def nearest(name: object, known: list[str]) -> str | None:
+    """The one of the known names that a mistyped one is likely to mean."""
     return next(iter(difflib.get_close_matches(str(name), known, n=1)), None)
 
 

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -146,6 +146,24 @@ def read_run(folder: Path) -> StoredRun:
     return StoredRun(folder, manifest)
 
 
+class Output(Protocol):
+    """What a simulation leaves: that of the engine here, or what a worker elsewhere sent back."""
+
+    @property
+    def summary(self) -> str:
+        """The totals, as JSON."""
+
+    @property
+    def table_names(self) -> list[str]:
+        """The result tables that there are."""
+
+    def write_parquet(self, name: str, path: str | Path) -> None:
+        """Writes a table as a Parquet file."""
+
+    def capture(self) -> bytes | None:
+        """The captured packets, if any were asked for."""
+
+
 class Store:
     """The folder of all runs, whatever experiment they are of: equal runs of two figures are one."""
 
@@ -185,7 +203,7 @@ class Store:
         return found if set(tables) <= set(found.tables) else None
 
     def save(
-        self, name: str, output: _engine.RunOutput, tables: list[str], resolved: dict[str, Any], experiment: str
+        self, name: str, output: Output, tables: list[str], resolved: dict[str, Any], experiment: str
     ) -> StoredRun:
         """Writes a finished run, in place of any earlier one of the same id; the tables that one had are written too.
 
@@ -222,7 +240,7 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
         raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
 
 
-def _write(folder: Path, output: _engine.RunOutput, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
+def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
     for table in tables:
         output.write_parquet(table, folder / f"{table}.parquet")
     if (capture := output.capture()) is not None:
@@ -300,10 +318,17 @@ def clear_leftovers(folder: Path) -> None:
 
 def replace_folder(temporary: Path, final: Path) -> None:
     """Renames a folder onto another: the old one, if any, steps aside first."""
-    if final.exists():
-        aside = temporary.with_name(f"{temporary.name}-old")
-        final.rename(aside)
-        temporary.rename(final)
+    aside = temporary.with_name(f"{temporary.name}-old")
+    while True:
+        # Another process may put its own there, or move it aside, at any moment.
+        with contextlib.suppress(FileNotFoundError):
+            final.rename(aside)
+        try:
+            temporary.rename(final)
+        except OSError as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                continue
+            raise
         shutil.rmtree(aside, ignore_errors=True)
-    else:
-        temporary.rename(final)
+        return

@@ -14,8 +14,8 @@ from fanin import columns
 from fanin.benchmark import measure
 from fanin.errors import ScenarioError
 from fanin.experiment import Experiment, Settings, override
-from fanin.format.base import Scalar
 from fanin.format.sweep import Variant
+from fanin.format.values import Scalar
 from fanin.pool import Advance, Job, run_jobs
 from fanin.runs import Run, html_table
 from fanin.summary import format_value, totals
@@ -182,7 +182,7 @@ def sweep(
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = ("flows", "queues"),
-    advance: Advance = lambda *_: None,
+    advance: Advance = lambda _: None,
 ) -> Runs:
     """Runs every point of an experiment's sweep; finished points found in the store are not run again.
 
@@ -215,7 +215,7 @@ def sweep_all(
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = (),
-    advance: Advance = lambda *_: None,
+    advance: Advance = lambda _: None,
 ) -> list[Runs]:
     """Runs the sweeps of several experiments as one: equal runs are simulated once, and the long ones first.
 

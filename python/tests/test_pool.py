@@ -1,7 +1,15 @@
 """The order of runs, and that equal ones are simulated once."""
 
+import errno
+
+import pytest
+
 import fanin
-from fanin.pool import Job, _Queue, _Work, run_jobs
+from fanin import store
+from fanin.errors import RunError
+from fanin.failures import Failure
+from fanin.pool import Job, Work, _Queue, outcomes, run_jobs
+from fanin.runs import Run
 
 
 def job(experiment, senders, seed):
@@ -11,7 +19,7 @@ def job(experiment, senders, seed):
 def test_one_of_each_kind_goes_first_and_then_the_longest(work):
     small = fanin.load("small.toml")
     jobs = [job(small, senders, seed) for senders in (1, 2, 3) for seed in (1, 2, 3)]
-    queue = _Queue([_Work(each, str(index)) for index, each in enumerate(jobs)])
+    queue = _Queue([Work(each, str(index)) for index, each in enumerate(jobs)])
     assert queue.seconds() is None
     first = [queue.pop() for _ in range(3)]
     assert {work.job.kind for work in first} == {each.kind for each in jobs}
@@ -27,10 +35,10 @@ def test_one_of_each_kind_goes_first_and_then_the_longest(work):
 def test_equal_jobs_are_one_run_and_are_told(work):
     small = fanin.load("small.toml")
     told = []
-    found = run_jobs([job(small, 2, 1)] * 3 + [job(small, 3, 1)], None, advance=lambda *args: told.append(args))
+    found = run_jobs([job(small, 2, 1)] * 3 + [job(small, 3, 1)], None, advance=told.append)
     assert found[0] is found[1] is found[2]
     assert found[3].run_id != found[0].run_id
-    assert [done for done, *_ in told][-1] == 4
+    assert (told[-1].done, told[-1].total, told[-1].simulated) == (4, 4, 2)
     assert len(told) == 2
 
 
@@ -39,3 +47,56 @@ def test_a_run_that_lacks_a_table_is_made_again_with_all(work):
     wanted = [Job(small, [("run.seed", "1")], frozenset(tables)) for tables in (["flows"], ["links"], ["flows"])]
     found = [run_jobs([each], "results")[0] for each in wanted]
     assert [run.stored.tables for run in found] == [["flows"], ["flows", "links"], ["flows", "links"]]
+
+
+def failing(monkeypatch, senders):
+    """Runs of so many senders break an invariant; everything else is simulated."""
+    real = fanin.Experiment.simulate
+
+    def simulate(self, overrides, progress=None):
+        if ("traffic.bursts.senders", str(senders)) in overrides:
+            raise RunError("a packet is missing")
+        return real(self, overrides, progress)
+
+    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+
+
+def test_a_run_that_fails_is_recorded_and_the_others_go_on(work, monkeypatch):
+    small = fanin.load("small.toml")
+    wanted = [job(small, senders, 1) for senders in (2, 3, 4)]
+    with monkeypatch.context() as patched:
+        failing(patched, 3)
+        told = []
+        found = outcomes(wanted, "results", advance=told.append)
+        assert [type(each) for each in found] == [Run, Failure, Run]
+        assert (told[-1].done, told[-1].failed) == (3, 1)
+    failure = found[1]
+    assert (failure.seed, failure.error) == (1, "a packet is missing")
+    assert failure.scenario["traffic"][1]["senders"] == 3
+    # It would fail again, so that it is tried again only when that is asked for.
+    again = outcomes(wanted, "results")
+    assert again[1].error == failure.error
+    assert again[1].settings == wanted[1].settings
+    tried = outcomes(wanted, "results", again=True)
+    assert [type(each) for each in tried] == [Run, Run, Run]
+    assert type(outcomes(wanted, "results")[1]) is Run
+
+
+def test_a_sweep_of_a_paper_stops_at_a_run_that_fails(work, monkeypatch):
+    small = fanin.load("small.toml")
+    failing(monkeypatch, 3)
+    with pytest.raises(RunError, match="a packet is missing"):
+        run_jobs([job(small, senders, 1) for senders in (2, 3, 4)], "results")
+
+
+def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "results/runs/x")
+
+    small = fanin.load("small.toml")
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_write_synced", full)
+        with pytest.raises(fanin.ResultsError, match="No space left on device; free some space"):
+            outcomes([job(small, senders, 1) for senders in (2, 3)], "results")
+    assert not list((work / "results" / "runs").iterdir())
+    assert all(type(each) is Run for each in outcomes([job(small, 2, 1)], "results"))

@@ -130,6 +130,29 @@ def test_notebooks_show_something(small):
         assert thing._repr_html_().startswith("<table>")
 
 
+def test_variables_that_are_given_join_those_of_the_file_or_replace_them(small):
+    values = {"traffic.bursts.senders": [4, 5], "network.buffer": ["10pkt", "20pkt"]}
+    added = points(small.vary(values), [1])
+    assert len(added) == 2 * 2 * 2
+    assert {point.values["transport.scheme"] for point in added} == {"newreno", "dctcp"}
+    zipped = points(small.vary(values, [list(values)], bare=True), [1])
+    assert [tuple(point.values.values()) for point in zipped] == [(4, "10pkt"), (5, "20pkt")]
+    assert len(points(small.vary({}, bare=True), [1, 2])) == 2
+    with pytest.raises(fanin.ScenarioError, match=r"--zip: network.bufer: does not vary .did you mean"):
+        small.vary(values, [["network.bufer", "traffic.bursts.senders"]])
+    with pytest.raises(fanin.ScenarioError, match=r"--set: network.bufer: unknown key"):
+        small.vary({"network.bufer": ["1pkt"]}).check()
+
+
+def test_what_a_variant_sets_cannot_be_given_too(work):
+    variant = '[[variant]]\nlabel = "TCP"\nset = { "transport.rto-min" = "1ms" }\n'
+    (work / "variants.toml").write_text((work / "small.toml").read_text() + variant)
+    experiment = fanin.load("variants.toml")
+    with pytest.raises(fanin.ScenarioError, match=r"transport.rto-min: the variant 'TCP' of the file sets it"):
+        experiment.vary({"transport.rto-min": ["2ms"]})
+    assert len(points(experiment.vary({"transport.rto-min": ["2ms"]}, bare=True), [1])) == 1
+
+
 def test_quick_thins_long_sweeps_only(work):
     text = (work / "small.toml").read_text().replace("[2, 8, 24]", '"1..10"')
     (work / "long.toml").write_text(text)

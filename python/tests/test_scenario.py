@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fanin.errors import ScenarioError
-from fanin.format.base import expand
 from fanin.format.plot import is_of_table
+from fanin.format.values import expand, parse_range, parse_values
 from fanin.scenario import parse
 from fanin.toml_lines import line_of
 
@@ -18,6 +18,48 @@ def test_ranges_include_their_ends():
 @given(st.integers(0, 1000), st.integers(0, 100), st.integers(1, 9))
 def test_a_range_is_what_python_calls_one(first, length, step):
     assert expand(f"{first}..{first + length}:{step}") == list(range(first, first + length + 1, step))
+
+
+def test_ranges_keep_their_units_and_are_exact():
+    assert expand("5pkt..20pkt:5pkt") == ["5pkt", "10pkt", "15pkt", "20pkt"]
+    assert expand("0.5ms..2ms:0.5ms") == ["0.5ms", "1ms", "1.5ms", "2ms"]
+    assert expand("0.1..0.7:0.2") == [0.1, 0.3, 0.5, 0.7]
+    assert expand("20%..60%:20%") == ["20%", "40%", "60%"]
+    assert expand("0.00001ms..0.00002ms:0.00001ms") == ["0.00001ms", "0.00002ms"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("5pkt..80pkt", "'5pkt..80pkt' needs a step"),
+        ("0.1..0.9", "'0.1..0.9' needs a step"),
+        ("500KB..2MB:500KB", "in the same unit"),
+        ("5pkt..80pkt:5", "in the same unit"),
+        ("9..1", "'9..1' is an empty range"),
+        ("1..9:0", "'1..9:0' is an empty range"),
+        ("1..9999999", "9,999,999 values"),
+    ],
+)
+def test_a_range_that_cannot_be_says_why(text, message):
+    with pytest.raises(ValueError, match=message):
+        expand(text)
+
+
+def test_a_range_without_steps_is_known_all_the_same():
+    found = parse_range("1/64..1/4")
+    assert (found.first, found.last, found.step, found.unit) == (1 / 64, 1 / 4, None, "")
+    assert parse_range("5pkt..80pkt").shown(12) == "12pkt"
+    assert parse_range("0.5ms..1ms").shown(0.75) == "0.75ms"
+    assert parse_range("dctcp") is None
+
+
+def test_values_of_the_command_line_are_lists_ranges_and_quoted_text():
+    assert parse_values("dctcp, rcc") == ["dctcp", "rcc"]
+    assert parse_values("10..30:10,64,0.5,true") == [10, 20, 30, 64, 0.5, True]
+    assert parse_values('"1MB 50%, 4MB 50%",64KB') == ["1MB 50%, 4MB 50%", "64KB"]
+    for empty in ("", ",", "1,"):
+        with pytest.raises(ValueError, match="empty value"):
+            parse_values(empty)
 
 
 def test_dotted_and_quoted_paths_mean_the_same():

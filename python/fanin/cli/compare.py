@@ -10,7 +10,7 @@ import typer
 
 import fanin
 from fanin import catalogue, remarks
-from fanin.cli.options import JsonOption, OutOption, SetOption, overrides, seeds
+from fanin.cli.options import JobsOption, JsonOption, OutOption, SetOption, overrides, seeds
 from fanin.cli.terminal import counting, note, print_json, print_table, say
 from fanin.comparison import FEW_SEEDS, METRICS, Compared, ranked
 from fanin.comparison import compare as run_all
@@ -43,7 +43,7 @@ def compare(
     against: Annotated[
         str | None, typer.Option("--against", help="Scheme that differences are taken to; the first if left out.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; one per core if left out.")] = None,
+    jobs: JobsOption = None,
     out: OutOption = Path("results"),
     store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
     json: JsonOption = False,

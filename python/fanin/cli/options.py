@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fanin.experiment import Settings
-from fanin.format.base import expand_seeds
+from fanin.format.values import Scalar, expand_seeds, parse_values
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 
@@ -16,6 +16,23 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Replace a scenario value; may be given several times."),
 ]
+
+GridOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUES",
+        help="Values of a scenario key: one, a list such as dctcp,rcc, or ranges such as 10..200:10 and "
+        "5pkt..80pkt:5pkt, ends included. May be given several times: every combination is run.",
+    ),
+]
+
+ZipOption = Annotated[
+    list[str] | None,
+    typer.Option("--zip", metavar="PATH,PATH", help="Keys that change together: first value with first value."),
+]
+
+JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; one per core if left out.")]
 
 OutOption = Annotated[Path, typer.Option("--out", help="Results folder.")]
 
@@ -29,6 +46,24 @@ def overrides(settings: list[str] | None) -> Settings:
             raise typer.BadParameter(f"{setting!r} is not PATH=VALUE", param_hint="--set")
         pairs.append((path.strip(), value.strip()))
     return pairs
+
+
+def grid(settings: list[str] | None) -> dict[str, list[Scalar]]:
+    """The ``--set`` options of a sweep: each path with the values that it takes."""
+    found: dict[str, list[Scalar]] = {}
+    for path, values in overrides(settings):
+        if path in found:
+            raise typer.BadParameter(f"{path} is given twice: write its values in one list", param_hint="--set")
+        try:
+            found[path] = parse_values(values)
+        except ValueError as error:
+            raise typer.BadParameter(f"{path}: {error}", param_hint="--set") from None
+    return found
+
+
+def zipped(options: list[str] | None) -> list[list[str]]:
+    """The ``--zip`` options: lists of paths that change together."""
+    return [[name.strip() for name in option.split(",")] for option in options or []]
 
 
 def seeds(text: str | None) -> list[int] | None:

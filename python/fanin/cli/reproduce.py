@@ -11,7 +11,7 @@ import typer
 import fanin
 from fanin import html_report, library
 from fanin.claims import Judgement, Verdict
-from fanin.cli.options import JsonOption, OutOption, seeds
+from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
 from fanin.format.plot import Plot
@@ -35,7 +35,7 @@ def reproduce(
     every: Annotated[bool, typer.Option("--all", help="Every experiment of every paper.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewest seeds and points, for a first look.")] = False,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; one per core if left out.")] = None,
+    jobs: JobsOption = None,
     out: OutOption = Path("results"),
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every claim is reproduced.")] = False,
     json: JsonOption = False,

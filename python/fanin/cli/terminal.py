@@ -22,7 +22,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from fanin.summary import rows
+from fanin import pool
+from fanin.summary import format_number, rows
 
 _PLAIN_INTERVAL_S = 5.0
 
@@ -75,24 +76,35 @@ class Counter:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._said = time.monotonic()
+        self._begun = self._said = time.monotonic()
         self._bar: tuple[Progress, Any] | None = None
 
     def attach(self, bar: Progress) -> None:
         """Shows the count on a bar from now on."""
         self._bar = (bar, bar.add_task(self._what, total=None, left=""))
 
-    def advance(self, done: int, total: int, left: float | None) -> None:
-        """So many are finished, and it will take so many seconds more, if that can be known."""
-        shown = "" if left is None else f"about {_duration(left)} left"
+    def advance(self, progress: pool.Progress) -> None:
+        """So far it is."""
+        now = time.monotonic()
+        shown = _shown(progress, now - self._begun)
         if self._bar is not None:
             bar, task = self._bar
-            bar.update(task, completed=done, total=total, left=shown)
-            return
-        now = time.monotonic()
-        if now - self._said >= _PLAIN_INTERVAL_S or done == total:
+            bar.update(task, completed=progress.done, total=progress.total, left=", ".join(shown))
+        elif now - self._said >= _PLAIN_INTERVAL_S or progress.done == progress.total:
             self._said = now
-            note(", ".join(filter(None, (f"{self._what}: {done} of {total}", shown))))
+            note(", ".join((f"{self._what}: {progress.done} of {progress.total}", *shown)))
+
+
+def _shown(progress: pool.Progress, seconds: float) -> list[str]:
+    """What to say of a progress besides its count: rate, time that is left, failures."""
+    shown = []
+    if progress.simulated and seconds > 1:
+        shown.append(f"{format_number(progress.simulated / seconds, 2)}/s")
+    if progress.left is not None and progress.done < progress.total:
+        shown.append(f"about {_duration(progress.left)} left")
+    if progress.failed:
+        shown.append(f"{progress.failed} failed")
+    return shown
 
 
 def _duration(seconds: float) -> str:

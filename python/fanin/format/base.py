@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-Scalar = bool | int | float | str
-"""A value of a sweep variable, as the scenario file would write it."""
-
-_RANGE = re.compile(r"^(\d+)\.\.(\d+)(?::(\d+))?$")
+from fanin.format.values import Scalar, expand, expand_seeds
 
 
 class Section(BaseModel):
@@ -22,35 +18,6 @@ class Section(BaseModel):
         populate_by_name=True,
         alias_generator=AliasGenerator(alias=lambda name: name.rstrip("_").replace("_", "-")),
     )
-
-
-def expand(value: object) -> list[Scalar]:
-    """Values that a sweep entry stands for: a list, one value, or ranges such as ``"10..200:10"`` (ends included)."""
-    values = value if isinstance(value, list) else [value]
-    expanded: list[Scalar] = []
-    for item in values:
-        if not isinstance(item, bool | int | float | str):
-            raise ValueError(f"takes values or ranges such as '10..200:10', not {item!r}")
-        match = _RANGE.match(item) if isinstance(item, str) else None
-        if match is None:
-            expanded.append(item)
-            continue
-        first, last, step = int(match.group(1)), int(match.group(2)), int(match.group(3) or 1)
-        if step == 0 or last < first:
-            raise ValueError(f"{item!r} is an empty range: first..last:step goes upwards")
-        expanded.extend(range(first, last + 1, step))
-    if not expanded:
-        raise ValueError("needs at least one value")
-    # True and 1 are equal to Python, but not to a scenario.
-    return list({(type(item), item): item for item in expanded}.values())
-
-
-def expand_seeds(value: object) -> list[int]:
-    """Seeds that ``seeds = "1..10"``, a list or one number stands for."""
-    seeds = expand(value)
-    if not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in seeds):
-        raise ValueError("seeds are whole numbers or ranges such as '1..10'")
-    return [int(seed) for seed in seeds]
 
 
 def flatten(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:

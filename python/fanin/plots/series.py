@@ -13,8 +13,8 @@ import polars as pl
 from fanin.columns import filtered
 from fanin.curves import axis_of, in_intervals, numeric, table_rows
 from fanin.errors import FaninError
-from fanin.format.base import Scalar
 from fanin.format.plot import GRIDS, Plot
+from fanin.format.values import Scalar
 from fanin.stats import mean_interval
 from fanin.summary import Column, column
 from fanin.sweep import Runs

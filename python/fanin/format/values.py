@@ -1,0 +1,129 @@
+"""The values that a scenario's key takes in a sweep: lists and ranges, in files and on the command line."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+Scalar = bool | int | float | str
+"""A value of a sweep variable, as the scenario file would write it."""
+
+_NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*)"
+_RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
+_MOST_VALUES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Range:
+    """``first..last:step``, both ends included, all in one unit; without a step it has no values of its own."""
+
+    first: Fraction
+    last: Fraction
+    step: Fraction | None
+    unit: str
+
+    def shown(self, number: Fraction | float) -> Scalar:
+        """A number of the range as the scenario file would write it."""
+        plain: int | float = int(number) if number == int(number) else float(number)
+        # Never in the form 1e-05, which no scenario value with a unit takes.
+        return f"{format(Decimal(repr(plain)), 'f')}{self.unit}" if self.unit else plain
+
+    def values(self) -> list[Scalar]:
+        """The values of a range with a step; whole numbers without a unit have steps of one.
+
+        Raises:
+            ValueError: there is no step, or there is no value, or there are too many.
+
+        """
+        step = self.step
+        if step is None:
+            if self.unit or self.first.denominator != 1 or self.last.denominator != 1:
+                some = f"{self.shown(self.first)}..{self.shown(self.last)}"
+                raise ValueError(f"the range {some!r} needs a step, such as '5pkt..80pkt:5pkt'")
+            step = Fraction(1)
+        if step == 0 or self.last < self.first:
+            raise ValueError(f"{self} is an empty range: first..last:step goes upwards")
+        count = (self.last - self.first) // step + 1
+        if count > _MOST_VALUES:
+            raise ValueError(f"{self} has {count:,} values, more than {_MOST_VALUES:,}")
+        return [self.shown(self.first + index * step) for index in range(count)]
+
+    def __str__(self) -> str:
+        step = "" if self.step is None else f":{self.shown(self.step)}"
+        return f"'{self.shown(self.first)}..{self.shown(self.last)}{step}'"
+
+
+def parse_range(text: str) -> Range | None:
+    """The range that a text such as ``10..200:10`` or ``5pkt..80pkt:5pkt`` is, or ``None`` if it is none.
+
+    Raises:
+        ValueError: its parts are of different units.
+
+    """
+    match = _RANGE.match(text.strip())
+    if match is None:
+        return None
+    first, unit, last, last_unit, step, step_unit = match.groups()
+    if last_unit != unit or (step is not None and step_unit != unit):
+        raise ValueError(f"{text!r}: write first, last and step in the same unit, such as '5pkt..80pkt:5pkt'")
+    return Range(Fraction(first), Fraction(last), None if step is None else Fraction(step), unit)
+
+
+def expand(value: object) -> list[Scalar]:
+    """Values that a sweep entry stands for: a list, one value, or ranges such as ``"10..200:10"`` (ends included)."""
+    values = value if isinstance(value, list) else [value]
+    expanded: list[Scalar] = []
+    for item in values:
+        if not isinstance(item, bool | int | float | str):
+            raise ValueError(f"takes values or ranges such as '10..200:10', not {item!r}")
+        found = parse_range(item) if isinstance(item, str) else None
+        expanded += [item] if found is None else found.values()
+    if not expanded:
+        raise ValueError("needs at least one value")
+    # True and 1 are equal to Python, but not to a scenario.
+    return list({(type(item), item): item for item in expanded}.values())
+
+
+def expand_seeds(value: object) -> list[int]:
+    """Seeds that ``seeds = "1..10"``, a list or one number stands for."""
+    seeds = expand(value)
+    if not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in seeds):
+        raise ValueError("seeds are whole numbers or ranges such as '1..10'")
+    return [int(seed) for seed in seeds]
+
+
+def parse_values(text: str) -> list[Scalar]:
+    """The values of ``--set PATH=VALUES``: separated by commas, each a value or a range.
+
+    A value that has a comma stands in double quotes: ``"1MB 50%, 4MB 50%",64KB``.
+
+    >>> parse_values("dctcp,rcc"), parse_values("10..30:10,64"), parse_values("0.5ms..1ms:0.5ms")
+    (['dctcp', 'rcc'], [10, 20, 30, 64], ['0.5ms', '1ms'])
+
+    Raises:
+        ValueError: there is none, or a range is not valid.
+
+    """
+    parts = next(csv.reader([text], skipinitialspace=True), [])
+    if not parts or not all(part.strip() for part in parts):
+        raise ValueError(f"{text!r} has an empty value")
+    return expand([_scalar(part.strip()) for part in parts])
+
+
+def _scalar(text: str) -> Scalar:
+    """A value as TOML would read it, text without its quotes."""
+    if text in ("true", "false"):
+        return text == "true"
+    kinds: tuple[Callable[[str], Scalar], ...] = (int, float)
+    for kind in kinds:
+        # Python takes 1_000, inf and nan too.
+        if re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", text):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
