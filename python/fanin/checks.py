@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from fanin.errors import ScenarioError
+from fanin.format.claim import Claim
 from fanin.format.plot import GRIDS, TABLE_NAMES, Plot, is_of_table
 from fanin.summary import COLUMNS, GROUP_COLUMNS
 from fanin.toml_lines import line_of
@@ -127,10 +128,19 @@ class _Names:
             else:
                 self._check((*place, "y"), claim.y, known)
             self._check((*place, "x" if claim.x else "y"), claim.axis, known)
+            self._check_curve(place, claim)
             for key in ("where", "over", "minus"):
                 self._check_rows((*place, key), getattr(claim, key) or {}, self._columns)
             for rival in claim.rivals:
                 self._check_rows((*place, "rivals"), rival, self._columns)
+
+    def _check_curve(self, place: Place, claim: Claim) -> None:
+        """Neither axis may be the seed, over which the curve is the mean, and they may not be the same."""
+        for key, name in (("x", claim.axis), ("y", claim.y)):
+            if name == "seed":
+                self._fail((*place, key), "a claim is about the mean over the seeds, so seed is none of its axes", None)
+        if claim.axis == claim.y:
+            self._fail((*place, "y"), f"{claim.y} is the claim's x already", None)
 
     def _check_plot(self, place: Place, plot: Plot) -> None:
         if plot.is_diagram:
