@@ -7,17 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import jinja2
 
 from fanin import catalogue, ledger
-from fanin.errors import FaninError
 from fanin.ledger import NONE, STATUSES, Standing, Status
 from fanin.record import ranges
 from fanin.store import write_whole, writing
 from fanin.summary import format_number
-
-if TYPE_CHECKING:
-    import jinja2
 
 VERDICTS: tuple[tuple[Status, str], ...] = (
     ("reproduced", "our number lies inside the accepted range."),
@@ -129,16 +127,7 @@ def duration(seconds: float) -> str:
 
 
 def environment() -> jinja2.Environment:
-    """Templates, with everything escaped in those of HTML.
-
-    Raises:
-        FaninError: Jinja is not installed.
-
-    """
-    try:
-        import jinja2
-    except ImportError:
-        raise FaninError("pages need jinja2, which is not installed: run make, or install fanin again") from None
+    """Templates, with everything escaped in those of HTML."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=jinja2.select_autoescape(["html.j2"]),
@@ -158,7 +147,6 @@ def write_markdown(path: Path, template: str, **values: object) -> None:
         values: What the template shows.
 
     Raises:
-        FaninError: Jinja is not installed.
         ResultsError: the file cannot be written.
 
     """

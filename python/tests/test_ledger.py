@@ -181,7 +181,6 @@ def test_experiments_outside_the_library_are_in_the_ledger(cli, work):
 
 
 def test_the_page_is_written_from_the_runs(cli, figures):
-    pytest.importorskip("jinja2")
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "docs/papers/claims.md"
     assert cli("claims", "--page", "docs/papers/claims.md").code == 0
@@ -244,10 +243,6 @@ class Page(HTMLParser):
 
 class TestReport:
     """The HTML report."""
-
-    @pytest.fixture(autouse=True)
-    def _needs_jinja(self):
-        pytest.importorskip("jinja2")
 
     def page(self, work):
         return Page((work / "results/report/index.html").read_text())
@@ -410,7 +405,7 @@ def test_what_cannot_be_written_names_another_way(cli, figures):
     (figures / "file").write_text("")
     result = cli("claims", "--page", "file/page.md")
     assert result.code == 3
-    assert "choose another file with --page" in result.err or "jinja2" in result.err
+    assert "choose another file with --page" in result.err
     result = cli("report", "--to", "file/report")
     assert result.code == 3
     assert len(result.err.splitlines()) == 1
