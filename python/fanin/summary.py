@@ -33,6 +33,7 @@ class Column:
 
 _SUFFIXES = {
     "_bps": ("bit/s", "Mbit/s", 1e-6),
+    "_per_s": ("1/s", "1/s", 1.0),
     "_s": ("s", "ms", 1e3),
     "_packets": ("packets", "packets", 1.0),
     "_bytes": ("B", "B", 1.0),

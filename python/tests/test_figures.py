@@ -10,7 +10,7 @@ import fanin
 from fanin import plots
 from fanin.columns import jain, percentile
 from fanin.errors import FaninError, RunError, ScenarioError
-from fanin.plots.diagram import _levels
+from fanin.plots.topology import arranged, levels
 from fanin.sweep import points
 
 PAPER = """
@@ -102,6 +102,12 @@ kind = "cdf"
 x = "fct_mean_s"
 
 [[plot]]
+id = "by-seed"
+x = "seed"
+y = "fct_p50_s"
+by = "system"
+
+[[plot]]
 id = "queue"
 kind = "time"
 y = "queue-trace.packets"
@@ -187,7 +193,7 @@ def test_every_kind_of_plot_is_drawn_and_every_claim_judged(cli, paper):
     assert result.code == 0, result.err
     report = json.loads(result.out)["experiments"][0]
     folder = paper.parent / "results/paper"
-    names = ["fct", "by-size", "bars", "cdf", "cdf-of-runs", "queue", "goodput", "network", "message"]
+    names = ["fct", "by-size", "bars", "cdf", "cdf-of-runs", "by-seed", "queue", "goodput", "network", "message"]
     assert {path.stem for path in folder.glob("*.svg")} == set(names)
     for name in names:
         assert (folder / f"{name}.png").stat().st_size > 1000
@@ -211,7 +217,7 @@ def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
     assert "Goodput of all flows, bursts alone (Mbit/s)" in bars
     assert "payload in order" in bars
     assert "Table (published)" in bars
-    assert "bytes-each (B)" in (folder / "by-size.svg").read_text()
+    assert "bytes-each (KB)" in (folder / "by-size.svg").read_text()
     assert "A note." in (folder / "fct.svg").read_text()
     assert "receiver" in (folder / "network.svg").read_text()
     relative = pl.read_csv(folder / "by-size.csv").filter(by="TCP")
@@ -280,7 +286,7 @@ def test_a_plot_without_rows_is_a_warning(cli, paper):
         (
             'by = "system"\nseed',
             'by = "sistem"\nseed',
-            'plot.5.by: sistem is neither a column nor swept (did you mean "system"?)',
+            'plot.6.by: sistem is neither a column nor swept (did you mean "system"?)',
         ),
         ('"ideal_s"]', '"ideal"]', 'plot.0.y: ideal is neither a column nor swept (did you mean "ideal_s"?)'),
         ('take = "p5"', 'take = "p101"', "column.0.take: takes mean, sum"),
@@ -300,7 +306,14 @@ def test_a_plot_without_rows_is_a_warning(cli, paper):
         ),
         ('"groups.bursts.goodput_bps"', '"groups.bursts.goodput"', 'did you mean "groups.bursts.goodput_bps"?'),
         ('bin = "10ms"', "", "column.1.of: no run records bins: it needs measure.bin"),
-        ("seed = 1\nwhere", "where", "plot.5.seed: one run of queue-trace can be drawn, so name its seed"),
+        (
+            'x = "traffic.bursts.senders"\ny = "marks"',
+            'x = "seed"\ny = "marks"',
+            "claim.1.x: a claim is about the mean",
+        ),
+        ('y = "marks"', 'y = "seed"', "claim.1.y: a claim is about the mean"),
+        ('y = "marks"', 'y = "traffic.bursts.senders"', "claim.1.y: traffic.bursts.senders is the claim's x already"),
+        ("seed = 1\nwhere", "where", "plot.6.seed: one run of queue-trace can be drawn, so name its seed"),
     ],
 )
 def test_mistakes_are_named_with_their_place(paper, old, new, message):
@@ -374,5 +387,30 @@ def test_columns_may_be_of_what_receiving_hosts_show(cli, work):
 def test_a_root_with_hosts_of_its_own_stands_above_the_switches_that_it_joins() -> None:
     tree = {"root": ["client", "edge-0", "edge-1"], "edge-0": ["root", "a"], "edge-1": ["root", "b"]}
     hosts = {"client": ["root"], "a": ["edge-0"], "b": ["edge-1"]}
-    levels = _levels(tree | hosts, set(hosts))
-    assert [levels[name] for name in ("client", "edge-0", "edge-1", "root")] == [0, 1, 1, 2]
+    found = levels(tree | hosts, set(hosts))
+    assert [found[name] for name in ("client", "edge-0", "edge-1", "root")] == [0, 1, 1, 2]
+
+
+def test_hosts_stand_below_their_switch_and_no_link_of_theirs_crosses_another() -> None:
+    near = {"root": ["client", "b", "a"], "a": ["root", "a1", "a2"], "b": ["root", "b1"], "client": ["root"]}
+    near |= {"a1": ["a"], "a2": ["a"], "b1": ["b"]}
+    rows, places = arranged({0: ["client", "b1", "a1", "a2"], 1: ["a", "b"], 2: ["root"]}, near)
+    assert rows == {0: ["a1", "a2", "b1", "client"], 1: ["a", "b"], 2: ["root"]}
+    assert places == {"a1": 0.125, "a2": 0.375, "b1": 0.625, "client": 0.875, "a": 0.25, "b": 0.625, "root": 0.5}
+
+
+def test_two_columns_of_one_name_are_two_lines(cli, paper):
+    text = paper.read_text()
+    column = """
+[[column]]
+id = "drops_PORT"
+label = "Lost: PORT"
+formula = "{drops} + NUMBER"
+"""
+    columns = "".join(
+        column.replace("PORT", port).replace("NUMBER", add) for port, add in (("here", "1"), ("there", "2"))
+    )
+    plot = '[[plot]]\nid = "lost"\nx = "flows"\ny = ["drops_here", "drops_there"]\n'
+    paper.write_text(text[: text.index("[[column]]")] + columns + plot)
+    assert cli("reproduce", "paper.toml", "--quick").code == 0
+    assert set(pl.read_csv(paper.parent / "results/paper/lost.csv")["by"]) == {"here", "there"}

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from fanin.errors import FaninError
 from fanin.format.plot import Plot, Published
@@ -19,11 +20,17 @@ from fanin.plots.series import Drawn
 from fanin.stats import Floats
 from fanin.store import writing
 
-# Okabe and Ito's colours, which people with any common colour blindness can tell apart, black last.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+# Okabe and Ito's colours, which people with any common colour blindness can tell apart, and three more at the end.
+_COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999999", "#B8A800",
+)  # fmt: skip
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+_LEGEND = 96
+"""Letters that have room beside each other in a legend, with six for each line's sample."""
+
 _BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
 STYLE: dict[Any, Any] = {
+    "axes.axisbelow": True,
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -61,12 +68,15 @@ def save(figure: Figure, png: Path, svg: Path) -> None:
     """
     with writing(png.parent):
         png.parent.mkdir(parents=True, exist_ok=True)
+        # The layout is half of the work, and the same for both.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         figure.savefig(png, metadata={"Software": None})
         figure.savefig(svg, metadata={"Date": None, "Creator": "fanin"})
 
 
 def _figure(plot: Plot, drawn: Drawn) -> Figure:
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.add_subplot()
     axes.set_xscale(plot.x_scale)
     axes.set_yscale(plot.y_scale)
@@ -74,17 +84,69 @@ def _figure(plot: Plot, drawn: Drawn) -> Figure:
     above = _draw_all_published(axes, plot, drawn)
     axes.set_xlabel(_wrapped(drawn.x.axis(plot.x_label), 80))
     axes.set_ylabel(_wrapped(drawn.y.axis(plot.y_label), 52))
-    if plot.y_scale == "linear":
-        axes.set_ylim(bottom=0)
-    for limits, how, setter in ((plot.x_range, drawn.x, axes.set_xlim), (plot.y_range, drawn.y, axes.set_ylim)):
-        if limits is not None:
-            setter(limits[0] * how.scale, limits[1] * how.scale)
-    axes.set_title(plot.title, fontsize=10, pad=6 + 12 * above)
+    _set_ranges(axes, plot, drawn)
+    _set_ticks(axes, plot, drawn)
+    _draw_legend(figure, axes, plot, above)
     if plot.note:
         figure.supxlabel(plot.note, fontsize=7, wrap=True)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=8)
+    if drawn.data.is_empty():
+        axes.set(xticks=[], yticks=[])
+        axes.text(0.5, 0.5, "none of the runs is of this", transform=axes.transAxes, ha="center")
     return figure
+
+
+def _set_ranges(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+    """The part of each axis that is shown; a hair more than asked for, so that a line at its end is whole."""
+    if plot.y_scale == "linear":
+        axes.set_ylim(bottom=0)
+    if plot.x_range is not None:
+        axes.set_xlim(plot.x_range[0] * drawn.x.scale, plot.x_range[1] * drawn.x.scale)
+    if plot.y_range is not None:
+        low, high = (limit * drawn.y.scale for limit in plot.y_range)
+        axes.set_ylim(low, high + (0.015 * (high - low) if plot.y_scale == "linear" else 0.0))
+
+
+def _set_ticks(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+    """Whole numbers where the axis has no others, and plain numbers on logarithmic ones."""
+    if plot.kind == "line" and plot.x_scale == "linear" and drawn.data["x"].dtype.is_integer():
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for axis, scale in ((axes.xaxis, plot.x_scale), (axes.yaxis, plot.y_scale)):
+        if scale == "log":
+            low, high = sorted(axis.get_view_interval())
+            # Over many decades only the powers of ten have room for a number.
+            named = (2, 5) if high < 300 * low else ()
+            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+            axis.set_minor_formatter(_named_minor(named))
+
+
+def _named_minor(digits: tuple[int, ...]) -> Callable[[float, float], str]:
+    def text(value: float, _: float) -> str:
+        first = round(value / 10.0 ** np.floor(np.log10(value) + 1e-9), 6)
+        return f"{value:,.10g}" if first in digits else ""
+
+    return text
+
+
+def _draw_legend(figure: Figure, axes: Axes, plot: Plot, above: int) -> None:
+    """Title, and below it the legend: above the axes, where it hides nothing, in as few rows as it needs."""
+    labels = axes.get_legend_handles_labels()[1]
+    if not labels:
+        axes.set_title(plot.title, fontsize=10, pad=6 + 12 * above)
+        return
+    columns = max(int(_LEGEND / (6 + max(map(len, labels)))), 1)
+    columns = min(columns, len(labels))
+    # As many columns as the rows that are needed anyway ask for.
+    rows = -(-len(labels) // columns)
+    figure.set_figheight(figure.get_figheight() + 0.17 * rows)
+    axes.legend(
+        fontsize=8,
+        ncols=-(-len(labels) // rows),
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.01 + 0.05 * above),
+        borderaxespad=0.2,
+        columnspacing=1.4,
+    )
+    figure.suptitle(plot.title, fontsize=10)
 
 
 def _wrapped(label: str, width: int) -> str:
@@ -105,7 +167,8 @@ def _ends(group: pl.DataFrame, drawn: Drawn) -> tuple[Any, Any, Any]:
     mean = group["mean"].to_numpy() * drawn.y.scale
     if "low" in group.columns:
         return mean, group["low"].to_numpy() * drawn.y.scale, group["high"].to_numpy() * drawn.y.scale
-    half = np.nan_to_num(group["half"].cast(pl.Float64).to_numpy()) * drawn.y.scale
+    # Where there is no interval nothing is drawn of it.
+    half = group["half"].cast(pl.Float64).fill_null(np.nan).to_numpy() * drawn.y.scale
     return mean, np.maximum(mean - half, 0), mean + half
 
 
@@ -114,12 +177,19 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Drawn) -> None:
         colour, marker = _style(index)
         x = group["x"].cast(pl.Float64).to_numpy() * drawn.x.scale
         mean, low, high = _ends(group, drawn)
-        axes.plot(x, mean, color=colour, marker=marker, markersize=3.5, linewidth=1.4, label=line or None)
+        more = _wider(index, drawn)
+        size: dict[str, Any] = {"markersize": 3.5 + more, "linewidth": 1.4 + more}
+        axes.plot(x, mean, color=colour, marker=marker, label=line or None, **size)
         if plot.spread:
             ends = np.maximum([mean - low, high - mean], 0)
             axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
         else:
             axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def _wider(index: int, drawn: Drawn) -> float:
+    """What the first of several lines have more of, so that they are seen below equal ones."""
+    return 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
 
 
 def _draw_bars(axes: Axes, plot: Plot, drawn: Drawn) -> None:
@@ -132,7 +202,8 @@ def _draw_bars(axes: Axes, plot: Plot, drawn: Drawn) -> None:
         axes.bar(
             at, mean, width, color=_style(index)[0], yerr=ends, capsize=2, error_kw={"lw": 0.8}, label=line or None
         )
-    axes.set_xticks(range(len(places)), [_place(x, drawn) for x in places])
+    room = max(84 // max(len(places), 1), 6)
+    axes.set_xticks(range(len(places)), [textwrap.fill(_place(x, drawn), room) for x in places])
 
 
 def _place(x: object, drawn: Drawn) -> str:
@@ -149,7 +220,7 @@ def _draw_distributions(axes: Axes, plot: Plot, drawn: Drawn) -> None:
             np.concatenate([start[1], share]),
             color=_style(index)[0],
             drawstyle="steps-post",
-            linewidth=1.4,
+            linewidth=1.4 + _wider(index, drawn),
             label=line or None,
         )
     axes.set_ylim(top=102)
@@ -166,7 +237,12 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Drawn) -> None:
             continue
         traced = plot.table in ("queue-trace", "probes", "switch-probes", "host-probes") and plot.every is None
         axes.plot(
-            x, mean, color=colour, linewidth=1, drawstyle="steps-post" if traced else "default", label=line or None
+            x,
+            mean,
+            color=colour,
+            linewidth=1 if traced else 1 + _wider(index, drawn) / 2,
+            drawstyle="steps-post" if traced else "default",
+            label=line or None,
         )
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from fanin.format.values import Scalar
 from fanin.stats import mean_interval
 from fanin.summary import Column, column
 from fanin.sweep import Runs
+
+_MANY = 10_000
+"""So many bytes are shown as kilobytes."""
 
 _MOST_POINTS = 2000
 """A line has this many points at most: more cannot be told apart on paper."""
@@ -57,11 +60,23 @@ def series(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
     """
     match plot.kind:
         case "cdf":
-            return _distribution(plot, runs, frame)
+            drawn = _distribution(plot, runs, frame)
         case "time":
-            return _over_time(plot, runs)
+            drawn = _over_time(plot, runs)
         case _:
-            return _means(plot, runs, frame)
+            drawn = _means(plot, runs, frame)
+    return Drawn(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
+
+
+def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
+    """Bytes in KB or MB, if there are many."""
+    if how.shown_as != "B" or name not in data.columns or not data.schema[name].is_numeric():
+        return how
+    most = data[name].max()
+    if not isinstance(most, int | float) or most < _MANY:
+        return how
+    unit, scale = ("MB", 1e-6) if most >= 1000 * _MANY else ("KB", 1e-3)
+    return replace(how, shown_as=unit, scale=scale)
 
 
 def _means(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
@@ -76,7 +91,7 @@ def _means(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
         chosen = numeric(chosen, plot.x)
         if not chosen.schema[plot.x].is_numeric() and not chosen.is_empty():
             raise FaninError(f'plot {plot.name}: the values of {plot.x} are no numbers: kind = "bars" shows them')
-    labels = _distinct_parts([describe(runs, name).label for name in plot.y])
+    labels = _distinct_parts([describe(runs, name) for name in plot.y])
     ends = dict(zip(("low", "high"), plot.spread, strict=True)) if plot.spread else {}
     rows = []
     for name, label in zip(plot.y, labels, strict=True):
@@ -98,6 +113,8 @@ def _means(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
 def describe(runs: Runs, name: str) -> Column:
     """How to show a column of the runs' table, the experiment's own included."""
     entry = next((each.label for each in runs.experiment.columns if each.id == name), None)
+    if entry is None and name in {variant.axis for variant in runs.experiment.variants}:
+        entry = name[:1].upper() + name[1:]
     return column(name, entry)
 
 
@@ -114,10 +131,13 @@ def _y_axis(plot: Plot, runs: Runs) -> Column:
     return Column(label, definition, every[0].unit, every[0].shown_as, every[0].scale)
 
 
-def _distinct_parts(labels: list[str]) -> list[str]:
+def _distinct_parts(columns: list[Column]) -> list[str]:
     """What tells labels such as "Queue, mean" and "Queue, median" apart; nothing for a single one."""
-    if len(labels) == 1:
+    if len(columns) == 1:
         return [""]
+    labels = [each.label for each in columns]
+    if len(set(labels)) < len(labels):
+        return [each.definition or each.label for each in columns]
     parts = [label.split(", ") for label in labels]
     shared = set.intersection(*map(set, parts))
     own = [", ".join(part for part in each if part not in shared) for each in parts]
@@ -207,7 +227,7 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
     rows = table_rows(runs, plot.table, where, plot.rows, x)
     if rows.is_empty():
         return Drawn(_table([], pl.Float64()), column(x), _y_axis(plot, runs))
-    labels = _distinct_parts([column(name).label for name in names])
+    labels = _distinct_parts([column(name) for name in names])
     found = []
     for name, label in zip(names, labels, strict=True):
         points = rows.select(
