@@ -6,13 +6,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 from fanin.errors import RunError
 from fanin.format.values import Scalar
-from fanin.runs import Run
 
 
-def measure(command: list[str], row: Mapping[str, Scalar]) -> Run:
+def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
     """One point: runs the command and takes the JSON object that it prints last.
 
     Args:
@@ -41,4 +41,4 @@ def measure(command: list[str], row: Mapping[str, Scalar]) -> Run:
         raise RunError(f"benchmark {words[0]}: its last line is no JSON object") from None
     if not isinstance(found, dict):
         raise RunError(f"benchmark {words[0]}: its last line is no JSON object")
-    return Run("", found)
+    return found

@@ -127,6 +127,8 @@ class Record(_Part):
     command: str
     quick: bool
     work: Work
+    measured: bool = False
+    """Whether a program was measured, on the machine of ``work``; else the runs were simulated."""
     warnings: list[str]
     plots: list[Drawn]
     claims: list[Judged]
@@ -192,13 +194,20 @@ def make(
         command=command(experiment, quick=quick, seeds=work.seeds, out=str(out)),
         quick=quick,
         work=work,
+        measured=document.benchmark is not None,
         warnings=warnings,
         plots=drawn,
-        claims=[_judged(judgement) for judgement in judgements],
+        claims=[_judged(judgement, _where(work) if document.benchmark else "") for judgement in judgements],
     )
 
 
-def _judged(judgement: Judgement) -> Judged:
+def _where(work: Work) -> str:
+    """Where and when a program was measured, as a claim's reason says it."""
+    when = f", {work.last.replace('T', ' ').replace('Z', ' UTC')}" if work.last else ""
+    return f"; measured on {'; '.join(work.machines)}{when}"
+
+
+def _judged(judgement: Judgement, where: str) -> Judged:
     claim, show = judgement.claim, judgement.show
     shown = Shown(
         published=judgement.published,
@@ -206,7 +215,8 @@ def _judged(judgement: Judgement) -> Judged:
         interval=judgement.span(judgement.low, judgement.high),
         accept=judgement.span(*claim.accept),
     )
-    return Judged.model_validate({**judgement.as_dict(), "shown": shown})
+    found = judgement.as_dict()
+    return Judged.model_validate({**found, "reason": f"{found['reason']}{where}", "shown": shown})
 
 
 def _varied(experiment: Experiment) -> dict[str, list[str]]:

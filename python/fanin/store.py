@@ -102,8 +102,16 @@ def damaged(path: Path, why: str) -> str:
 def run_id(resolved: dict[str, Any]) -> str:
     """Name of a run: a hash of what is simulated and of the engine that simulates it."""
     simulated = {key: value for key, value in resolved.items() if key not in OWNED}
-    text = json.dumps([simulated, _engine.version()], sort_keys=True, separators=(",", ":"))
+    return _digest([simulated, _engine.version()])
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def read_table(path: Path) -> pl.DataFrame:
@@ -227,6 +235,38 @@ class Store:
             shutil.rmtree(temporary, ignore_errors=True)
         return StoredRun(final, manifest)
 
+    def save_measured(
+        self, command: list[str], point: dict[str, Any], row: dict[str, Any], experiment: str
+    ) -> StoredRun:
+        """Writes what a program measured at a point, in place of an earlier measurement of it by the same engine.
+
+        Raises:
+            ResultsError: the folder cannot be written.
+
+        """
+        name = _digest([command, point, _engine.version()])
+        content = json.dumps([point, row], sort_keys=True).encode()
+        manifest = {
+            "run_id": name,
+            "experiment": experiment,
+            # Never the same twice, but every manifest has it.
+            "summary": {**row, "result_hash": hashlib.sha256(content).hexdigest()[:16]},
+            "measured": {"command": command, "point": point},
+            "files": {},
+            "finished": _now(),
+            **provenance(),
+        }
+        final = self.folder / name
+        temporary = temporary_beside(final)
+        try:
+            with writing(self.folder):
+                temporary.mkdir(parents=True)
+                _write_synced(temporary / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+                replace_folder(temporary, final)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return StoredRun(final, manifest)
+
 
 @contextmanager
 def writing(place: Path, option: str = "--out") -> Iterator[None]:
@@ -250,7 +290,7 @@ def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, 
         "summary": json.loads(output.summary),
         "scenario": resolved,
         "files": files,
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "finished": _now(),
         **provenance(),
     }
 

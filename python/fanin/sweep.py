@@ -18,6 +18,7 @@ from fanin.format.sweep import Variant
 from fanin.format.values import Scalar
 from fanin.pool import Advance, Job, run_jobs
 from fanin.runs import Run, html_table
+from fanin.store import Store
 from fanin.summary import format_value, totals
 
 _QUICK_VALUES = 4
@@ -219,6 +220,8 @@ def sweep_all(
 ) -> list[Runs]:
     """Runs the sweeps of several experiments as one: equal runs are simulated once, and the long ones first.
 
+    What a ``benchmark`` measures is stored as well, but measured anew each time.
+
     Arguments and errors are those of :func:`sweep`.
     """
     swept = [(experiment, points(experiment, seeds, quick=quick)) for experiment in experiments]
@@ -229,10 +232,22 @@ def sweep_all(
         for point in todo
     ]
     finished = iter(run_jobs(wanted, out, jobs=jobs, advance=advance))
+    store = None if out is None else Store(out)
     found = []
     for experiment, todo in swept:
-        command = experiment.document.benchmark
         # After all simulations and one at a time, so that nothing else has the processor.
-        runs = [next(finished) if command is None else measure(command, point.row) for point in todo]
+        measured = experiment.document.benchmark is not None
+        runs = [_measured(experiment, point, store) if measured else next(finished) for point in todo]
         found.append(Runs(experiment, list(zip(todo, runs, strict=True))))
     return found
+
+
+def _measured(experiment: Experiment, point: Point, store: Store | None) -> Run:
+    """What the experiment's program says of a point; it is stored with machine and date."""
+    command = experiment.document.benchmark
+    assert command is not None
+    row = measure(command, point.row)
+    if store is None:
+        return Run("", row)
+    stored = store.save_measured(command, point.row, row, experiment.name)
+    return Run(stored.run_id, row, stored)

@@ -352,6 +352,28 @@ def test_a_benchmark_gives_the_rows(cli, work):
             fanin.sweep(fanin.load("bench.toml"), out=None)
 
 
+def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
+    (work / "bench.toml").write_text(
+        'benchmark = ["{python}", "-c", "print(dict(t_s={entries}).__repr__().replace(chr(39), chr(34)))"]\n'
+        '[sweep]\nentries = [1, 2]\nseeds = [1, 2, 3]\n[[claim]]\nid = "c"\nsays = "It takes time."\nmeasure = "mean"\n'
+        'x = "entries"\ny = "t_s"\naccept = [1, 2]\nwhy = "by hand"\n'
+    )
+    first = cli("reproduce", "bench.toml")
+    assert "bench: measured on this machine for the first time" in first.err
+    manifests = [json.loads(path.read_text()) for path in Path("results/runs").glob("*/manifest.json")]
+    assert len(manifests) == 6
+    finished = max(manifest["finished"] for manifest in manifests)
+    assert {"entries": 2, "seed": 3} in [manifest["measured"]["point"] for manifest in manifests]
+    reason = json.loads(cli("claims", "bench", "--json").out)[0]["reason"]
+    assert f"measured on {manifests[0]['platform']}, {manifests[0]['cpus']} cores, {finished[:10]}" in reason
+    page = Path("results/report/index.html").read_text()
+    assert "running it again measures again" in page
+    assert finished[:10] in page
+    second = cli("reproduce", "bench.toml")
+    assert f"bench: measured on this machine again; the measurements of {finished[:10]}" in second.err
+    assert len([*Path("results/runs").iterdir()]) == 6
+
+
 def test_percentiles_and_fairness_by_hand():
     values = pl.Series([4.0, 1.0, 2.0, 3.0]).to_numpy()
     assert [percentile(values, percent) for percent in (0, 25, 26, 50, 99, 100)] == [1, 1, 2, 2, 4, 4]

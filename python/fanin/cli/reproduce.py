@@ -9,11 +9,12 @@ import polars as pl
 import typer
 
 import fanin
-from fanin import html_report, library
+from fanin import html_report, ledger, library, record
 from fanin.claims import Judgement, Verdict
 from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
+from fanin.experiment import Experiment
 from fanin.format.plot import Plot
 from fanin.plots import Drawn
 from fanin.report import Report, report
@@ -64,12 +65,16 @@ def reproduce(
             message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
             raise ScenarioError(str(experiment.path), None, "", message)
         experiment.check()
+    earlier = {each.name: _earlier(each, out) for each in loaded if each.document.benchmark is not None}
     try:
         with counting("runs") as counter:
             swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, advance=counter.advance)
     except KeyboardInterrupt:
         note(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
         raise typer.Exit(130) from None
+    for name, when in earlier.items():
+        before = f"again; the measurements of {when} were replaced" if when else "for the first time"
+        note(f"{name}: measured on this machine {before}")
     if quick:
         note("a quick look: fewer seeds and points, so the verdicts below are provisional")
     reports = [report(runs, out, quick=quick) for runs in swept]
@@ -86,6 +91,15 @@ def reproduce(
     _make_page(out)
     if strict and any(judgement.verdict != "reproduced" for each in reports for judgement in each.judgements):
         raise typer.Exit(1)
+
+
+def _earlier(experiment: Experiment, out: Path) -> str:
+    """When the experiment's program was measured before; empty if it was not, or nobody can tell."""
+    try:
+        found = record.read(out / experiment.name)
+    except FaninError:
+        return ""
+    return "" if found is None else ledger.date(found.work.last)
 
 
 def _make_page(out: Path) -> None:
