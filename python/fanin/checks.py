@@ -93,6 +93,11 @@ def _check_change(experiment: Experiment, given: Settings, change: Change) -> No
         raise ScenarioError(change.file, line or None, key, error.message, error.suggestion) from None
 
 
+def columns(experiment: Experiment) -> list[str]:
+    """The columns of the table of an experiment's runs."""
+    return _Names(experiment).columns
+
+
 class _Names:
     """The names that the figures and claims of an experiment may use."""
 
@@ -102,7 +107,7 @@ class _Names:
         declared = [each.id for each in experiment.columns]
         groups = experiment.groups if experiment.needs_network else []
         of_groups = [f"groups.{group}.{name}" for group in groups for name in GROUP_COLUMNS]
-        self._columns = [*self._swept, *declared, *COLUMNS, *of_groups]
+        self.columns = [*self._swept, *declared, *COLUMNS, *of_groups]
 
     def check(self) -> None:
         document = self._experiment.document
@@ -111,7 +116,7 @@ class _Names:
         for index, column in enumerate(document.column):
             place: Place = ("column", index)
             for name in column.inputs:
-                self._check((*place, "formula"), name, self._columns)
+                self._check((*place, "formula"), name, self.columns)
             if column.of is not None:
                 known = self._check_table((*place, "of"), column.of)
                 self._check_rows((*place, "rows"), column.rows, known)
@@ -121,7 +126,7 @@ class _Names:
             self._check_plot(("plot", index), plot)
         for index, claim in enumerate(document.claim):
             place = ("claim", index)
-            known = self._columns
+            known = self.columns
             if claim.table is not None:
                 known = self._check_table((*place, "y"), claim.y)
                 self._check_rows((*place, "rows"), claim.rows, known)
@@ -130,9 +135,9 @@ class _Names:
             self._check((*place, "x" if claim.x else "y"), claim.axis, known)
             self._check_curve(place, claim)
             for key in ("where", "over", "minus"):
-                self._check_rows((*place, key), getattr(claim, key) or {}, self._columns)
+                self._check_rows((*place, key), getattr(claim, key) or {}, self.columns)
             for rival in claim.rivals:
-                self._check_rows((*place, "rivals"), rival, self._columns)
+                self._check_rows((*place, "rivals"), rival, self.columns)
 
     def _check_curve(self, place: Place, claim: Claim) -> None:
         """Neither axis may be the seed, over which the curve is the mean, and they may not be the same."""
@@ -145,7 +150,7 @@ class _Names:
     def _check_plot(self, place: Place, plot: Plot) -> None:
         if plot.is_diagram:
             return
-        self._check_rows((*place, "where"), plot.where, self._columns)
+        self._check_rows((*place, "where"), plot.where, self.columns)
         if plot.table is not None:
             known: list[str] = []
             for name in [plot.x or ""] if plot.kind == "cdf" else plot.y or []:
@@ -162,7 +167,7 @@ class _Names:
             self._complain((*place, "y"), f"{plot.drawn} is no table.column", plot.drawn, [])
         for key, names in (("x", [plot.x or ""]), ("y", plot.y or []), ("spread", plot.spread or ())):
             for name in names:
-                self._check((*place, key), name, self._columns)
+                self._check((*place, key), name, self.columns)
         for name in plot.by:
             if name not in self._swept:
                 self._complain((*place, "by"), f"{name} is not swept", name, self._swept)

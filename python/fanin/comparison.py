@@ -13,7 +13,7 @@ from fanin.errors import RunError
 from fanin.experiment import Experiment
 from fanin.pool import Advance, Job, Progress, run_jobs
 from fanin.stats import mean_interval
-from fanin.summary import column, format_number
+from fanin.summary import format_interval
 from fanin.sweep import Point
 
 METRICS = {
@@ -55,9 +55,7 @@ class Estimate:
 
     def shown(self, metric: str) -> str:
         """As people read it."""
-        scale = column(metric).scale
-        half = "" if math.isnan(self.half) else f" ± {format_number(self.half * scale, 2)}"
-        return f"{format_number(self.mean * scale)}{half}{'*' if self.differs else ''}"
+        return f"{format_interval(metric, self.mean, self.half)}{'*' if self.differs else ''}"
 
 
 @dataclass(frozen=True)

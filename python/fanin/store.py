@@ -282,7 +282,9 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
 
 def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
     for table in tables:
-        output.write_parquet(table, folder / f"{table}.parquet")
+        path = folder / f"{table}.parquet"
+        output.write_parquet(table, path)
+        _sync(path)
     if (capture := output.capture()) is not None:
         _write_synced(folder / CAPTURE, capture)
     files = {path.name: _record(path) for path in sorted(folder.iterdir())}
@@ -327,6 +329,15 @@ def _write_synced(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _sync(path: Path) -> None:
+    """Has the disk keep a file before the manifest says that it is there: machines lose power too."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_whole(path: Path, content: bytes) -> None:

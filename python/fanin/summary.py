@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -248,6 +249,13 @@ def format_value(name: str, value: object) -> str:
     how = column(name)
     shown = value if how.scale == 1.0 else value * how.scale
     return f"{format_number(shown)} {how.shown_as}".rstrip()
+
+
+def format_interval(name: str, mean: float, half: float) -> str:
+    """A mean and half of its interval in the unit that people read, without it; the mean alone if there is no half."""
+    scale = column(name).scale
+    spread = "" if math.isnan(half) else f" ± {format_number(half * scale, 2)}"
+    return f"{format_number(mean * scale)}{spread}"
 
 
 def format_quantity(name: str, value: float) -> str:

@@ -13,7 +13,21 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin.cli import check, claims, compare, describe, explain, export, list_, report, reproduce, run, verdict
+from fanin.cli import (
+    check,
+    claims,
+    compare,
+    describe,
+    explain,
+    export,
+    list_,
+    merge,
+    report,
+    reproduce,
+    run,
+    sweep,
+    verdict,
+)
 from fanin.cli.terminal import note, say
 from fanin.errors import FaninError, RunError
 
@@ -29,6 +43,8 @@ app = typer.Typer(
 )
 
 app.command("run")(run.run)
+app.command("sweep")(sweep.sweep)
+app.command("merge")(merge.merge)
 app.command("reproduce")(reproduce.reproduce)
 app.command("claims")(claims.claims)
 app.command("verdict")(verdict.verdict)

@@ -13,11 +13,15 @@ import polars as pl
 from fanin.columns import filtered
 from fanin.curves import axis_of, in_intervals, numeric, table_rows
 from fanin.errors import FaninError
+from fanin.experiment import Experiment
 from fanin.format.plot import GRIDS, Plot
 from fanin.format.values import Scalar
 from fanin.stats import mean_interval
 from fanin.summary import Column, column
 from fanin.sweep import Runs
+
+Labels = dict[str, str]
+"""Column -> label and, after a colon, definition."""
 
 _MANY = 10_000
 """So many bytes are shown as kilobytes."""
@@ -64,7 +68,12 @@ def series(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
         case "time":
             drawn = _over_time(plot, runs)
         case _:
-            drawn = _means(plot, runs, frame)
+            return means(plot, own_labels(runs.experiment), frame)
+    return _readable(drawn)
+
+
+def _readable(drawn: Drawn) -> Drawn:
+    """The same with many bytes in KB or MB."""
     return Drawn(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
 
 
@@ -79,19 +88,30 @@ def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
     return replace(how, shown_as=unit, scale=scale)
 
 
-def _means(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
+def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Drawn:
+    """Means over the seeds, for lines and bars: the table of runs is all that they need.
+
+    Args:
+        plot: Which.
+        own: What the experiment says of its own columns.
+        frame: The table of runs.
+
+    Raises:
+        FaninError: there is no such column.
+
+    """
     assert plot.x is not None
     assert plot.y is not None
     for name in (plot.x, *plot.y, *plot.by, *(plot.spread or ())):
         if name not in frame.columns:
             raise FaninError(f"plot {plot.name}: the runs have no column {name}; they have {', '.join(frame.columns)}")
-    how = axis_of(frame, plot.x, describe(runs, plot.x))
+    how = axis_of(frame, plot.x, describe(own, plot.x))
     chosen = filtered(frame, plot.where)
     if plot.kind == "line":
         chosen = numeric(chosen, plot.x)
         if not chosen.schema[plot.x].is_numeric() and not chosen.is_empty():
             raise FaninError(f'plot {plot.name}: the values of {plot.x} are no numbers: kind = "bars" shows them')
-    labels = _distinct_parts([describe(runs, name) for name in plot.y])
+    labels = _distinct_parts([describe(own, name) for name in plot.y])
     ends = dict(zip(("low", "high"), plot.spread, strict=True)) if plot.spread else {}
     rows = []
     for name, label in zip(plot.y, labels, strict=True):
@@ -107,20 +127,23 @@ def _means(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
     if plot.kind == "line":
         order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
         data = data.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x") if order else data
-    return Drawn(data, how, _y_axis(plot, runs))
+    return _readable(Drawn(data, how, _y_axis(plot, own)))
 
 
-def describe(runs: Runs, name: str) -> Column:
+def own_labels(experiment: Experiment) -> Labels:
+    """What an experiment says of the columns of its own: those that it declares, and the axes of its variants."""
+    axes = {variant.axis: variant.axis[:1].upper() + variant.axis[1:] for variant in experiment.variants}
+    return axes | {each.id: each.label for each in experiment.columns}
+
+
+def describe(own: Labels, name: str) -> Column:
     """How to show a column of the runs' table, the experiment's own included."""
-    entry = next((each.label for each in runs.experiment.columns if each.id == name), None)
-    if entry is None and name in {variant.axis for variant in runs.experiment.variants}:
-        entry = name[:1].upper() + name[1:]
-    return column(name, entry)
+    return column(name, own.get(name))
 
 
-def _y_axis(plot: Plot, runs: Runs) -> Column:
+def _y_axis(plot: Plot, own: Labels) -> Column:
     """Of several measures in one plot the axis has what their labels and definitions have in common."""
-    every = [describe(runs, name) for name in plot.y or []]
+    every = [describe(own, name) for name in plot.y or []]
     label, definition = every[0].label, every[0].definition
     if len(every) > 1:
         shared = [part for part in label.split(", ") if all(part in each.label.split(", ") for each in every)]
@@ -206,7 +229,7 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
         name = plot.x.partition(".")[2]
         chosen = table_rows(runs, plot.table, where, plot.rows, name)
     if chosen.is_empty():
-        return Drawn(_NO_SHARES, describe(runs, plot.x), _SHARE)
+        return Drawn(_NO_SHARES, describe(own_labels(runs.experiment), plot.x), _SHARE)
     parts = []
     lines = chosen.select(_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")).drop_nulls()
     for (line,), group in lines.group_by("by", maintain_order=True):
@@ -214,7 +237,7 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
         share = np.arange(1, len(values) + 1) / len(values)
         kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).round().astype(int))
         parts.append(pl.DataFrame({"by": [line] * len(kept), "x": values[kept], "share": share[kept]}))
-    return Drawn(pl.concat([_NO_SHARES, *parts]), describe(runs, plot.x), _SHARE)
+    return Drawn(pl.concat([_NO_SHARES, *parts]), describe(own_labels(runs.experiment), plot.x), _SHARE)
 
 
 def _over_time(plot: Plot, runs: Runs) -> Drawn:
@@ -226,7 +249,7 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
     where = _one_seed(plot)
     rows = table_rows(runs, plot.table, where, plot.rows, x)
     if rows.is_empty():
-        return Drawn(_table([], pl.Float64()), column(x), _y_axis(plot, runs))
+        return Drawn(_table([], pl.Float64()), column(x), _y_axis(plot, own_labels(runs.experiment)))
     labels = _distinct_parts([column(name) for name in names])
     found = []
     for name, label in zip(names, labels, strict=True):
@@ -244,7 +267,7 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
             found.append(_table(_summaries(points), pl.Float64()))
         else:
             found += [_thinned(str(line), group) for (line,), group in points.group_by("by", maintain_order=True)]
-    return Drawn(pl.concat(found), column(x), _y_axis(plot, runs))
+    return Drawn(pl.concat(found), column(x), _y_axis(plot, own_labels(runs.experiment)))
 
 
 def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,222 @@
+"""``fanin sweep``: a grid of runs, its data set, and what it comes to."""
+
+from __future__ import annotations
+
+import json as json_
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fanin
+from fanin import checks, columns, remarks
+from fanin.cli.options import GridOption, JobsOption, JsonOption, OutOption, ZipOption, grid, seeds, zipped
+from fanin.cli.terminal import counting, note, print_json, print_table, say
+from fanin.comparison import METRICS
+from fanin.dataset import DataSet, Row, failure_of, head, row_of
+from fanin.errors import ScenarioError
+from fanin.experiment import Experiment
+from fanin.failures import Failure
+from fanin.format.plot import TABLE_NAMES
+from fanin.pool import Job, Threads, outcomes
+from fanin.scenario import nearest
+from fanin.shards import Part, Shard
+from fanin.stats import FEWEST
+from fanin.summary import column, format_interval
+from fanin.sweep import points
+
+_MOST_ROWS = 40
+"""A table of more rows is cut short."""
+
+_MOST_ERRORS = 5
+"""So many failed runs are told of one by one."""
+
+
+def sweep(
+    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    set_: GridOption = None,
+    zip_: ZipOption = None,
+    seeds_: Annotated[
+        str | None,
+        typer.Option("--seeds", help="Seeds of every point, such as 1..20; those of the file, or 1..10, if left out."),
+    ] = None,
+    bare: Annotated[
+        bool, typer.Option("--bare", help="Leave the file's own [sweep] and [[variant]] out: only --set varies.")
+    ] = False,
+    columns_: Annotated[
+        str | None,
+        typer.Option("--columns", help="Columns to tabulate and to plot, such as goodput_bps,fct_p99_s."),
+    ] = None,
+    tables: Annotated[
+        str | None, typer.Option("--tables", help="Result tables to keep of every run, such as flows,queues.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Try the runs again that failed before.")] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option("--shard", metavar="I/N", help="Run only the I-th of N parts; 'fanin merge' joins them."),
+    ] = None,
+    jobs: JobsOption = None,
+    out: OutOption = Path("results"),
+    json: JsonOption = False,
+) -> None:
+    """Run a grid of scenario values with several seeds and make one data set of it.
+
+    Every combination of the values runs with the same seeds, so that points differ in nothing but their values. What
+    the file's [sweep] and [[variant]] vary is part of the grid. Finished runs are kept: killed at any moment, the same
+    command goes on where it stopped, and leaves the same data set to the byte. A run that fails is recorded and does
+    not stop the others.
+
+    OUT/sweeps/NAME-HASH/ gets runs.parquet (a row per run: the values, seed, run_id and every total), summary.parquet
+    (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the runs that failed.
+    Exit code 1 says that there are some. --json prints one object: {sweep, title, keys, seeds, runs, failed, summary,
+    paths, query}.
+
+    **Examples**
+
+    - `fanin sweep scenario.toml --set transport.scheme=dctcp,rcc --set traffic.bursts.senders=10..200:10 --seeds 1..10`
+    - `fanin sweep s.toml --set network.rate=1Gbps,9Gbps --set network.buffer=1MB,9MB --zip network.rate,network.buffer`
+    - `fanin sweep sdtcp/fig9 --bare --set scheme.dctcp.mark-threshold=5pkt..80pkt:5pkt --columns fct_p99_s`
+    - `fanin sweep scenario.toml --seeds 1..100 --shard 2/8 --out part-2`, and then `fanin merge part-*`
+    """
+    part = _shard(shard)
+    experiment = fanin.load(scenario).vary(grid(set_), zipped(zip_), bare=bare)
+    if experiment.document.benchmark is not None:
+        raise ScenarioError(str(experiment.path), None, "benchmark", "a benchmark is reproduced, not swept")
+    experiment.check()
+    wanted = _columns(experiment, columns_)
+    kept = _tables(tables)
+    for remark in experiment.warnings(swept=True):
+        note(f"warning: {remark}")
+    every = points(experiment, seeds(seeds_))
+    mine = [place for place in range(len(every)) if part is None or part.has(place)]
+    todo = [
+        Job(experiment, every[place].overrides, columns.tables(experiment, every[place].row) | kept) for place in mine
+    ]
+    try:
+        with counting("runs") as counter:
+            found = outcomes(todo, out, place=Threads(jobs), again=failed, advance=counter.advance)
+    except KeyboardInterrupt:
+        note(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
+        raise typer.Exit(130) from None
+    rows: dict[int, Row] = {}
+    broken: dict[int, Row] = {}
+    for place, outcome in zip(mine, found, strict=True):
+        if isinstance(outcome, Failure):
+            broken[place] = failure_of(every[place], outcome)
+        else:
+            rows[place] = row_of(experiment, every[place], outcome)
+    if incomplete := remarks.incomplete_in(rows.values()):
+        note(f"warning: {incomplete}")
+    about = head(experiment, every, wanted)
+    if part is None:
+        show(DataSet(about, list(rows.values()), list(broken.values())), out, json=json)
+    else:
+        _show_part(Part(about, part, rows, broken, out), json=json)
+
+
+def show(data: DataSet, out: Path, *, json: bool) -> None:
+    """Writes a data set and tells of it; exits with 1 if runs failed."""
+    paths = data.write(out)
+    folder = paths[0].parent
+    query = _query(data, folder / "runs.parquet")
+    if json:
+        about = {"sweep": data.head.id, "title": data.head.title, "keys": data.head.keys, "seeds": data.head.seeds}
+        found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary().to_dicts()}
+        print_json({**about, **found, "paths": [str(path) for path in paths], "query": query})
+    else:
+        _print(data)
+        for path in paths:
+            say(str(path))
+        for command in query.values():
+            say(command)
+    _tell_failures(data.failed, folder / "failed.json", len(data.rows))
+
+
+def _show_part(part: Part, *, json: bool) -> None:
+    path = part.write()
+    if json:
+        found = {"runs": len(part.rows), "failed": list(part.failed.values())}
+        print_json({"sweep": part.head.id, "shard": str(part.shard), **found, "paths": [str(path)]})
+    else:
+        say(str(path))
+    note(f"shard {part.shard} of sweep {part.head.id} is done: fanin merge joins it with the others")
+    _tell_failures(list(part.failed.values()), path, len(part.rows))
+
+
+def _shard(text: str | None) -> Shard | None:
+    try:
+        return None if text is None else Shard.parse(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--shard") from None
+
+
+def _columns(experiment: Experiment, text: str | None) -> list[str] | None:
+    return None if text is None else _known(text, checks.columns(experiment), "--columns")
+
+
+def _tables(text: str | None) -> frozenset[str]:
+    return frozenset() if text is None else frozenset(_known(text, list(TABLE_NAMES), "--tables"))
+
+
+def _known(text: str, known: list[str], option: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in known:
+            close = nearest(name, known)
+            hint = f' (did you mean "{close}"?)' if close else ""
+            raise typer.BadParameter(f"there is no {name!r}{hint}", param_hint=option)
+    return names
+
+
+def _print(data: DataSet) -> None:
+    """A row per point and a column per measure, as means over the seeds."""
+    summary = data.summary()
+    keys = data.varying()
+    has = set(summary["column"])
+    measures = [name for name in data.head.wanted or METRICS if name in has]
+    points: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in summary.iter_rows(named=True):
+        point = tuple(str(row[key]) for key in keys)
+        half = float("nan") if row["half"] is None else row["half"]
+        points.setdefault(point, {})[row["column"]] = format_interval(row["column"], row["mean"], half)
+    body = [[*point, *(cells.get(name, "-") for name in measures)] for point, cells in points.items()]
+    names = [key.rpartition(".")[2] for key in keys]
+    header = [name if names.count(name) == 1 else key for name, key in zip(names, keys, strict=True)]
+    print_table(data.head.title, [*header, *map(_heading, measures)], body[:_MOST_ROWS])
+    if len(body) > _MOST_ROWS:
+        say(f"... and {len(body) - _MOST_ROWS} more points: see summary.parquet")
+    count = len(data.head.seeds)
+    few = f"{count} of the {FEWEST} seeds that an interval needs at least"
+    say(few if count < FEWEST else f"± half the 95 % interval over {count} seeds; none where too few runs have a value")
+
+
+def _heading(name: str) -> str:
+    unit = column(name).shown_as
+    return f"{METRICS.get(name, name)} [{unit}]" if unit else METRICS.get(name, name)
+
+
+def _query(data: DataSet, path: Path) -> dict[str, str]:
+    """Commands that query the data set, ready to be changed: one for DuckDB, one for polars."""
+    keys = data.varying()
+    names = [f'"{key}"' for key in keys]
+    wanted = ", ".join([*names, "avg(goodput_bps)", "count(*)"])
+    sql = f'SELECT {wanted} FROM "{path}" GROUP BY ALL ORDER BY ALL'
+    # As JSON, so that the shell's single quotes around it need no care.
+    by = ", ".join(json_.dumps(key) for key in keys) or "True"
+    means = f'pl.read_parquet("{path}").group_by({by}, maintain_order=True).agg(pl.mean("goodput_bps"), pl.len())'
+    code = f"import polars as pl; print({means})"
+    return {"duckdb": shlex.join(["duckdb", "-c", sql]), "polars": shlex.join(["python", "-c", code])}
+
+
+def _tell_failures(failed: list[Row], path: Path, finished: int) -> None:
+    if not failed:
+        return
+    for row in failed[:_MOST_ERRORS]:
+        point = ", ".join(
+            f"{name} {value}" for name, value in row.items() if name not in ("run_id", "error", "scenario")
+        )
+        note(f"error: {point}: {row['error']}")
+    some = f"{len(failed)} of {len(failed) + finished} runs failed"
+    note(f"error: {some}: {path} has them with their scenarios; --failed tries them again")
+    raise typer.Exit(1)

@@ -1,0 +1,199 @@
+"""The data set of a sweep: one row per run, what they come to over the seeds, and which runs failed.
+
+``results/sweeps/<id>/`` is made of the rows alone, in the order of the sweep's points, and takes its place as a whole:
+the same sweep leaves the same bytes, however often it was killed and wherever its runs were simulated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fanin import _engine, columns, plots
+from fanin.curves import numeric
+from fanin.experiment import Experiment
+from fanin.failures import Failure
+from fanin.format.plot import Plot
+from fanin.runs import Run
+from fanin.scenario import OWNED
+from fanin.stats import mean_interval
+from fanin.store import clear_leftovers, replace_folder, temporary_beside, writing
+from fanin.summary import column, totals
+from fanin.sweep import Point, frame_of
+
+SWEEPS = "sweeps"
+
+_OF_THE_MACHINE = ("wall_s",)
+"""Totals that are another number each time."""
+
+PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
+"""What is plotted if no columns are named."""
+
+_MOST_LINES = 12
+"""A plot of more lines is not drawn."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a sweep is, whoever runs which part of it."""
+
+    id: str
+    """Name of its folder."""
+    title: str
+    keys: list[str]
+    """Columns that tell the points apart: axes of variants, and scenario values that vary."""
+    seeds: list[int]
+    runs: int
+    engine_version: str
+    labels: dict[str, str] = field(default_factory=dict)
+    """What the scenario file says of its own columns."""
+    wanted: list[str] = field(default_factory=list)
+    """Columns to tabulate and to plot; those of ``fanin compare``, or a few of them, if there are none."""
+
+
+def head(experiment: Experiment, points: list[Point], wanted: list[str] | None = None) -> Head:
+    """Describes a sweep; its id is a hash of what is simulated and tabulated, whatever engine does it."""
+    base = {key: value for key, value in experiment.resolved().items() if key not in OWNED}
+    own = [each.model_dump(mode="json") for each in experiment.columns]
+    text = json.dumps([base, [point.row for point in points], own], sort_keys=True)
+    name = f"{experiment.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    title = experiment.document.title or experiment.name
+    seeds = sorted({point.seed for point in points})
+    return Head(
+        name, title, experiment.swept, seeds, len(points), _engine.version(), plots.own_labels(experiment), wanted or []
+    )
+
+
+Row = dict[str, Any]
+
+
+def row_of(experiment: Experiment, point: Point, run: Run) -> Row:
+    """A run as a row: what varied, seed, id of the run, its totals and the file's own columns."""
+    row: Row = {**point.row, "run_id": run.run_id, **totals(run.summary)}
+    row = columns.extended(row, experiment.columns, run.table)
+    return {name: value for name, value in row.items() if name not in _OF_THE_MACHINE}
+
+
+def failure_of(point: Point, failure: Failure) -> Row:
+    """A failed run as a row: what varied, seed, id of the run, its error and its whole scenario."""
+    return {**point.row, "run_id": failure.run_id, "error": failure.error, "scenario": failure.scenario}
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """The rows of a sweep, those of failed runs apart; both in the order of its points."""
+
+    head: Head
+    rows: list[Row]
+    failed: list[Row]
+
+    def frame(self) -> pl.DataFrame:
+        """One row per finished run."""
+        return frame_of(self.rows)
+
+    def varying(self) -> list[str]:
+        """The keys that have several values."""
+        return [key for key in self.head.keys if len({str(row.get(key)) for row in [*self.rows, *self.failed]}) > 1]
+
+    def summary(self) -> pl.DataFrame:
+        """Over the seeds: keys, ``column unit mean half low high runs``; a row per point and column of numbers.
+
+        ``half`` is half of the 95 % interval, which ``low`` and ``high`` are the ends of; null below three seeds.
+        """
+        frame = self.frame()
+        keys = [key for key in self.head.keys if key in frame.columns]
+        told = {*keys, "seed"}
+        numbers = [name for name, kind in frame.schema.items() if kind.is_numeric() and name not in told]
+        rows: list[Row] = []
+        units = {name: column(name).unit for name in numbers}
+        for point, group in _groups(frame, keys):
+            for name in numbers:
+                values = group[name].drop_nulls().cast(pl.Float64).to_numpy()
+                if not len(values):
+                    continue
+                mean, half = mean_interval(values)
+                ends = (None, None, None) if math.isnan(half) else (half, mean - half, mean + half)
+                spread = dict(zip(("half", "low", "high"), ends, strict=True))
+                rows.append({**point, "column": name, "unit": units[name], "mean": mean, **spread, "runs": len(values)})
+        kinds = {key: frame.schema[key] for key in keys}
+        texts = {"column": pl.String, "unit": pl.String}
+        floats = dict.fromkeys(("mean", "half", "low", "high"), pl.Float64)
+        return pl.DataFrame(rows, schema={**kinds, **texts, **floats, "runs": pl.Int64})
+
+    def plots(self) -> list[Plot]:
+        """A plot of each column that is wanted: over the key with most values, with a line per other case."""
+        frame, varying = self.frame(), self.varying()
+        asked = self.head.wanted or PLOTTED
+        measured = [name for name in asked if name in frame.columns and frame[name].drop_nulls().len()]
+        if not varying or not measured:
+            return []
+        numbers = [key for key in varying if numeric(frame, key).schema[key].is_numeric()]
+        x = max(numbers or varying, key=lambda key: frame[key].n_unique())
+        by: list[str] = []
+        for key in varying:
+            # What changes together with the rest makes no lines of its own.
+            told = frame.select(x, *by).n_unique()
+            if key != x and frame.select(x, *by, key).n_unique() > told:
+                by.append(key)
+        if by and frame.select(by).n_unique() > _MOST_LINES:
+            return []
+        kind = "line" if numbers else "bars"
+        return [
+            Plot.model_validate({"kind": kind, "title": self.head.title, "x": x, "y": name, "by": by})
+            for name in measured
+        ]
+
+    def write(self, out: Path | str) -> list[Path]:
+        """Writes ``runs.parquet``, ``summary.parquet``, the plots and, if there are any, ``failed.json``.
+
+        Raises:
+            ResultsError: the folder cannot be written; what stood there stays.
+
+        """
+        final = Path(out) / SWEEPS / self.head.id
+        temporary = temporary_beside(final)
+        frame = self.frame()
+        try:
+            with writing(final):
+                temporary.mkdir(parents=True)
+                clear_leftovers(final.parent)
+                (temporary / "runs.parquet").write_bytes(_parquet(frame))
+                (temporary / "summary.parquet").write_bytes(_parquet(self.summary()))
+                (temporary / "sweep.json").write_bytes(as_json(asdict(self.head)))
+                if self.failed:
+                    (temporary / "failed.json").write_bytes(as_json(self.failed))
+                for plot in self.plots():
+                    plots.draw(plot, plots.means(plot, self.head.labels, frame), temporary)
+                names = sorted(path.name for path in temporary.iterdir())
+                replace_folder(temporary, final)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return [final / name for name in names]
+
+
+def _groups(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, pl.DataFrame]]:
+    """The runs of each point, in order."""
+    if not keys:
+        return [({}, frame)] if len(frame) else []
+    groups = frame.group_by(keys, maintain_order=True)
+    return [(dict(zip(keys, point, strict=True)), group) for point, group in groups]
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def as_json(value: object) -> bytes:
+    """A file's content, the same bytes for the same value."""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()

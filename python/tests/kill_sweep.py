@@ -1,0 +1,89 @@
+"""Kills a sweep twenty times at random places between its file operations, and compares what it leaves in the end.
+
+Run by test_sweep.py in a process of its own: it forks, which is safe only while there is one thread. A place is the
+n-th time that Python opens, makes, renames or removes something below the results, so that no clock is involved.
+"""
+
+import itertools
+import os
+import random
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+from fanin.cli import main
+from fanin.store import read_run
+
+COMMAND = ("sweep", "small.toml", "--seeds", "1..2", "--tables", "flows", "--columns", "goodput_bps", "--jobs", "2")
+KILLS = 20
+OPERATIONS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
+
+
+def attempt(out: str, kill_at: int) -> bool:
+    """Runs the sweep in a child that kills itself at that operation; whether it got to the end."""
+    child = os.fork()
+    if child == 0:
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        count = itertools.count(1)
+
+        def watch(event: str, arguments: tuple) -> None:
+            if event in OPERATIONS and out in str(arguments[0]) and next(count) == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(watch)
+        code = 0
+        try:
+            main([*COMMAND, "--out", out])
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        Path(f"{out}.operations").write_text(str(next(count)))
+        os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        return False
+    assert os.WEXITSTATUS(status) == 0
+    return True
+
+
+def left(out: str) -> dict[str, bytes]:
+    """The data set."""
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(Path(out, "sweeps").glob("*/*"))}
+
+
+def finished(out: str) -> dict[str, int]:
+    """The runs in the store, every one of them whole, and when they were written."""
+    folders = [folder for folder in Path(out, "runs").glob("*") if not folder.name.startswith(".tmp-")]
+    return {folder.name: (read_run(folder).folder / "manifest.json").stat().st_mtime_ns for folder in folders}
+
+
+def run() -> None:
+    assert attempt("whole", 0)
+    undisturbed = left("whole")
+    assert len(undisturbed) == 6, sorted(undisturbed)
+    operations = int(Path("whole.operations").read_text())
+    assert operations > 100
+    draw = random.Random(5)
+    kills = completions = 0
+    before: dict[str, int] = {}
+    while kills < KILLS or completions == 0:
+        killed = not attempt("killed", draw.randint(1, operations // 2) if kills < KILLS else 0)
+        after = finished("killed")
+        assert before.items() <= after.items(), "a finished run was lost or made again"
+        before = after
+        if killed:
+            kills += 1
+            assert left("killed") in ({}, undisturbed)
+            continue
+        completions += 1
+        assert after.keys() == finished("whole").keys()
+        assert left("killed") == undisturbed
+        shutil.rmtree("killed")
+        before = {}
+    print(f"{kills} kills, {completions} completions")
+
+
+run()

@@ -1,0 +1,234 @@
+"""``fanin sweep`` and ``fanin merge``."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import fanin
+from fanin.errors import RunError
+from fanin.shards import Shard
+from fanin.stats import mean_interval
+
+SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "--columns", "goodput_bps")
+
+
+def data_set(out: str) -> dict[str, bytes]:
+    """The bytes of every file of the one sweep in a results folder."""
+    return {path.name: path.read_bytes() for path in Path(out, "sweeps").glob("*/*")}
+
+
+def frame(out: str, name: str = "runs") -> pl.DataFrame:
+    return pl.read_parquet(next(Path(out, "sweeps").glob(f"*/{name}.parquet")))
+
+
+def failing(monkeypatch, **settings):
+    """Runs with these settings break an invariant; everything else is simulated."""
+    real = fanin.Experiment.simulate
+
+    def simulate(self, overrides, progress=None):
+        if {(path.replace("_", "."), value) for path, value in settings.items()} <= set(overrides):
+            raise RunError("a packet is missing")
+        return real(self, overrides, progress)
+
+    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+
+
+def test_the_data_set_has_a_row_per_run_with_every_total(cli, work):
+    result = cli(*SWEEP)
+    assert result.code == 0, result.err
+    runs = frame("results")
+    keys = ["transport.scheme", "traffic.bursts.senders", "network.buffer", "seed"]
+    assert runs.columns[:5] == [*keys, "run_id"]
+    assert len(runs) == 2 * 3 * 2 * 3
+    # Paired seeds: each point has the same ones, in order.
+    assert runs["seed"].to_list() == [1, 2, 3] * 12
+    one = dict(zip(keys[:3], runs.row(4)[:3], strict=True))
+    run = fanin.load("small.toml").run(seed=2, overrides=one)
+    totals = {name: value for name, value in run.summary.items() if name not in ("groups", "wall_s")}
+    assert runs.row(4, named=True).items() >= totals.items()
+    assert runs["run_id"][4] == run.run_id
+    assert runs["groups.bursts.flows"][4] == run.summary["groups"][1]["flows"]
+    # The clock's numbers are another each time.
+    assert "wall_s" not in runs.columns
+
+
+def test_the_summary_has_intervals_over_the_seeds(cli, work):
+    cli(*SWEEP)
+    runs, summary = frame("results"), frame("results", "summary")
+    point = {"transport.scheme": "dctcp", "traffic.bursts.senders": 8, "network.buffer": "30pkt"}
+    row = summary.filter(column="goodput_bps", **point).row(0, named=True)
+    mean, half = mean_interval(runs.filter(**point)["goodput_bps"].to_numpy())
+    assert (row["mean"], row["half"], row["low"], row["high"]) == (mean, half, mean - half, mean + half)
+    assert (row["unit"], row["runs"]) == ("bit/s", 3)
+    assert set(summary["column"]).isdisjoint({"seed", "run_id", "traffic.bursts.senders"})
+
+
+def test_the_printed_queries_work(cli, work):
+    out = cli(*SWEEP).out.splitlines()
+    duckdb, polars = shlex.split(out[-2]), shlex.split(out[-1])
+    assert duckdb[:2] == ["duckdb", "-c"]
+    # What DuckDB takes as a file, polars takes as a table of that name.
+    path = duckdb[2].split('FROM "')[1].split('"')[0]
+    sql = duckdb[2].replace(f'"{path}"', "runs").replace("avg", "AVG")
+    found = pl.SQLContext(runs=pl.read_parquet(path)).execute(sql.split(" ORDER BY ALL")[0], eager=True)
+    assert len(found) == 12
+    shown = subprocess.run([sys.executable, *polars[1:]], capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("shape: (12, 5)")
+
+
+def test_the_table_and_the_plots(cli, work):
+    lines = cli(*SWEEP).out.splitlines()
+    assert lines[0] == "# A small incast"
+    assert lines[1].split("\t") == ["scheme", "senders", "buffer", "goodput [Mbit/s]"]
+    assert lines[2].split("\t")[:3] == ["newreno", "2", "10pkt"]
+    assert "±" in lines[2]
+    names = {path.name for path in Path("results", "sweeps").glob("*/*")}
+    assert names == {
+        "runs.parquet",
+        "summary.parquet",
+        "sweep.json",
+        *(f"goodput-bps.{x}" for x in ("png", "svg", "csv")),
+    }
+    drawn = pl.read_csv(next(Path("results").glob("sweeps/*/goodput-bps.csv")))
+    assert drawn["by"].unique().sort().to_list() == ["dctcp, 10pkt", "dctcp, 30pkt", "newreno, 10pkt", "newreno, 30pkt"]
+
+
+def test_json_is_one_object(cli, work):
+    found = json.loads(cli(*SWEEP, "--seeds", "7", "--json").out)
+    assert (found["runs"], found["failed"], found["seeds"]) == (12, [], [7])
+    assert found["keys"] == ["transport.scheme", "traffic.bursts.senders", "network.buffer"]
+    assert found["summary"][0]["half"] is None
+    assert all(Path(path).is_file() for path in found["paths"])
+    assert set(found["query"]) == {"duckdb", "polars"}
+
+
+def test_keys_that_change_together(cli, work):
+    pair = ("--set", "network.rate=1Gbps,2Gbps", "--set", "network.buffer=20pkt,40pkt")
+    result = cli("sweep", "small.toml", "--bare", *pair, "--zip", "network.rate,network.buffer", "--seeds", "1")
+    assert result.code == 0, result.err
+    assert frame("results").select("network.rate", "network.buffer").rows() == [("1Gbps", "20pkt"), ("2Gbps", "40pkt")]
+    # One line, as the two keys are one.
+    assert pl.read_csv(next(Path("results").glob("sweeps/*/goodput-bps.csv")))["by"].unique().to_list() == [""]
+
+
+def test_what_is_wrong_is_said_before_anything_runs(cli, work):
+    bare = ("sweep", "small.toml", "--bare")
+    assert "did you mean" in cli(*bare, "--set", "network.bufer=1pkt,2pkt").err
+    assert cli(*bare, "--set", "network.buffer=5pkt..80pkt").code == 2
+    assert cli(*bare, "--set", "network.buffer=5pkt", "--set", "network.buffer=6pkt").code == 2
+    assert cli(*bare, "--columns", "godput_bps").code == 2
+    assert cli(*bare, "--tables", "flow").code == 2
+    assert cli(*bare, "--shard", "3/2").code == 2
+    assert cli(*bare, "--set", "network.buffer=1pkt,2pkt", "--zip", "network.buffer,network.rate").code == 3
+    assert not Path("results").exists()
+
+
+def test_a_killed_sweep_goes_on_and_leaves_the_same_bytes(work):
+    """Twenty times killed, at any place: nothing is lost, made twice or left in halves."""
+    driver = Path(__file__).with_name("kill_sweep.py")
+    done = subprocess.run([sys.executable, driver], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("20 kills")
+
+
+def test_a_failed_run_is_recorded_and_tried_again_when_asked(cli, work, monkeypatch):
+    with monkeypatch.context() as patched:
+        failing(patched, transport_scheme="dctcp", network_buffer="10pkt", run_seed="2")
+        result = cli(*SWEEP)
+    assert result.code == 1
+    assert "error: transport.scheme dctcp, traffic.bursts.senders 2, network.buffer 10pkt, seed 2" in result.err
+    assert "3 of 36 runs failed" in result.err
+    assert len(frame("results")) == 33
+    failed = json.loads(data_set("results")["failed.json"])
+    assert [(each["seed"], each["error"]) for each in failed] == [(2, "a packet is missing")] * 3
+    assert failed[0]["scenario"]["run"]["seed"] == 2
+    assert failed[0]["scenario"]["network"]["buffer"] == "10pkt"
+    # Nothing has changed, so nothing is simulated.
+    again = cli(*SWEEP)
+    assert (again.code, "3 of 36 runs failed" in again.err) == (1, True)
+    assert cli(*SWEEP, "--failed").code == 0
+    assert "failed.json" not in data_set("results")
+    cli(*SWEEP, "--out", "undisturbed")
+    assert data_set("results") == data_set("undisturbed")
+
+
+def test_shards_are_joined_to_the_same_bytes(cli, work):
+    cli(*SWEEP)
+    for index in (1, 3):
+        result = cli(*SWEEP, "--shard", f"{index}/3", "--out", f"part-{index}")
+        assert result.code == 0, result.err
+    missing = cli("merge", "part-1", "part-3", "--out", "joined")
+    assert (missing.code, "missing 2/3" in missing.err) == (3, True)
+    cli(*SWEEP, "--shard", "2/3", "--out", "part-2", "--jobs", "1")
+    joined = cli("merge", "part-2", "part-1", "part-3", "part-1", "--out", "joined")
+    assert joined.code == 0, joined.err
+    assert data_set("joined") == data_set("results")
+    assert {path.name for path in Path("joined/runs").iterdir()} == {
+        path.name for path in Path("results/runs").iterdir()
+    }
+
+
+def test_shards_may_share_a_results_folder(cli, work):
+    cli(*SWEEP)
+    for index in (1, 2):
+        cli(*SWEEP, "--shard", f"{index}/2", "--out", "shared")
+    assert cli("merge", "--out", "shared").code == 0
+    assert data_set("shared") == data_set("results")
+
+
+def test_shards_that_differ_are_refused(cli, work):
+    for index in (1, 2):
+        cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}")
+    shutil.copytree("part-1", "other")
+    path = next(Path("other").glob("shards/*/1-of-2.json"))
+    whole = path.read_text()
+    path.write_text(whole.replace('"result_hash": "', '"result_hash": "f', 1))
+    result = cli("merge", "part-1", "part-2", "other")
+    assert (result.code, "differs from that of another shard: result_hash" in result.err) == (3, True)
+    result = cli("merge", "other", "part-2")
+    assert (result.code, "not the run that its shard has tabulated" in result.err) == (3, True)
+    path.write_text(whole.replace('"engine_version": "', '"engine_version": "9', 1))
+    assert "are of two engines, 90.1.0+" in cli("merge", "other", "part-2").err
+    path.write_text(whole[:-9])
+    assert "1-of-2.json: damaged" in cli("merge", "other", "part-2").err
+    assert "no finished shards" in cli("merge", "--out", ".").err
+    assert "nowhere: no such folder" in cli("merge", "nowhere").err
+
+
+def test_a_shard_with_a_damaged_run_is_refused(cli, work):
+    tables = (*SWEEP, "--tables", "flows")
+    for index in (1, 2):
+        cli(*tables, "--shard", f"{index}/2", "--out", f"part-{index}")
+    path = next(Path("part-1").glob("runs/*/flows.parquet"))
+    path.write_bytes(bytes(len(path.read_bytes())))
+    result = cli("merge", "part-1", "part-2")
+    assert (result.code, "damaged" in result.err) == (3, True)
+
+
+def test_failed_runs_of_shards_are_joined_too(cli, work, monkeypatch):
+    failing(monkeypatch, transport_scheme="dctcp", network_buffer="10pkt", run_seed="2")
+    cli(*SWEEP)
+    assert [cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}").code for index in (1, 2)] == [0, 1]
+    assert cli("merge", "part-1", "part-2", "--out", "joined").code == 1
+    assert data_set("joined") == data_set("results")
+
+
+@pytest.mark.parametrize("count", [1, 3, 7])
+def test_every_point_is_in_one_shard(count):
+    shards = [Shard.parse(f"{index}/{count}") for index in range(1, count + 1)]
+    assert all(sum(shard.has(place) for shard in shards) == 1 for place in range(50))
+
+
+def test_ctrl_c_exits_with_130(cli, work, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fanin.cli.sweep.outcomes", interrupted)
+    result = cli(*SWEEP)
+    assert (result.code, "the same command goes on from there" in result.err) == (130, True)
