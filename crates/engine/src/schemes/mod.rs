@@ -27,7 +27,7 @@ use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
 
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
-use crate::spec::{Param, Params};
+use crate::spec::{Param, Params, SpecError, TrafficGroup};
 use crate::units::{Rate, Time};
 use std::any::Any;
 
@@ -121,6 +121,10 @@ pub struct NetworkFacts {
 
 /// A published system: a bundle of roles.
 pub trait Scheme: Send + Sync {
+    /// Refuses what it could not serve: `groups` are the traffic whose hosts run it, `params` its own values.
+    fn check(&self, _params: &Params, _groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+        Ok(())
+    }
     /// The sender of one flow.
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(NewReno)

@@ -18,7 +18,7 @@ use crate::sim::probes::{self, Probes};
 use crate::sim::switching::{ControlChannel, Mail};
 use crate::sim::transfers::Group;
 use crate::sim::world::{Endpoint, Host, World, stream};
-use crate::spec::{Params, Scenario, SpecError};
+use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
 use crate::tcp::EcnMode;
 use crate::tcp::rack_recovery::RackConfig;
 use crate::tcp::receiver::{AckList, ReceiverConfig};
@@ -101,6 +101,11 @@ impl Layout {
         for group in &scenario.traffic {
             let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
             endpoints.push(endpoint(scenario, schemes.keys[scheme], scheme, &*schemes.built[scheme])?);
+        }
+        for (key, scheme) in schemes.keys.iter().zip(&schemes.built) {
+            let runs_it = |group: &&TrafficGroup| group.scheme.unwrap_or(scenario.scheme_key()) == *key;
+            let groups: Vec<&TrafficGroup> = scenario.traffic.iter().filter(runs_it).collect();
+            scheme.check(scenario.scheme(key), &groups)?;
         }
         let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
         let schemes = schemes.built;

@@ -17,6 +17,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     },
     one_client: false,
     near: |_| 0,
+    unopened: |_| None,
     build: |params, _| build(params),
 };
 

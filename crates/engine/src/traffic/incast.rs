@@ -1,6 +1,9 @@
 //! Incast: many servers answer one client at once, once or in barrier-synchronised rounds.
 
-use super::{Connection, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
+use super::{
+    Connection, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for,
+    host, shuffled,
+};
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Kind, Param, Params, Sizes, SpecError};
 use crate::topology::Demand;
@@ -21,6 +24,10 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     },
     one_client: true,
     near: |_| 0,
+    unopened: |params| {
+        let open = Unopened { key: "connections", instead: "connections = \"fresh\"" };
+        if params.text("connections") == "persistent" { Some(open) } else { asked_for(params) }
+    },
     build: |params, _| build(params),
 };
 

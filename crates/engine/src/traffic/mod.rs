@@ -30,8 +30,25 @@ pub struct TrafficRow {
     pub one_client: bool,
     /// How many of its sending hosts stand at its client's switch, if there are so many; they are its first.
     pub near: fn(&Params) -> usize,
+    /// Why not every connection of its data is opened by the host that sends the data, if so.
+    pub unopened: fn(&Params) -> Option<Unopened>,
     /// Makes the pattern.
     pub build: Build,
+}
+
+/// A key by which data comes on connections that its sender does not open for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unopened {
+    /// The key.
+    pub key: &'static str,
+    /// What to write so that it does.
+    pub instead: &'static str,
+}
+
+/// Requests go on the connection of their answer, which the client opens then.
+fn asked_for(params: &Params) -> Option<Unopened> {
+    let asked = params.bytes("request").get() > 0;
+    asked.then_some(Unopened { key: "request", instead: "request = \"0B\"" })
 }
 
 /// Makes a pattern where it will be at work.

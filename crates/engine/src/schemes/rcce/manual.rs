@@ -17,7 +17,7 @@ hosts with more than `queue-max` connections (`st-when`), which edge switches co
 number of their flowcell.\n\
 * **Receiving host**: a segment that overtook an earlier flowcell waits for it, `st-hold` at most, so that TCP does not take \
 it for a sign of loss; a hole within a flowcell shows at once.\n\
-* **Edge aggregators** are hosts near the receiver that gather answers: traffic of kind `relay-tree`, and no `edge-mode`. \
+* **Edge aggregators** are hosts near the receiver that gather answers: traffic of kind `relay-tree`, which `edge-mode = relay-tree` insists on. \
 Every hop of it is a transfer of its own, scheduled by the host where it ends. The paper's figures have none: a single \
 receiver gets 100 answers of 32 KB in 28 ms, which is what its link takes for all of them. Sorting by size (`edge-triage`) is \
 the client's work, which knows how large each answer will be before it asks.\n\
@@ -38,8 +38,8 @@ tree: nobody tells the controller, and a share of every flow's cells is lost unt
 A switch that is never heard is in no tree, and its hosts' flows keep ECMP's path. News of a crowd, and labels that change \
 after the first, are not confirmed by the other edges: one that misses them keeps what it knew until the next news.\n\
 * **Counting**: a connection whose SYN or FIN a switch does not see is not counted, or counted on.\n\
-* **Proxy**: connections whose SYN it did not see are not scheduled, among them answers on the connection of a request and \
-those that are open from the beginning. That a packet was let in and when it \
+* **Proxy**: it schedules connections whose data comes from the host that sent the SYN. Answers on the connection of a \
+request and connections that are open from the beginning have none that it sees, and are refused. That a packet was let in and when it \
 leaves are worked out from the port's backlog, buffer and rate: a link that is down or slowed by a fault, or a shared \
 buffer that refuses it, is not seen, and a segment lost behind the port counts as arrived, until its sender repeats it.\n\
 * **Announcement**: SYNs carry size (up to 1 TiB) and deadline (in steps of 100 us) in place of RCC's three words in every \
@@ -83,7 +83,8 @@ pub(super) const READINGS: &[Reading] = &[
         id: "E5",
         text: "The edge has no algorithm: neither place nor fan-in nor what it computes. Section IV puts the mechanism at \
                the receiver, section III.C makes the edge a tier of aggregators, and the figures show neither. The scheme \
-               is the receiver's, or as a third mode its last switch's; aggregators are the traffic pattern relay-tree, with all of that as parameters.",
+               is the receiver's, or as a third mode its last switch's; aggregators are the traffic pattern relay-tree, with all of \
+               that as parameters.",
         params: &[
             "scheme.rcce.edge-mode",
             "scheme.rcce.proxy-counts",

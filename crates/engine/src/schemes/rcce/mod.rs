@@ -19,13 +19,14 @@ mod params;
 mod proxy;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod trees;
 
 use super::{FlowFacts, NetworkFacts, NodeFacts, Rcc, Scheme, SchemeRow};
 use crate::roles::{
     CongestionControl, Controller as ControllerRole, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
 };
-use crate::spec::Params;
+use crate::spec::{Params, SpecError, TrafficGroup};
 use crate::units::Time;
 use controller::Controller;
 use edge::{Edge, EdgeState, OverTrees};
@@ -86,6 +87,9 @@ impl Bundle {
 }
 
 impl Scheme for Bundle {
+    fn check(&self, params: &Params, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+        traffic::check(params, groups)
+    }
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
         self.rcc.congestion_control(flow)
     }

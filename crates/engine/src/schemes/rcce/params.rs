@@ -90,10 +90,10 @@ const fn same(one: &str, other: &str) -> bool {
 const EDGE: [Param; 8] = [
     Param::new(
         "edge-mode",
-        Kind::Choice(&["none", "tor-proxy"]),
+        Kind::Choice(&["none", "relay-tree", "tor-proxy"]),
         "none",
-        "Whether the receiving host schedules, or the last switch for it. The paper's third form, aggregators, is traffic \
-         and no mode: [[traffic]] of kind = \"relay-tree\".",
+        "Whether the receiving host schedules, or the last switch for it. The paper's third form, aggregators whose hosts \
+         schedule, is [[traffic]] of kind = \"relay-tree\", which runs with none too; relay-tree insists on it.",
         "RCCE, section IV: implemented at the receiver side; the figures show nothing else",
     )
     .reading("E5"),

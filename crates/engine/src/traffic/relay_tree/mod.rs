@@ -8,7 +8,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-use super::{Connection, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
+use super::{Connection, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for};
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Params, SpecError};
 use crate::topology::Demand;
@@ -28,6 +28,10 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     },
     one_client: true,
     near: near_client,
+    unopened: |params| {
+        let open = Unopened { key: "cut-through", instead: "cut-through = false" };
+        if params.flag("cut-through") { Some(open) } else { asked_for(params) }
+    },
     build: |params, _| build(params),
 };
 

@@ -11,7 +11,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-use super::{Connection, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
+use super::{Connection, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
 use crate::ids::TransferId;
 use crate::spec::{Params, Sizes, SpecError};
 use crate::topology::{BY_PART, Demand};
@@ -33,6 +33,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     },
     one_client: false,
     near: |_| 0,
+    unopened: asked_for,
     build,
 };
 

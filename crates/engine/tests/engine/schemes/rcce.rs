@@ -386,6 +386,56 @@ fn keys_that_do_nothing_in_the_last_switch_are_refused() {
     }
 }
 
+/// The error of a scenario with these traffic groups.
+fn refusal(mode: &str, traffic: &str) -> Option<String> {
+    let text = format!("{SETTING}[scheme.rcce]\nedge-mode = \"{mode}\"\n{traffic}\n");
+    let scenario = fanin_engine::spec::Scenario::parse(&text, "x.toml", &[]).expect("each value does by itself");
+    fanin_engine::sim::run(&scenario, None).err().map(|error| error.to_string())
+}
+
+#[test]
+fn connections_that_a_scheduler_in_the_last_switch_could_not_see_are_refused() {
+    let incast = "[[traffic]]\nname = \"bursts\"\nkind = \"incast\"\nsenders = 2\nbytes-each = \"3KB\"\n";
+    let relayed =
+        "[[traffic]]\nname = \"bursts\"\nkind = \"relay-tree\"\nsenders = 4\nedge-count = 2\nbytes-each = \"3KB\"\n";
+    let sessions = "[[traffic]]\nname = \"bursts\"\nkind = \"sessions\"\nsenders = 2\nconcurrent = 1\ncount = 2\nbytes-each = \"3KB\"\n";
+    for (group, values, key) in [
+        (incast, "connections = \"persistent\"", "connections"),
+        (incast, "request = \"100B\"", "request"),
+        (relayed, "", "request"),
+        (relayed, "request = \"0B\"\ncut-through = true", "cut-through"),
+        (sessions, "request = \"1B\"", "request"),
+    ] {
+        let error = refusal("tor-proxy", &format!("{group}{values}")).expect(values);
+        for part in ["x.toml", &format!("traffic.bursts.{key}"), "tor-proxy", "edge-mode = \"none\""] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        assert_eq!(refusal("none", &format!("{group}{values}")), None);
+        // A group of another scheme is not promised to be scheduled.
+        assert_eq!(refusal("tor-proxy", &format!("{group}scheme = \"newreno\"\n{values}")), None);
+    }
+    for group in [
+        incast,
+        sessions,
+        &format!("{relayed}request = \"0B\""),
+        "[[traffic]]\nkind = \"background\"\nbytes-each = \"9KB\"",
+    ] {
+        assert_eq!(refusal("tor-proxy", group), None, "{group}");
+    }
+}
+
+#[test]
+fn aggregators_that_nothing_brings_are_asked_for() {
+    let incast = "[[traffic]]\nkind = \"incast\"\nsenders = 2\nbytes-each = \"3KB\"\n";
+    let error = refusal("relay-tree", incast).expect("no aggregators");
+    for part in ["x.toml", "scheme.rcce.edge-mode", "kind = \"relay-tree\""] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let relayed =
+        "[[traffic]]\nname = \"tree\"\nkind = \"relay-tree\"\nsenders = 4\nedge-count = 2\nbytes-each = \"3KB\"\n";
+    assert_eq!(refusal("relay-tree", &format!("{incast}{relayed}")), None);
+}
+
 #[test]
 fn a_segment_that_a_link_loses_behind_the_switch_does_not_stop_its_scheduler() {
     // The switch has counted it as arrived; its sender repeats it.

@@ -1,0 +1,32 @@
+//! What traffic RCCE's edge can serve.
+
+use crate::spec::{Params, SpecError, TrafficGroup};
+use crate::traffic;
+
+/// The pattern with aggregators.
+const RELAY_TREE: &str = "relay-tree";
+
+/// Fails where the edge would do nothing for some of the traffic without a word.
+pub(super) fn check(params: &Params, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+    match params.text("edge-mode") {
+        "tor-proxy" => groups.iter().try_for_each(|group| opened_by_sender(group)),
+        RELAY_TREE if groups.iter().all(|group| group.kind != RELAY_TREE) => Err(params.fail_with_suggestion(
+            "edge-mode",
+            "the aggregators are traffic of kind = \"relay-tree\", and no [[traffic]] of this scheme is of that kind",
+            "add a [[traffic]] of kind = \"relay-tree\", or write edge-mode = \"none\"",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The switch learns of a connection by the SYN that goes where the data goes.
+fn opened_by_sender(group: &TrafficGroup) -> Result<(), SpecError> {
+    let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
+    let Some(unopened) = (row.unopened)(&group.params) else { return Ok(()) };
+    Err(group.params.fail_with_suggestion(
+        unopened.key,
+        "the scheduler of scheme.rcce.edge-mode = \"tor-proxy\" sees no SYN of the host that sends the data, and would not \
+         schedule it",
+        format!("{}, or scheme.rcce.edge-mode = \"none\", by which the receiving host schedules", unopened.instead),
+    ))
+}
