@@ -1,6 +1,7 @@
 //! The controller: it knows every connection, and tells background from burst flows (Step 2).
 
 use super::flows::{ClassConfig, GlobalFlow, Place};
+use super::lists::Lists;
 use super::regulation::{Congestion, change};
 use super::table::priority;
 use super::trigger::Level;
@@ -51,6 +52,8 @@ pub(crate) struct Controller {
     pub(super) switches: BTreeMap<NodeId, BTreeMap<u32, Rate>>,
     /// GVT: every connection by its addresses, in the direction of its data.
     pub(super) flows: BTreeMap<Addresses, GlobalFlow>,
+    /// BGT, and who has a window, by port.
+    pub(super) lists: Lists,
     pub(super) congested: BTreeMap<Place, Congestion>,
     polling: bool,
     next_xid: u32,
@@ -62,6 +65,7 @@ impl Controller {
             cfg,
             switches: BTreeMap::new(),
             flows: BTreeMap::new(),
+            lists: Lists::default(),
             congested: BTreeMap::new(),
             polling: false,
             next_xid: 0,
@@ -118,7 +122,13 @@ impl Controller {
             self.flows.entry(name).or_insert_with(|| GlobalFlow::new(mss));
         }
         let Some(flow) = self.flows.get_mut(&name) else { return false };
-        let new = flow.pass(at, acks);
+        let (new, before) = flow.pass(at, acks);
+        if new && !acks {
+            if let Some(before) = before {
+                self.lists.leave(before, &name, flow);
+            }
+            self.lists.join(at, name, flow);
+        }
         let matching = Match { connection: Some(frame.addresses), ..Match::default() };
         let change = FlowMod {
             cookie: if acks { cookie::ACKS } else { cookie::DATA },
@@ -157,6 +167,12 @@ impl Controller {
 
     fn remove(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses) {
         let Some(flow) = self.flows.remove(name) else { return };
+        for port in &flow.path {
+            self.lists.leave(*port, name, &flow);
+        }
+        for port in flow.limits.keys() {
+            self.lists.limit(*port, name, false);
+        }
         let mut delete = |switch, cookie, connection| {
             let matching = Match { connection: Some(connection), ..Match::default() };
             let change = change(command::DELETE, cookie, priority::FLOW, matching, Vec::new());
@@ -186,8 +202,15 @@ impl Controller {
 
     /// Statistics of a flow's data, from one of its switches: they classify it (Step 2).
     fn on_stats(&mut self, stats: &FlowStats) {
-        if let Some(flow) = stats.matching.connection.and_then(|name| self.flows.get_mut(&name)) {
-            flow.on_stats(&stats.counters, &self.cfg.classes);
+        let Some(name) = stats.matching.connection else { return };
+        let Some(flow) = self.flows.get_mut(&name) else { return };
+        let before = flow.class;
+        flow.on_stats(&stats.counters, &self.cfg.classes);
+        if flow.class != before {
+            for port in &flow.path {
+                self.lists.leave(*port, &name, flow);
+                self.lists.join(*port, name, flow);
+            }
         }
     }
 }

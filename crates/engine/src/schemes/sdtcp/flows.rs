@@ -83,15 +83,17 @@ impl GlobalFlow {
         }
     }
 
-    /// The handshake passes a switch and is to leave by this port. Whether that was not known.
-    pub(crate) fn pass(&mut self, at: Place, acks: bool) -> bool {
+    /// The handshake passes a switch and is to leave by this port. Whether that was not known, and the port of this switch
+    /// by which it left before.
+    pub(crate) fn pass(&mut self, at: Place, acks: bool) -> (bool, Option<Place>) {
         let places = if acks { &mut self.acks } else { &mut self.path };
         // Sent again it may take another way: one port per switch.
         if let Some(known) = places.iter_mut().find(|place| place.0 == at.0) {
-            return std::mem::replace(known, at) != at;
+            let before = std::mem::replace(known, at);
+            return (before != at, Some(before));
         }
         places.push(at);
-        true
+        (true, None)
     }
 
     /// Bytes of the lists that it owns.

@@ -2,13 +2,14 @@
 //! Sensors 2017, 17(1), 109).
 //!
 //! **Switch** ([`trigger`], [`table`], [`switch`]): notifies a controller when a queue grows beyond three thresholds, and
-//! when it has recovered; rewrites the windows of acknowledgements. **Controller** ([`flows`], [`controller`], [`regulation`]): knows
+//! when it has recovered; rewrites the windows of acknowledgements. **Controller** ([`flows`], [`lists`], [`controller`], [`regulation`]): knows
 //! every connection from its SYN and FIN, tells background from burst flows by polled statistics, and takes windows
 //! away from the former. They talk OpenFlow 1.3 with additions ([`wire`]). **End hosts** are unmodified. [`stress`] is the
 //! controller alone, for measuring it.
 
 mod controller;
 mod flows;
+mod lists;
 mod manual;
 mod params;
 mod regulation;

@@ -22,8 +22,7 @@ impl Controller {
         if level == Level::None {
             // READING: S9 recovery deletes the rules of that port, and the receivers' own windows count again.
             self.congested.remove(&port);
-            let limited: Vec<Addresses> =
-                self.flows.iter().filter(|(_, flow)| flow.limits.contains_key(&port)).map(|(name, _)| *name).collect();
+            let limited = self.lists.of(port).map(|list| list.limited.clone()).unwrap_or_default();
             for name in &limited {
                 self.set_limit(cx, name, port, None);
             }
@@ -40,20 +39,20 @@ impl Controller {
         if !self.cfg.acts[level as usize - 1] {
             return;
         }
-        // READING: S6 N counts the flows whose data leave by that port.
-        let members: Vec<(Addresses, Class, f64)> = self
-            .flows
-            .iter()
-            .filter(|(_, flow)| flow.path.contains(&port))
-            .map(|(name, flow)| (*name, flow.class, f64::from(flow.mss)))
-            .collect();
+        let Some(list) = self.lists.of(port) else { return };
         // READING: S7 the round trip without its queue, which Q adds; one that was measured has it already.
         let pipe = rate.bytes_in(self.cfg.rtt) + if self.cfg.loaded { queue } else { 0.0 };
-        let reserved = members.iter().filter(|(_, class, _)| *class == Class::Background).map(|(_, _, mss)| mss).sum();
-        let bursts = members.iter().filter(|(_, class, _)| *class == Class::Burst).count();
-        let shares = Shares { total: pipe + queue, flows: members.len(), reserved, bursts };
-        for (name, class, mss) in members {
-            let limit = shares.limit(level, class, mss, self.cfg.factors);
+        // READING: S6 N counts the flows whose data leave by that port.
+        let (flows, reserved) = (list.flows, list.reserved as f64);
+        let shares = Shares { total: pipe + queue, flows, reserved, bursts: flows - list.background.len() };
+        let names: Vec<Addresses> = match level {
+            Level::High => self.flows.keys().copied().collect(),
+            // Step 3 selects from the BGT alone. A burst flow has a window here if the news of a recovery was lost.
+            Level::None | Level::Low | Level::Modest => list.background.union(&list.limited).copied().collect(),
+        };
+        for name in names {
+            let Some(flow) = self.flows.get(&name).filter(|flow| flow.path.contains(&port)) else { continue };
+            let limit = shares.limit(level, flow.class, f64::from(flow.mss), self.cfg.factors);
             self.set_limit(cx, &name, port, limit);
         }
     }
@@ -67,6 +66,9 @@ impl Controller {
         }
         let switch = had.map_or_else(|| flow.rewriter(port.0), |(switch, _)| switch);
         flow.limits.extend(limit.map(|bytes| (port, (switch, bytes))));
+        if had.is_some() != limit.is_some() {
+            self.lists.limit(port, name, limit.is_some());
+        }
         // READING: S10 of several limits at one switch the least counts; those of several switches meet in the packet.
         let least = flow.limits.values().filter(|(at, _)| *at == switch).map(|(_, bytes)| *bytes).min();
         let matching = Match { connection: Some(name.reversed()), tcp_flags: Some(ACK_NOT_SYN), ..Match::default() };

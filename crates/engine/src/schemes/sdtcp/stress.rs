@@ -79,10 +79,12 @@ impl ControllerStress {
         self.controller.flows.len()
     }
 
-    /// Bytes of its flow table: keys, rows and the lists that rows own; the tree's spare room is not counted.
+    /// Bytes of its flow tables: keys, rows and the lists that rows own, and the names in the BGT and of limited flows;
+    /// the trees' spare room is not counted.
     pub fn table_bytes(&self) -> usize {
         let row = size_of::<Addresses>() + size_of::<super::flows::GlobalFlow>();
-        self.controller.flows.values().map(|flow| row + flow.list_bytes()).sum()
+        let rows: usize = self.controller.flows.values().map(|flow| row + flow.list_bytes()).sum();
+        rows + self.controller.lists.bytes()
     }
 }
 

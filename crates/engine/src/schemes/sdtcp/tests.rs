@@ -1,7 +1,7 @@
 //! The controller and the switch, message by message.
 
 use super::controller::Controller;
-use super::flows::Class;
+use super::flows::{Class, GlobalFlow};
 use super::regulation::Shares;
 use super::switch::{Switch, SwitchConfig};
 use super::table::{ACK_NOT_SYN, priority};
@@ -20,6 +20,8 @@ use crate::roles::{
 use crate::schemes::{NodeFacts, Scheme as _};
 use crate::spec::Params;
 use crate::units::{Rate, Time};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 const GBPS: Rate = Rate::from_bps(1_000_000_000);
 const MSS: u32 = 1460;
@@ -80,11 +82,15 @@ impl Control {
         self.act(|controller, cx| controller.on_message(cx, NodeId::new(from), &bytes))
     }
     fn packet(&mut self, from: usize, flow: usize, acks: bool, flags: Flags) -> Orders {
+        self.packet_by(from, flow, acks, flags, 1)
+    }
+    /// The same, its data on their way to a port.
+    fn packet_by(&mut self, from: usize, flow: usize, acks: bool, flags: Flags, port: u32) -> Orders {
         let addresses = if acks { name(flow).reversed() } else { name(flow) };
         let flags = flags.with_if(Flags::ACK, acks).tcp_byte();
         let frame =
             Frame { addresses, flags, seq: 0, ack: 0, window: 0, payload: 0, mss: Some(MSS as u16), scale: Some(2) };
-        let (in_port, out_port) = if acks { (1, 2) } else { (2, 1) };
+        let (in_port, out_port) = if acks { (port, 2) } else { (2, port) };
         let about = Match { in_port: Some(in_port), out_port: Some(out_port), ..Match::default() };
         let data = frame.head();
         let body = PacketIn { buffer: 7, total: 54, reason: reason::ACTION, cookie: cookie::CONNECTION, about, data };
@@ -168,6 +174,52 @@ fn notifications_set_the_windows_of_their_port_and_recovery_lifts_them() {
     let gone = windows(&control.notify(0, Level::None, 10));
     assert_eq!(gone, [(0, 0, None), (0, 1, None), (0, 2, None), (0, 3, None)]);
     assert_eq!(windows(&control.notify(0, Level::None, 10)), [], "nothing is left to lift");
+}
+
+#[test]
+fn low_congestion_lifts_what_a_lost_recovery_has_left_to_burst_flows() {
+    let mut control = Control::new(&[]);
+    control.background(0);
+    control.open(1);
+    assert_eq!(windows(&control.notify(0, Level::High, 85)).len(), 2);
+    assert_eq!(windows(&control.notify(0, Level::Low, 30)), [(0, 0, Some(23_333)), (0, 1, None)], "2/3 x 70000 / 2");
+    assert_eq!(windows(&control.notify(0, Level::Low, 30)).len(), 1);
+}
+
+proptest! {
+    /// Held against the GVT: flows open (again, by another way), are classified, limited and end.
+    #[test]
+    fn the_lists_of_a_port_say_what_the_table_of_all_flows_does(
+        steps in prop::collection::vec((0_usize..6, 0_usize..2, 1_u32..3, 0_u8..6), 1..80)
+    ) {
+        let mut control = Control::new(&[]);
+        for (flow, switch, port, what) in steps {
+            match what {
+                0 | 1 => drop(control.packet_by(switch, flow, false, Flags::SYN, port)),
+                2 => control.carried(flow, 2_000_000, Time::from_secs(2)),
+                3 => drop(control.notify(switch, [Level::Low, Level::High][port as usize - 1], 85)),
+                4 => drop(control.notify(switch, Level::None, 1)),
+                _ => drop(control.packet(switch, flow, false, Flags::FIN)),
+            }
+            let Controller { flows, lists, .. } = &control.controller;
+            for port in [0, 1].into_iter().flat_map(|switch| [1, 2].map(|port| (NodeId::new(switch), port))) {
+                let named = |is: &dyn Fn(&GlobalFlow) -> bool| -> BTreeSet<Addresses> {
+                    flows.iter().filter(|(_, flow)| is(flow)).map(|(name, _)| *name).collect()
+                };
+                let through = named(&|flow| flow.path.contains(&port));
+                let background = named(&|flow| flow.path.contains(&port) && flow.class == Class::Background);
+                let limited = named(&|flow| flow.limits.contains_key(&port));
+                match lists.of(port) {
+                    Some(list) => {
+                        prop_assert_eq!(list.flows, through.len());
+                        prop_assert_eq!(list.reserved, background.len() as u64 * u64::from(MSS));
+                        prop_assert_eq!((&list.background, &list.limited), (&background, &limited));
+                    }
+                    None => prop_assert!(through.is_empty() && limited.is_empty()),
+                }
+            }
+        }
+    }
 }
 
 #[test]
