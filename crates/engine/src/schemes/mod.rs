@@ -122,6 +122,10 @@ pub struct NetworkFacts {
 /// A published system: a bundle of roles.
 pub trait Scheme: Send + Sync {
     /// Refuses what it could not serve: `groups` are the traffic whose hosts run it, `params` its own values.
+    ///
+    /// # Errors
+    ///
+    /// Names the key, and what to write instead.
     fn check(&self, _params: &Params, _groups: &[&TrafficGroup]) -> Result<(), SpecError> {
         Ok(())
     }
