@@ -10,7 +10,7 @@
 
 from fanin import extension
 from fanin._engine import version as engine_version
-from fanin.errors import FaninError, NotFoundError, ResultsError, RunError, ScenarioError
+from fanin.errors import ClusterError, FaninError, NotFoundError, ResultsError, RunError, ScenarioError
 from fanin.experiment import Experiment, load
 from fanin.runs import Run
 from fanin.sweep import Point, Runs, sweep
@@ -18,6 +18,7 @@ from fanin.sweep import Point, Runs, sweep
 __version__ = extension.PACKAGE_VERSION
 
 __all__ = [
+    "ClusterError",
     "Experiment",
     "FaninError",
     "NotFoundError",

@@ -48,5 +48,9 @@ class ResultsError(FaninError):
     """A results folder cannot be written, or a stored file cannot be read."""
 
 
+class ClusterError(FaninError):
+    """A cluster cannot be reached, or not be used."""
+
+
 class NotFoundError(FaninError):
     """A name or file that the user gave does not exist."""

@@ -249,8 +249,11 @@ class Experiment:
 
     def simulate(self, overrides: Overrides, progress: Callable[[float], bool] | None = None) -> _engine.RunOutput:
         """Runs the engine, with the interpreter released."""
-        given = self.overrides + settings(overrides)
-        return _engine.run(self._engine_text, str(self.scenario_path), given, progress)
+        return _engine.run(*self.engine_input(overrides), progress)
+
+    def engine_input(self, overrides: Overrides) -> tuple[str, str, Settings]:
+        """What the engine is given: the text that it reads of the file, the file's name, and the values to replace."""
+        return self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
 
     def empty_table(self, name: str) -> pl.DataFrame:
         """A result table of no time at all: its columns."""

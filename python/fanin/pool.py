@@ -339,8 +339,7 @@ class Threads:
 
 def kept(work: Work, store: Store, output: Output) -> Run:
     """A run's output in the store."""
-    tables = [table for table in output.table_names if table in work.tables]
-    return light(store.save(work.name, output, tables, work.resolved(), work.job.experiment.name))
+    return light(store.save(work.name, output, sorted(work.tables), work.resolved(), work.job.experiment.name))
 
 
 def light(stored: StoredRun) -> Run:

@@ -210,6 +210,12 @@ class Store:
             return None
         return found if set(tables) <= set(found.tables) else None
 
+    def tables(self, name: str) -> list[str]:
+        """The tables that a run is stored with; none if it is not stored."""
+        with contextlib.suppress(ResultsError):
+            return read_run(self.folder / name).tables
+        return []
+
     def save(
         self, name: str, output: Output, tables: list[str], resolved: dict[str, Any], experiment: str
     ) -> StoredRun:
@@ -219,9 +225,7 @@ class Store:
             ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
 
         """
-        with contextlib.suppress(ResultsError):
-            earlier = read_run(self.folder / name).tables
-            tables = [table for table in output.table_names if table in {*tables, *earlier}]
+        tables = [table for table in output.table_names if table in {*tables, *self.tables(name)}]
         final = self.folder / name
         temporary = temporary_beside(final)
         try:

@@ -16,6 +16,7 @@ import fanin
 from fanin.cli import (
     check,
     claims,
+    cluster,
     compare,
     describe,
     explain,
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("sweep")(sweep.sweep)
 app.command("merge")(merge.merge)
+app.command("cluster")(cluster.cluster)
 app.command("reproduce")(reproduce.reproduce)
 app.command("claims")(claims.claims)
 app.command("verdict")(verdict.verdict)

@@ -7,8 +7,11 @@ from typing import Annotated
 
 import typer
 
+from fanin.cli.terminal import note
+from fanin.cluster import Cluster
 from fanin.experiment import Settings
 from fanin.format.values import Scalar, expand_seeds, parse_values
+from fanin.pool import Place, Threads
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 
@@ -33,6 +36,13 @@ ZipOption = Annotated[
 ]
 
 JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; one per core if left out.")]
+
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, such as tcp://host:8786."
+    ),
+]
 
 OutOption = Annotated[Path, typer.Option("--out", help="Results folder.")]
 
@@ -64,6 +74,18 @@ def grid(settings: list[str] | None) -> dict[str, list[Scalar]]:
 def zipped(options: list[str] | None) -> list[list[str]]:
     """The ``--zip`` options: lists of paths that change together."""
     return [[name.strip() for name in option.split(",")] for option in options or []]
+
+
+def place(cluster: str | None, jobs: int | None) -> Place:
+    """Where ``--cluster`` and ``--jobs`` say that runs are simulated."""
+    if cluster is None:
+        return Threads(jobs)
+    if jobs is not None:
+        raise typer.BadParameter("a cluster has the threads that its workers have", param_hint="--jobs")
+    found = Cluster(cluster)
+    if not found.threads():
+        note(f"{cluster} has no workers yet: runs begin when one joins")
+    return found
 
 
 def seeds(text: str | None) -> list[int] | None:

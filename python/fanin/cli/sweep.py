@@ -11,7 +11,18 @@ import typer
 
 import fanin
 from fanin import checks, columns, remarks
-from fanin.cli.options import GridOption, JobsOption, JsonOption, OutOption, ZipOption, grid, seeds, zipped
+from fanin.cli.options import (
+    ClusterOption,
+    GridOption,
+    JobsOption,
+    JsonOption,
+    OutOption,
+    ZipOption,
+    grid,
+    place,
+    seeds,
+    zipped,
+)
 from fanin.cli.terminal import counting, note, print_json, print_table, say
 from fanin.comparison import METRICS
 from fanin.dataset import DataSet, Row, failure_of, head, row_of
@@ -19,7 +30,7 @@ from fanin.errors import ScenarioError
 from fanin.experiment import Experiment
 from fanin.failures import Failure
 from fanin.format.plot import TABLE_NAMES
-from fanin.pool import Job, Threads, outcomes
+from fanin.pool import Job, outcomes
 from fanin.scenario import nearest
 from fanin.shards import Part, Shard
 from fanin.stats import FEWEST
@@ -57,6 +68,7 @@ def sweep(
         typer.Option("--shard", metavar="I/N", help="Run only the I-th of N parts; 'fanin merge' joins them."),
     ] = None,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
@@ -89,23 +101,23 @@ def sweep(
     for remark in experiment.warnings(swept=True):
         note(f"warning: {remark}")
     every = points(experiment, seeds(seeds_))
-    mine = [place for place in range(len(every)) if part is None or part.has(place)]
+    mine = [index for index in range(len(every)) if part is None or part.has(index)]
     todo = [
-        Job(experiment, every[place].overrides, columns.tables(experiment, every[place].row) | kept) for place in mine
+        Job(experiment, every[index].overrides, columns.tables(experiment, every[index].row) | kept) for index in mine
     ]
     try:
         with counting("runs") as counter:
-            found = outcomes(todo, out, place=Threads(jobs), again=failed, advance=counter.advance)
+            found = outcomes(todo, out, place=place(cluster, jobs), again=failed, advance=counter.advance)
     except KeyboardInterrupt:
         note(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
         raise typer.Exit(130) from None
     rows: dict[int, Row] = {}
     broken: dict[int, Row] = {}
-    for place, outcome in zip(mine, found, strict=True):
+    for index, outcome in zip(mine, found, strict=True):
         if isinstance(outcome, Failure):
-            broken[place] = failure_of(every[place], outcome)
+            broken[index] = failure_of(every[index], outcome)
         else:
-            rows[place] = row_of(experiment, every[place], outcome)
+            rows[index] = row_of(experiment, every[index], outcome)
     if incomplete := remarks.incomplete_in(rows.values()):
         note(f"warning: {incomplete}")
     about = head(experiment, every, wanted)
