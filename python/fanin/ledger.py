@@ -184,7 +184,8 @@ def standings(out: Path | str) -> list[Standing]:
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out}: not a folder; choose another with --out")
-    known = {key: _of_library(key, path, out) for key, path in library.experiments().items()}
+    counted: _Counted = {}
+    known = {key: _of_library(key, path, out, counted) for key, path in library.experiments().items()}
     others = _recorded(out)
     found = [*known.values(), *(_of_results(key, out) for key in others if key not in known)]
     return sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}"))
@@ -223,7 +224,7 @@ def _natural(key: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", key)]
 
 
-def _of_library(key: str, path: Path, out: Path) -> Standing:
+def _of_library(key: str, path: Path, out: Path, counted: _Counted) -> Standing:
     try:
         experiment = Experiment(key, path)
     except FaninError as error:
@@ -238,7 +239,7 @@ def _of_library(key: str, path: Path, out: Path) -> Standing:
     except OldRecordError as error:
         note = str(error)
     if found is None:
-        runs = 0 if note else _finished(experiment, out)
+        runs = 0 if note else _finished(experiment, out, counted)
         state: State = "stale" if note else "partial" if runs else "never run"
     else:
         state, note, runs = *_state(found, experiment), found.work.runs
@@ -288,24 +289,45 @@ def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
     return "complete", ""
 
 
-def _finished(experiment: Experiment, out: Path) -> int:
+_Counted = dict[tuple[Path, tuple[tuple[str, ...], ...]], int]
+"""Scenario file and the points of a sweep -> how many of its runs are stored: figures share runs."""
+
+
+def _finished(experiment: Experiment, out: Path, counted: _Counted) -> int:
     """How many of an experiment's runs an interrupted command left."""
     store = out / RUNS
     if not store.is_dir():
         return 0
     try:
         todo = points(experiment)
-        # A name takes a millisecond: of a large sweep it is first asked whether anything is there at all.
-        step = max(len(todo) // _LOOKS, 1)
-        if step > 1 and not any(_is_stored(experiment, point, store) for point in todo[::step]):
-            return 0
-        return sum(_is_stored(experiment, point, store) for point in todo)
+        key = (experiment.scenario_path, tuple(tuple(map(str, point.row.items())) for point in todo))
+        if key not in counted:
+            counted[key] = _stored(experiment, todo, store)
+        return counted[key]
     except FaninError:
         return 0
 
 
-def _is_stored(experiment: Experiment, point: Point, store: Path) -> bool:
-    return (store / run_id(experiment.resolved(point.overrides)) / MANIFEST).is_file()
+def _stored(experiment: Experiment, todo: list[Point], store: Path) -> int:
+    # A name takes a millisecond: of a large sweep it is first asked whether anything is there at all.
+    step = max(len(todo) // _LOOKS, 1)
+    if step > 1 and not any(_is_stored(experiment.resolved(point.overrides), store) for point in todo[::step]):
+        return 0
+    found = 0
+    resolved: dict[str, Any] = {}
+    before = None
+    for point in todo:
+        # Seeds change fastest, and nothing else depends on them.
+        if before is None or (point.values, point.labels) != (before.values, before.labels):
+            resolved = experiment.resolved(point.overrides)
+        resolved["run"]["seed"] = point.seed
+        found += _is_stored(resolved, store)
+        before = point
+    return found
+
+
+def _is_stored(resolved: dict[str, Any], store: Path) -> bool:
+    return (store / run_id(resolved) / MANIFEST).is_file()
 
 
 def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str) -> Entry:

@@ -1,0 +1,112 @@
+"""A quick look at a sample of each paper's figures: the ledger's shape, and what physics or a definition demands.
+
+Published numbers are judged by the ledger, and by no test: a test would turn them into targets.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+
+from fanin import claims, ledger, library
+from fanin.cli import main
+from fanin.store import read_table
+from fanin.units import quantity
+
+SAMPLE = {
+    "dtcwa": ["dtcwa/fig4"],
+    "pfdct": ["pfdct/eq5", "pfdct/table2"],
+    "rcc": ["rcc/code-incast"],
+    "rcce": ["rcce/fig4b"],
+    "sdtcp": ["sdtcp/capacity", "sdtcp/fig13"],
+}
+
+
+class Quick(NamedTuple):
+    """What the commands left and said."""
+
+    out: Path
+    standings: list[ledger.Standing]
+    entries: list[dict]
+
+    def runs(self, experiment: str) -> pl.DataFrame:
+        return read_table(self.out / experiment / "runs.parquet")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory) -> Quick:
+    """The sample, run once for all tests."""
+    out = tmp_path_factory.mktemp("papers") / "results"
+    chosen = [key for keys in SAMPLE.values() for key in keys]
+    try:
+        main(["reproduce", *chosen, "--quick", "--out", str(out)])
+    except SystemExit as exit_:
+        assert not exit_.code
+    standings = [each for each in ledger.standings(out) if each.record is not None]
+    assert sorted(each.key for each in standings) == sorted(chosen)
+    return Quick(out, standings, [entry.as_dict() for each in standings for entry in each.entries])
+
+
+def test_every_paper_is_in_the_sample():
+    papers = {key.partition("/")[0] for key in library.chosen([], every=True)}
+    assert set(SAMPLE) == papers
+
+
+def test_every_claim_has_what_the_ledger_promises(quick):
+    assert {entry["paper"] for entry in quick.entries} == set(SAMPLE)
+    assert len({entry["id"] for entry in quick.entries}) == len(quick.entries)
+    for entry in quick.entries:
+        assert {"id", "says", "published", "ours", "interval", "verdict", "reason"} <= set(entry)
+        assert entry["id"].startswith(f"{entry['experiment']}/")
+        assert entry["says"].strip()
+        assert entry["published"] is None or isinstance(entry["published"], float | int | str)
+        assert entry["ours"] is None or math.isfinite(entry["ours"])
+        assert len(entry["interval"]) == 2
+        assert entry["verdict"] in ledger.STATUSES
+        assert entry["verdict"] == "reproduced" or entry["reason"].strip()
+    json.dumps(quick.entries, allow_nan=False)
+
+
+def test_verdicts_are_those_of_the_accepted_ranges(quick):
+    for standing in quick.standings:
+        for judged in standing.record.claims:
+            low, high = judged.accept
+            if judged.value is not None and judged.verdict in claims.Verdict.__args__:
+                inside = (low is None or low <= judged.value) and (high is None or judged.value <= high)
+                assert inside == (judged.verdict == "reproduced"), judged.id
+
+
+def test_no_goodput_exceeds_the_link(quick):
+    """Each of these networks has one receiver, or one link to all of them."""
+    manifests = [json.loads(path.read_text()) for path in (quick.out / "runs").glob("*/manifest.json")]
+    assert len(manifests) > 200
+    for manifest in manifests:
+        rate, _ = quantity(manifest["scenario"]["network"]["rate"])
+        assert manifest["summary"]["goodput_bps"] <= rate, manifest["run_id"]
+
+
+def test_rcc_loses_nothing_up_to_100_senders(quick):
+    """Its window and its scheduler keep less in the queue than the buffer holds."""
+    runs = quick.runs("rcc/code-incast").filter(system="RCC")
+    assert runs["traffic.incast.senders"].max() == 100
+    assert runs["drops"].sum() == 0
+
+
+def test_dctcp_loses_less_than_tcp_of_20_senders(quick):
+    together = quick.runs("rcc/code-incast").filter(starts="together").filter(pl.col("traffic.incast.senders") == 20)
+    drops = dict(together.group_by("system").agg(pl.col("drops").mean()).iter_rows())
+    assert drops["DCTCP"] < drops["TCP"]
+
+
+def test_buffer_and_path_hold_116_packets_of_sdtcps_flows(quick):
+    """SDTCP 5.2.1: N* = B + C RTT, so that 110 flows of one segment lose nothing, and 120 must."""
+    runs = quick.runs("sdtcp/capacity")
+    assert {math.floor(capacity) for capacity in runs["capacity_packets"]} == {116}
+    lost = dict(runs.group_by("flows").agg(pl.col("late_drops").sum()).iter_rows())
+    assert {flows for flows, drops in lost.items() if drops} == {flows for flows in lost if flows > 116}
+    assert min(lost) < 116 < max(lost)
