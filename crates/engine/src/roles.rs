@@ -400,6 +400,38 @@ pub enum Admission {
     Full,
 }
 
+/// All that a discipline does on arrival where that depends on nothing but the number of packets in the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Packets in the port from which on an arriving one is due a mark; none if that never is.
+    pub from: Option<u32>,
+    /// Which of those that are due a mark get one; the others are only counted.
+    pub marks: Markable,
+}
+
+/// Which packets a port may mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markable {
+    /// None.
+    Nothing,
+    /// Those of an ECN-capable transport (RFC 3168 section 5).
+    Capable,
+    /// All.
+    Everything,
+}
+
+impl Markable {
+    /// Whether `packet` may get a mark.
+    #[inline(always)]
+    pub fn includes(self, packet: &Packet) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Capable => packet.flags.has(Flags::ECT),
+            Self::Everything => true,
+        }
+    }
+}
+
 /// Egress port: order, marks, early drops. The buffer limit is the port's own and comes first.
 pub trait QueueDiscipline: Send {
     /// Number of strict-priority bands.
@@ -413,6 +445,10 @@ pub trait QueueDiscipline: Send {
     }
     /// A packet arrives and there is room for it. May mark it.
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission;
+    /// What [`QueueDiscipline::on_enqueue`] does, where this says it all: a port that knows need not ask.
+    fn step(&self) -> Option<Step> {
+        None
+    }
     /// The buffer is full. Names the band whose last packet makes room, or none to drop the arriving packet; asked
     /// again until the packet fits. Only a port with several bands, or one that acts on dequeue, can push out: any
     /// other has fixed the departure of what it holds, and drops the arriving packet.

@@ -6,7 +6,7 @@
 
 use super::{QueueRow, REQUIRES_ECT};
 use crate::packet::Packet;
-use crate::roles::{Admission, Backlog, QueueCx, QueueDiscipline};
+use crate::roles::{Admission, Backlog, Markable, QueueCx, QueueDiscipline, Step};
 use crate::spec::{Kind, Param};
 use crate::units::Size;
 
@@ -118,6 +118,21 @@ impl QueueDiscipline for Threshold {
         }
         Admission::Enqueue(0)
     }
+    fn step(&self) -> Option<Step> {
+        let from = match self.threshold {
+            None => None,
+            Some(Size::Packets(packets)) if self.at == MarkAt::Enqueue => {
+                Some(u32::try_from(packets + u64::from(self.above)).unwrap_or(u32::MAX))
+            }
+            Some(_) => return None,
+        };
+        let marks = match (self.mark, self.requires_ect) {
+            (false, _) => Markable::Nothing,
+            (true, true) => Markable::Capable,
+            (true, false) => Markable::Everything,
+        };
+        Some(Step { from, marks })
+    }
     fn acts_on_dequeue(&self) -> bool {
         self.at == MarkAt::Dequeue && self.threshold.is_some()
     }
@@ -133,5 +148,56 @@ impl QueueDiscipline for Threshold {
     }
     fn needs_bytes(&self) -> bool {
         matches!(self.threshold, Some(Size::Bytes(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Flags;
+    use crate::rng::Stream;
+    use crate::units::{Rate, Time};
+
+    /// What a packet that finds `packets` in the port gets: a mark, and whether one was due.
+    fn asked(mut queue: Threshold, packets: u32, flags: Flags) -> (bool, bool) {
+        let mut packet = Packet { flags, ..Packet::default() };
+        let mut cx = QueueCx {
+            now: Time::ZERO,
+            backlog: Backlog { packets, bytes: u64::from(packets) * 1500 },
+            bands: &[],
+            rate: Rate::from_bps(1_000_000_000),
+            buffer: None,
+            random: &mut Stream::named(0, "port"),
+            node: &mut (),
+            would_mark: false,
+        };
+        assert_eq!(queue.on_enqueue(&mut cx, &mut packet), Admission::Enqueue(0));
+        (packet.flags.has(Flags::CE), cx.would_mark)
+    }
+
+    #[test]
+    fn a_port_that_does_not_ask_decides_alike() {
+        let thresholds = [None, Some(Size::Packets(20)), Some(Size::Packets(1 << 40)), Some(Size::Bytes(30_000))];
+        let mut compared = 0;
+        for bits in 0..64_usize {
+            let flag = |bit: usize| bits >> bit & 1 == 1;
+            let queue = Threshold {
+                threshold: thresholds[bits >> 4],
+                at: if flag(0) { MarkAt::Dequeue } else { MarkAt::Enqueue },
+                above: flag(1),
+                requires_ect: flag(2),
+                mark: flag(3),
+            };
+            let counts_packets = matches!(queue.threshold, Some(Size::Packets(_))) && queue.at == MarkAt::Enqueue;
+            assert_eq!(queue.step().is_some(), counts_packets || queue.threshold.is_none(), "{queue:?}");
+            let Some(step) = queue.step() else { continue };
+            for (packets, flags) in (18..23).flat_map(|packets| [(packets, Flags::NONE), (packets, Flags::ECT)]) {
+                let due = step.from.is_some_and(|from| packets >= from);
+                let marked = due && step.marks.includes(&Packet { flags, ..Packet::default() });
+                assert_eq!(asked(queue, packets, flags), (marked, due), "{queue:?}, {packets} packets");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 320);
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::ids::{LinkId, NodeId};
 use crate::packet::{Flags, Packet};
-use crate::roles::{Backlog, DropReason};
+use crate::roles::{Backlog, DropReason, Markable, Step};
 use crate::sim::event::{Class, Event, EventCore, MiscKey, PortAudit, TieBreak};
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
@@ -52,6 +52,12 @@ impl Port {
     fn at(&self, i: u32) -> &Packet {
         let mask = self.ring.len() - 1;
         &self.ring[i as usize & mask]
+    }
+
+    /// When the first packet of the link arrives; never, if there is none.
+    #[inline(always)]
+    fn first_arrival(&self) -> Time {
+        if self.head == self.tail { Time::NEVER } else { Time::from_ps(self.at(self.head).arrival) }
     }
 
     /// Starts the transmission of `packet` at `at`; returns when it arrives.
@@ -104,8 +110,33 @@ impl Port {
     }
 }
 
+/// The decisions of a port with a [`Step`] for a discipline.
+#[derive(Clone, Copy)]
+struct Stepped {
+    /// Packets that it holds at most.
+    limit: u32,
+    /// Packets in it from which on a mark is due.
+    from: u32,
+    marks: Markable,
+}
+
+impl Stepped {
+    /// None where anything else counts.
+    fn of(spec: &PortSpec) -> Option<Self> {
+        let limit = match spec.limit {
+            Limit::Unlimited => u32::MAX,
+            Limit::Packets(packets) => packets,
+            Limit::Bytes(_) | Limit::BytesBelow(_) | Limit::Dynamic { .. } => return None,
+        };
+        let Step { from, marks } = spec.discipline.step()?;
+        let plain = !spec.is_scheduled() && !spec.waiting_only;
+        plain.then(|| Self { limit, from: from.unwrap_or(u32::MAX), marks })
+    }
+}
+
 /// The part of a port that only the slow path needs.
 struct SlowPort {
+    stepped: Option<Stepped>,
     spec: PortSpec,
     bytes_out: u64,
     /// Lazy service: packets that wait, by band, and their counts.
@@ -184,6 +215,9 @@ impl Core {
 
     #[inline(never)]
     fn send_slow(&mut self, link: LinkId, packet: &Packet, now: Time) {
+        if let Some(stepped) = self.slow[link.index()].stepped {
+            return self.send_stepped(link, packet, now, stepped);
+        }
         let mut packet = *packet;
         let marked = packet.flags.has(Flags::CE);
         let (band, pool_bytes) = match self.decide(link, &mut packet, now) {
@@ -204,8 +238,29 @@ impl Core {
         self.ledger.on_admitted(link, now, &packet, backlog, pool_bytes);
     }
 
+    /// As [`Self::send_slow`], through a port that only counts packets.
+    #[inline(always)]
+    fn send_stepped(&mut self, link: LinkId, packet: &Packet, now: Time, Stepped { limit, from, marks }: Stepped) {
+        let found = self.look(link, now).packets;
+        if found >= limit {
+            return self.ledger.on_drop(link, packet, DropReason::BufferFull, now);
+        }
+        let mut packet = *packet;
+        if found >= from {
+            self.ledger.ports[link.index()].would_mark += 1;
+            if marks.includes(&packet) && !packet.flags.has(Flags::CE) {
+                packet.flags = packet.flags.with(Flags::CE);
+                self.ledger.on_mark(link, &packet, now);
+            }
+        }
+        self.ports[link.index()].bytes_in += u64::from(packet.size);
+        let backlog = self.enqueue_fifo(link, &packet, now);
+        self.ledger.on_admitted(link, now, &packet, backlog, 0);
+    }
+
     /// Decides about a packet that wants to enter, and makes room for it where the discipline pushes others out.
     /// Returns its band, and the bytes in the shared memory without it.
+    #[inline(always)]
     fn decide(&mut self, link: LinkId, packet: &mut Packet, now: Time) -> Result<(u8, u64), DropReason> {
         loop {
             let pool_bytes = match self.slow[link.index()].spec.limit {
@@ -250,6 +305,7 @@ impl Core {
     }
 
     /// Returns what is in the port then; without bytes, where they are not counted.
+    #[inline(always)]
     fn enqueue_fifo(&mut self, link: LinkId, packet: &Packet, now: Time) -> Backlog {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let free = Time::from_ps(port.busy_until);
@@ -328,7 +384,7 @@ impl Core {
     }
 
     /// Follows a port up to `now` and returns what is in it.
-    #[inline]
+    #[inline(always)]
     fn look(&mut self, link: LinkId, now: Time) -> Backlog {
         let port = &mut self.ports[link.index()];
         if port.scheduled {
@@ -344,7 +400,7 @@ impl Core {
     }
 
     /// What counts of the backlog of a port that was looked at.
-    #[inline]
+    #[inline(always)]
     fn counted(&self, link: LinkId, backlog: Backlog) -> Backlog {
         let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
         if !slow.spec.waiting_only {
@@ -359,6 +415,7 @@ impl Core {
     }
 
     /// Books every departure up to `now` from a FIFO port that is followed exactly.
+    #[inline(never)]
     fn follow(&mut self, link: LinkId, now: Time) {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let limit = now.ps() + port.delay;
@@ -453,6 +510,21 @@ impl Core {
 
     #[inline(always)]
     fn deliver(&mut self, link: LinkId, now: Time) -> Packet {
+        let port = &mut self.ports[link.index()];
+        if port.exact || port.scheduled {
+            return self.deliver_followed(link, now);
+        }
+        let packet = *port.at(port.head);
+        debug_assert_eq!(packet.arrival, now.ps());
+        port.head = port.head.wrapping_add(1);
+        let next = port.first_arrival();
+        self.links.replace_top(link, next, now);
+        packet
+    }
+
+    /// As [`Self::deliver`], from a port whose departures are booked or decided one by one.
+    #[inline(never)]
+    fn deliver_followed(&mut self, link: LinkId, now: Time) -> Packet {
         let port = &self.ports[link.index()];
         // A packet's departure is booked before the packet leaves the ring.
         if port.exact && port.dep == port.head && !port.scheduled {
@@ -465,8 +537,7 @@ impl Core {
         if port.scheduled && port.head == port.tail {
             self.catch_up(link, now);
         }
-        let port = &self.ports[link.index()];
-        let next = if port.head == port.tail { Time::NEVER } else { Time::from_ps(port.at(port.head).arrival) };
+        let next = self.ports[link.index()].first_arrival();
         self.links.replace_top(link, next, now);
         packet
     }
@@ -518,6 +589,7 @@ fn slow_part(spec: PortSpec) -> SlowPort {
     SlowPort {
         acts_on_dequeue: spec.discipline.acts_on_dequeue(),
         plain: leaves_at_once(&spec),
+        stepped: Stepped::of(&spec),
         spec,
         bytes_out: 0,
         waiting: (0..bands).map(|_| VecDeque::new()).collect(),

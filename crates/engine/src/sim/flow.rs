@@ -60,8 +60,9 @@ pub(crate) struct HeldAck {
     pub(crate) ece: bool,
 }
 
-/// What the network knows about a flow.
+/// What the network knows about a flow. What every packet needs fills the first cache line.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Wire {
     pub(crate) id: FlowId,
     /// Offset of the path of segments, and of acknowledgements, in the table of paths.
@@ -76,43 +77,44 @@ pub(crate) struct Wire {
     pub(crate) scale: u8,
     /// First sequence number of the next flowcell.
     pub(crate) cell_end: u64,
-    pub(crate) cell: u64,
-    /// Equal paths to choose from per flowcell; empty where a flow keeps its path.
-    pub(crate) cell_paths: Vec<u32>,
     /// Tag of the present flowcell; zero if its path has no label.
     pub(crate) tag: u64,
     /// What a SYN announces; zero if it announces nothing.
     pub(crate) announcement: u64,
     /// Bytes of the packets that the sender has sent.
     pub(crate) sent_bytes: u64,
+    pub(crate) cell: u64,
+    /// Equal paths to choose from per flowcell; empty where a flow keeps its path.
+    pub(crate) cell_paths: Box<[u32]>,
 }
 
-/// The receiving host's side of a flow beyond reassembly.
+/// The receiving host's side of a flow beyond reassembly. What every segment needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct ReceiverSide {
     pub(crate) state: Receiver,
-    /// What puts flowcells back in order, once one was tagged.
-    pub(crate) order: Option<Box<Resequencer>>,
-    /// Window that the host's scheduler grants, in bytes.
-    pub(crate) granted: u64,
-    pub(crate) held: Option<HeldAck>,
-    /// Pending event of the delayed acknowledgement.
-    pub(crate) timer_at: Time,
-    /// Stamp and retransmission mark to echo in a SYN-ACK.
-    pub(crate) syn_stamp: Stamp,
-    pub(crate) syn_again: bool,
-    pub(crate) ecn_agreed: bool,
     /// In-band field of the last segment, echoed in acknowledgements.
     pub(crate) field: u64,
+    /// Pending event of the delayed acknowledgement.
+    pub(crate) timer_at: Time,
     /// The transfer in progress ends before this sequence number.
     pub(crate) boundary: u64,
-    /// Its first data will be the first that the host hears of it: no SYN announces it.
-    pub(crate) unannounced: bool,
+    /// Window that the host's scheduler grants, in bytes.
+    pub(crate) granted: u64,
     /// One-way delay of the last segment.
     pub(crate) last_delay: Option<Time>,
     pub(crate) segments: u64,
     pub(crate) acks_sent: u64,
     pub(crate) ack_bytes_sent: u64,
+    pub(crate) held: Option<HeldAck>,
+    /// Its first data will be the first that the host hears of it: no SYN announces it.
+    pub(crate) unannounced: bool,
+    pub(crate) syn_again: bool,
+    pub(crate) ecn_agreed: bool,
+    /// Stamp and retransmission mark to echo in a SYN-ACK.
+    pub(crate) syn_stamp: Stamp,
+    /// What puts flowcells back in order, once one was tagged.
+    pub(crate) order: Option<Box<Resequencer>>,
 }
 
 /// What to do when a flow's transfer has arrived.
@@ -124,23 +126,32 @@ pub(crate) enum Purpose {
     Request(TransferId),
 }
 
+/// The two ends share the first two cache lines; then each has its own. With hundreds of flows at work every line that
+/// a packet touches has to be fetched, so what is used together stands together.
+#[repr(C, align(64))]
 pub(crate) struct Flow {
-    pub(crate) sender: Sender,
-    pub(crate) receiver: ReceiverSide,
     pub(crate) wire: Wire,
-    pub(crate) purpose: Purpose,
-    pub(crate) transfer: TransferId,
-    /// SYN, full window, few duplicates, lost retransmission, spurious.
-    pub(crate) timeouts: [u32; crate::sim::transfers::TimeoutCause::ALL.len()],
-    pub(crate) window_probes: u32,
-    pub(crate) loss_probes: u64,
     /// Packets that reached their end host, in both directions.
     pub(crate) arrived: u64,
     pub(crate) acks_arrived: u64,
     pub(crate) arrived_bytes: u64,
     pub(crate) ack_bytes_arrived: u64,
+    pub(crate) purpose: Purpose,
+    pub(crate) receiver: ReceiverSide,
+    pub(crate) transfer: TransferId,
     pub(crate) probed: bool,
+    pub(crate) window_probes: u32,
+    pub(crate) loss_probes: u32,
+    pub(crate) sender: Sender,
+    /// SYN, full window, few duplicates, lost retransmission, spurious.
+    pub(crate) timeouts: [u32; crate::sim::transfers::TimeoutCause::ALL.len()],
 }
+
+/// Where the ends' own lines begin.
+const _: () = {
+    assert!(std::mem::offset_of!(Flow, receiver) == 128);
+    assert!(std::mem::offset_of!(Flow, sender) % 64 == 0);
+};
 
 impl Wire {
     /// What the headers of the flow's segments show.

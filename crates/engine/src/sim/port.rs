@@ -183,6 +183,7 @@ impl PortSpec {
     }
 
     /// Decides about an arriving packet, which may be marked. The second value: a mark was due, ECT or not.
+    #[inline(always)]
     pub(crate) fn admit(&mut self, packet: &mut Packet, at: Situation<'_>) -> (Verdict, bool) {
         if !self.admits {
             return (Verdict::Drop(DropReason::LinkDown), false);
@@ -206,6 +207,7 @@ impl PortSpec {
         (verdict, cx.would_mark || marked_now(before, packet))
     }
 
+    #[inline(always)]
     fn full(&self, size: Bytes, backlog: Backlog, pool_bytes: u64) -> Option<DropReason> {
         match self.limit {
             Limit::Unlimited => None,

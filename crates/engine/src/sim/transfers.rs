@@ -426,7 +426,7 @@ impl World {
             scale,
             cell_end: cell.map_or(u64::MAX, |cell| cell + FIRST_DATA),
             cell: 0,
-            cell_paths: if cell.is_some() { cell_paths } else { Vec::new() },
+            cell_paths: if cell.is_some() { cell_paths.into() } else { Box::default() },
             tag,
             announcement: 0,
             sent_bytes: 0,
@@ -512,7 +512,7 @@ impl World {
     /// the flow's way are.
     pub(crate) fn counters<C: EventCore>(&self, flow: FlowId, core: &mut C) -> Counters {
         let state = &self.flows[flow.index()];
-        for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths) {
+        for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths[..]) {
             for link in self.paths.links(*path) {
                 core.backlog(link, self.now);
             }
@@ -520,7 +520,7 @@ impl World {
         let book = &core.ledger().flows[flow.index()];
         Counters {
             retransmissions: state.sender.retransmissions,
-            loss_probes: state.loss_probes,
+            loss_probes: u64::from(state.loss_probes),
             timeouts: state.timeouts,
             drops: book.drops,
             marks: book.marks,

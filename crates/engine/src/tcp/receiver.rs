@@ -105,8 +105,9 @@ impl AckList {
 /// Number of a FIN that has not been seen.
 const NO_FIN: u64 = u64::MAX;
 
-/// State of the receiving half after the handshake.
+/// State of the receiving half after the handshake. What every segment needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     /// `RCV.NXT`: everything below has arrived.
     next: u64,

@@ -151,7 +151,8 @@ pub(crate) enum Recovery {
     Rack,
 }
 
-/// The sending half of one flow.
+/// The sending half of one flow. What every acknowledgement needs comes first, in four cache lines.
+#[repr(C)]
 pub struct Sender {
     pub(crate) una: u64,
     pub(crate) nxt: u64,
@@ -159,26 +160,40 @@ pub struct Sender {
     pub(crate) max_sent: u64,
     /// One past the last byte that the application has given; `u64::MAX / 2` for endless data.
     pub(crate) data_end: u64,
-    pub(crate) window: CongestionWindow,
     /// One past the last byte that the peer's window allows.
     pub(crate) peer_edge: u64,
-    pub(crate) packet: PacketFacts,
-    pub(crate) cc: Box<dyn CongestionControl>,
-    /// [`CongestionControl::obeys_peer`].
-    pub(crate) obeys_peer: bool,
-    /// [`CongestionControl::push_is_only_a_request`].
-    pub(super) push_is_only_a_request: bool,
-    pub(crate) estimator: RtoEstimator,
+    pub(crate) window: CongestionWindow,
     /// When the timer expires; never, if stopped.
     pub(crate) deadline: Time,
+
     /// The earliest timer event that is pending: deadlines move without touching the event queue.
     timer_at: Time,
-    /// RFC 6582 `recover`: one past the highest sequence number sent when loss was last detected.
-    pub(crate) recover: u64,
     /// The most that was outstanding since `round_end` was set to what had been sent then.
     most_in_flight: u64,
     round_end: u64,
+    last_sent: Time,
+    wake_at: Time,
+    wake_armed: Time,
+    pub(crate) cc: Box<dyn CongestionControl>,
+
+    pub(crate) estimator: RtoEstimator,
+    pub(crate) packet: PacketFacts,
+    /// Segments and SYNs sent.
+    pub segments_sent: u64,
+    /// Segments sent that had been sent before.
+    pub retransmissions: u64,
+
+    pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    /// Loss detection by time, where it is on.
+    pub(super) timed: Option<Box<Timed>>,
+    /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
+    pub(crate) limited_bytes: u64,
+    /// The window was reduced for data up to this; one reduction per round trip (RFC 3168 section 6.1.2).
+    pub(super) cwr_end: u64,
     pub(crate) dup_acks: u32,
+    syn_timeouts: u32,
+    /// Probes of a closed window since it last let something through.
+    pub(super) probes: u32,
     pub(crate) recovery: Recovery,
     pub(crate) state: State,
     /// The stream ends with a FIN after `data_end`.
@@ -186,30 +201,22 @@ pub struct Sender {
     pub(super) ecn: EcnMode,
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
     pub(super) cwr_pending: bool,
-    /// The window was reduced for data up to this; one reduction per round trip (RFC 3168 section 6.1.2).
-    pub(super) cwr_end: u64,
-    /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
-    pub(crate) limited_bytes: u64,
-    last_sent: Time,
-    pace_next: Time,
     pub(super) pace_armed: bool,
-    wake_at: Time,
-    wake_armed: Time,
-    syn_timeouts: u32,
+    /// [`CongestionControl::obeys_peer`].
+    pub(crate) obeys_peer: bool,
+    /// [`CongestionControl::push_is_only_a_request`].
+    pub(super) push_is_only_a_request: bool,
+    pace_next: Time,
+
+    /// RFC 6582 `recover`: one past the highest sequence number sent when loss was last detected.
+    pub(crate) recover: u64,
     /// `una` at the last timeout, 0 before: which segment it was that timed out.
     timed_out: u64,
-    /// Probes of a closed window since it last let something through.
-    pub(super) probes: u32,
-    pub(crate) scoreboard: Option<Box<Scoreboard>>,
     pub(crate) high_rxt: u64,
     pub(crate) rescue_rxt: Option<u64>,
-    /// Loss detection by time, where it is on.
-    pub(super) timed: Option<Box<Timed>>,
-    /// Segments sent that had been sent before.
-    pub retransmissions: u64,
-    /// Segments and SYNs sent.
-    pub segments_sent: u64,
 }
+
+const _: () = assert!(std::mem::offset_of!(Sender, recover) <= 256);
 
 /// The end of an endless stream.
 const ENDLESS: u64 = u64::MAX / 2;
@@ -696,11 +703,15 @@ impl Sender {
     ///
     /// The acknowledgement that ends the round trip is still part of it: the receiver sent it before it can have
     /// seen the CWR, which comes with the next segment. A loss sets this end as well, so recovery has no echoes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn react_to_echo<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
-        if !ack.flags.has(Flags::ECE) || self.ecn == EcnMode::Off || self.una <= self.cwr_end {
-            return;
+        if ack.flags.has(Flags::ECE) && self.una > self.cwr_end && self.ecn != EcnMode::Off {
+            self.reduce_for_echo(now, cfg, io);
         }
+    }
+
+    #[inline(never)]
+    fn reduce_for_echo<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
         self.with_cc(now, cfg, |cc, cx| cc.on_ecn_echo(cx));
         self.arm_wake(io);
         self.cwr_end = self.max_sent;
