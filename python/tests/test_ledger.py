@@ -2,6 +2,7 @@ import json
 import shutil
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +13,15 @@ KEYS = {"id", "says", "published", "ours", "interval", "verdict", "reason"}
 
 
 @pytest.fixture
-def figures(work):
-    """Two papers of one's own: one figure of each, and a second one that shows the runs of the first."""
+def figures(work, monkeypatch):
+    """Two papers of one's own: one figure of each, and a second one that shows the runs of the first.
+
+    Of the shipped experiments there is one: to list all takes seconds, and other tests do.
+    """
+    shipped = work / "shipped/sdtcp"
+    shipped.mkdir(parents=True)
+    shutil.copy(library.experiments()["sdtcp/fig9"], shipped)
+    monkeypatch.setattr(library, "_ROOTS", (work / "shipped", Path("experiments")))
     text = (work / "small.toml").read_text()
     (work / "small.toml").unlink()
     for paper, figure in (("alpha", "fig2"), ("beta", "fig1")):
