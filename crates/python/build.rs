@@ -7,14 +7,18 @@ use sha2::{Digest, Sha256};
 
 fn main() {
     let source = Path::new("../engine/src");
+    // Workloads are compiled in.
+    let workloads = Path::new("../engine/workloads");
     let mut hash = Sha256::new();
-    for file in files(source) {
+    for file in [files(source), files(workloads)].concat() {
         hash.update(file.to_string_lossy().as_bytes());
         hash.update(fs::read(file).expect("a source file that was just listed can be read"));
     }
     let digest = hash.finalize();
     let digest = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
-    println!("cargo::rerun-if-changed={}", source.display());
+    for folder in [source, workloads] {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
     println!("cargo::rustc-env=FANIN_ENGINE_SOURCE={digest:08x}");
 }
 

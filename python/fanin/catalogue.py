@@ -11,7 +11,14 @@ from fanin import _engine, library
 from fanin.errors import NotFoundError
 from fanin.scenario import Document, parse, read_text
 
-KINDS = {"schemes": "scheme", "topologies": "topology", "queues": "queue", "traffic": "traffic", "faults": "fault"}
+KINDS = {
+    "schemes": "scheme",
+    "topologies": "topology",
+    "queues": "queue",
+    "traffic": "traffic",
+    "faults": "fault",
+    "workloads": "workload",
+}
 """Plural (a registry) -> singular (one of its rows)."""
 
 _SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic", "faults": "fault"}
@@ -21,7 +28,20 @@ _SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic",
 def registry() -> dict[str, Any]:
     """The engine's registries, and its sections with their parameters."""
     found: dict[str, Any] = json.loads(_engine.registry())
+    for workload in found["workloads"]:
+        workload |= {"manual": _manual(workload), "params": []}
     return found
+
+
+def _manual(workload: dict[str, Any]) -> str:
+    """Where a workload is from, its mean and its points, in Markdown."""
+    between = "joined by straight lines" if workload["interpolation"] == "linear" else "each a size of its own"
+    points = "\n".join(f"| {size:,} | {share:g} |" for size, share in workload["points"])
+    return (
+        f"{workload['citation']}.\n\n{workload['source']}\n\n"
+        f"Mean: {workload['mean_bytes']:,.1f} B. Its {len(workload['points'])} points are {between}.\n\n"
+        f"| bytes | % of flows up to it |\n|---|---|\n{points}"
+    )
 
 
 def entries(kind: str) -> list[dict[str, str]]:
@@ -72,7 +92,9 @@ def explain(key: str) -> dict[str, Any]:
     ends = [name for name in names if name.endswith(f".{key}")]
     close = ends or difflib.get_close_matches(key, names, n=1)
     hint = _did_you_mean(close)
-    raise NotFoundError(f"{key}: no scheme, topology, queue, traffic pattern, fault, parameter or experiment{hint}")
+    raise NotFoundError(
+        f"{key}: no scheme, topology, queue, traffic pattern, fault, workload, parameter or experiment{hint}"
+    )
 
 
 def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] | None:

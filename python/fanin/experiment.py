@@ -185,6 +185,19 @@ class Experiment:
         """
         _engine.check(self._engine_text, str(self.scenario_path), self.overrides + given)
 
+    def offered(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
+        """What each traffic group at a load offers, and what that was computed from.
+
+        Each has ``group mean_bytes interval_s offered_bps load load_of capacity_bps``, as in the summary of a run.
+
+        Raises:
+            ScenarioError: naming file, line, key and the nearest valid name.
+
+        """
+        given = self.overrides + settings(overrides)
+        found: list[dict[str, Any]] = json.loads(_engine.check(self._engine_text, str(self.scenario_path), given))
+        return found
+
     def warnings(self, overrides: Overrides | None = None, *, swept: bool = False) -> list[str]:
         """What is valid but hardly meant.
 

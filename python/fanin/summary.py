@@ -168,7 +168,7 @@ _LABELS = {name: entry.partition(": ")[0] for name, entry in _ENTRIES.items()}
 _CAUSES = ("drops_", "timeouts_", "control_", "rewritten")
 """Beginnings of the columns that the table of a run leaves out when they are zero."""
 
-_OF_GROUPS = {"groups": "Totals of each traffic group", "group": "Traffic group"}
+_OF_GROUPS = {"groups": "Totals of each traffic group", "group": "Traffic group", "offered": "Offered load"}
 
 COLUMNS = tuple(_LABELS)
 """Every column of a sweep's table but its variables."""
@@ -229,6 +229,24 @@ def group_rows(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     names = list(groups[0])
     header = [_GROUP_HEADERS.get(name, name) for name in names]
     return header, [[format_value(name, group[name]) for name in names] for group in groups]
+
+
+OFFERED_HEADER = ["group", "mean size", "one every", "offered", "load", "of"]
+
+
+def offered_rows(offered: list[dict[str, Any]]) -> list[list[str]]:
+    """What the groups at a load offer, as people read it: a row per group, with the mean that was used."""
+    return [
+        [
+            each["group"],
+            f"{each['mean_bytes']:,.0f} B",
+            format_value("interval_s", each["interval_s"]),
+            format_value("offered_bps", each["offered_bps"]),
+            "-" if each["load"] is None else f"{100 * each['load']:.4g} %",
+            f"{each['load_of']}, {format_value('capacity_bps', each['capacity_bps'])}",
+        ]
+        for each in offered
+    ]
 
 
 _GROUP_HEADERS = {

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
-use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections};
+use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections, workloads};
 use fanin_engine::{fault, queue, topology, traffic};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
@@ -64,6 +64,7 @@ fn registry() -> String {
         "queues": queues.collect::<Vec<_>>(),
         "traffic": traffic.collect::<Vec<_>>(),
         "faults": faults.collect::<Vec<_>>(),
+        "workloads": workloads(),
         "sections": {
             "network": parameters(&[sections::TOPOLOGY, sections::NETWORK]),
             "queue": parameters(&[sections::QUEUE]),
@@ -121,18 +122,21 @@ fn takes(kind: Kind) -> String {
         Kind::Choice(words) => words.join(" | "),
         Kind::Window => "segments or bytes such as \"2mss\" or \"2920B\"".to_string(),
         Kind::Sizes => {
-            "size such as \"64KB\", shares such as \"1MB 50%, 4MB 50%\", or points such as \"cdf 2KB 0%, 98KB 100%\""
+            "size such as \"64KB\", shares such as \"1MB 50%, 4MB 50%\", points such as \"cdf 2KB 0%, 98KB 100%\", or a \
+             workload such as \"web-search\""
                 .to_string()
         }
     }
 }
 
-/// Checks the scenario, its layout included, and simulates nothing.
+/// Checks the scenario, its layout included, and simulates nothing. Returns what its groups offer at a load, as a JSON
+/// array.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
-fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<()> {
+fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
     let scenario = parse(py, text, file, &overrides)?;
-    sim::check(&scenario).map_err(|error| scenario_error(py, &error))
+    let offered = sim::check(&scenario).map_err(|error| scenario_error(py, &error))?;
+    Ok(Value::Array(offered).to_string())
 }
 
 /// The scenario with every default filled in, as JSON.

@@ -9,6 +9,7 @@ import typer
 import fanin
 from fanin.cli.options import JsonOption, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
+from fanin.summary import OFFERED_HEADER, offered_rows
 from fanin.sweep import points
 
 
@@ -22,9 +23,11 @@ def check(
 ) -> None:
     """Check a scenario without running it.
 
-    Checks what is simulated, each value of each sweep variable, and the plots and claims. --json prints one object:
-    {file, experiment, runs, values}, where values, with --resolved, is an array of {path, value, is_default, from,
-    source, doc}: from is file:line, --set or default, and source says where the default is from.
+    Checks what is simulated, each value of each sweep variable, and the plots and claims, and shows the load that
+    traffic offers, with the mean size that it was computed from. --json prints one object: {file, experiment, runs,
+    offered, values}: offered is an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps},
+    and values, with --resolved, one of {path, value, is_default, from, source, doc}: from is file:line, --set or
+    default, and source says where the default is from.
 
     **Examples**
 
@@ -38,10 +41,13 @@ def check(
     for remark in experiment.warnings(settings, swept=True):
         note(f"warning: {remark}")
     rows = experiment.resolved_table(settings) if resolved else []
+    offered = experiment.offered(settings) if experiment.needs_network else []
     runs = len(points(experiment))
     if json:
         values = {"values": rows} if resolved else {}
-        print_json({"file": str(experiment.path), "experiment": experiment.name, "runs": runs, **values})
+        print_json(
+            {"file": str(experiment.path), "experiment": experiment.name, "runs": runs, "offered": offered, **values}
+        )
         return
     if resolved:
         print_table(
@@ -49,4 +55,6 @@ def check(
             ["path", "value", "from", "source of the default"],
             ([row["path"], str(row["value"]), row["from"], row["source"]] for row in rows),
         )
+    if offered:
+        print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
     note(f"{experiment.path}: valid; its sweep has {runs} run{'s' if runs > 1 else ''}")

@@ -15,16 +15,19 @@ from fanin.cli.terminal import print_json, print_table, say
 
 def explain(
     key: Annotated[
-        str, typer.Argument(help="A scheme, topology, queue, traffic pattern, fault, section, parameter or experiment.")
+        str,
+        typer.Argument(
+            help="A scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment."
+        ),
     ],
     json: JsonOption = False,
 ) -> None:
-    """Explain a scheme, topology, queue, traffic pattern, fault, section, parameter or experiment.
+    """Explain a scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment.
 
     Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
     reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,
-    default, doc, source, reading}]}, for a scheme also {transport, readings: [{id, text, params}]}, or the parameter
-    alone.
+    default, doc, source, reading}]}, for a scheme also {transport, readings: [{id, text, params}]},
+    for a workload {citation, source, interpolation, mean_bytes, points}, or the parameter alone.
 
     **Examples**
 
@@ -32,6 +35,7 @@ def explain(
     - `fanin explain transport.rto-min`
     - `fanin explain incast --json`
     - `fanin explain B1`, the id of a reading: every parameter that selects it
+    - `fanin explain web-search`
     - `fanin explain sdtcp/fig9`
     """
     found = catalogue.explain(key)

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     QUEUES = "queues"
     TRAFFIC = "traffic"
     FAULTS = "faults"
+    WORKLOADS = "workloads"
     EXPERIMENTS = "experiments"
 
 
@@ -32,7 +33,7 @@ def list_(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """List schemes, topologies, queues, traffic patterns, faults or experiments.
+    """List schemes, topologies, queues, traffic patterns, faults, workloads (flow-size distributions) or experiments.
 
     Experiments come by paper, with their state: never run, so many of their runs, quick only, complete, or stale
     (made by another engine or from another version of the file), the age of their last run, and how many of their

@@ -13,7 +13,7 @@ from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table, summary_rows
 from fanin.experiment import Settings
 from fanin.store import CAPTURE, MANIFEST, Store
-from fanin.summary import group_rows
+from fanin.summary import OFFERED_HEADER, group_rows, offered_rows
 
 
 def run(
@@ -70,6 +70,8 @@ def run(
     header, groups = group_rows(finished.summary)
     if groups:
         print_table("Traffic groups", header, groups)
+    if offered := finished.summary.get("offered"):
+        print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
     for path in paths.values():
         note(path)
 

@@ -30,6 +30,8 @@ pub use transfers::TimeoutCause;
 pub use world::{Progress, RunError};
 
 use crate::spec::{Scenario, SpecError};
+use crate::traffic::Offered;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 /// Why there is no outcome.
@@ -54,13 +56,29 @@ pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcom
     run_with(scenario, build::Substitutes::default(), progress)
 }
 
-/// Checks what can only be checked by laying the scenario out; simulates nothing.
+/// Checks what can only be checked by laying the scenario out; simulates nothing. Tells what the groups offer whose
+/// traffic is at a load: objects as in the total `offered` of a run.
 ///
 /// # Errors
 ///
 /// What does not make sense.
-pub fn check(scenario: &Scenario) -> Result<(), SpecError> {
-    build::build(scenario, build::Substitutes::default()).map(drop)
+pub fn check(scenario: &Scenario) -> Result<Vec<Value>, SpecError> {
+    let (world, _) = build::build(scenario, build::Substitutes::default())?;
+    let offered = world.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
+    Ok(offered.map(|(group, offered)| offered_json(&group.name, &offered)).collect())
+}
+
+/// What a group offers, with all that its load was computed from.
+fn offered_json(group: &str, offered: &Offered) -> Value {
+    json!({
+        "group": group,
+        "mean_bytes": offered.mean,
+        "interval_s": offered.interval.secs(),
+        "offered_bps": offered.bps(),
+        "load": offered.load(),
+        "load_of": offered.of,
+        "capacity_bps": offered.capacity,
+    })
 }
 
 fn run_with(

@@ -215,6 +215,8 @@ impl Totals {
         };
         let groups: Vec<Value> = world.groups.iter().enumerate().map(group).collect();
         self.put("groups", Value::Array(groups));
+        let offered = world.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
+        self.put("offered", offered.map(|(group, offered)| super::offered_json(&group.name, &offered)).collect());
     }
 
     fn retransmission(&mut self, world: &World, rows: &Rows) {

@@ -15,6 +15,7 @@ pub mod sections;
 mod sizes;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 pub use error::SpecError;
 pub use params::{Kind, Param, Value, Window};
@@ -22,3 +23,4 @@ pub use scenario::{ResolvedRow, Scenario, ScenarioFault, Section, TrafficGroup};
 pub use schema::json_schema;
 pub use section::Params;
 pub use sizes::Sizes;
+pub use workload::workloads;

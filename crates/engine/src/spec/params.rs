@@ -32,7 +32,7 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A number of segments or bytes: `"2mss"`, `"2920B"`.
     Window,
-    /// Sizes to draw from: `"64KB"`, `"1MB 50%, 4MB 50%"`, `"cdf 2KB 0%, 98KB 100%"`.
+    /// Sizes to draw from: `"64KB"`, `"1MB 50%, 4MB 50%"`, `"cdf 2KB 0%, 98KB 100%"`, `"web-search"`.
     Sizes,
 }
 

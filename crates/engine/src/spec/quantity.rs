@@ -7,6 +7,7 @@ use super::document::{Content, Scalar};
 use super::error::{Fault, nearest};
 use super::params::{Kind, Param, Value, Window};
 use super::sizes::Sizes;
+use super::workload;
 use crate::units::{Bytes, Rate, Size, Time};
 use std::fmt;
 
@@ -198,6 +199,10 @@ fn window(text: &str) -> Result<Window, Fault> {
 }
 
 fn sizes(text: &str) -> Result<Sizes, Fault> {
+    if workload::is_name(text) {
+        return workload::find(text)
+            .ok_or_else(|| Fault::unknown_name(&format!("unknown workload {text:?}"), text, &workload::KEYS));
+    }
     Sizes::read(text, |text| bytes(Kind::Bytes, &Quantity::of(Kind::Bytes, text)?))
 }
 

@@ -4,6 +4,7 @@ use super::params::{Kind, Param};
 use super::quantity;
 use super::scenario::FRONT;
 use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRANSPORT, Variant, Variants};
+use super::workload;
 use crate::schemes;
 use serde_json::{Map, Value, json};
 
@@ -185,7 +186,8 @@ fn pattern(kind: Kind) -> String {
     if kind == Kind::Sizes {
         let size = format!(r"[0-9]+(\.[0-9]+)? ?{unit}");
         let share = format!(r"{size} [0-9]+(\.[0-9]+)?%");
-        return format!("^({size}|(cdf )?{share}( ?, ?{share})*)$");
+        let named = workload::KEYS.join("|");
+        return format!("^({size}|(cdf )?{share}( ?, ?{share})*|{named})$");
     }
     format!(r"^[0-9]+(\.[0-9]+)? ?{unit}$")
 }

@@ -293,10 +293,11 @@ pub(super) fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], o
     let written = source.table.iter().flat_map(|table| &table.0);
     let unknown = written.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
     let error = |(key, _): &(String, _)| {
-        let owner = others.iter().find(|row| row.params.iter().any(|param| param.key == key));
-        let fault = match owner {
-            Some(row) => format!("is a key of {:?} only", row.key).into(),
-            None => Fault::unknown_name("unknown key", key, &keys),
+        let owners = others.iter().filter(|row| row.params.iter().any(|param| param.key == key));
+        let owners: Vec<String> = owners.map(|row| format!("{:?}", row.key)).collect();
+        let fault = match owners.as_slice() {
+            [] => Fault::unknown_name("unknown key", key, &keys),
+            owners => format!("is a key of {} only", owners.join(", ")).into(),
         };
         source.error(key, fault)
     };

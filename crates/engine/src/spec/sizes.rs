@@ -1,4 +1,4 @@
-//! How large transfers are: one size, a mixture of sizes, or a distribution by points.
+//! How large transfers are: one size, a mixture of sizes, a distribution by points, or a published one by name.
 
 use crate::rng::Stream;
 use crate::units::Bytes;
@@ -8,6 +8,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     shape: Shape,
+    /// What a scenario calls them, if they are a published workload.
+    name: Option<&'static str>,
     /// Bytes, and the per cent of transfers that have so many, or at most so many where points are joined.
     points: Vec<(u64, f64)>,
 }
@@ -20,6 +22,8 @@ enum Shape {
     Mixed,
     /// Points of the cumulative distribution, joined by straight lines: `"cdf 2KB 0%, 10KB 80%, 98KB 100%"`.
     Cumulative,
+    /// Points of the cumulative distribution, each a size of its own: what is above the point before has this size.
+    Steps,
 }
 
 /// What the text of a cumulative distribution begins with.
@@ -30,7 +34,19 @@ const NEAR: f64 = 1e-9;
 impl Sizes {
     /// All of `bytes`.
     pub fn each(bytes: u64) -> Self {
-        Self { shape: Shape::Each, points: vec![(bytes, 100.0)] }
+        Self { shape: Shape::Each, name: None, points: vec![(bytes, 100.0)] }
+    }
+
+    /// A published distribution by points, `joined` by straight lines or as steps.
+    pub(super) fn workload(name: &'static str, joined: bool, points: Vec<(u64, f64)>) -> Result<Self, String> {
+        let shape = if joined { Shape::Cumulative } else { Shape::Steps };
+        let sizes = Self { shape, name: Some(name), points };
+        sizes.check().map(|()| sizes)
+    }
+
+    /// Sizes in bytes, each with a per cent: the share of transfers, or in a distribution that of those up to this size.
+    pub(super) fn points(&self) -> &[(u64, f64)] {
+        &self.points
     }
 
     /// Reads a mixture or a distribution; `size` reads one size.
@@ -50,7 +66,8 @@ impl Sizes {
             Ok((size(bytes.trim())?, per_cent))
         };
         let points = listed.split(',').map(point).collect::<Result<Vec<_>, E>>()?;
-        let sizes = Self { shape: if cumulative.is_some() { Shape::Cumulative } else { Shape::Mixed }, points };
+        let shape = if cumulative.is_some() { Shape::Cumulative } else { Shape::Mixed };
+        let sizes = Self { shape, name: None, points };
         sizes.check().map_err(E::from)?;
         Ok(sizes)
     }
@@ -66,7 +83,7 @@ impl Sizes {
                     Err(format!("the shares add up to {sum}%, not to 100%"))
                 }
             }
-            Shape::Cumulative => {
+            Shape::Cumulative | Shape::Steps => {
                 let rises = |pair: &[(u64, f64)]| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1;
                 if let Some(at) = self.points.windows(2).position(|pair| !rises(pair)) {
                     let (bytes, share) = self.points[at + 1];
@@ -92,7 +109,7 @@ impl Sizes {
         for (next, share) in &self.points {
             let upto = if self.shape == Shape::Mixed { below + share } else { *share };
             if at < upto {
-                let part = if self.shape == Shape::Mixed { 1.0 } else { (at - below) / (upto - below) };
+                let part = if self.shape == Shape::Cumulative { (at - below) / (upto - below) } else { 1.0 };
                 return bytes + ((*next as f64 - bytes as f64) * part) as u64;
             }
             (bytes, below) = (*next, upto);
@@ -107,6 +124,7 @@ impl Sizes {
             match self.shape {
                 Shape::Each | Shape::Mixed => sum += *next as f64 * share,
                 Shape::Cumulative => sum += (bytes + next) as f64 / 2.0 * (share - below),
+                Shape::Steps => sum += *next as f64 * (share - below),
             }
             (bytes, below) = (*next, *share);
         }
@@ -126,6 +144,9 @@ impl Sizes {
 impl fmt::Display for Sizes {
     /// Prints the sizes as a scenario file would write them, without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = self.name {
+            return f.write_str(name);
+        }
         if self.shape == Shape::Each {
             return Bytes::new(self.points[0].0).fmt(f);
         }

@@ -1,11 +1,12 @@
 //! Incast: many servers answer one client at once, once or in barrier-synchronised rounds.
 
+use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
 use super::{
     Connection, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for,
     host, shuffled,
 };
 use crate::ids::{NodeId, TransferId};
-use crate::spec::{Kind, Param, Params, Sizes, SpecError};
+use crate::spec::{Kind, Param, Params, SpecError};
 use crate::topology::Demand;
 use crate::units::Time;
 
@@ -34,20 +35,8 @@ pub(super) const ROW: TrafficRow = TrafficRow {
 const PARAMS: &[Param] = &[
     Param::new("senders", Kind::Integer, "", "Number of servers that answer; 0 for none.", "required")
         .at_most(1_000_000.0),
-    Param::new(
-        "bytes-each",
-        Kind::Sizes,
-        "0B",
-        "Bytes of each answer: one size, or sizes to draw from; 0B if bytes-total says it.",
-        "give this or bytes-total",
-    ),
-    Param::new(
-        "bytes-total",
-        Kind::Bytes,
-        "0B",
-        "Bytes of all answers together, split evenly (the first answers take the remainder).",
-        "give this or bytes-each",
-    ),
+    BYTES_EACH,
+    BYTES_TOTAL,
     Param::new("start", Kind::Time, "0s", "When the first round begins.", "at once"),
     Param::new(
         "jitter",
@@ -118,19 +107,7 @@ const PARAMS: &[Param] = &[
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let senders = params.integer("senders") as usize;
-    let (each, total) = (params.sizes("bytes-each"), params.bytes("bytes-total").get());
-    if each.least() == 0 && each.most() > 0 {
-        return Err(params.fail("bytes-each", "an answer has 1B at least"));
-    }
-    let answers = match (each.most(), total) {
-        (0, 0) => return Err(params.fail("bytes-each", "give bytes-each or bytes-total, 1B at least")),
-        (_, 0) => Answers::Each(each.clone()),
-        (0, total) if total < senders as u64 => {
-            return Err(params.fail("bytes-total", format!("{total} bytes cannot be split over {senders} senders")));
-        }
-        (0, total) => Answers::Total(total),
-        _ => return Err(params.fail("bytes-total", "give bytes-each or bytes-total, not both")),
-    };
+    let answers = Answers::of(params, senders)?;
     let (persistent, random) = (params.text("connections") == "persistent", params.text("placement") == "random");
     if persistent && random {
         return Err(params.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
@@ -160,11 +137,6 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         next: 0,
         order: Vec::new(),
     }))
-}
-
-enum Answers {
-    Each(Sizes),
-    Total(u64),
 }
 
 struct Incast {
@@ -217,7 +189,7 @@ impl Incast {
         self.next += 1;
         let delay = if self.together { Time::ZERO } else { self.spread.draw(cx.stream) };
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
-        let bytes = Some(self.bytes(i, cx));
+        let bytes = Some(self.answers.bytes(i, self.senders, cx.stream));
         cx.actions.push(TrafficAction::Transfer(TransferSpec {
             start: at + delay,
             from: host(&self.order, i),
@@ -228,16 +200,6 @@ impl Incast {
             request: (self.request > 0).then_some(Request { bytes: self.request, think }),
             in_query: true,
         }));
-    }
-
-    fn bytes(&self, i: usize, cx: &mut TrafficCx<'_>) -> u64 {
-        match &self.answers {
-            Answers::Each(sizes) => sizes.draw(cx.stream),
-            Answers::Total(total) => {
-                let senders = self.senders as u64;
-                total / senders + u64::from((i as u64) < total % senders)
-            }
-        }
     }
 }
 

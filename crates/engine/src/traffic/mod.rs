@@ -3,10 +3,17 @@
 //! A pattern is asked at the start, whenever one of its transfers completes, and when a time that it asked for
 //! has come; it answers with transfers. To add one: a file here and a row in [`REGISTRY`].
 
+mod answers;
 mod background;
 mod incast;
+mod offered;
 mod relay_tree;
+mod requests;
 mod sessions;
+#[cfg(test)]
+mod tests;
+
+pub use offered::Offered;
 
 use crate::ids::{NodeId, TransferId};
 use crate::rng::Stream;
@@ -66,7 +73,8 @@ pub struct Place<'a> {
 }
 
 /// Every traffic pattern.
-pub const REGISTRY: &[TrafficRow] = &[incast::ROW, background::ROW, sessions::ROW, relay_tree::ROW];
+pub const REGISTRY: &[TrafficRow] =
+    &[incast::ROW, background::ROW, sessions::ROW, sessions::POISSON, requests::ROW, relay_tree::ROW];
 
 /// How a transfer gets its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +164,10 @@ pub trait Traffic: Send {
     /// It may still start transfers: the run is not over when the present ones are.
     fn has_more(&self) -> bool {
         false
+    }
+    /// What arrives on average, if that does not depend on what completes.
+    fn offered(&self) -> Option<Offered> {
+        None
     }
 }
 

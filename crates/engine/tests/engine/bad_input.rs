@@ -113,8 +113,9 @@ fn sizes_that_do_not_add_up() {
     refused(&[("10KB", "10KB 50%, 0B 50%")], "9: traffic.incast.bytes-each", "an answer has 1B at least");
     let several = sizes("kind = \"background\"\nbytes-each = \"0B 50%, 20KB 50%\"");
     refused(&several, "8: traffic.background.bytes-each", "0B is endless data");
-    let halves = "kind = \"sessions\"\nbytes-each = \"1KB\"\narrivals = \"poisson\"\nload = 1\nload-of = \"bisection\"";
-    refused(&sizes(halves), "11: traffic.sessions.load-of", "this network has no two halves");
+    refused(&[("10KB", "web-serach")], "9: traffic.incast.bytes-each", "unknown workload \"web-serach\"");
+    let halves = "kind = \"poisson\"\nbytes-each = \"1KB\"\nload = 1\nload-of = \"bisection\"";
+    refused(&sizes(halves), "10: traffic.poisson.load-of", "this network has no two halves");
 }
 
 #[test]

@@ -191,16 +191,16 @@ fn endless_flows_that_stop() {
 
 #[test]
 fn sessions_between_named_hosts() {
-    let arrivals =
-        ["concurrent = 20", "concurrent = 9\ngap = \"10us\"\nin-rack = \"50%\"", "arrivals = \"poisson\"\nload = 2"];
+    let arrivals = ["concurrent = 20", "concurrent = 9\ngap = \"10us\"\nin-rack = \"50%\"", "load = 2"];
     for arrivals in arrivals {
         for hosts in ["from = \"all\"\nto = \"host-0..3\"", "from = \"pod-1..3\"\nto = \"rack-0\"\npairs = \"in-turn\""]
         {
             if hosts.contains("in-turn") && arrivals.contains("in-rack") {
                 continue;
             }
+            let kind = if arrivals.contains("load") { "poisson" } else { "sessions" };
             let sessions = format!(
-                "[[traffic]]\nkind = \"sessions\"\nbytes-each = \"9KB 60%, 70KB 40%\"\nstop = \"6ms\"\n{hosts}\n{arrivals}"
+                "[[traffic]]\nname = \"sessions\"\nkind = \"{kind}\"\nbytes-each = \"9KB 60%, 70KB 40%\"\nstop = \"6ms\"\n{hosts}\n{arrivals}"
             );
             let case = Case {
                 network: network("topology = \"fat-tree\"\n", "buffer = \"9pkt\""),

@@ -117,9 +117,10 @@ fn traffic() -> impl Strategy<Value = String> {
     let sessions = prop_oneof![
         2 => Just(String::new()),
         1 => (1_u32..5, 1_u64..40_000, any::<bool>()).prop_map(|(number, bytes, closed)| format!(
-            "[[traffic]]\nkind = \"sessions\"\nbytes-each = \"{bytes}B 50%, 3KB 50%\"\nfrom = \"all\"\nto = \"all\"\n\
+            "[[traffic]]\nkind = \"{}\"\nbytes-each = \"{bytes}B 50%, 3KB 50%\"\nfrom = \"all\"\nto = \"all\"\n\
              stop = \"9ms\"\ncount = 25\n{}\n",
-            if closed { format!("concurrent = {number}") } else { format!("arrivals = \"poisson\"\ninterval = \"{number}00us\"") },
+            if closed { "sessions" } else { "poisson" },
+            if closed { format!("concurrent = {number}") } else { format!("interval = \"{number}00us\"") },
         )),
     ];
     (incast, background, sessions).prop_map(|(incast, background, sessions)| incast + &background + &sessions)

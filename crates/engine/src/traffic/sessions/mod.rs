@@ -1,4 +1,4 @@
-//! Sessions: transfers between random or given pairs of hosts, in a closed loop or at a load.
+//! Transfers between random or given pairs of hosts, in a closed loop (sessions) or at a load (Poisson).
 //!
 //! Block reads of a distributed file system are sessions whose sender is in the rack of a random client. Each session is
 //! made when it begins, so that a long run is no large table in advance.
@@ -7,55 +7,78 @@
 // READING: P25 Its link load is the payload of flows that arrive independently, over the capacity of the receiver's link.
 
 mod pairs;
-mod params;
+pub(super) mod params;
 #[cfg(test)]
 mod tests;
 
+use super::offered::{Offered, count, stop};
 use super::{Connection, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
-use crate::ids::TransferId;
+use crate::ids::{NodeId, TransferId};
 use crate::spec::{Params, Sizes, SpecError};
 use crate::topology::{BY_PART, Demand};
 use crate::units::Time;
 use pairs::Pairs;
-use params::PARAMS;
+use params::CLOSED;
 use std::collections::BTreeMap;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "sessions",
-    summary: "Transfers between random or given pairs of hosts, in a closed loop or at a load.",
-    params: PARAMS,
+    summary: "Transfers between random or given pairs of hosts in a closed loop: each that ends has a successor.",
+    params: CLOSED,
     demand_key: "senders",
-    demand: |params| {
-        let own = params.text("placement") == "own-host" && params.text("from") == BY_PART;
-        let senders = if own { params.integer("senders") as usize } else { 1 };
-        let receivers = if params.text("to") == BY_PART { params.integer("receivers") as usize } else { 1 };
-        Demand { senders, receivers }
-    },
+    demand,
     one_client: false,
     near: |_| 0,
     unopened: asked_for,
-    build,
+    build: |params, place| {
+        let concurrent = params.integer("concurrent");
+        let (gap, jitter) = (params.time("gap"), params.time("jitter"));
+        build(params, place, Arrivals::Closed { concurrent, gap, jitter })
+    },
 };
 
-fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
-    let receivers = match params.text("to") {
+pub(super) const POISSON: TrafficRow = TrafficRow {
+    key: "poisson",
+    summary: "Transfers between random or given pairs of hosts that begin independently, at a load.",
+    params: params::POISSON,
+    demand_key: "senders",
+    demand,
+    one_client: false,
+    near: |_| 0,
+    unopened: asked_for,
+    build: |params, place| {
+        let offered = Offered::of(params, place, receivers(params, place), params.sizes("bytes-each").mean())?;
+        build(params, place, Arrivals::Poisson(offered))
+    },
+};
+
+/// Hosts by part.
+pub(super) fn demand(params: &Params) -> Demand {
+    let own = params.text("placement") == "own-host" && params.text("from") == BY_PART;
+    let senders = if own { params.integer("senders") as usize } else { 1 };
+    let receivers = if params.text("to") == BY_PART { params.integer("receivers") as usize } else { 1 };
+    Demand { senders, receivers }
+}
+
+/// The receiving hosts: of those by part as many as it says.
+pub(super) fn receivers<'a>(params: &Params, place: &Place<'a>) -> &'a [NodeId] {
+    match params.text("to") {
         BY_PART => &place.receivers[..params.integer("receivers") as usize],
         _ => place.receivers,
-    };
-    let (start, stop) = (params.time("start"), params.time("stop"));
-    if stop > Time::ZERO && stop <= start {
-        return Err(params.fail("stop", format!("must be later than start, which is {start}")));
     }
+}
+
+fn build(params: &Params, place: &Place<'_>, arrivals: Arrivals) -> Result<Box<dyn Traffic>, SpecError> {
     let request = params.bytes("request").get();
     let think = params.time("think");
     Ok(Box::new(Sessions {
-        pairs: Pairs::new(params, place.topology, place.senders, receivers)?,
+        pairs: Pairs::new(params, place.topology, place.senders, receivers(params, place))?,
         sizes: params.sizes("bytes-each").clone(),
-        arrivals: arrivals(params, place, receivers.len())?,
+        arrivals,
         request: (request > 0).then_some(Request { bytes: request, think }),
-        start,
-        stop: if stop > Time::ZERO { stop } else { Time::NEVER },
-        left: Some(params.integer("count")).filter(|count| *count > 0).unwrap_or(u64::MAX),
+        start: params.time("start"),
+        stop: stop(params)?,
+        left: count(params),
         begun: 0,
         slots: BTreeMap::new(),
     }))
@@ -66,45 +89,8 @@ fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
 enum Arrivals {
     /// Always so many, with this pause between one and its successor; the first ones jittered.
     Closed { concurrent: u64, gap: Time, jitter: Time },
-    /// With this mean time between them.
-    Poisson { mean: Time },
-}
-
-fn arrivals(params: &Params, place: &Place<'_>, receivers: usize) -> Result<Arrivals, SpecError> {
-    let (load, interval) = (params.number("load"), params.time("interval"));
-    if params.text("arrivals") == "closed" {
-        let open = [("load", load > 0.0), ("interval", interval > Time::ZERO)];
-        if let Some((key, _)) = open.iter().find(|(_, given)| *given) {
-            return Err(params.fail(key, "has an effect with arrivals = \"poisson\" only"));
-        }
-        let (gap, jitter) = (params.time("gap"), params.time("jitter"));
-        return Ok(Arrivals::Closed { concurrent: params.integer("concurrent"), gap, jitter });
-    }
-    let mean = match (load > 0.0, interval > Time::ZERO) {
-        (false, true) => interval,
-        (true, false) => {
-            let capacity = capacity(params, place, receivers)?;
-            let bits = params.sizes("bytes-each").mean() * 8.0;
-            Time::from_secs_f64(bits / (load * capacity))
-        }
-        (false, false) => return Err(params.fail("load", "give load or interval")),
-        (true, true) => return Err(params.fail("interval", "give load or interval, not both")),
-    };
-    if mean == Time::ZERO {
-        return Err(params.fail("load", "sessions would begin all at once; give less"));
-    }
-    Ok(Arrivals::Poisson { mean })
-}
-
-/// Bits per second of which the load is a share.
-fn capacity(params: &Params, place: &Place<'_>, receivers: usize) -> Result<f64, SpecError> {
-    let topology = place.topology;
-    if params.text("load-of") == "receivers" {
-        let rate = |host| topology.links[topology.uplink(host).index()].rate.bps();
-        return Ok(place.receivers[..receivers].iter().map(|host| rate(*host) as f64).sum());
-    }
-    let none = "this network has no two halves; those of leaf-spine, clos and fat-tree have";
-    topology.bisection.map(|rate| rate.bps() as f64).ok_or_else(|| params.fail("load-of", none))
+    /// As often as the load demands.
+    Poisson(Offered),
 }
 
 struct Sessions {
@@ -169,7 +155,7 @@ impl Traffic for Sessions {
                     self.fill(slot, at, cx);
                 }
             }
-            Arrivals::Poisson { mean } => self.await_next(self.start, mean, cx),
+            Arrivals::Poisson(offered) => self.await_next(self.start, offered.interval, cx),
         }
     }
 
@@ -180,9 +166,16 @@ impl Traffic for Sessions {
     }
 
     fn on_wake(&mut self, cx: &mut TrafficCx<'_>) {
-        if let Arrivals::Poisson { mean } = self.arrivals {
+        if let Arrivals::Poisson(offered) = self.arrivals {
             self.begin(cx.now, self.begun, cx);
-            self.await_next(cx.now, mean, cx);
+            self.await_next(cx.now, offered.interval, cx);
+        }
+    }
+
+    fn offered(&self) -> Option<Offered> {
+        match self.arrivals {
+            Arrivals::Closed { .. } => None,
+            Arrivals::Poisson(offered) => Some(offered),
         }
     }
 }

@@ -1,88 +1,27 @@
 //! The pattern, whose transfers a test completes, on hosts of a real network.
 
 use super::*;
-use crate::ids::NodeId;
-use crate::rng::Stream;
-use crate::spec::Scenario;
-use crate::topology::{self, Topology};
-use crate::traffic::Traffic;
+use crate::traffic::tests::Bench;
 
 /// Four racks of four hosts; those of the first two pods are the group's unless the test says so.
 const NETWORK: &str = "[network]\ntopology = \"fat-tree\"\nhosts-per-edge = 4\n";
-
-/// The pattern on its own: what it plans, and when it wants to be called.
-struct Bench {
-    topology: Topology,
-    senders: Vec<NodeId>,
-    receivers: Vec<NodeId>,
-    traffic: Box<dyn Traffic>,
-    stream: Stream,
-    planned: Vec<TransferSpec>,
-    wakes: Vec<Time>,
-}
 
 fn try_bench(keys: &str) -> Result<Bench, SpecError> {
     try_bench_of("100KB", keys)
 }
 
+/// Keys with a load or an interval are those of Poisson arrivals.
 fn try_bench_of(sizes: &str, keys: &str) -> Result<Bench, SpecError> {
-    let text = format!("{NETWORK}[[traffic]]\nkind = \"sessions\"\nbytes-each = \"{sizes}\"\n{keys}");
-    let scenario = Scenario::parse(&text, "test.toml", &[])?;
-    let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("registered");
-    let topology = (row.build)(&scenario.network.params, &Demand { senders: 1, receivers: 1 })?;
-    let params = &scenario.traffic[0].params;
-    let (senders, receivers) = (topology.select(params, "from")?, topology.select(params, "to")?);
-    let place = Place { topology: &topology, senders: &senders, receivers: &receivers };
-    let traffic = build(params, &place)?;
-    let (stream, planned, wakes) = (Stream::named(1, "test"), Vec::new(), Vec::new());
-    let mut bench = Bench { topology, senders, receivers, traffic, stream, planned, wakes };
-    bench.act(Time::ZERO, |traffic, cx| traffic.on_start(cx));
-    Ok(bench)
+    let kind = if keys.contains("load") || keys.contains("interval") { "poisson" } else { "sessions" };
+    Bench::new(&format!("{NETWORK}[[traffic]]\nkind = \"{kind}\"\nbytes-each = \"{sizes}\"\n{keys}"))
 }
 
 fn bench(keys: &str) -> Bench {
     try_bench(keys).unwrap_or_else(|error| panic!("{error}"))
 }
 
-impl Bench {
-    /// What the pattern does now: how many sessions it plans.
-    fn act(&mut self, now: Time, act: impl FnOnce(&mut dyn Traffic, &mut TrafficCx<'_>)) -> usize {
-        let mut actions = Vec::new();
-        let mut cx = TrafficCx {
-            now,
-            senders: &self.senders,
-            receivers: &self.receivers,
-            next: TransferId::new(self.planned.len()),
-            stream: &mut self.stream,
-            actions: &mut actions,
-        };
-        act(&mut *self.traffic, &mut cx);
-        let before = self.planned.len();
-        for action in actions {
-            match action {
-                TrafficAction::Transfer(spec) => self.planned.push(spec),
-                TrafficAction::Wake(at) => self.wakes.push(at),
-                TrafficAction::Query => panic!("sessions are no queries"),
-            }
-        }
-        self.planned.len() - before
-    }
-
-    fn complete(&mut self, session: usize, now: Time) -> usize {
-        self.act(now, |traffic, cx| traffic.on_complete(cx, TransferId::new(session)))
-    }
-
-    /// Follows the calls that it asks for, at most so many.
-    fn wake(&mut self, most: usize) {
-        for i in 0..most {
-            let Some(at) = self.wakes.get(i).copied() else { return };
-            assert_eq!(self.act(at, |traffic, cx| traffic.on_wake(cx)), 1);
-        }
-    }
-
-    fn rack(&self, host: NodeId) -> NodeId {
-        self.topology.rack_of(host)
-    }
+fn rack(bench: &Bench, host: NodeId) -> NodeId {
+    bench.topology.rack_of(host)
 }
 
 const ALL: &str = "from = \"all\"\nto = \"all\"\n";
@@ -128,7 +67,7 @@ fn nobody_sends_to_itself_and_every_pair_occurs() {
 fn blocks_lie_in_the_clients_rack() {
     let bench = bench(&format!("{ALL}in-rack = \"100%\"\nconcurrent = 2000"));
     for session in &bench.planned {
-        assert!(session.from != session.to && bench.rack(session.from) == bench.rack(session.to));
+        assert!(session.from != session.to && rack(&bench, session.from) == rack(&bench, session.to));
     }
     let mut clients: Vec<_> = bench.planned.iter().map(|session| session.to).collect();
     clients.sort_unstable();
@@ -140,14 +79,14 @@ fn blocks_lie_in_the_clients_rack() {
 fn a_client_without_neighbours_reads_from_any_host() {
     // Of the client's rack nobody else sends.
     let bench = bench("from = \"rack-1..2\"\nto = \"host-0\"\nin-rack = \"100%\"\nconcurrent = 500");
-    let racks: std::collections::BTreeSet<_> = bench.planned.iter().map(|session| bench.rack(session.from)).collect();
+    let racks: std::collections::BTreeSet<_> = bench.planned.iter().map(|session| rack(&bench, session.from)).collect();
     assert_eq!(racks.len(), 2);
 }
 
 #[test]
 fn a_share_of_the_sessions_is_in_rack() {
     let bench = bench(&format!("{ALL}in-rack = \"40%\"\nconcurrent = 20000"));
-    let near = bench.planned.iter().filter(|session| bench.rack(session.from) == bench.rack(session.to)).count();
+    let near = bench.planned.iter().filter(|session| rack(&bench, session.from) == rack(&bench, session.to)).count();
     // Of the others, 3 of the 31 other hosts are near by chance.
     let expected = 0.4 + 0.6 * 3.0 / 31.0;
     assert!((near as f64 / 20_000.0 / expected - 1.0).abs() < 0.03, "{near}");
@@ -170,10 +109,10 @@ fn pairs_in_turn_stay_with_their_successors() {
 #[test]
 fn arrivals_at_a_load_are_poisson() {
     // Two receivers at 1 Gbps: at 80 %, sessions of 100 KB come every 500 us.
-    let keys = "from = \"pod-2..3\"\nto = \"host-0..1\"\narrivals = \"poisson\"\nload = \"80%\"\nstart = \"3ms\"";
+    let keys = "from = \"pod-2..3\"\nto = \"host-0..1\"\nload = \"80%\"\nstart = \"3ms\"";
     let mut bench = bench(keys);
     assert!(bench.planned.is_empty() && bench.wakes.len() == 1, "one at a time");
-    bench.wake(50_000);
+    bench.wake(50_000, 1);
     let starts: Vec<f64> = bench.planned.iter().map(|session| session.start.secs() - 3e-3).collect();
     let mean = starts[starts.len() - 1] / starts.len() as f64;
     assert!((mean / 500e-6 - 1.0).abs() < 0.02, "{mean}");
@@ -187,21 +126,36 @@ fn arrivals_at_a_load_are_poisson() {
 
 #[test]
 fn the_load_of_a_mixture_is_that_of_its_mean() {
-    let keys = format!("{ALL}arrivals = \"poisson\"\nload-of = \"bisection\"\nload = \"50%\"");
+    let keys = format!("{ALL}load-of = \"bisection\"\nload = \"50%\"");
     let mut bench = try_bench_of("20KB 50%, 180KB 50%", &keys).expect("sound");
     // 16 uplinks of 1 Gbps carry 8 Gbps from one half to the other; 800 kbit at 4 Gbps come every 200 us.
-    bench.wake(20_000);
+    bench.wake(20_000, 1);
     let mean = bench.planned[19_999].start.secs() / 20_000.0;
     assert!((mean / 200e-6 - 1.0).abs() < 0.03, "{mean}");
+    let offered = bench.traffic.offered().expect("a load");
+    assert_eq!((offered.mean, offered.interval, offered.of), (100e3, Time::from_us(200), "bisection"));
+    assert_eq!((offered.capacity, offered.load()), (Some(8e9), Some(0.5)));
+}
+
+#[test]
+fn a_workload_goes_by_its_name() {
+    let mut bench = try_bench_of("web-search", &format!("{ALL}load = \"40%\"")).expect("sound");
+    bench.wake(20_000, 1);
+    // 32 hosts at 1 Gbps, of which 40 % are 12.8 Gbps.
+    let offered = bench.traffic.offered().expect("a load");
+    assert!((offered.mean - 1_711_250.0).abs() < 1.0 && offered.capacity == Some(32e9), "{offered:?}");
+    assert!((offered.interval.secs() / (1_711_250.0 * 8.0 / 12.8e9) - 1.0).abs() < 1e-6, "{offered:?}");
+    let small = bench.planned.iter().filter(|flow| flow.bytes <= Some(80_000)).count();
+    assert!((small as f64 / 20_000.0 - 0.53).abs() < 0.01, "{small}");
 }
 
 #[test]
 fn arrivals_end_at_their_count_and_their_stop() {
-    let mut bench = bench(&format!("{ALL}arrivals = \"poisson\"\ninterval = \"1ms\"\ncount = 10"));
-    bench.wake(100);
+    let mut bench = bench(&format!("{ALL}interval = \"1ms\"\ncount = 10"));
+    bench.wake(100, 1);
     assert_eq!((bench.planned.len(), bench.wakes.len()), (10, 10));
-    let mut bench = self::bench(&format!("{ALL}arrivals = \"poisson\"\ninterval = \"1ms\"\nstop = \"50ms\""));
-    bench.wake(1000);
+    let mut bench = self::bench(&format!("{ALL}interval = \"1ms\"\nstop = \"50ms\""));
+    bench.wake(1000, 1);
     assert!((30..70).contains(&bench.planned.len()), "{}", bench.planned.len());
     assert!(bench.planned.iter().all(|session| session.start < Time::from_ms(50)));
     assert_eq!(bench.complete(0, Time::from_ms(1)), 0, "arrivals do not wait for completions");
@@ -211,13 +165,14 @@ fn arrivals_end_at_their_count_and_their_stop() {
 fn mistakes_are_told() {
     let says = |keys: &str| try_bench(&format!("{ALL}{keys}")).err().expect("refused").to_string();
     for (keys, message) in [
-        ("load = 0.5", "load: has an effect with arrivals = \"poisson\" only"),
-        ("arrivals = \"poisson\"", "load: give load or interval"),
-        ("arrivals = \"poisson\"\nload = 1\ninterval = \"1s\"", "interval: give load or interval, not both"),
-        ("arrivals = \"poisson\"\ninterval = \"1s\"\nstart = \"1s\"\nstop = \"1s\"", "stop: "),
+        ("interval = \"0s\"", "load: give load or interval"),
+        ("load = 1\ninterval = \"1s\"", "interval: give load or interval, not both"),
+        ("interval = \"1s\"\nstart = \"1s\"\nstop = \"1s\"", "stop: "),
         ("pairs = \"in-turn\"\nin-rack = 1", "in-rack: has an effect with pairs = \"random\" only"),
     ] {
         assert!(says(keys).contains(message), "{} for {keys}", says(keys));
     }
-    assert!(says("load = 0.5").starts_with("test.toml:9: traffic.sessions.load: "), "{}", says("load = 0.5"));
+    assert!(says("load = 1\nload-off = 1").starts_with("test.toml:10: traffic.poisson.load-off: "));
+    let both = try_bench("concurrent = 4\nload = 0.5").err().expect("refused").to_string();
+    assert!(both.contains("is a key of \"incast\", \"sessions\" only"), "{both}");
 }

@@ -1,0 +1,66 @@
+//! How large the answers to a query are: each of a size, or a total that they share.
+
+use crate::rng::Stream;
+use crate::spec::{Kind, Param, Params, Sizes, SpecError};
+
+pub(super) const BYTES_EACH: Param = Param::new(
+    "bytes-each",
+    Kind::Sizes,
+    "0B",
+    "Bytes of each answer: one size, or sizes to draw from; 0B if bytes-total says it.",
+    "give this or bytes-total",
+);
+
+pub(super) const BYTES_TOTAL: Param = Param::new(
+    "bytes-total",
+    Kind::Bytes,
+    "0B",
+    "Bytes of all answers together, split evenly (the first answers take the remainder).",
+    "give this or bytes-each",
+);
+
+/// The answers of a query.
+pub(super) enum Answers {
+    /// Each of such a size.
+    Each(Sizes),
+    /// So many bytes together.
+    Total(u64),
+}
+
+impl Answers {
+    /// Reads both keys for `senders` answers.
+    pub(super) fn of(params: &Params, senders: usize) -> Result<Self, SpecError> {
+        let (each, total) = (params.sizes("bytes-each"), params.bytes("bytes-total").get());
+        if each.least() == 0 && each.most() > 0 {
+            return Err(params.fail("bytes-each", "an answer has 1B at least"));
+        }
+        match (each.most(), total) {
+            (0, 0) => Err(params.fail("bytes-each", "give bytes-each or bytes-total, 1B at least")),
+            (_, 0) => Ok(Self::Each(each.clone())),
+            (0, total) if total < senders as u64 => {
+                Err(params.fail("bytes-total", format!("{total} bytes cannot be split over {senders} senders")))
+            }
+            (0, total) => Ok(Self::Total(total)),
+            _ => Err(params.fail("bytes-total", "give bytes-each or bytes-total, not both")),
+        }
+    }
+
+    /// Bytes of answer `i` of `senders`.
+    pub(super) fn bytes(&self, i: usize, senders: usize, stream: &mut Stream) -> u64 {
+        match self {
+            Self::Each(sizes) => sizes.draw(stream),
+            Self::Total(total) => {
+                let senders = senders as u64;
+                total / senders + u64::from((i as u64) < total % senders)
+            }
+        }
+    }
+
+    /// Mean bytes of all answers of a query together.
+    pub(super) fn mean(&self, senders: usize) -> f64 {
+        match self {
+            Self::Each(sizes) => sizes.mean() * senders as f64,
+            Self::Total(total) => *total as f64,
+        }
+    }
+}

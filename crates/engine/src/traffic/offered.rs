@@ -1,0 +1,74 @@
+//! How much open-loop traffic offers: from a load to the time between arrivals, with all that it was computed from.
+
+use super::Place;
+use crate::ids::NodeId;
+use crate::spec::{Params, SpecError};
+use crate::units::Time;
+
+/// What arrives on average, whatever becomes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offered {
+    /// Mean payload bytes of an arrival: a transfer, or all answers of a query.
+    pub mean: f64,
+    /// Mean time between arrivals.
+    pub interval: Time,
+    /// Of what the load is a share: a word of the key `load-of`.
+    pub of: &'static str,
+    /// Its capacity in bit/s, link-layer overhead and headers not taken off; none if the network has no such thing.
+    pub capacity: Option<f64>,
+}
+
+impl Offered {
+    /// Reads `load`, `load-of` and `interval` for arrivals of `mean` bytes at these receivers.
+    pub(super) fn of(params: &Params, place: &Place<'_>, receivers: &[NodeId], mean: f64) -> Result<Self, SpecError> {
+        let (load, interval) = (params.number("load"), params.time("interval"));
+        let bisection = params.text("load-of") == "bisection";
+        let (of, capacity) = if bisection {
+            ("bisection", place.topology.bisection.map(|rate| rate.bps() as f64))
+        } else {
+            let rate = |host: &NodeId| place.topology.links[place.topology.uplink(*host).index()].rate.bps();
+            ("receivers", Some(receivers.iter().map(|host| rate(host) as f64).sum()))
+        };
+        let interval = match (load > 0.0, interval > Time::ZERO) {
+            (false, true) => interval,
+            (true, false) => {
+                let none = "this network has no two halves; those of leaf-spine, clos and fat-tree have";
+                let capacity = capacity.ok_or_else(|| params.fail("load-of", none))?;
+                Time::from_secs_f64(mean * 8.0 / (load * capacity))
+            }
+            (false, false) => return Err(params.fail("load", "give load or interval")),
+            (true, true) => return Err(params.fail("interval", "give load or interval, not both")),
+        };
+        if interval == Time::ZERO {
+            return Err(params.fail("load", "all would begin at once; give less"));
+        }
+        Ok(Self { mean, interval, of, capacity })
+    }
+
+    /// Payload per second.
+    pub fn bps(&self) -> f64 {
+        self.mean * 8.0 / self.interval.secs()
+    }
+
+    /// That over the capacity.
+    pub fn load(&self) -> Option<f64> {
+        Some(self.bps() / self.capacity?)
+    }
+}
+
+/// Until when arrivals go on.
+pub(super) fn stop(params: &Params) -> Result<Time, SpecError> {
+    let (start, stop) = (params.time("start"), params.time("stop"));
+    if stop == Time::ZERO {
+        return Ok(Time::NEVER);
+    }
+    if stop <= start {
+        return Err(params.fail("stop", format!("must be later than start, which is {start}")));
+    }
+    Ok(stop)
+}
+
+/// How many may begin.
+pub(super) fn count(params: &Params) -> u64 {
+    Some(params.integer("count")).filter(|count| *count > 0).unwrap_or(u64::MAX)
+}

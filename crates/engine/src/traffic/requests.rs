@@ -1,0 +1,152 @@
+//! Requests: queries that begin independently, each of a random client that asks several random workers at once.
+//!
+//! The partition-aggregate pattern of DCTCP's section 2.2 at a load: an incast per query, with queries under way side by
+//! side. Rounds of one client, each after the one before, are the pattern `incast`; a middle tier is `relay-tree`.
+
+use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
+use super::offered::{Offered, count, stop};
+use super::sessions::params::{COUNT, INTERVAL, LOAD, LOAD_OF, PLACEMENT, RECEIVERS, SENDERS, START, STOP, THINK};
+use super::sessions::{demand, receivers};
+use super::{Connection, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
+use crate::ids::NodeId;
+use crate::spec::{Kind, Param, Params, SpecError};
+use crate::units::Time;
+
+pub(super) const ROW: TrafficRow = TrafficRow {
+    key: "requests",
+    summary: "Queries that begin independently, each of a random client that asks several random workers at once.",
+    params: PARAMS,
+    demand_key: "senders",
+    demand,
+    one_client: false,
+    near: |_| 0,
+    unopened: asked_for,
+    build,
+};
+
+const PARAMS: &[Param] = &[
+    Param::new("fan-in", Kind::Integer, "", "Workers that each query asks.", "required")
+        .at_least(1.0)
+        .at_most(1_000_000.0),
+    BYTES_EACH,
+    BYTES_TOTAL,
+    LOAD,
+    LOAD_OF,
+    INTERVAL,
+    COUNT,
+    START,
+    STOP,
+    Param::new("jitter", Kind::Time, "0s", "Each answer is delayed by a seeded uniform time below this.", "none"),
+    Param::new(
+        "request",
+        Kind::Bytes,
+        "0B",
+        "Bytes of the request that the client sends to each worker first; 0: workers begin by themselves.",
+        "the incast papers' servers begin by themselves; DCTCP, section 4.2.2 has 1.6KB",
+    ),
+    THINK,
+    Param::new("think-jitter", Kind::Time, "0s", "Seeded uniform addition to the think time, below this.", "none"),
+    SENDERS,
+    RECEIVERS,
+    PLACEMENT,
+];
+
+fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
+    let fan_in = params.integer("fan-in") as usize;
+    let answers = Answers::of(params, fan_in)?;
+    let clients = receivers(params, place);
+    let mean = answers.mean(fan_in);
+    Ok(Box::new(Requests {
+        fan_in,
+        answers,
+        offered: Offered::of(params, place, clients, mean)?,
+        clients: clients.to_vec(),
+        workers: place.senders.to_vec(),
+        start: params.time("start"),
+        stop: stop(params)?,
+        left: count(params),
+        jitter: params.time("jitter"),
+        request: params.bytes("request").get(),
+        think: params.time("think"),
+        think_jitter: params.time("think-jitter"),
+    }))
+}
+
+struct Requests {
+    fan_in: usize,
+    answers: Answers,
+    offered: Offered,
+    clients: Vec<NodeId>,
+    /// In an order that every query changes.
+    workers: Vec<NodeId>,
+    start: Time,
+    /// No query begins then or later.
+    stop: Time,
+    /// How many may still begin.
+    left: u64,
+    jitter: Time,
+    request: u64,
+    think: Time,
+    think_jitter: Time,
+}
+
+impl Requests {
+    fn await_next(&self, after: Time, cx: &mut TrafficCx<'_>) {
+        let next = after + cx.stream.exponential_time(self.offered.interval);
+        if self.left > 0 && next < self.stop {
+            cx.actions.push(TrafficAction::Wake(next));
+        }
+    }
+
+    fn begin(&mut self, cx: &mut TrafficCx<'_>) {
+        self.left -= 1;
+        let client = self.clients[cx.stream.below(self.clients.len() as u64) as usize];
+        // The client works for others, not for itself: it stands last while it asks.
+        let mut able = self.workers.len();
+        if let Some(own) = self.workers.iter().position(|worker| *worker == client) {
+            able -= 1;
+            self.workers.swap(own, able);
+        }
+        debug_assert!(able > 0, "a group whose only worker is a client was refused");
+        cx.actions.push(TrafficAction::Query);
+        for i in 0..self.fan_in {
+            let place = i % able;
+            // Each worker once before any is asked again.
+            if i < able {
+                self.workers.swap(place, place + cx.stream.below((able - place) as u64) as usize);
+            }
+            self.ask(i, self.workers[place], client, cx);
+        }
+    }
+
+    fn ask(&self, i: usize, worker: NodeId, client: NodeId, cx: &mut TrafficCx<'_>) {
+        let start = cx.now + cx.stream.uniform_time(self.jitter);
+        let think = self.think + cx.stream.uniform_time(self.think_jitter);
+        let asked = self.request > 0;
+        cx.actions.push(TrafficAction::Transfer(TransferSpec {
+            start: if asked { start } else { start + think },
+            from: worker,
+            to: client,
+            bytes: Some(self.answers.bytes(i, self.fan_in, cx.stream)),
+            stop: None,
+            connection: Connection::Fresh,
+            request: asked.then_some(Request { bytes: self.request, think }),
+            in_query: true,
+        }));
+    }
+}
+
+impl Traffic for Requests {
+    fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
+        self.await_next(self.start, cx);
+    }
+
+    fn on_wake(&mut self, cx: &mut TrafficCx<'_>) {
+        self.begin(cx);
+        self.await_next(cx.now, cx);
+    }
+
+    fn offered(&self) -> Option<Offered> {
+        Some(self.offered)
+    }
+}

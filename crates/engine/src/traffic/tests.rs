@@ -1,0 +1,173 @@
+//! Patterns on their own: what they plan, and when they want to be called.
+
+use super::*;
+use crate::spec::Scenario;
+use crate::topology;
+
+/// A pattern on hosts of a real network; a test says what completes and when.
+pub(super) struct Bench {
+    pub(super) topology: Topology,
+    pub(super) senders: Vec<NodeId>,
+    pub(super) receivers: Vec<NodeId>,
+    pub(super) traffic: Box<dyn Traffic>,
+    stream: Stream,
+    pub(super) planned: Vec<TransferSpec>,
+    /// Transfers planned when each query began.
+    pub(super) queries: Vec<usize>,
+    pub(super) wakes: Vec<Time>,
+}
+
+impl Bench {
+    /// The first group of a scenario of these tables.
+    pub(super) fn new(text: &str) -> Result<Self, SpecError> {
+        let scenario = Scenario::parse(text, "test.toml", &[])?;
+        let group = &scenario.traffic[0];
+        let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("registered");
+        let topology = (row.build)(&scenario.network.params, &Demand { senders: 1, receivers: 1 })?;
+        let hosts = |key| topology.select(&group.params, key);
+        let (senders, receivers) = (hosts("from")?, hosts("to")?);
+        let place = Place { topology: &topology, senders: &senders, receivers: &receivers };
+        let pattern = REGISTRY.iter().find(|row| row.key == group.kind).expect("registered");
+        let traffic = (pattern.build)(&group.params, &place)?;
+        let stream = Stream::named(1, "test");
+        let (planned, queries, wakes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut bench = Self { topology, senders, receivers, traffic, stream, planned, queries, wakes };
+        bench.act(Time::ZERO, |traffic, cx| traffic.on_start(cx));
+        Ok(bench)
+    }
+
+    /// What the pattern does now: how many transfers it plans.
+    pub(super) fn act(&mut self, now: Time, act: impl FnOnce(&mut dyn Traffic, &mut TrafficCx<'_>)) -> usize {
+        let mut actions = Vec::new();
+        let mut cx = TrafficCx {
+            now,
+            senders: &self.senders,
+            receivers: &self.receivers,
+            next: TransferId::new(self.planned.len()),
+            stream: &mut self.stream,
+            actions: &mut actions,
+        };
+        act(&mut *self.traffic, &mut cx);
+        let before = self.planned.len();
+        for action in actions {
+            match action {
+                TrafficAction::Transfer(spec) => self.planned.push(spec),
+                TrafficAction::Wake(at) => self.wakes.push(at),
+                TrafficAction::Query => self.queries.push(self.planned.len()),
+            }
+        }
+        self.planned.len() - before
+    }
+
+    pub(super) fn complete(&mut self, transfer: usize, now: Time) -> usize {
+        self.act(now, |traffic, cx| traffic.on_complete(cx, TransferId::new(transfer)))
+    }
+
+    /// Follows the calls that it asks for, at most so many; each plans `transfers`.
+    pub(super) fn wake(&mut self, most: usize, transfers: usize) {
+        for i in 0..most {
+            let Some(at) = self.wakes.get(i).copied() else { return };
+            assert_eq!(self.act(at, |traffic, cx| traffic.on_wake(cx)), transfers);
+        }
+    }
+}
+
+mod requests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn try_bench(keys: &str) -> Result<Bench, SpecError> {
+        Bench::new(&format!(
+            "[network]\ntopology = \"fat-tree\"\nhosts-per-edge = 4\n[[traffic]]\nkind = \"requests\"\n{keys}\n"
+        ))
+    }
+
+    fn bench(keys: &str) -> Bench {
+        try_bench(keys).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    const QUERIES: &str = "from = \"all\"\nto = \"all\"\nfan-in = 10\nbytes-each = \"20KB\"\n";
+
+    #[test]
+    fn each_query_asks_distinct_workers_for_one_client() {
+        let mut bench = bench(&format!("{QUERIES}interval = \"1ms\""));
+        bench.wake(3000, 10);
+        assert_eq!(bench.queries.len(), 3000);
+        let mut workers: BTreeMap<NodeId, u32> = BTreeMap::new();
+        for query in bench.planned.chunks(10) {
+            let asked: BTreeSet<_> = query.iter().map(|answer| answer.from).collect();
+            assert!(asked.len() == 10 && !asked.contains(&query[0].to), "no worker twice, the client never");
+            assert!(query.iter().all(|answer| answer.to == query[0].to && answer.start == query[0].start));
+            assert!(query.iter().all(|answer| answer.in_query && answer.bytes == Some(20_000)));
+            for worker in asked {
+                *workers.entry(worker).or_default() += 1;
+            }
+        }
+        // 30,000 answers of 32 hosts, each as likely: within five standard deviations of 29.
+        assert!(workers.len() == 32 && workers.values().all(|count| count.abs_diff(937) < 150), "{workers:?}");
+    }
+
+    #[test]
+    fn more_answers_than_workers_go_around() {
+        let mut bench =
+            bench("from = \"host-0..3\"\nto = \"host-0\"\nfan-in = 8\nbytes-total = \"1MB\"\ninterval = \"1ms\"");
+        bench.wake(50, 8);
+        for query in bench.planned.chunks(8) {
+            let mut asked: BTreeMap<NodeId, u32> = BTreeMap::new();
+            for answer in query {
+                *asked.entry(answer.from).or_default() += 1;
+            }
+            assert_eq!(asked.into_values().collect::<BTreeSet<_>>(), BTreeSet::from([2, 3]));
+            assert_eq!(query.iter().filter_map(|answer| answer.bytes).sum::<u64>(), 1_000_000);
+        }
+    }
+
+    #[test]
+    fn the_load_counts_all_answers_of_a_query() {
+        let mut bench = bench(&format!("{QUERIES}load = \"20%\"\nload-of = \"bisection\""));
+        // 10 answers of 20 KB at 20 % of 8 Gbps.
+        let offered = bench.traffic.offered().expect("a load");
+        assert_eq!((offered.mean, offered.interval), (200e3, Time::from_ms(1)));
+        bench.wake(20_000, 10);
+        let mean = bench.wakes[19_999].secs() / 20_000.0;
+        assert!((mean / 1e-3 - 1.0).abs() < 0.03, "{mean}");
+    }
+
+    #[test]
+    fn queries_end_at_their_count_and_their_stop() {
+        let mut counted = bench(&format!("{QUERIES}interval = \"1ms\"\ncount = 7"));
+        counted.wake(100, 10);
+        assert_eq!((counted.queries.len(), counted.wakes.len()), (7, 7));
+        let mut stopped = bench(&format!("{QUERIES}interval = \"1ms\"\nstop = \"50ms\""));
+        stopped.wake(1000, 10);
+        assert!((30..70).contains(&stopped.queries.len()), "{}", stopped.queries.len());
+        assert_eq!(stopped.complete(0, Time::from_ms(1)), 0, "queries do not wait for completions");
+    }
+
+    #[test]
+    fn requests_thinking_and_jitter_are_those_of_each_answer() {
+        let keys = "interval = \"1ms\"\nrequest = \"1600B\"\nthink = \"1ms\"\nthink-jitter = \"500us\"";
+        let mut asked = bench(&format!("{QUERIES}{keys}"));
+        asked.wake(1, 10);
+        let thinks: BTreeSet<Time> = asked.planned.iter().map(|answer| answer.request.expect("asked").think).collect();
+        assert!(thinks.len() == 10 && thinks.iter().all(|think| (1000..1500).contains(&(think.ps() / 1_000_000))));
+        let mut jittered = bench(&format!("{QUERIES}interval = \"1ms\"\njitter = \"10us\""));
+        jittered.wake(1, 10);
+        let starts: BTreeSet<Time> = jittered.planned.iter().map(|answer| answer.start).collect();
+        assert!(starts.len() == 10 && starts.iter().all(|start| *start - jittered.wakes[0] < Time::from_us(10)));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let says = |keys: &str| try_bench(keys).err().expect("refused").to_string();
+        for (keys, message) in [
+            ("fan-in = 10\nbytes-each = \"1KB\"", "load: give load or interval"),
+            ("fan-in = 10\ninterval = \"1ms\"", "bytes-each: give bytes-each or bytes-total"),
+            ("fan-in = 10\nbytes-total = \"9B\"\ninterval = \"1ms\"", "cannot be split over 10"),
+            ("fan-in = 0\nbytes-each = \"1KB\"\ninterval = \"1ms\"", "fan-in: must be at least 1"),
+        ] {
+            let keys = format!("from = \"all\"\nto = \"all\"\n{keys}");
+            assert!(says(&keys).contains(message), "{} for {keys}", says(&keys));
+        }
+    }
+}
