@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import warnings
 from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 from fanin.errors import RunError
 from fanin.experiment import Experiment, Settings
 from fanin.failures import Failure, Failures, describe, is_of_run
+from fanin.memory import SHARE, Estimate, available, estimate, shown
 from fanin.runs import Run
 from fanin.store import Output, Store, StoredRun, run_id
 
@@ -61,6 +63,7 @@ class Work:
     job: Job
     name: str
     """Id of the run."""
+    memory: Estimate = field(default_factory=lambda: Estimate(0, 0))
     tables: set[str] = field(default_factory=set)
     places: list[int] = field(default_factory=list)
 
@@ -290,8 +293,9 @@ def _distinct(wanted: list[Job]) -> list[Work]:
     """Each run once, with all the tables that anybody wants of it."""
     works: dict[str, Work] = {}
     for place, job in enumerate(wanted):
-        name = run_id(job.experiment.resolved(job.settings))
-        work = works.setdefault(name, Work(job, name))
+        resolved = job.experiment.resolved(job.settings)
+        name = run_id(resolved)
+        work = works.setdefault(name, Work(job, name, estimate(resolved)))
         work.tables |= job.tables
         work.places.append(place)
     return list(works.values())
@@ -309,13 +313,24 @@ class Threads:
 
         """
         self.slots = threads or os.cpu_count() or 1
-        self._memory = memory
+        self._memory = SHARE * available() if memory is None else memory
+        self._flows: dict[Kind, float] = {}
+        self._told = False
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=self.slots)
 
     def has_room(self, running: Collection[Work], work: Work) -> bool:
-        """Whether another run may begin beside those that are running."""
-        return len(running) < self.slots
+        """Whether another run may begin beside those that are running; the first may, whatever it takes."""
+        if len(running) >= self.slots:
+            return False
+        needed = self._needed(work)
+        fits = needed + sum(self._needed(each) for each in running) <= self._memory
+        if not fits and not self._told:
+            self._told = True
+            each, free = shown(needed), shown(self._memory)
+            message = f"a run takes {each} of memory by estimate, and {free} may be used: fewer run at once"
+            warnings.warn(message, stacklevel=2)
+        return fits or not running
 
     def submit(self, work: Work, store: Store | None) -> Future[Run]:
         """Begins a run, whose thread also writes its result."""
@@ -323,7 +338,13 @@ class Threads:
 
     def collect(self, work: Work, store: Store | None, future: Future[Run]) -> Run:
         """The finished run as it is."""
-        return future.result()
+        run = future.result()
+        self._flows[work.job.kind] = run.summary["flows"]
+        return run
+
+    def _needed(self, work: Work) -> float:
+        """Bytes of a run: of the first of its kind by the scenario, of the others by what the first had."""
+        return work.memory.bytes(self._flows.get(work.job.kind))
 
     def close(self) -> None:
         """Breaks off what is running and waits for the threads."""

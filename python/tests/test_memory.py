@@ -1,0 +1,128 @@
+"""The estimate of a run's memory, held against real peaks, and what it is for."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import fanin
+from fanin import memory
+from fanin.memory import Estimate, estimate, mean_size
+from fanin.pool import Job, Threads, Work, outcomes
+
+SESSIONS = """\
+[network]
+topology = "leaf-spine"
+rate = "10Gbps"
+[transport]
+scheme = "dctcp"
+[[traffic]]
+name = "web"
+kind = "poisson"
+load = 0.4
+bytes-each = "20KB"
+senders = 32
+receivers = 32
+[run]
+duration = "50ms"
+"""
+
+PEAK = """\
+import sys
+from pathlib import Path
+import fanin
+
+def peak():
+    # Of this process alone: what getrusage has is that of its parent too.
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+
+experiment = fanin.load(sys.argv[1])
+settings = [argument.split("=", 1) for argument in sys.argv[2:]]
+before = peak()
+output = experiment.simulate(settings)
+for name in output.table_names:
+    output.write_parquet(name, f"{name}.parquet")
+print(peak() - before)
+"""
+
+CASES = {
+    "few flows": ("small.toml", "run.duration=100ms"),
+    "many flows": ("small.toml", "traffic.bursts.senders=5000", "run.duration=100ms", "network.buffer=1000pkt"),
+    "many small ones": ("sessions.toml",),
+    # A run ends with its last finite flow.
+    "a trace": ("small.toml", "traffic.bursts.start=4s", "run.duration=5s", "measure.queue-trace=on-change"),
+    "bins": ("small.toml", "traffic.bursts.start=4s", "run.duration=5s", "measure.bin=500us"),
+    "a capture": ("small.toml", "traffic.bursts.start=4s", "run.duration=5s", "measure.capture=bottleneck"),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process's memory is known on Linux")
+def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
+    (work / "sessions.toml").write_text(SESSIONS)
+    file, *settings = case
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, "-c", PEAK, file, *settings]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    peak = int(done.stdout)
+    pairs = [tuple(setting.split("=", 1)) for setting in settings]
+    expected = estimate(fanin.load(file).resolved(pairs)).bytes()
+    assert peak < 1.5 * expected, (peak, expected)
+    assert expected < 4 * peak + 8e6, (peak, expected)
+
+
+def test_every_shipped_experiment_has_an_estimate():
+    for name in fanin.library.experiments():
+        experiment = fanin.load(name)
+        if experiment.needs_network:
+            assert 1e6 < estimate(experiment.resolved()).bytes() < 4e9, name
+
+
+def test_what_the_first_run_of_a_kind_had_tells_about_the_others():
+    loose = Estimate(flows=1e6, rest=1e6)
+    assert loose.bytes() == 1e6 + 1e6 * memory.PER_FLOW
+    assert loose.bytes(100) == pytest.approx(1e6 + 125 * memory.PER_FLOW)
+    # Never more than the scenario allows.
+    assert loose.bytes(1e6) == loose.bytes()
+
+
+def test_sizes_have_means():
+    assert mean_size("64KB") == 64e3
+    assert mean_size("1MB 50%, 4MB 50%") == 2.5e6
+    assert mean_size("cdf 2KB 0%, 98KB 100%") == 50e3
+    assert mean_size("0B") == mean_size("") == 0
+    assert mean_size("web-search") == pytest.approx(1.7e6, rel=0.1)
+
+
+def work_of(size: float) -> Work:
+    return Work(Job(None, []), "", Estimate(0, size))
+
+
+def test_runs_wait_for_memory_but_one_always_goes():
+    place = Threads(4, memory=100.0)
+    place._needed = lambda work: work.memory.rest
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert place.has_room([], work_of(1000))
+        assert place.has_room([work_of(60)], work_of(40))
+        assert not place.has_room([work_of(60)], work_of(41))
+        assert not place.has_room([work_of(1)] * 4, work_of(1))
+    assert len(told) == 1
+    assert "fewer run at once" in str(told[0].message)
+    place.close()
+
+
+def test_a_sweep_without_memory_ends_all_the_same(work):
+    small = fanin.load("small.toml")
+    wanted = [Job(small, [("run.seed", str(seed))]) for seed in range(4)]
+    with pytest.warns(UserWarning, match="fewer run at once"):
+        assert len(outcomes(wanted, "results", place=Threads(4, memory=1.0))) == 4
+
+
+def test_this_machine_has_memory():
+    assert 1e7 < memory.available() < 1e15
+    assert memory.shown(2.5e9) == "2.5 GB"
+    assert memory.shown(12e6) == "12 MB"
