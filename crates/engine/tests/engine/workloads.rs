@@ -112,7 +112,7 @@ fn a_load_is_offered_and_carried() {
     for load in ["20%", "50%", "80%"] {
         let outcome = run(&format!(
             "[network]\ntopology = \"star\"\ndelay = \"10us\"\n[transport]\nscheme = \"dctcp\"\nrto-min = \"1ms\"\n\
-             [[traffic]]\nkind = \"poisson\"\nsenders = 30\nload = \"{load}\"\nbytes-each = \"15KB\"\n\
+             [[traffic]]\nname = \"sessions\"\nkind = \"poisson\"\nsenders = 30\nload = \"{load}\"\nbytes-each = \"15KB\"\n\
              stop = \"400ms\"\n"
         ));
         assert_eq!(outcome.number("incomplete"), 0.0);
