@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fanin import columns
+from fanin.dataset import Row, row_of
 from fanin.errors import RunError
 from fanin.experiment import Experiment
+from fanin.goals import Goal
 from fanin.pool import Advance, Job, Progress, run_jobs
-from fanin.stats import mean_interval
+from fanin.stats import Floats, mean_interval
 from fanin.summary import format_interval
 from fanin.sweep import Point
 
@@ -28,8 +31,6 @@ METRICS = {
     "jain": "Jain",
 }
 """Column of the summary -> its short name in the table."""
-
-MORE_IS_BETTER = frozenset({"goodput_bps", "jain"})
 
 FEW_SEEDS = [1, 2, 3, 4, 5]
 """Seeds of a scenario that names one at most: enough for an interval, and quick."""
@@ -66,6 +67,8 @@ class Compared:
     summaries: list[dict[str, Any]]
     error: str | None
     estimates: dict[str, Estimate]
+    rows: list[Row] = field(default_factory=list)
+    """The runs as rows of a sweep's table."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -103,7 +106,9 @@ def compare(
     """
     for scheme in schemes:
         experiment.check({"transport.scheme": scheme})
+    bare = experiment.vary({}, bare=True)
     found: dict[str, list[dict[str, Any]]] = {}
+    rows: dict[str, list[Row]] = {}
     errors: dict[str, str] = {}
     for index, scheme in enumerate(schemes):
 
@@ -113,14 +118,16 @@ def compare(
 
         todo = [Point({"transport.scheme": scheme}, seed) for seed in seeds]
         try:
-            wanted = [Job(experiment, point.overrides) for point in todo]
+            wanted = [Job(bare, point.overrides, columns.tables(bare, point.row)) for point in todo]
             runs = run_jobs(wanted, out, jobs=jobs, advance=count)
+            rows[scheme] = [row_of(bare, point, run) for point, run in zip(todo, runs, strict=True)]
             found[scheme] = [run.summary for run in runs]
         except RunError as error:
             errors[scheme] = str(error)
     reference = found.get(against or schemes[0], [])
+    every = {scheme: _estimates(found.get(scheme, []), reference) for scheme in schemes}
     return [
-        Compared(scheme, found.get(scheme, []), errors.get(scheme), _estimates(found.get(scheme, []), reference))
+        Compared(scheme, found.get(scheme, []), errors.get(scheme), every[scheme], rows.get(scheme, []))
         for scheme in schemes
     ]
 
@@ -140,20 +147,86 @@ def _estimates(summaries: list[dict[str, Any]], reference: list[dict[str, Any]])
     return estimates
 
 
-def _values(summaries: list[dict[str, Any]], metric: str) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def _values(summaries: list[dict[str, Any]], metric: str) -> Floats | None:
     values = [summary.get(metric) for summary in summaries]
     if not values or any(value is None for value in values):
         return None
     return np.array(values, dtype=np.float64)
 
 
-def ranked(compared: list[Compared], metric: str) -> list[Compared]:
-    """The best first by the mean of a metric; those without it last, in the order given."""
+@dataclass(frozen=True)
+class Placed:
+    """A scheme's place by a goal."""
 
-    def place(each: Compared) -> tuple[bool, float]:
-        estimate = each.estimates.get(metric)
-        if estimate is None:
-            return (True, 0.0)
-        return (False, -estimate.mean if metric in MORE_IS_BETTER else estimate.mean)
+    scheme: str
+    rank: int
+    """One more than the number of schemes that are better by more than chance."""
+    value: tuple[float, float]
+    """Mean over the seeds, and half of its 95 % interval."""
+    behind: Estimate | None
+    """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
+    measures: dict[str, tuple[float, float]]
+    """The same of each measure that a weighted goal is made of."""
 
-    return sorted(compared, key=place)
+    @property
+    def verdict(self) -> str:
+        """What its distance to the best comes to."""
+        if self.behind is None:
+            return "unfinished" if math.isinf(self.value[0]) else "best"
+        if math.isnan(self.behind.difference_half):
+            return "too few seeds to tell"
+        return "worse" if self.behind.differs else "no significant difference"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, which knows neither NaN nor infinity."""
+        behind = None if self.behind is None else (self.behind.difference, self.behind.difference_half)
+        mean, half = _plain(self.value)
+        difference, difference_half = (None, None) if behind is None else _plain(behind)
+        numbers = {"mean": mean, "half": half, "difference": difference, "difference_half": difference_half}
+        measures = {
+            name: dict(zip(("mean", "half"), _plain(value), strict=True)) for name, value in self.measures.items()
+        }
+        return {"scheme": self.scheme, "rank": self.rank, **numbers, "verdict": self.verdict, "measures": measures}
+
+
+def placed(compared: list[Compared], goal: Goal, against: str) -> list[Placed]:
+    """The schemes that have a value of the goal, the best first.
+
+    Args:
+        compared: What :func:`compare` found.
+        goal: What to rank by.
+        against: The scheme that scores of a weighted goal are relative to.
+
+    """
+    reference = next((each.rows for each in compared if each.scheme == against), [])
+    values = {each.scheme: goal.values(each.rows, reference) for each in compared if each.rows}
+    values = {scheme: found for scheme, found in values.items() if not np.isnan(found).any()}
+    sign = -1.0 if goal.more else 1.0
+    order = sorted(values, key=lambda scheme: sign * float(values[scheme].mean()))
+    rows = {each.scheme: each.rows for each in compared}
+    found = []
+    for scheme in order:
+        away = {other: paired(sign * values[scheme], sign * values[other]) for other in order if other != scheme}
+        better = sum(each is not None and each.differs and each.difference > 0 for each in away.values())
+        better += sum(math.isinf(values[scheme].mean()) and not math.isinf(values[other].mean()) for other in away)
+        measures = {each.name: interval(each.values(rows[scheme])) for each in goal.measures}
+        behind = None if scheme == order[0] else paired(values[scheme], values[order[0]])
+        found.append(Placed(scheme, 1 + better, interval(values[scheme]), behind, measures))
+    return found
+
+
+def paired(values: Floats, others: Floats) -> Estimate | None:
+    """The mean of some values and how they differ from others of the same seeds; nothing if some are infinite."""
+    if np.isinf(values).any() or np.isinf(others).any():
+        return None
+    return Estimate(*mean_interval(values), *mean_interval(values - others))
+
+
+def interval(values: Floats) -> tuple[float, float]:
+    """Mean and half of the 95 % interval, also of values of which some are infinite."""
+    return (math.inf, math.nan) if np.isinf(values).any() else mean_interval(values)
+
+
+def _plain(values: tuple[float, float]) -> tuple[float | None, float | None]:
+    mean, half = (value if math.isfinite(value) else None for value in values)
+    return mean, half

@@ -1,13 +1,14 @@
 """``fanin compare``."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 import fanin
-from fanin import comparison
-from fanin.comparison import Compared, Estimate, compare, ranked
+from fanin import comparison, goals
+from fanin.comparison import Compared, Estimate, compare, placed
 from fanin.errors import RunError
 from fanin.stats import mean_interval
 
@@ -98,13 +99,100 @@ def test_ctrl_c_exits_with_130(cli, work, monkeypatch):
     assert (result.code, "finished runs are kept" in result.err) == (130, True)
 
 
-def test_ranks_by_what_is_better():
-    def row(scheme: str, **means: float) -> Compared:
-        return Compared(scheme, [], None, {name: Estimate(mean, 0.0, 0.0, 0.0) for name, mean in means.items()})
+def row(scheme: str, *values: dict) -> Compared:
+    return Compared(scheme, [], None, {}, [{"completed": 10, "incomplete": 0, **value} for value in values])
 
-    rows = [row("a", goodput_bps=1.0, fct_p99_s=1.0), row("b", goodput_bps=2.0, fct_p99_s=2.0), row("c")]
-    assert [each.scheme for each in ranked(rows, "goodput_bps")] == ["b", "a", "c"]
-    assert [each.scheme for each in ranked(rows, "fct_p99_s")] == ["a", "b", "c"]
+
+def ranking(rows: list[Compared], goal: str) -> list[tuple[str, int, str]]:
+    found = placed(rows, goals.goal(goal, fanin.load("small.toml")), rows[0].scheme)
+    return [(each.scheme, each.rank, each.verdict) for each in found]
+
+
+def test_ranks_by_what_is_better(work):
+    rows = [
+        row("a", *({"goodput_bps": 1.0 + each, "fct_p99_s": 1.0 + each} for each in (0.0, 0.1, 0.2))),
+        row("b", *({"goodput_bps": 2.0 + each, "fct_p99_s": 2.0 + each} for each in (0.0, 0.1, 0.2))),
+        row("c"),
+    ]
+    assert ranking(rows, "goodput") == [("b", 1, "best"), ("a", 2, "worse")]
+    assert ranking(rows, "p99-fct") == [("a", 1, "best"), ("b", 2, "worse")]
+
+
+def test_schemes_that_chance_tells_apart_share_a_rank(work):
+    noisy = [row(name, *({"drops": each} for each in drops)) for name, drops in (("a", (5, 1, 9)), ("b", (4, 9, 3)))]
+    assert ranking(noisy, "drops") == [("a", 1, "best"), ("b", 1, "no significant difference")]
+    # The same spread over the seeds, but every seed says the same: pairs tell what means do not.
+    steady = [noisy[0], row("b", {"drops": 6}, {"drops": 2}, {"drops": 10})]
+    assert ranking(steady, "drops") == [("a", 1, "best"), ("b", 2, "worse")]
+    few = [row("a", {"drops": 1}), row("b", {"drops": 9})]
+    assert ranking(few, "drops")[1][2] == "too few seeds to tell"
+
+
+def test_a_scheme_that_does_not_finish_comes_last_by_time_though_what_finished_was_quick(work):
+    quick = {"fct_p99_s": 0.1, "completed": 90, "incomplete": 10}
+    rows = [row("quick", quick, quick, quick), row("slow", *[{"fct_p99_s": 1.0}] * 3)]
+    assert ranking(rows, "p99-fct") == [("slow", 1, "best"), ("quick", 2, "unfinished")]
+
+
+def test_a_scheme_against_itself_differs_by_nothing(cli, work):
+    # D2TCP without deadlines is DCTCP.
+    found = json.loads(cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99", "--json").out)
+    assert (found["goal"], found["by"]) == ("query-p99", "query_p99_s")
+    first, second = found["ranking"]
+    assert (first["rank"], second["rank"], second["difference"]) == (1, 1, 0.0)
+    assert second["verdict"] == "no significant difference"
+    text = cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99").out
+    assert "# Ranking by query-p99, less is better" in text
+    assert "no significant difference" in text
+
+
+def test_a_weighted_goal_is_a_geometric_mean_relative_to_the_reference(cli, work):
+    arguments = ("compare", "small.toml", *TWO, "--goal", "query-p99:3,background", "--json")
+    found = {each["scheme"]: each for each in json.loads(cli(*arguments).out)["ranking"]}
+    assert found["newreno"]["mean"] == pytest.approx(1.0, rel=0.02)
+    times = {
+        name: found["dctcp"]["measures"][name]["mean"] / found["newreno"]["measures"][name]["mean"]
+        for name in ("query-p99", "background")
+    }
+    expected = ((1 / times["query-p99"]) ** 3 * times["background"]) ** 0.25
+    assert found["dctcp"]["mean"] == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("goal", "message"),
+    [
+        ("query-p9", 'did you mean "query-p99"?'),
+        ("groups.bursts.goodput", 'did you mean "groups.bursts.goodput_bps"?'),
+        ("query-p99:0", "a weight is a number above zero"),
+        ("query-p99,timeouts", "timeouts may be zero"),
+        ("run_id", "there is no measure 'run_id'"),
+    ],
+)
+def test_wrong_goals(work, goal, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        goals.goal(goal, fanin.load("small.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "bound", "relative"),
+    [
+        ("goodput=90%", 0.9, True),
+        ("goodput=9Gbps", 9e9, False),
+        ("timeout-ratio=1%", 0.01, False),
+        ("query-p99=500us", 5e-4, False),
+        ("timeouts=0", 0.0, False),
+        ("queue=20pkt", 20.0, False),
+    ],
+)
+def test_bounds(work, text, bound, relative):
+    found = goals.keep(text, fanin.load("small.toml"))
+    assert (found.bound, found.relative) == (pytest.approx(bound), relative)
+
+
+@pytest.mark.parametrize("text", ["goodput", "goodput=fast", "goodput=20us", "timeouts=20pkt", "query-p99=5"])
+def test_wrong_bounds(work, text):
+    with pytest.raises(ValueError, match=r"takes|is not"):
+        goals.keep(text, fanin.load("small.toml"))
 
 
 def test_a_difference_counts_if_its_interval_leaves_out_zero():

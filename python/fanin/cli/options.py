@@ -9,8 +9,9 @@ import typer
 
 from fanin.cli.terminal import note
 from fanin.cluster import Cluster
-from fanin.experiment import Settings
+from fanin.experiment import Experiment, Settings
 from fanin.format.values import Scalar, expand_seeds, parse_values
+from fanin.goals import Goal, Keep, goal, keep
 from fanin.pool import Place, Threads
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
@@ -41,6 +42,22 @@ ClusterOption = Annotated[
     str | None,
     typer.Option(
         "--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, such as tcp://host:8786."
+    ),
+]
+
+GoalOption = Annotated[
+    str,
+    typer.Option(
+        "--goal",
+        "--by",
+        help="What to rank by: a measure such as query-p99, or several with weights: query-p99:2,goodput.",
+    ),
+]
+
+KeepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep", metavar="MEASURE=BOUND", help="What has to hold, such as timeout-ratio=1%; may be repeated."
     ),
 ]
 
@@ -86,6 +103,22 @@ def place(cluster: str | None, jobs: int | None) -> Place:
     if not found.threads():
         note(f"{cluster} has no workers yet: runs begin when one joins")
     return found
+
+
+def goal_of(text: str, experiment: Experiment) -> Goal:
+    """The ``--goal`` option as a goal."""
+    try:
+        return goal(text, experiment)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--goal") from None
+
+
+def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
+    """The ``--keep`` options as bounds."""
+    try:
+        return [keep(text, experiment) for text in texts]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--keep") from None
 
 
 def seeds(text: str | None) -> list[int] | None:
