@@ -38,6 +38,18 @@ def locate(path: Path) -> list[Path]:
     return [path]
 
 
+_OF_SUMMARY = {
+    "column": "Which of a run's totals the row is about",
+    "unit": "Its unit",
+    "mean": "Mean over the seeds",
+    "half": "Half of the 95 % interval of the mean: Student's t over the seeds; null below three of them",
+    "low": "Lower end of the interval",
+    "high": "Upper end of the interval",
+    "runs": "Runs that have a value",
+}
+"""Columns of a sweep's ``summary.parquet``."""
+
+
 def describe(path: Path) -> dict[str, Any]:
     """Rows and columns of a Parquet file: ``{file, rows, columns: [{name, type, unit, description}]}``.
 
@@ -51,7 +63,7 @@ def describe(path: Path) -> dict[str, Any]:
         raise ResultsError(damaged(path, f"not a readable Parquet file: {error}")) from None
     for entry in found["columns"]:
         # Tables that Python writes carry no metadata; their columns are those of a run's summary.
-        known = column(entry["name"])
+        known = column(entry["name"], _OF_SUMMARY.get(entry["name"]))
         if not entry["description"] and known.label != entry["name"]:
             entry["unit"], entry["description"] = known.unit, known.full
         elif not entry["description"] and "." in entry["name"]:

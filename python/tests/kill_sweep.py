@@ -1,7 +1,8 @@
 """Kills a sweep twenty times at random places between its file operations, and compares what it leaves in the end.
 
 Run by test_sweep.py in a process of its own: it forks, which is safe only while there is one thread. A place is the
-n-th time that Python opens, makes, renames or removes something below the results, so that no clock is involved.
+n-th time that Python opens, makes, renames or removes something among the runs or in the data set, so that no clock is
+involved.
 """
 
 import itertools
@@ -20,18 +21,23 @@ KILLS = 20
 OPERATIONS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
 
 
-def attempt(out: str, kill_at: int) -> bool:
-    """Runs the sweep in a child that kills itself at that operation; whether it got to the end."""
+PARTS = ("runs", "sweeps")
+
+
+def attempt(out: str, part: str, kill_at: int) -> bool:
+    """Runs the sweep in a child that kills itself at that operation in that part; whether it got to the end."""
     child = os.fork()
     if child == 0:
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
-        count = itertools.count(1)
+        counts = {each: itertools.count(1) for each in PARTS}
 
         def watch(event: str, arguments: tuple) -> None:
-            if event in OPERATIONS and out in str(arguments[0]) and next(count) == kill_at:
-                os.kill(os.getpid(), signal.SIGKILL)
+            for each, count in counts.items():
+                here = event in OPERATIONS and f"{out}/{each}" in str(arguments[0]) and next(count) == kill_at
+                if here and each == part:
+                    os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(watch)
         code = 0
@@ -39,7 +45,7 @@ def attempt(out: str, kill_at: int) -> bool:
             main([*COMMAND, "--out", out])
         except SystemExit as exit_:
             code = int(exit_.code or 0)
-        Path(f"{out}.operations").write_text(str(next(count)))
+        Path(f"{out}.operations").write_text(" ".join(str(next(count)) for count in counts.values()))
         os._exit(code)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
@@ -51,7 +57,8 @@ def attempt(out: str, kill_at: int) -> bool:
 
 def left(out: str) -> dict[str, bytes]:
     """The data set."""
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(Path(out, "sweeps").glob("*/*"))}
+    whole = [path for path in Path(out, "sweeps").glob("*/*") if not path.parent.name.startswith(".tmp-")]
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(whole)}
 
 
 def finished(out: str) -> dict[str, int]:
@@ -61,16 +68,20 @@ def finished(out: str) -> dict[str, int]:
 
 
 def run() -> None:
-    assert attempt("whole", 0)
+    assert attempt("whole", "", 0)
     undisturbed = left("whole")
     assert len(undisturbed) == 6, sorted(undisturbed)
-    operations = int(Path("whole.operations").read_text())
-    assert operations > 100
+    operations = dict(zip(PARTS, map(int, Path("whole.operations").read_text().split()), strict=True))
+    assert operations["runs"] > 50
+    assert operations["sweeps"] > 5
     draw = random.Random(5)
     kills = completions = 0
     before: dict[str, int] = {}
     while kills < KILLS or completions == 0:
-        killed = not attempt("killed", draw.randint(1, operations // 2) if kills < KILLS else 0)
+        part = draw.choice(PARTS)
+        # Not the last ones among the runs, as most attempts have some of the runs already.
+        last = operations[part] // 2 if part == "runs" else operations[part] - 1
+        killed = not attempt("killed", part, draw.randint(1, last) if kills < KILLS else 0)
         after = finished("killed")
         assert before.items() <= after.items(), "a finished run was lost or made again"
         before = after

@@ -69,6 +69,14 @@ def test_the_summary_has_intervals_over_the_seeds(cli, work):
     assert set(summary["column"]).isdisjoint({"seed", "run_id", "traffic.bursts.senders"})
 
 
+def test_every_column_of_the_data_set_is_explained(cli, work):
+    cli(*SWEEP)
+    for name in ("runs", "summary"):
+        path = next(Path("results", "sweeps").glob(f"*/{name}.parquet"))
+        columns = json.loads(cli("describe", str(path), "--json").out)["files"][0]["columns"]
+        assert all(each["description"] for each in columns if not each["name"].startswith("groups.")), columns
+
+
 def test_the_printed_queries_work(cli, work):
     out = cli(*SWEEP).out.splitlines()
     duckdb, polars = shlex.split(out[-2]), shlex.split(out[-1])
