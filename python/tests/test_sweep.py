@@ -50,7 +50,7 @@ def test_the_data_set_has_a_row_per_run_with_every_total(cli, work):
     assert runs["seed"].to_list() == [1, 2, 3] * 12
     one = dict(zip(keys[:3], runs.row(4)[:3], strict=True))
     run = fanin.load("small.toml").run(seed=2, overrides=one)
-    totals = {name: value for name, value in run.summary.items() if name not in ("groups", "wall_s")}
+    totals = {name: value for name, value in run.summary.items() if name != "wall_s" and not isinstance(value, list)}
     assert runs.row(4, named=True).items() >= totals.items()
     assert runs["run_id"][4] == run.run_id
     assert runs["groups.bursts.flows"][4] == run.summary["groups"][1]["flows"]
