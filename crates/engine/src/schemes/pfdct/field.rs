@@ -8,10 +8,10 @@
 //! | 57-52 | zero | |
 //! | 51-32 | its threshold `K_t` in sixteenths of a packet | sender |
 //! | 31-16 | `N`: long flows at the narrowest port on the way | switches |
-//! | 15-0 | `M`: packets of long flows that this port may hold, 0 where none has told | switches |
+//! | 15-0 | `M`: packets that one of a long flow may find waiting there and still come in, 0 where none has told | switches |
 //!
-//! The receiver echoes the whole field in its acknowledgements. The narrowest port is the one with the least `M / N`,
-//! the upper limit `K_u` of the threshold (section 3.2.5).
+//! The receiver echoes the whole field in its acknowledgements. The narrowest port is the one with the least `M / N`, below
+//! which the upper limit `K_u` of the threshold is (section 3.2.5).
 
 /// Sixteenths of a packet, the unit of thresholds on the wire and in switches.
 pub(super) const UNIT: f64 = 16.0;
@@ -53,11 +53,11 @@ impl Field {
     pub(super) const fn flows(self) -> u16 {
         (self.0 >> 16) as u16
     }
-    /// Packets that the narrowest port may hold; 0 if no switch has told.
+    /// Packets that one may find waiting at the narrowest port and still come in; 0 if no switch has told.
     pub(super) const fn buffer(self) -> u16 {
         self.0 as u16
     }
-    /// Passes a port with `flows` long flows and room for `buffer` packets (0: unknown).
+    /// Passes a port with `flows` long flows, where a packet that finds `buffer` others still comes in (0: unknown).
     #[must_use]
     pub(super) fn through(self, flows: u16, buffer: u16) -> Self {
         let share =

@@ -58,7 +58,7 @@ const MANUAL: &str = "# PFDCT\n\nLi et al., \"PFDCT: An Enhanced Transport Layer
      Centers\", Electronics 12(8), 1890, 2023. `pfdct-st` is the variant of its section 4, whose threshold stays at DCTCP's.\n\n\
      * **Sender**: a flow is long or short (`class`); only long flows are ECN-capable. Per window, with the queue estimate \
      `LQ = cwnd (RTT - RTT_min) / RTT` and its average `LQV = (1 - h) LQV + h LQ`, the flow's threshold `K_t` moves down while \
-     `LQV > K_i` and up while it is below, between 0 and `M / N`; `K_i = (sqrt(8 C RTT - 7) - 3) / 4`. Then \
+     `LQV > K_i` and up while it is below, from 0 to below `M / N`; `K_i = (sqrt(8 C RTT - 7) - 3) / 4`. Then \
      `alpha = (1 - g) alpha + g F` with `F` the share of marked bytes, and the window grows by one segment if `F = 0`, else \
      `cwnd = cwnd (1 - alpha / 2)`. Short flows are plain NewReno. A loss halves.\n\
      * **Switch**: strict bands for retransmissions (recognised by a table of sequence numbers), short and long flows. A packet \

@@ -76,8 +76,8 @@ pub(super) const PARAMS: [Param; 42] = [
         "kt-high",
         Kind::Choice(&["band", "port"]),
         "band",
-        "Upper limit M of the queue's threshold: the room of the long band where the buffer is split, or the port's buffer.",
-        "section 3.2.5: the total threshold is smaller than the buffer capacity",
+        "M, above the queue's threshold: what the long band of a split buffer holds, or the port; less the arriving packet.",
+        "section 3.2.5: N K_u < M, the total threshold is smaller than the buffer capacity",
     )
     .reading("P7, P13"),
     Param::new(

@@ -107,19 +107,23 @@ impl Queue {
         *self.room.get_or_insert_with(|| room(&self.set, buffer, self.packet))
     }
 
-    /// Packets that the bottleneck holds: `M` of `K_u = M / N`.
+    /// Packets that one more may find waiting and still come in: `M` of `N K_u < M`, one at least.
     ///
     /// READING: P7, P13. "The total threshold of concurrent traffic must be smaller than the buffer capacity M" (section
-    /// 3.2.5). Long flows may fill their band and no more; with the port's buffer for M the threshold could pass what
-    /// the band holds, which would then drop without having marked.
+    /// 3.2.5). Long flows may fill their band and no more, and a packet that comes in finds one fewer than that: above a
+    /// threshold that is smaller, a full band has marked before it drops. With the port's buffer for M the threshold may
+    /// pass what the band holds, which then drops without having marked.
     fn told_buffer(&mut self, buffer: Size) -> u64 {
         let own = self.set.told == Told::Band && self.set.bands > 1 && self.set.band_buffer == BandBuffer::Split;
         let band = usize::from(prioband(self.set.bands)[usize::from(Tag::Long.priority())]);
         let room = own.then(|| self.rooms(buffer)[band]);
-        match buffer {
+        // Neither the packet that comes, nor that in transmission, which is in no band.
+        let others = if own { 1 } else { 2 };
+        let holds = match buffer {
             Size::Packets(packets) => room.unwrap_or(packets),
             Size::Bytes(bytes) => room.unwrap_or(bytes) / self.packet,
-        }
+        };
+        holds.saturating_sub(others).max(1)
     }
 
     /// Packets in the queue that marks look at, for a packet in `band`.

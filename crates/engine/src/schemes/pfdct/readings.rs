@@ -17,7 +17,7 @@ macro_rules! all {
             "P4" "The queue estimate is one flow's, Eq. 7 says N K_t = Q: thresholds are per flow, and a queue marks above the sum over its long flows, one packet at least." ["kt-scope", "kt-join"] [],
             "P5" "K_i is a third of a packet at 40 us and imaginary for many flows; it is held at zero." ["ki"] [],
             "P6" "Eq. 5 lowers the threshold in a long queue, the prose raises it, and no step is printed; we lower it, by one packet of the queue's threshold per round trip, as only that keeps the delay low." ["kt-dir", "kt-step"] [],
-            "P7" "Limits are given as 0 and M/N, as twice the same expression, and as 20 and 60 packets of the switch queue; we take 0 and M/N, with a clip of the sum and RED's thresholds for the last. M is what long flows may fill: the port's buffer would let the threshold pass what their band holds." ["kt-low", "kt-high", "clip-low", "clip-high", "red-min", "red-max"] [],
+            "P7" "Limits are given as 0 and M/N, as twice the same expression, and as 20 and 60 packets of the switch queue; we take 0 and M/N, with a clip of the sum and RED's thresholds for the last. M is what a packet may find in the band of long flows and still come in, and N K_u a packet less, so that a full band marks before it drops; with the port's buffer the threshold passes what the band holds." ["kt-low", "kt-high", "clip-low", "clip-high", "red-min", "red-max"] [],
             "P8" "A sender cannot see the number of flows; the switch counts the long flows of each port and tells it in band." ["n-source", "n-const", "flow-timeout"] [],
             "P9" "No way is given for a sender's threshold to reach the switch; each packet of a long flow carries it in sixteenths of a packet." ["kt-transport"] [],
             "P10" "The weight h is only said to be between 0 and 1; we take 1/16, the other weight of the paper." ["h"] [],
@@ -43,7 +43,7 @@ macro_rules! all {
             "P30" "The paper's seven packet types are in a figure that we do not have; our table of them is in the manual. Reordered packets count as sent again with the highest number only." ["pit"] [],
             "P31" "RED has no numbers in the paper but its thresholds; the others are Floyd's. It never drops, and does not rise gently above the upper threshold." ["red-min", "red-max", "red-weight", "red-max-p"] [],
             "P32" "Line 18 of Algorithm 2 also wants an empty send buffer, and then the threshold of a bulk flow would never move; it moves after every window." ["kt-when"] [],
-            "P33" "Algorithm 2 knows no slow start; we take DCTCP's until the first mark. C is the sender's own link and the round-trip time in K_i the shortest, as Eq. 6 holds the queue apart." ["slow-start"] [],
+            "P33" "Algorithm 2 knows no slow start; we take DCTCP's until the first mark. C is the sender's own link and the round-trip time in K_i the shortest, as Eq. 6 holds the queue apart. A link faster than the bottleneck makes K_i larger than a queue's estimate gets there, and the threshold stays at its upper limit: `ki` gives that of the bottleneck." ["slow-start"] [],
             "P34" "Jitter, delay, loss, fairness and completion times are plotted against time and per class; the tables of a run have them by traffic group." [] [],
         }
     };

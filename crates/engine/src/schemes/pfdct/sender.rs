@@ -1,7 +1,7 @@
 //! The sender's side: Algorithm 2 and Equations 1 to 5 and 15.
 
 use super::bands::Tag;
-use super::field::Field;
+use super::field::{Field, UNIT};
 use super::oracle::Oracle;
 use super::settings::{ClassRule, Direction, FlowCount, RttOf, SenderSettings, Transport};
 use crate::ids::FlowId;
@@ -56,7 +56,7 @@ pub(super) struct Sender {
     threshold: Option<f64>,
     /// By what the queue's threshold was divided to be this one.
     divisor: f64,
-    /// What the narrowest switch told of a packet of this flow as a long one: long flows, and packets it holds.
+    /// What the narrowest switch told of a packet of this flow as a long one: `N` and `M`.
     flows: u16,
     buffer: u16,
 }
@@ -178,10 +178,11 @@ impl Sender {
             return;
         }
         let Some(share) = self.share() else { return };
+        let highest = self.highest(share);
         match self.threshold {
-            None => self.set_threshold(self.set.initial / share),
+            None => self.set_threshold((self.set.initial / share).min(highest)),
             Some(threshold) if self.set.rescale && share != self.divisor => {
-                self.set_threshold(threshold * self.divisor / share);
+                self.set_threshold((threshold * self.divisor / share).min(highest));
             }
             Some(_) => {}
         }
@@ -268,9 +269,12 @@ impl Sender {
         self.set_threshold(next);
     }
 
-    /// `K_u = M / N`; without a limit as long as no switch has told what it holds.
+    /// `K_u`; without a limit as long as no switch has told what it holds.
+    ///
+    /// READING: P7. `N K_u < M`, strictly: a packet less than M, in whole sixteenths of a packet, so that what N flows tell
+    /// does not come to more.
     fn highest(&self, share: f64) -> f64 {
-        if self.buffer == 0 { f64::INFINITY } else { f64::from(self.buffer) / share }
+        if self.buffer == 0 { f64::INFINITY } else { (f64::from(self.buffer - 1) / share * UNIT).floor() / UNIT }
     }
 
     /// The end of a window: Eqs. 1 to 5, then Algorithm 2 lines 25 to 32.

@@ -178,3 +178,26 @@ fn the_total_of_evictions_tells_whether_the_table_is_large_enough() {
     assert!(evicted("table-entries = 4") > 100.0);
     assert_eq!(evicted("pit = \"off\""), 0.0);
 }
+
+/// Four endless flows whose own links are ten times as fast as the bottleneck: their ideal threshold is above every
+/// estimate of the queue, and the threshold is at its upper limit. The first 50 ms do not count.
+fn at_the_upper_limit(options: &str) -> Outcome {
+    run(&format!(
+        "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"20us\"\n\
+         buffer = \"100pkt\"\n[transport]\nscheme = \"pfdct\"\nrto-min = \"1ms\"\n[scheme.pfdct]\nclass = \"size-only\"\n\
+         {options}\n[[traffic]]\nkind = \"background\"\nflows = 4\n[measure]\nprobes = \"k-t-told\"\nprobe-flows = 4\n\
+         warmup = \"50ms\"\n[run]\nduration = \"150ms\"\n"
+    ))
+}
+
+#[test]
+fn p7_p13_at_its_upper_limit_the_long_band_still_marks_and_with_the_ports_buffer_it_only_drops() {
+    let count = |options: &str| {
+        let outcome = at_the_upper_limit(options);
+        (outcome.number("marks"), outcome.number("drops"), outcome.number("goodput_bps") / FULL)
+    };
+    let (band, port) = (count(""), count("kt-high = \"port\""));
+    assert!(band.0 > 10.0 * port.0, "{band:?} and {port:?}");
+    assert!(band.1 < port.1, "{band:?} and {port:?}");
+    assert!(band.2 > 0.95 && port.2 < 0.93, "{band:?} and {port:?}");
+}

@@ -258,7 +258,7 @@ fn p8_switches_tell_the_number_of_long_flows_and_the_buffer() {
     bench.send(long(0, 1, 1.0));
     let (_, packet) = bench.send(long(1, 1, 1.0));
     let field = Field::read(packet.field).unwrap();
-    assert_eq!((field.flows(), field.buffer()), (2, 33));
+    assert_eq!((field.flows(), field.buffer()), (2, 32));
     let last = Packet { flags: Flags::ECT.with(Flags::FIN), ..long(0, 1461, 1.0) };
     bench.send(last);
     let (_, packet) = bench.send(short(2, 1));
@@ -268,19 +268,36 @@ fn p8_switches_tell_the_number_of_long_flows_and_the_buffer() {
 }
 
 #[test]
-fn p7_p13_the_buffer_told_is_what_long_flows_may_fill_or_the_ports() {
+fn p7_p13_the_buffer_told_is_what_a_packet_may_find_in_the_long_band_or_in_the_port() {
     let told = |set, buffer| {
         let (_, packet) = Bench { buffer, ..Bench::new(set) }.send(long(0, 1, 1.0));
         Field::read(packet.field).unwrap().buffer()
     };
     let port = QueueSettings { told: Told::Port, ..settings() };
     for buffer in [MANY, Size::Bytes(150_000)] {
-        assert_eq!(told(settings(), buffer), 33);
-        assert_eq!(told(port, buffer), 100);
-        assert_eq!(told(QueueSettings { band_buffer: BandBuffer::Own, ..settings() }, buffer), 100);
-        assert_eq!(told(QueueSettings { band_buffer: BandBuffer::SharedPushOut, ..settings() }, buffer), 100);
-        assert_eq!(told(QueueSettings { bands: 1, ..settings() }, buffer), 100);
+        assert_eq!(told(settings(), buffer), 32);
+        assert_eq!(told(port, buffer), 98);
+        assert_eq!(told(QueueSettings { band_buffer: BandBuffer::Own, ..settings() }, buffer), 98);
+        assert_eq!(told(QueueSettings { band_buffer: BandBuffer::SharedPushOut, ..settings() }, buffer), 98);
+        assert_eq!(told(QueueSettings { bands: 1, ..settings() }, buffer), 98);
     }
+    assert_eq!(told(settings(), Size::Packets(2)), 1, "0 would mean that nobody has told");
+}
+
+#[test]
+fn p7_at_its_upper_limit_a_full_long_band_marks_before_it_drops() {
+    // What flows tell whose thresholds sum up to a packet less than M, as their upper limit is.
+    let (marked, dropped): (Vec<bool>, Vec<bool>) = (0..40)
+        .map(|waiting| {
+            let mut bench = Bench::new(settings()).holding([0, 0, waiting]);
+            let (_, packet) = bench.send(long(0, 1, 1.0));
+            let most = f64::from(Field::read(packet.field).unwrap().buffer()) - 1.0;
+            let sent = bench.send(long(0, 1461, most));
+            (is_marked(&sent), sent.0 == Admission::Full)
+        })
+        .unzip();
+    let first = |found: &[bool]| found.iter().position(|found| *found);
+    assert_eq!((first(&marked), first(&dropped)), (Some(32), Some(33)));
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn p6_the_other_directions() {
 }
 
 #[test]
-fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_m_over_n() {
+fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_over_n() {
     let bounds = |queue: u64, rounds, set: SenderSettings| {
         let mut bench = Bench::new(SenderSettings { h: 1.0, ..set }, None, 20.0);
         bench.limited = false;
@@ -281,11 +281,32 @@ fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_m_over_n() {
     };
     near(bounds(400, 100, long()).kt(), 0.0);
     near(bounds(400, 100, SenderSettings { lowest: 4.0, ..long() }).kt(), 2.0);
+    // N K_u < M: a packet less than 100, in whole sixteenths for each flow.
     let mut high = bounds(100, 200, long());
-    near(high.kt(), 50.0);
+    near(high.kt(), 49.5);
     high.field = Field::new(true, None).through(10, 100).bits();
     high.round(1, 0);
-    near(high.kt(), 10.0);
+    near(high.kt(), 9.875);
+}
+
+#[test]
+fn p20_the_first_threshold_is_within_the_limits_too() {
+    let mut bench = Bench::new(SenderSettings { direction: Direction::Noop, ..long() }, None, 20.0);
+    bench.field = Field::new(true, None).through(2, 9).bits();
+    bench.round(1, 0);
+    near(bench.kt(), 4.0);
+}
+
+#[test]
+fn n_k_u_is_below_m_in_what_n_flows_tell() {
+    for flows in 1..=200 {
+        let mut bench = Bench::new(long(), None, 20.0);
+        bench.limited = false;
+        bench.field = Field::new(true, None).through(flows, 32).bits();
+        (0..100).for_each(|_| bench.round(1, 0));
+        let told = Field::read(bench.packet.field).unwrap().threshold().unwrap();
+        assert!(u32::from(flows) * told < 32 * 16, "{flows} flows tell {told} sixteenths each");
+    }
 }
 
 #[test]
