@@ -10,8 +10,8 @@ mod stress;
 
 use fanin_engine::ids::{FlowId, NodeId};
 use fanin_engine::rng::Stream;
-use fanin_engine::schemes::{FlowFacts, NodeFacts, REGISTRY, Scheme};
-use fanin_engine::spec::Params;
+use fanin_engine::schemes::{FlowFacts, NodeFacts, REGISTRY, Scheme, SchemeRow};
+use fanin_engine::spec::{Kind, Param, Params};
 use fanin_engine::units::{Rate, Time};
 
 /// Payload and wire bytes of a full segment.
@@ -19,54 +19,96 @@ const MSS: u64 = 1460;
 const PACKET: u64 = 1500;
 const RATE: Rate = Rate::from_bps(1_000_000_000);
 
+/// How a setting was come by, and so how much it is made to stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The defaults.
+    Defaults,
+    /// Of [`FURTHER`].
+    Further,
+    /// One parameter has another of its words.
+    Alternative,
+}
+
 /// A scheme with some of its parameters changed.
 struct Setting {
     scheme: &'static str,
-    /// Tells it apart; empty with its defaults.
+    origin: Origin,
+    /// Its name in messages.
+    label: String,
+    values: Vec<(&'static str, &'static str)>,
+}
+
+impl Setting {
+    fn new(scheme: &'static str, origin: Origin, name: &str, values: &[(&'static str, &'static str)]) -> Self {
+        let dash = if name.is_empty() { "" } else { "-" };
+        Self { scheme, origin, label: format!("{scheme}{dash}{name}"), values: values.to_vec() }
+    }
+}
+
+/// One of [`FURTHER`]: scheme, name and values.
+struct Further {
+    scheme: &'static str,
     name: &'static str,
     values: &'static [(&'static str, &'static str)],
 }
 
-impl Setting {
-    /// Its name in messages.
-    fn label(&self) -> String {
-        let dash = if self.name.is_empty() { "" } else { "-" };
-        format!("{}{dash}{}", self.scheme, self.name)
-    }
-}
-
-/// Settings with roles that the defaults of their scheme leave out.
-const FURTHER: &[Setting] = &[
-    Setting { scheme: "rcce", name: "trees", values: &[("st-enable", "on"), ("st-when", "always")] },
-    Setting { scheme: "rcce", name: "crowded", values: &[("st-enable", "on"), ("queue-max", "4")] },
-    Setting { scheme: "rcce", name: "proxy", values: &[("edge-mode", "tor-proxy")] },
-    Setting {
+/// Settings that change several parameters at once.
+const FURTHER: &[Further] = &[
+    Further { scheme: "rcce", name: "trees", values: &[("st-enable", "on"), ("st-when", "always")] },
+    Further { scheme: "rcce", name: "crowded", values: &[("st-enable", "on"), ("queue-max", "4")] },
+    Further { scheme: "rcce", name: "proxy", values: &[("edge-mode", "tor-proxy")] },
+    Further {
         scheme: "rcce",
         name: "blind-proxy",
         values: &[("edge-mode", "tor-proxy"), ("proxy-counts", "arrivals")],
     },
-    Setting {
+    Further {
         scheme: "rcce",
         name: "proxy-and-trees",
         values: &[("edge-mode", "tor-proxy"), ("st-enable", "on"), ("queue-max", "4"), ("mark-at", "dequeue")],
     },
 ];
 
-/// Every scheme with its defaults, and the further settings.
-fn settings() -> impl Iterator<Item = Setting> {
-    let defaults = REGISTRY.iter().map(|row| Setting { scheme: row.key, name: "", values: &[] });
-    defaults.chain(FURTHER.iter().map(|setting| Setting { ..*setting }))
+/// The words of a parameter that are not its default: those of a choice, and of a switch.
+fn other_words(param: &Param) -> Vec<&'static str> {
+    let words: &[&str] = match param.kind {
+        Kind::Choice(words) => words,
+        Kind::Bool => &["true", "false"],
+        _ => &[],
+    };
+    words.iter().copied().filter(|word| *word != param.default).collect()
 }
+
+/// A scheme with one parameter changed, each in turn; from the table of parameters, so that a new one is among them.
+fn alternatives(row: &'static SchemeRow) -> impl Iterator<Item = Setting> {
+    row.params.iter().flat_map(move |param| {
+        other_words(param).into_iter().map(move |word| {
+            Setting::new(row.key, Origin::Alternative, &format!("{}={word}", param.key), &[(param.key, word)])
+        })
+    })
+}
+
+/// Every scheme with its defaults, the further settings, and every alternative.
+fn settings() -> impl Iterator<Item = Setting> {
+    let defaults = REGISTRY.iter().map(|row| Setting::new(row.key, Origin::Defaults, "", &[]));
+    let further = FURTHER.iter().map(|set| Setting::new(set.scheme, Origin::Further, set.name, set.values));
+    defaults.chain(further).chain(REGISTRY.iter().flat_map(alternatives))
+}
+
+/// Times that an alternative is tried, which shares most of its code with the defaults of its scheme.
+const ALTERNATIVE_ROUNDS: u64 = 2;
 
 /// Each registered scheme in each setting, several times with a random stream of its own.
 fn for_every_scheme(what: &str, rounds: u64, test: impl Fn(&dyn Scheme, &mut Stream)) {
     for setting in settings() {
         let row = REGISTRY.iter().find(|row| row.key == setting.scheme).expect("a registered scheme");
         let params = setting.values.iter().fold(Params::defaults(&[row.params]), |p, (key, value)| p.with(key, value));
+        let rounds = if setting.origin == Origin::Alternative { ALTERNATIVE_ROUNDS } else { rounds };
         for round in 0..rounds {
             let scheme = (row.build)(&params);
             // Told apart in the output of a failing test.
-            let name = format!("{what}/{}/{round}", setting.label());
+            let name = format!("{what}/{}/{round}", setting.label);
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 test(&*scheme, &mut Stream::named(1, &name));
             }));
