@@ -13,9 +13,11 @@ import math
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from fanin import _engine, columns, plots
@@ -96,6 +98,7 @@ class DataSet:
     rows: list[Row]
     failed: list[Row]
 
+    @cached_property
     def frame(self) -> pl.DataFrame:
         """One row per finished run."""
         return frame_of(self.rows)
@@ -104,26 +107,29 @@ class DataSet:
         """The keys that have several values."""
         return [key for key in self.head.keys if len({str(row.get(key)) for row in [*self.rows, *self.failed]}) > 1]
 
+    @cached_property
     def summary(self) -> pl.DataFrame:
         """Over the seeds: keys, ``column unit mean half low high runs``; a row per point and column of numbers.
 
         ``half`` is half of the 95 % interval, which ``low`` and ``high`` are the ends of; null below three seeds.
         """
-        frame = self.frame()
+        frame = self.frame
         keys = [key for key in self.head.keys if key in frame.columns]
         told = {*keys, "seed"}
         numbers = [name for name, kind in frame.schema.items() if kind.is_numeric() and name not in told]
         rows: list[Row] = []
         units = {name: column(name).unit for name in numbers}
-        for point, group in _groups(frame, keys):
-            for name in numbers:
-                values = group[name].drop_nulls().cast(pl.Float64).to_numpy()
-                if not len(values):
+        # What a run lacks is not a number here.
+        table = frame.select(pl.col(numbers).cast(pl.Float64)).to_numpy()
+        for point, places in _points(frame, keys):
+            for name, values in zip(numbers, table[places].T, strict=True):
+                known = values[~np.isnan(values)]
+                if not len(known):
                     continue
-                mean, half = mean_interval(values)
+                mean, half = mean_interval(known)
                 ends = (None, None, None) if math.isnan(half) else (half, mean - half, mean + half)
                 spread = dict(zip(("half", "low", "high"), ends, strict=True))
-                rows.append({**point, "column": name, "unit": units[name], "mean": mean, **spread, "runs": len(values)})
+                rows.append({**point, "column": name, "unit": units[name], "mean": mean, **spread, "runs": len(known)})
         kinds = {key: frame.schema[key] for key in keys}
         texts = {"column": pl.String, "unit": pl.String}
         floats = dict.fromkeys(("mean", "half", "low", "high"), pl.Float64)
@@ -131,7 +137,7 @@ class DataSet:
 
     def plots(self) -> list[Plot]:
         """A plot of each column that is wanted: over the key with most values, with a line per other case."""
-        frame, varying = self.frame(), self.varying()
+        frame, varying = self.frame, self.varying()
         asked = self.head.wanted or PLOTTED
         measured = [name for name in asked if name in frame.columns and frame[name].drop_nulls().len()]
         if not varying or not measured:
@@ -161,13 +167,13 @@ class DataSet:
         """
         final = Path(out) / SWEEPS / self.head.id
         temporary = temporary_beside(final)
-        frame = self.frame()
+        frame = self.frame
         try:
             with writing(final):
                 temporary.mkdir(parents=True)
                 clear_leftovers(final.parent)
                 (temporary / "runs.parquet").write_bytes(_parquet(frame))
-                (temporary / "summary.parquet").write_bytes(_parquet(self.summary()))
+                (temporary / "summary.parquet").write_bytes(_parquet(self.summary))
                 (temporary / "sweep.json").write_bytes(as_json(asdict(self.head)))
                 if self.failed:
                     (temporary / "failed.json").write_bytes(as_json(self.failed))
@@ -180,12 +186,14 @@ class DataSet:
         return [final / name for name in names]
 
 
-def _groups(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, pl.DataFrame]]:
-    """The runs of each point, in order."""
-    if not keys:
-        return [({}, frame)] if len(frame) else []
-    groups = frame.group_by(keys, maintain_order=True)
-    return [(dict(zip(keys, point, strict=True)), group) for point, group in groups]
+def _points(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, list[int]]]:
+    """The points in order, and which rows are theirs."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for place, point in enumerate(frame.select(keys).iter_rows()) if keys else ():
+        found.setdefault(point, []).append(place)
+    if not keys and len(frame):
+        found[()] = list(range(len(frame)))
+    return [(dict(zip(keys, point, strict=True)), places) for point, places in found.items()]
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

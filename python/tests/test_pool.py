@@ -100,3 +100,21 @@ def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
             outcomes([job(small, senders, 1) for senders in (2, 3)], "results")
     assert not list((work / "results" / "runs").iterdir())
     assert all(type(each) is Run for each in outcomes([job(small, 2, 1)], "results"))
+
+
+def test_an_engine_that_breaks_off_spoils_one_run_only(work, monkeypatch):
+    class PanicException(BaseException):
+        """What the binding raises, under its name."""
+
+    real = fanin.Experiment.simulate
+
+    def simulate(self, overrides, progress=None):
+        if ("traffic.bursts.senders", "3") in overrides:
+            raise PanicException("index out of bounds")
+        return real(self, overrides, progress)
+
+    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+    small = fanin.load("small.toml")
+    found = outcomes([job(small, senders, 1) for senders in (2, 3, 4)], "results")
+    assert [type(each) for each in found] == [Run, Failure, Run]
+    assert found[1].error == "the engine broke off: index out of bounds"

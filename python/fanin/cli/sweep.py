@@ -134,7 +134,7 @@ def show(data: DataSet, out: Path, *, json: bool) -> None:
     query = _query(data, folder / "runs.parquet")
     if json:
         about = {"sweep": data.head.id, "title": data.head.title, "keys": data.head.keys, "seeds": data.head.seeds}
-        found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary().to_dicts()}
+        found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary.to_dicts()}
         print_json({**about, **found, "paths": [str(path) for path in paths], "query": query})
     else:
         _print(data)
@@ -183,7 +183,7 @@ def _known(text: str, known: list[str], option: str) -> list[str]:
 
 def _print(data: DataSet) -> None:
     """A row per point and a column per measure, as means over the seeds."""
-    summary = data.summary()
+    summary = data.summary
     keys = data.varying()
     has = set(summary["column"])
     measures = [name for name in data.head.wanted or METRICS if name in has]
