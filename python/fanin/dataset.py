@@ -40,7 +40,7 @@ _OF_THE_MACHINE = ("wall_s",)
 PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
 """What is plotted if no columns are named."""
 
-_MOST_LINES = 12
+MOST_LINES = 12
 """A plot of more lines is not drawn."""
 
 
@@ -56,6 +56,8 @@ class Head:
     seeds: list[int]
     runs: int
     engine_version: str
+    axes: list[str] = field(default_factory=list)
+    """Those of them that are axes of variants."""
     labels: dict[str, str] = field(default_factory=dict)
     """What the scenario file says of its own columns."""
     wanted: list[str] = field(default_factory=list)
@@ -68,10 +70,16 @@ def head(experiment: Experiment, points: list[Point], wanted: list[str] | None =
     own = [each.model_dump(mode="json") for each in experiment.columns]
     text = json.dumps([base, [point.row for point in points], own], sort_keys=True)
     name = f"{experiment.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    title = experiment.document.title or experiment.name
-    seeds = sorted({point.seed for point in points})
     return Head(
-        name, title, experiment.swept, seeds, len(points), _engine.version(), plots.own_labels(experiment), wanted or []
+        id=name,
+        title=experiment.document.title or experiment.name,
+        keys=experiment.swept,
+        seeds=sorted({point.seed for point in points}),
+        runs=len(points),
+        engine_version=_engine.version(),
+        axes=list(dict.fromkeys(variant.axis for variant in experiment.variants)),
+        labels=plots.own_labels(experiment),
+        wanted=wanted or [],
     )
 
 
@@ -104,8 +112,15 @@ class DataSet:
         return frame_of(self.rows)
 
     def varying(self) -> list[str]:
-        """The keys that have several values."""
-        return [key for key in self.head.keys if len({str(row.get(key)) for row in [*self.rows, *self.failed]}) > 1]
+        """The keys that have several values, less those that a variant's label stands for."""
+        rows = [*self.rows, *self.failed]
+
+        def cases(keys: list[str]) -> int:
+            return len({tuple(str(row.get(key)) for key in keys) for row in rows})
+
+        axes = self.head.axes
+        told = cases(axes)
+        return [key for key in self.head.keys if cases([key]) > 1 and (key in axes or cases([*axes, key]) > told)]
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -150,7 +165,7 @@ class DataSet:
             told = frame.select(x, *by).n_unique()
             if key != x and frame.select(x, *by, key).n_unique() > told:
                 by.append(key)
-        if by and frame.select(by).n_unique() > _MOST_LINES:
+        if by and frame.select(by).n_unique() > MOST_LINES:
             return []
         kind = "line" if numbers else "bars"
         return [

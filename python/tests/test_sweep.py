@@ -107,6 +107,14 @@ def test_the_table_and_the_plots(cli, work):
     assert drawn["by"].unique().sort().to_list() == ["dctcp, 10pkt", "dctcp, 30pkt", "newreno, 10pkt", "newreno, 30pkt"]
 
 
+def test_plots_of_too_many_lines_are_left_out_and_that_is_said(cli, work):
+    more = ("--set", "network.buffer=10pkt..30pkt:10pkt", "--set", "network.delay=10us..40us:10us")
+    result = cli("sweep", "small.toml", *more, "--seeds", "1")
+    assert result.code == 0, result.err
+    assert "no plots: they would have more than 12 lines" in result.err
+    assert not list(Path("results").glob("sweeps/*/*.png"))
+
+
 def test_json_is_one_object(cli, work):
     found = json.loads(cli(*SWEEP, "--seeds", "7", "--json").out)
     assert (found["runs"], found["failed"], found["seeds"]) == (12, [], [7])
@@ -123,6 +131,25 @@ def test_keys_that_change_together(cli, work):
     assert frame("results").select("network.rate", "network.buffer").rows() == [("1Gbps", "20pkt"), ("2Gbps", "40pkt")]
     # One line, as the two keys are one.
     assert pl.read_csv(next(Path("results").glob("sweeps/*/goodput-bps.csv")))["by"].unique().to_list() == [""]
+
+
+def test_what_a_variant_s_label_stands_for_is_not_shown_beside_it(cli, work):
+    variants = """
+        [[variant]]
+        label = "TCP"
+        set = { "transport.scheme" = "newreno" }
+        [[variant]]
+        label = "DCTCP, low"
+        [variant.set]
+        "transport.scheme" = "dctcp"
+        "scheme.dctcp.mark-threshold" = "2pkt"
+    """
+    (work / "variants.toml").write_text((work / "small.toml").read_text() + variants)
+    lines = cli("sweep", "variants.toml", "--seeds", "1", "--columns", "goodput_bps").out.splitlines()
+    assert lines[1].split("\t") == ["variant", "senders", "goodput [Mbit/s]"]
+    assert lines[2].split("\t")[:2] == ["TCP", "2"]
+    assert frame("results").columns[:4] == ["variant", "transport.scheme", "traffic.bursts.senders", "seed"]
+    assert "scheme.dctcp.mark-threshold" in frame("results").columns
 
 
 def test_what_is_wrong_is_said_before_anything_runs(cli, work):

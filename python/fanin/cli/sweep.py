@@ -25,7 +25,7 @@ from fanin.cli.options import (
 )
 from fanin.cli.terminal import counting, note, print_json, print_table, say
 from fanin.comparison import METRICS
-from fanin.dataset import DataSet, Row, failure_of, head, row_of
+from fanin.dataset import MOST_LINES, DataSet, Row, failure_of, head, row_of
 from fanin.errors import ScenarioError
 from fanin.experiment import Experiment
 from fanin.failures import Failure
@@ -132,6 +132,10 @@ def show(data: DataSet, out: Path, *, json: bool) -> None:
     paths = data.write(out)
     folder = paths[0].parent
     query = _query(data, folder / "runs.parquet")
+    if data.rows and data.varying() and not data.plots():
+        note(
+            f"no plots: they would have more than {MOST_LINES} lines, or nothing to show; fanin reproduce draws others"
+        )
     if json:
         about = {"sweep": data.head.id, "title": data.head.title, "keys": data.head.keys, "seeds": data.head.seeds}
         found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary.to_dicts()}
