@@ -42,6 +42,11 @@ after the first, are not confirmed by the other edges: one that misses them keep
 request and connections that are open from the beginning have none that it sees, and are refused. That a packet was let in and when it \
 leaves are worked out from the port's backlog, buffer and rate: a link that is down or slowed by a fault, or a shared \
 buffer that refuses it, is not seen, and a segment lost behind the port counts as arrived, until its sender repeats it.\n\
+* **Requests**: where a client opens a connection to ask on it, its own acknowledgement in the handshake and the request \
+let the first segment of the answer out, and neither waits: the list holds acknowledgements of SYNs and of data (section \
+IV.B, and RCC's code), a request is data, and holding it would delay the question where the scheduler is to \
+delay answers. So the first segments of as many answers may meet as connections are opened at once. Where the senders open \
+them, the SYN-ACK grants that segment, and waits.\n\
 * **Announcement**: SYNs carry size (up to 1 TiB) and deadline (in steps of 100 us) in place of RCC's three words in every \
 header; on an open connection the first data of a transfer announces it to the receiving host.\n\n\
 ## The paper's setting\n\n\
