@@ -1,6 +1,7 @@
 //! ICTCP (Wu, Feng, Guo, Zhang, `CoNEXT` 2010): incast congestion control at the receiver.
 //!
-//! **Acts at the receiving host alone**; senders are the base, whose own window still binds. All flows that end on an
+//! **Acts at the receiving host alone**; senders are the base, whose own window still binds (not so in the code of RCC's
+//! authors, `flavour = rdtcp`, whose senders obey the advertised window alone). All flows that end on an
 //! interface share its spare bandwidth. Time is divided into slots of two halves: the first half measures the incoming
 //! traffic, and what is then left of `alpha` times the capacity is the quota for larger windows in the second. Every
 //! flow compares, once per round trip, the throughput that its window would allow with what arrives: a small
@@ -12,8 +13,8 @@ mod interface;
 mod window;
 
 use self::interface::Interface;
-use super::{NodeFacts, Reading, Scheme, SchemeRow};
-use crate::roles::WindowControl;
+use super::{FlowFacts, NewReno, NodeFacts, Reading, Scheme, SchemeRow};
+use crate::roles::{AckEvent, CongestionControl, SenderCx, WindowControl};
 use crate::spec::{Kind, Param, Params};
 use crate::units::Time;
 
@@ -24,7 +25,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     // A new flow begins with `min-window`; on a connection that was open before nobody has advertised it.
     transport: &[("initial-window", "2mss")],
     manual: "# ICTCP\n\nWu, Feng, Guo, Zhang, \"ICTCP: Incast Congestion Control for TCP in Data Center Networks\", CoNEXT \
-             2010. **Acts at the receiving host**; the sender is the base and sends `min(cwnd, advertised window)`.\n\n\
+             2010. **Acts at the receiving host**; the sender is the base and sends `min(cwnd, advertised window)`; with \
+             `flavour = rdtcp` the advertised window alone.\n\n\
              * **Quota**: slots of length 2T, with T the mean round-trip time of the flows, weighted by their traffic. The \
              first half measures the incoming rate BW_T; `BW_A = max(0, alpha C - BW_T)` is the quota of increases in the \
              second half, and each increase takes its share of it.\n* **Each flow, each round trip**: measured throughput \
@@ -124,7 +126,8 @@ const READINGS: &[Reading] = &[
         text: "The code of RCC's authors, from which RCC's and RCCE's curves of ICTCP come, differs from the paper: it measures \
                in the second half of a slot and uses the quota in the next second half; it adds one segment where the paper \
                doubles, and a segment a round trip where the quota does not allow that; it returns to slow start after cases 2 \
-               and 3; its capacity is 2^20 bits per Mbit; and it leaves windows alone while a round trip takes 2 ms or more.",
+               and 3; its capacity is 2^20 bits per Mbit; it leaves windows alone while a round trip takes 2 ms or more; and its \
+               senders obey the advertised window alone, two segments from the start on, rather than min(cwnd, advertised).",
         params: &["scheme.ictcp.flavour"],
     },
     Reading {
@@ -181,11 +184,26 @@ impl Config {
     }
 }
 
+/// The sender of RCC's authors: what the receiver advertises is its window, from the first segment on and after losses.
+#[derive(Clone, Copy, Debug)]
+struct Advertised;
+
+impl CongestionControl for Advertised {
+    fn obeys_peer(&self) -> bool {
+        true
+    }
+    fn on_ack(&mut self, _cx: &mut SenderCx<'_>, _ack: &AckEvent) {}
+}
+
 struct Bundle {
     config: Config,
 }
 
 impl Scheme for Bundle {
+    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        // READING: I1 their senders have no window of their own; the paper's are TCP's.
+        if self.config.rdtcp { Box::new(Advertised) } else { Box::new(NewReno) }
+    }
     fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
         Some(Box::new(Interface::new(self.config, host)))
     }

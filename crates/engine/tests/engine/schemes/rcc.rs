@@ -211,7 +211,7 @@ fn dctcp_and_ictcp_in_that_order_are_theirs_too() {
     let dctcp = |senders| in_order(senders, "dctcp", "flavour = \"rcc-code\"", queue);
     // Their script has ICTCP's senders obey nothing but the advertised window, which begins at two segments.
     let ictcp = |senders| {
-        let text = scenario(senders, "ictcp", "flavour = \"rdtcp\"", "").replace("\"1mss\"", "\"2mss\"");
+        let text = scenario(senders, "ictcp", "flavour = \"rdtcp\"", "");
         run(&text.replace("topology = \"star\"", "topology = \"star\"\nties = \"waiting-first\""))
     };
     for (outcome, drops, timeouts, goodput) in [
