@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import math
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -28,7 +27,7 @@ from fanin.format.plot import Plot
 from fanin.runs import Run
 from fanin.scenario import OWNED
 from fanin.stats import mean_interval
-from fanin.store import clear_leftovers, replace_folder, temporary_beside, writing
+from fanin.store import whole_folder
 from fanin.summary import column, totals
 from fanin.sweep import Point, frame_of
 
@@ -181,23 +180,16 @@ class DataSet:
 
         """
         final = Path(out) / SWEEPS / self.head.id
-        temporary = temporary_beside(final)
         frame = self.frame
-        try:
-            with writing(final):
-                temporary.mkdir(parents=True)
-                clear_leftovers(final.parent)
-                (temporary / "runs.parquet").write_bytes(_parquet(frame))
-                (temporary / "summary.parquet").write_bytes(_parquet(self.summary))
-                (temporary / "sweep.json").write_bytes(as_json(asdict(self.head)))
-                if self.failed:
-                    (temporary / "failed.json").write_bytes(as_json(self.failed))
-                for plot in self.plots():
-                    plots.draw(plot, plots.means(plot, self.head.labels, frame), temporary)
-                names = sorted(path.name for path in temporary.iterdir())
-                replace_folder(temporary, final)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        with whole_folder(final) as folder:
+            (folder / "runs.parquet").write_bytes(_parquet(frame))
+            (folder / "summary.parquet").write_bytes(_parquet(self.summary))
+            (folder / "sweep.json").write_bytes(as_json(asdict(self.head)))
+            if self.failed:
+                (folder / "failed.json").write_bytes(as_json(self.failed))
+            for plot in self.plots():
+                plots.draw(plot, plots.means(plot, self.head.labels, frame), folder)
+            names = sorted(path.name for path in folder.iterdir())
         return [final / name for name in names]
 
 

@@ -359,6 +359,25 @@ def temporary_beside(final: Path) -> Path:
     return final.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
 
 
+@contextmanager
+def whole_folder(final: Path) -> Iterator[Path]:
+    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+
+    """
+    temporary = temporary_beside(final)
+    try:
+        with writing(final):
+            temporary.mkdir(parents=True)
+            clear_leftovers(final.parent)
+            yield temporary
+            replace_folder(temporary, final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def clear_leftovers(folder: Path) -> None:
     """Removes what killed writers left in a folder."""
     for leftover in folder.glob(f"{_TEMPORARY}*"):

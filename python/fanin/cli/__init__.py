@@ -14,6 +14,7 @@ import typer
 
 import fanin
 from fanin.cli import (
+    capacity,
     check,
     claims,
     cluster,
@@ -52,6 +53,7 @@ app.command("claims")(claims.claims)
 app.command("verdict")(verdict.verdict)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("capacity")(capacity.capacity)
 app.command("list")(list_.list_)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)

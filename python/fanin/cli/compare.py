@@ -8,8 +8,18 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin import catalogue, remarks
-from fanin.cli.options import GoalOption, JobsOption, JsonOption, OutOption, SetOption, goal_of, overrides, seeds
+from fanin import remarks
+from fanin.cli.options import (
+    GoalOption,
+    JobsOption,
+    JsonOption,
+    OutOption,
+    SetOption,
+    goal_of,
+    overrides,
+    schemes_of,
+    seeds,
+)
 from fanin.cli.terminal import counting, note, print_json, print_table, say
 from fanin.comparison import FEW_SEEDS, METRICS, Compared, Placed, placed
 from fanin.comparison import compare as run_all
@@ -61,7 +71,7 @@ def compare(
     - `fanin compare sdtcp/fig9 --set traffic.bursts.senders=40 --against dctcp --json`
     """
     experiment = fanin.load(scenario, overrides(set_))
-    names = _names(schemes)
+    names = schemes_of(schemes, "--schemes")
     if against is not None and against not in names:
         raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
     wanted = goal_of(goal, experiment)
@@ -107,15 +117,6 @@ def compare(
             note(f"error: {each.scheme}: {each.error}")
     if any(each.error is not None for each in compared):
         raise typer.Exit(1)
-
-
-def _names(schemes: str) -> list[str]:
-    if schemes.strip() == "all":
-        return [entry["key"] for entry in catalogue.entries("schemes")]
-    names = list(dict.fromkeys(name.strip() for name in schemes.split(",") if name.strip()))
-    if not names:
-        raise typer.BadParameter("name schemes, such as newreno,dctcp, or all", param_hint="--schemes")
-    return names
 
 
 def _warning(each: Compared) -> str | None:

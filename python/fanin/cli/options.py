@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fanin import catalogue
 from fanin.cli.terminal import note
 from fanin.cluster import Cluster
 from fanin.experiment import Experiment, Settings
@@ -119,6 +120,16 @@ def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
         return [keep(text, experiment) for text in texts]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--keep") from None
+
+
+def schemes_of(schemes: str, option: str) -> list[str]:
+    """The schemes that ``newreno,dctcp`` or ``all`` means."""
+    if schemes.strip() == "all":
+        return [entry["key"] for entry in catalogue.entries("schemes")]
+    names = list(dict.fromkeys(name.strip() for name in schemes.split(",") if name.strip()))
+    if not names:
+        raise typer.BadParameter("name schemes, such as newreno,dctcp, or all", param_hint=option)
+    return names
 
 
 def seeds(text: str | None) -> list[int] | None:

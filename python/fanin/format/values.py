@@ -52,6 +52,22 @@ class Range:
             raise ValueError(f"{self} has {count:,} values, more than {_MOST_VALUES:,}")
         return [self.shown(self.first + index * step) for index in range(count)]
 
+    def spaced(self, count: int) -> list[Scalar]:
+        """So many values with equal ratios between them, both ends included; whole numbers if the ends are whole.
+
+        Raises:
+            ValueError: it does not go upwards from above zero.
+
+        """
+        if not 0 < self.first < self.last:
+            raise ValueError(f"{self} goes from above zero upwards")
+        whole = self.first.denominator == self.last.denominator == 1
+        ratio = float(self.last / self.first) ** (1 / (count - 1))
+        inner = [float(self.first) * ratio**place for place in range(1, count - 1)]
+        rounded = [float(f"{each:.3g}") for each in inner]
+        found = [self.first, *(round(each) if whole else each for each in rounded), self.last]
+        return list(dict.fromkeys(self.shown(each) for each in found))
+
     def __str__(self) -> str:
         step = "" if self.step is None else f":{self.shown(self.step)}"
         return f"'{self.shown(self.first)}..{self.shown(self.last)}{step}'"

@@ -1,0 +1,81 @@
+"""What a search of capacities leaves: ``results/capacity/<id>/`` with the answers, and a picture of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fanin import plots
+from fanin.capacity import Found
+from fanin.curves import axis_of, numeric
+from fanin.dataset import as_json
+from fanin.experiment import Experiment
+from fanin.format.plot import Plot
+from fanin.format.values import Scalar
+from fanin.plots.series import Drawn
+from fanin.scenario import OWNED
+from fanin.store import whole_folder
+from fanin.summary import Column, column
+
+CAPACITIES = "capacity"
+
+SCHEME = "transport.scheme"
+
+
+def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
+    """The folder of a search; its name has a hash of what is simulated and asked for."""
+    base = {key: value for key, value in experiment.resolved().items() if key not in OWNED}
+    text = json.dumps([base, asked], sort_keys=True)
+    name = f"{experiment.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return Path(out) / CAPACITIES / name
+
+
+def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> list[Path]:
+    """Writes ``capacity.json`` and, of several cases, ``capacity.png``, ``.svg`` and ``.csv``.
+
+    Args:
+        found: The answers.
+        title: Of the picture.
+        asked: What was searched for.
+        varied: The scenario value that the picture's x axis has; the scheme if left out.
+        folder: Where to.
+
+    Raises:
+        ResultsError: the folder cannot be written; what stood there stays.
+
+    """
+    with whole_folder(folder) as temporary:
+        (temporary / "capacity.json").write_bytes(as_json({**asked, "cases": [each.as_dict() for each in found]}))
+        if len(found) > 1:
+            _draw(found, title, asked, varied, temporary)
+        names = sorted(path.name for path in temporary.iterdir())
+    return [folder / name for name in names]
+
+
+def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> None:
+    x = varied or SCHEME
+    rows = [_row(each, x) for each in found if each.error is None]
+    frame = numeric(pl.DataFrame(rows, schema_overrides={"mean": pl.Float64}), "x")
+    texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
+    is_curve = varied is not None and frame.schema["x"].is_numeric()
+    definition = f"largest fan-in that keeps {' and '.join(asked['keep'])}; whiskers end at the next that does not"
+    how = Drawn(frame, axis_of(texts, x, column(x)), Column("Capacity", definition, "1", "senders"))
+    about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high")}
+    values = [value for value in frame["x"] if is_curve]
+    wide = is_curve and min(values) > 0 and max(values) > 8 * min(values)
+    plot = Plot.model_validate(
+        {**about, "kind": "line" if is_curve else "bars", "x_scale": "log" if wide else "linear"}
+    )
+    plots.draw(plot, how, folder)
+
+
+def _row(each: Found, x: str) -> dict[str, Any]:
+    capacity = each.capacity or 0
+    by = [str(value) for path, value in each.case.items() if path != x]
+    ends = {"low": float(capacity), "high": float(capacity if each.breaks_at is None else each.breaks_at)}
+    value: Scalar = each.case[x]
+    return {"by": ", ".join(by), "x": value, "mean": float(capacity), "half": None, **ends, "runs": each.runs}

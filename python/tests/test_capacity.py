@@ -1,0 +1,206 @@
+"""``fanin capacity``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fanin
+from fanin import goals
+from fanin.capacity import Search, fan_in_path, find
+from fanin.errors import NotFoundError
+from fanin.format.values import parse_range
+
+TINY = """\
+[network]
+topology = "star"
+rate = "1Gbps"
+delay = "10us"
+buffer = "24pkt"
+
+[transport]
+rto-min = "10ms"
+initial-window = "4mss"
+
+[[traffic]]
+name = "answers"
+kind = "incast"
+senders = 4
+bytes-each = "12KB"
+jitter = "20us"
+"""
+
+
+@pytest.fixture
+def tiny(work: Path) -> Path:
+    (work / "tiny.toml").write_text(TINY)
+    return work / "tiny.toml"
+
+
+def searched(respond, keep="drops=0", first=2, last=1024, precision=0.0, seeds=6) -> Search:
+    """A search over a made-up response: fan-in and seed to the number of drops or a whole row."""
+    bounds = [goals.keep(each, fanin.load("small.toml")) for each in keep.split()]
+    search = Search({}, bounds, first, last, list(range(1, seeds + 1)), precision)
+    while (wanted := search.next()) is not None:
+        fan_in, some = wanted
+        assert len(search.rows) < 100
+        for seed in some:
+            found = respond(fan_in, seed)
+            search.rows.setdefault(fan_in, []).append(found if isinstance(found, dict) else {"drops": found})
+    return search
+
+
+@pytest.mark.parametrize("capacity", [2, 3, 7, 31, 32, 33, 100, 513, 1000, 1023])
+def test_finds_the_exact_place_in_few_runs(work, capacity):
+    found = searched(lambda fan_in, _: 0 if fan_in <= capacity else 5).found()
+    assert (found.capacity, found.breaks_at, found.monotone) == (capacity, capacity + 1, True)
+    rough = searched(lambda fan_in, _: 0 if fan_in <= capacity else 5, precision=0.05).found()
+    assert rough.runs < (40 if capacity < 256 else 45)
+    assert rough.capacity <= capacity < rough.breaks_at <= max(rough.capacity * 1.05, rough.capacity + 1)
+
+
+def test_ends_of_the_range(work):
+    every = searched(lambda *_: 0).found()
+    assert (every.capacity, every.breaks_at, every.monotone) == (1024, None, True)
+    none = searched(lambda *_: 1).found()
+    assert (none.capacity, none.breaks_at) == (None, 2)
+    assert none.why == "drops 1 ± 0 (at most 0)"
+    assert searched(lambda *_: 0, first=5, last=5).found().capacity == 5
+
+
+def test_a_response_that_comes_back_is_reported(work):
+    found = searched(lambda fan_in, _: 5 if 40 < fan_in < 90 else 0).found()
+    assert (found.capacity, found.monotone) == (40, False)
+    assert found.remarks == ["not monotone: the bounds are kept again with 128"]
+    low = searched(lambda fan_in, _: 5 if fan_in < 8 or fan_in > 50 else 0).found()
+    assert (low.capacity, low.remarks) == (50, ["not monotone: with 2 the bounds are not kept either"])
+
+
+def test_a_hole_between_the_rungs_is_looked_for(work):
+    found = searched(lambda fan_in, _: 5 if 40 < fan_in < 60 or fan_in > 64 else 0).found()
+    assert (found.capacity, found.monotone) == (40, False)
+
+
+def test_more_seeds_are_run_only_where_the_first_leave_it_open(work):
+    # Around the edge, at 64, the seeds disagree by more than the bound is away.
+    found = searched(lambda fan_in, seed: fan_in + 8 * (seed % 3 - 1), keep="drops=64", precision=0.05)
+    seeds = {each.fan_in: each.seeds for each in found.judged()}
+    assert (seeds[2], seeds[8], seeds[32], seeds[128]) == (3, 3, 3, 3)
+    assert seeds[64] == 6
+    answer = found.found()
+    assert answer.capacity < 64
+    assert any("seeds leave" in remark and "64" in remark for remark in answer.remarks)
+
+
+def test_a_share_is_of_the_best_at_smaller_fan_ins(work):
+    def rises_and_falls(fan_in: int, _: int) -> dict:
+        return {"goodput_bps": min(fan_in, 32) / 32 * 1e9 if fan_in <= 80 else 0.5e9}
+
+    found = searched(rises_and_falls, keep="goodput=90%").found()
+    assert (found.capacity, found.breaks_at, found.monotone) == (80, 81, True)
+    assert found.why == "goodput 500 ± 0 Mbit/s (at least 900 Mbit/s)"
+
+
+def test_agrees_with_a_grid(tiny):
+    experiment = fanin.load(tiny)
+    keep = [goals.keep("timeout-ratio=1%", experiment)]
+    grid = {
+        senders: max(
+            experiment.run(seed, {"traffic.answers.senders": senders}).summary["timeout_ratio"] for seed in (1, 2, 3)
+        )
+        for senders in range(2, 17)
+    }
+    breaks_at = min(senders for senders, ratio in grid.items() if ratio > 0)
+    assert 3 < breaks_at < 16
+    assert all(ratio > 0.02 for senders, ratio in grid.items() if senders > breaks_at)
+    path = fan_in_path(experiment)
+    (found,) = find(experiment, [{}], keep, over=path, last=16, seeds=[1, 2, 3], precision=0.0, out=None)
+    assert (found.capacity, found.breaks_at) == (breaks_at - 1, breaks_at)
+
+
+def test_an_interrupted_search_continues_and_says_the_same(cli, tiny, monkeypatch):
+    arguments = ("capacity", "tiny.toml", "--over", "traffic.answers.senders=2..16", "--json")
+    whole = json.loads(cli(*arguments, "--out", "whole").out)
+    real, batches = fanin.laboratory.outcomes, []
+
+    def interrupted(*rest, **named):
+        batches.append(1)
+        if len(batches) == 3:
+            raise KeyboardInterrupt
+        return real(*rest, **named)
+
+    monkeypatch.setattr("fanin.laboratory.outcomes", interrupted)
+    result = cli(*arguments, "--out", "part")
+    assert (result.code, "the same command goes on" in result.err) == (130, True)
+    kept = {path: path.stat().st_mtime_ns for path in Path("part/runs").glob("*/manifest.json")}
+    assert len(kept) == 6
+    again = json.loads(cli(*arguments, "--out", "part").out)
+    assert again["cases"] == whole["cases"]
+    assert all(path.stat().st_mtime_ns == at for path, at in kept.items())
+    assert whole["runs"] == len(list(Path("whole/runs").iterdir()))
+
+
+def test_several_schemes_are_drawn_as_bars(cli, tiny):
+    result = cli("capacity", "tiny.toml", "--scheme", "newreno,dctcp", "--over", "traffic.answers.senders=2..16")
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
+    assert lines[0] == "# tiny: largest traffic.answers.senders that keeps goodput=90% and timeout-ratio=1%"
+    assert [line.split("\t")[0] for line in lines[1:4]] == ["scheme", "newreno", "dctcp"]
+    assert lines[4] == "each fan-in judged with 95 % confidence, over up to 6 seeds"
+    names = sorted(Path(line).name for line in lines[5:])
+    assert names == ["capacity.csv", "capacity.json", "capacity.png", "capacity.svg"]
+    rows = next(Path("results/capacity").glob("*/capacity.csv")).read_text().splitlines()
+    assert rows[0].split(",")[:3] == ["by", "x", "mean"]
+    assert [row.split(",")[1] for row in rows[1:]] == ["newreno", "dctcp"]
+
+
+def test_a_larger_buffer_has_a_larger_capacity(cli, tiny):
+    found = cli(
+        "capacity", "tiny.toml", "--vary", "network.buffer=12pkt..48pkt", "--points", "3", "--json",
+        "--over", "traffic.answers.senders=2..32", "--keep", "timeout-ratio=1%",
+    )  # fmt: skip
+    cases = json.loads(found.out)["cases"]
+    assert [each["case"]["network.buffer"] for each in cases] == ["12pkt", "24pkt", "48pkt"]
+    capacities = [each["capacity"] for each in cases]
+    assert capacities == sorted(set(capacities))
+    assert "Buffer" in next(Path("results/capacity").glob("*/capacity.svg")).read_text().title()
+
+
+def test_a_network_that_is_full_ends_the_search(cli, tiny):
+    network = 'topology = "leaf-spine"\nleaves = 2\nhosts-per-leaf = 5'
+    tiny.write_text(TINY.replace('topology = "star"', network))
+    found = json.loads(cli("capacity", "tiny.toml", "--keep", "timeouts=1000", "--json").out)["cases"][0]
+    assert (found["capacity"], found["breaks_at"]) == (9, None)
+
+
+def test_wrong_arguments(cli, tiny):
+    def message(*arguments: str) -> tuple[int, str]:
+        result = cli("capacity", "tiny.toml", *arguments)
+        return result.code, " ".join(result.err.replace("│", " ").split())
+
+    code, text = message("--keep", "goodputs=90%")
+    assert (code, 'did you mean "goodput"?' in text) == (2, True)
+    assert message("--keep", "goodput=fast")[0] == 2
+    assert message("--seeds", "1,2")[0] == 2
+    assert message("--over", "traffic.answers.senders=2")[0] == 2
+    assert message("--vary", "network.buffer")[0] == 2
+    assert message("--vary", "transport.scheme=dctcp")[0] == 2
+    code, text = message("--over", "traffic.answer.senders=2..4")
+    assert (code, 'did you mean "answers"?' in text) == (3, True)
+    code, text = message("--scheme", "dctpc")
+    assert (code, 'did you mean "dctcp"?' in text) == (3, True)
+
+
+def test_the_fan_in_is_found_by_itself_only_if_there_is_one(tiny):
+    assert fan_in_path(fanin.load(tiny)) == "traffic.answers.senders"
+    tiny.write_text(TINY + TINY[TINY.index("[[traffic]]") :].replace("answers", "more"))
+    with pytest.raises(NotFoundError, match=r"several fan-ins: traffic\.answers\.senders, traffic\.more\.senders"):
+        fan_in_path(fanin.load(tiny))
+
+
+def test_ranges_without_a_step_are_divided_by_equal_ratios():
+    assert parse_range("50pkt..800pkt").spaced(5) == ["50pkt", "100pkt", "200pkt", "400pkt", "800pkt"]
+    assert parse_range("1/64..1/4").spaced(3) == [0.015625, 0.0625, 0.25]
+    assert parse_range("2..3").spaced(5) == [2, 3]
+    with pytest.raises(ValueError, match="upwards"):
+        parse_range("0..3").spaced(5)
