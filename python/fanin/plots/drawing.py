@@ -11,6 +11,8 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -68,11 +70,10 @@ def save(figure: Figure, png: Path, svg: Path) -> None:
     """
     with writing(png.parent):
         png.parent.mkdir(parents=True, exist_ok=True)
-        # The layout is half of the work, and the same for both.
-        figure.draw_without_rendering()
+        # `Figure.savefig` draws all of it twice for each picture, and finds the layout each time.
+        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
         figure.set_layout_engine("none")
-        figure.savefig(png, metadata={"Software": None})
-        figure.savefig(svg, metadata={"Date": None, "Creator": "fanin"})
+        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": "fanin"})
 
 
 def _figure(plot: Plot, drawn: Drawn) -> Figure:
