@@ -17,7 +17,7 @@ from fanin import checks
 from fanin.dataset import Row
 from fanin.experiment import Experiment
 from fanin.stats import Floats
-from fanin.summary import column, format_interval, format_number, format_value
+from fanin.summary import Column, column, format_interval, format_number, format_value
 from fanin.units import quantity
 
 MEASURES = {
@@ -181,11 +181,13 @@ class Goal:
         return self.parts[0][0].heading if len(self.parts) == 1 else "score"
 
     @property
-    def label(self) -> str:
-        """Name and definition."""
+    def axis(self) -> Column:
+        """How to show it on an axis."""
         if len(self.parts) == 1:
-            return self.parts[0][0].label
-        return f"Score: weighted geometric mean of how many times better than the reference, {self.name}"
+            label, _, definition = self.parts[0][0].label.partition(": ")
+            how = column(self.parts[0][0].shown_as)
+            return Column(label, definition, how.unit, how.shown_as, how.scale)
+        return Column("Score", f"weighted geometric mean of how many times better than the default, {self.name}")
 
 
 def goal(text: str, experiment: Experiment) -> Goal:

@@ -28,6 +28,7 @@ from fanin.cli import (
     reproduce,
     run,
     sweep,
+    tune,
     verdict,
 )
 from fanin.cli.terminal import note, say
@@ -54,6 +55,7 @@ app.command("verdict")(verdict.verdict)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("capacity")(capacity.capacity)
+app.command("tune")(tune.tune)
 app.command("list")(list_.list_)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)

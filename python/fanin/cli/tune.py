@@ -1,0 +1,169 @@
+"""``fanin tune``: the best values of a scenario's parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import fanin
+from fanin import tuning, tuning_report
+from fanin.cli.options import (
+    ClusterOption,
+    JobsOption,
+    JsonOption,
+    KeepOption,
+    OutOption,
+    SetOption,
+    goal_of,
+    keeps_of,
+    overrides,
+    place,
+    seeds,
+)
+from fanin.cli.terminal import counting, note, print_json, print_table, say
+from fanin.experiment import Experiment
+from fanin.goals import Goal, Keep
+from fanin.laboratory import Laboratory
+from fanin.stats import FEWEST
+from fanin.tuning import Checked, Param, Tuned
+
+
+def tune(
+    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    param: Annotated[
+        list[str],
+        typer.Option(
+            "--param", metavar="PATH=FIRST..LAST", help="What to tune: a range, or a list of values; may be repeated."
+        ),
+    ],
+    goal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--goal",
+            help="What for, such as p99-fct or query-p99:2,goodput; several: a Pareto front. query-p99 if left out.",
+        ),
+    ] = None,
+    keep: KeepOption = None,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Trials of the whole study.")] = 40,
+    seeds_: Annotated[str, typer.Option("--seeds", help="Seeds of every trial.")] = "1..3",
+    fresh: Annotated[
+        int, typer.Option("--fresh", min=FEWEST, help="Seeds to check the answer on, which no trial has seen.")
+    ] = 10,
+    set_: SetOption = None,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+    out: OutOption = Path("results"),
+    json: JsonOption = False,
+) -> None:
+    """Find the best values of parameters, and say whether they are better than what the scenario has.
+
+    Optuna chooses what to try (pip install 'fanin[tune]'). Every trial runs with the same seeds; a value counts only
+    if the means keep all bounds, where a share such as goodput=95% is of the scenario as it is. The best values of the
+    trials had luck too: they run again beside the scenario as it is on fresh seeds, and the differences there, seed by
+    seed, with their 95 % intervals are the answer. It is printed as a piece of a scenario file.
+
+    The study is OUT/studies/NAME-HASH/study.db, an SQLite file that Optuna's tools read: the same command goes on where
+    it was interrupted, and with more --trials it goes further. Beside it are tune.json, trials.csv, best.toml and, for
+    several goals, the Pareto front as PNG and SVG. --json prints one object: {scenario, params, goals, keep, seeds,
+    fresh, study, trials, failed, default, best: [{values, goals, keep, broken, snippet}], paths}. Exit code 1 says that
+    no trial keeps the bounds, or that runs of trials failed.
+
+    **Examples**
+
+    - `fanin tune scenario.toml --param scheme.dctcp.mark-threshold=5pkt..80pkt --goal p99-fct --keep goodput=95%`
+    - `fanin tune s.toml --set transport.scheme=dctcp --param scheme.dctcp.mark-threshold=5pkt..80pkt --param
+      scheme.dctcp.g=1/64..1/4`
+    - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal background`
+    """
+    experiment = fanin.load(scenario, overrides(set_))
+    experiment.check()
+    params = _params(param, experiment)
+    goals = [goal_of(text, experiment) for text in goal or ["query-p99"]]
+    keeps = keeps_of(keep or [], experiment)
+    chosen = seeds(seeds_) or []
+    asked: dict[str, Any] = {
+        "scenario": experiment.name,
+        "params": param,
+        "goals": [each.name for each in goals],
+        "keep": [each.text for each in keeps],
+        "seeds": chosen,
+    }
+    folder = tuning_report.folder_of(experiment, asked, out)
+    try:
+        with counting("runs") as counter:
+            laboratory = Laboratory(experiment, out, place=lambda: place(cluster, jobs), advance=counter.advance)
+            tuned, defaults = tuning.tune(
+                laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh
+            )
+    except KeyboardInterrupt:
+        note(f"interrupted: the study is kept in {folder}; the same command goes on from there")
+        raise typer.Exit(130) from None
+    title = experiment.document.title or experiment.name
+    asked |= {"fresh": fresh, "study": str(folder / tuning.STUDY)}
+    paths = tuning_report.write(tuned, goals, keeps, asked, title, folder)
+    if json:
+        print_json({**asked, **tuning_report.as_dict(tuned, goals, keeps), "paths": [str(path) for path in paths]})
+    else:
+        _print(title, tuned, goals, keeps, defaults)
+        for path in paths:
+            say(str(path))
+    _tell(tuned, goals)
+
+
+def _params(texts: list[str], experiment: Experiment) -> list[Param]:
+    try:
+        params = [tuning.param(text, experiment) for text in texts]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--param") from None
+    if twice := [each.path for index, each in enumerate(params) if each.path in [some.path for some in params[:index]]]:
+        raise typer.BadParameter(f"{twice[0]} is given twice", param_hint="--param")
+    if (scheme := tuning.unused(params, experiment)) is not None:
+        message = f"nothing in the scenario uses {scheme}; --set transport.scheme={scheme} does"
+        raise typer.BadParameter(message, param_hint="--param")
+    return params
+
+
+def _print(title: str, tuned: Tuned, goals: list[Goal], keeps: list[Keep], defaults: dict[str, str]) -> None:
+    names = [path.rpartition(".")[2] for path in defaults]
+    header = ["", *names]
+    for goal in goals:
+        header += [goal.heading, "change", ""]
+    header += [keep.measure.heading for keep in keeps]
+    rows = [_row("default", tuned.default, list(defaults.values()), goals, keeps, compare=False)]
+    for number, each in enumerate(tuned.best, start=1):
+        name = "found" if len(tuned.best) == 1 else f"front {number}"
+        rows.append(_row(name, each, [str(value) for value in (each.values or {}).values()], goals, keeps))
+    print_table(f"{title}: tuned for {' and '.join(goal.name for goal in goals)}, on fresh seeds", header, rows)
+    kept = sum(each.kept for each in tuned.trials)
+    say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
+    if len(tuned.best) == 1:
+        say()
+        say(tuning.snippet(tuned.best[0].values or {}))
+
+
+def _row(
+    name: str, each: Checked, values: list[str], goals: list[Goal], keeps: list[Keep], *, compare: bool = True
+) -> list[str]:
+    cells = [name, *values]
+    for index, goal in enumerate(goals):
+        away = each.differences[index]
+        shown = goal.format(away.difference, away.difference_half) if compare and away else ""
+        cells += [goal.format(*each.goals[index]), shown, each.verdict(index, goal) if compare else ""]
+    return cells + [Goal(((keep.measure, 1.0),)).format(*value) for keep, value in zip(keeps, each.keeps, strict=True)]
+
+
+def _tell(tuned: Tuned, goals: list[Goal]) -> None:
+    """What one should know before using the answer, and what failed."""
+    for each in tuned.best:
+        for bound in each.broken:
+            note(f"warning: on fresh seeds {each.values} does not keep {bound}")
+    if len(goals) == 1 and tuned.best and tuned.best[0].verdict(0, goals[0]) != "better":
+        note("warning: on fresh seeds the values found are not better than the scenario's own: keep those")
+    for error in tuned.failed:
+        note(f"error: a trial failed: {error}")
+    if not tuned.best:
+        note("error: no trial keeps the bounds")
+    if tuned.failed or not tuned.best:
+        raise typer.Exit(1)

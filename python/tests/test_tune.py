@@ -1,0 +1,202 @@
+"""``fanin tune``."""
+
+import json
+import sqlite3
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from test_capacity import TINY
+
+import fanin
+from fanin import goals
+from fanin.tuning import Trial, front, param, snippet
+
+BUFFER = ("--param", "network.buffer=12pkt..48pkt")
+
+
+@pytest.fixture
+def tiny(work: Path) -> Path:
+    (work / "tiny.toml").write_text(TINY.replace("senders = 4", "senders = 12"))
+    return work / "tiny.toml"
+
+
+def tuned(cli, *arguments: str) -> dict:
+    result = cli("tune", "tiny.toml", *arguments, "--json")
+    assert result.code == 0, result.err
+    return json.loads(result.out)
+
+
+def test_finds_the_better_end_of_a_monotone_parameter(cli, tiny):
+    found = tuned(cli, *BUFFER, "--goal", "drops", "--trials", "16", "--fresh", "4")
+    (best,) = found["best"]
+    # Twelve senders of four packets each: with 48 packets of buffer nothing is lost at the start.
+    assert int(best["values"]["network.buffer"].removesuffix("pkt")) > 40
+    assert (best["goals"]["drops"]["verdict"], found["trials"]) == ("better", 16)
+    assert best["goals"]["drops"]["mean"] < found["default"]["goals"]["drops"]["mean"]
+    worse = tuned(cli, *BUFFER, "--goal", "query-p99", "--keep", "drops=1000", "--trials", "8", "--fresh", "3")
+    assert worse["best"][0]["broken"] == []
+
+
+def test_the_answer_is_of_fresh_seeds_and_paired(cli, tiny):
+    found = tuned(cli, *BUFFER, "--goal", "goodput", "--trials", "6", "--seeds", "1..2", "--fresh", "3")
+    best = found["best"][0]
+    experiment = fanin.load("tiny.toml")
+    fresh = (3, 4, 5)
+    own = [experiment.run(seed, best["values"]).summary["goodput_bps"] for seed in fresh]
+    default = [experiment.run(seed).summary["goodput_bps"] for seed in fresh]
+    assert best["goals"]["goodput"]["mean"] == pytest.approx(sum(own) / 3)
+    assert found["default"]["goals"]["goodput"]["mean"] == pytest.approx(sum(default) / 3)
+    assert best["goals"]["goodput"]["difference"] == pytest.approx((sum(own) - sum(default)) / 3)
+
+
+def test_bounds_decide_what_counts(cli, tiny):
+    arguments = (*BUFFER, "--goal", "goodput", "--trials", "12", "--fresh", "3")
+    (free,) = tuned(cli, *arguments)["best"]
+    (bound,) = tuned(cli, *arguments, "--keep", "queue-p99=20pkt")["best"]
+    size = [int(each["values"]["network.buffer"].removesuffix("pkt")) for each in (free, bound)]
+    assert size[0] > 20 >= size[1] - 2
+    assert bound["keep"][0]["mean"] <= 20
+    none = cli("tune", "tiny.toml", *BUFFER, "--keep", "query-p99=1us", "--trials", "2", "--fresh", "3")
+    assert (none.code, "no trial keeps the bounds" in none.err) == (1, True)
+
+
+def test_an_interrupted_study_goes_the_same_way(cli, tiny, monkeypatch):
+    arguments = (*BUFFER, "--goal", "drops", "--trials", "12", "--fresh", "3")
+    whole = tuned(cli, *arguments, "--out", "whole")
+    real, batches = fanin.laboratory.outcomes, []
+
+    def interrupted(*rest, **named):
+        batches.append(1)
+        if len(batches) == 4:
+            raise KeyboardInterrupt
+        return real(*rest, **named)
+
+    monkeypatch.setattr("fanin.laboratory.outcomes", interrupted)
+    result = cli("tune", "tiny.toml", *arguments, "--out", "part")
+    assert (result.code, "the study is kept" in result.err) == (130, True)
+    again = tuned(cli, *arguments, "--out", "part")
+    assert {**again, "study": "", "paths": []} == {**whole, "study": "", "paths": []}
+    trials = [next(Path(out).glob("studies/*/trials.csv")).read_text() for out in ("whole", "part")]
+    assert trials[0] == trials[1]
+    with sqlite3.connect(next(Path("part").glob("studies/*/study.db"))) as file:
+        assert file.execute("SELECT count(*) FROM trials WHERE state = 'COMPLETE'").fetchone() == (12,)
+    # The same study, further.
+    assert tuned(cli, *arguments[:-4], "--trials", "14", "--fresh", "3", "--out", "part")["trials"] == 14
+
+
+def test_several_goals_make_a_front(cli, tiny):
+    found = tuned(cli, *BUFFER, "--goal", "goodput", "--goal", "queue-p99", "--trials", "10", "--fresh", "3")
+    assert len(found["best"]) > 1
+    assert {Path(path).name for path in found["paths"]} == {"tune.json", "trials.csv", "pareto.png", "pareto.svg"}
+    text = cli(
+        "tune", "tiny.toml", *BUFFER, "--goal", "goodput", "--goal", "queue-p99", "--trials", "10", "--fresh", "3"
+    )
+    assert "front 2\t" in text.out
+
+
+def test_the_front_has_what_nothing_beats(tiny):
+    both = [goals.goal(name, fanin.load("tiny.toml")) for name in ("goodput", "drops")]
+    trials = [
+        Trial({"x": 1}, [1.0, 1.0], True),
+        Trial({"x": 2}, [2.0, 2.0], True),
+        Trial({"x": 3}, [2.0, 3.0], True),
+        Trial({"x": 4}, [9.0, 0.0], False),
+        Trial({"x": 5}, [1.0, 1.0], True),
+        Trial({"x": 6}, [3.0, float("inf")], True),
+    ]
+    assert [each.values["x"] for each in front(trials, both)] == [1, 2]
+    single = [Trial({"x": each.values["x"]}, each.goals[:1], each.kept) for each in trials[:3]]
+    assert [each.values["x"] for each in front(single, both[:1])] == [2]
+
+
+def test_a_few_values_are_all_tried(cli, tiny):
+    found = tuned(cli, "--param", "transport.initial-window=1mss,2mss,4mss", "--goal", "drops", "--fresh", "3")
+    assert (found["trials"], found["best"][0]["values"]) == (3, {"transport.initial-window": "1mss"})
+
+
+def test_what_is_not_better_is_called_so(cli, tiny):
+    result = cli("tune", "tiny.toml", "--param", "transport.rto-initial=1s,2s", "--goal", "drops", "--fresh", "3")
+    assert result.code == 0
+    assert "no significant difference" in result.out
+    assert "keep those" in result.err
+
+
+def test_the_snippet_is_a_piece_of_a_scenario(cli, tiny):
+    values = {
+        "scheme.dctcp.mark-threshold": "9pkt",
+        "scheme.dctcp.g": 0.1,
+        "transport.sack": True,
+        "traffic.a.rounds": 3,
+    }
+    text = snippet(values)
+    assert text.endswith("# --set traffic.a.rounds=3\n")
+    found = tomllib.loads(text)
+    assert found == {"scheme": {"dctcp": {"mark-threshold": "9pkt", "g": 0.1}}, "transport": {"sack": True}}
+    shown = cli("tune", "tiny.toml", *BUFFER, "--goal", "drops", "--trials", "2", "--fresh", "3").out
+    assert "[network]\nbuffer = " in shown
+    lines = shown.splitlines()
+    assert lines[1].split("\t")[:3] == ["", "buffer", "drops"]
+    assert [line.split("\t")[0] for line in lines[2:4]] == ["default", "found"]
+    best = next(Path("results").glob("studies/*/best.toml")).read_text()
+    assert best in shown
+
+
+def test_parameters(tiny):
+    experiment = fanin.load("tiny.toml")
+    threshold = param("scheme.dctcp.mark-threshold=5pkt..80pkt", experiment)
+    assert (threshold.whole, threshold.value(7), threshold.drawn("20pkt"), threshold.drawn("9KB")) == (
+        True,
+        "7pkt",
+        20,
+        None,
+    )
+    gain = param("scheme.dctcp.g=1/64..1/4", experiment)
+    assert (gain.whole, gain.value(0.123456), gain.value(1 / 64), gain.drawn("1/16")) == (
+        False,
+        0.123,
+        0.015625,
+        0.0625,
+    )
+    assert param("network.delay=1us..90us", experiment).value(12.3456) == "12.3us"
+    assert param("traffic.answers.rounds=1..5", experiment).whole
+    assert param("network.buffer=10pkt..30pkt:10pkt", experiment).choices == ("10pkt", "20pkt", "30pkt")
+
+
+def test_wrong_arguments(cli, tiny):
+    def message(*arguments: str) -> tuple[int, str]:
+        result = cli("tune", "tiny.toml", *arguments)
+        return result.code, " ".join(result.err.replace("│", " ").split())
+
+    code, text = message("--param", "network.bufer=1pkt..9pkt")
+    assert (code, 'did you mean "buffer"?' in text or 'did you mean "network.buffer"?' in text) == (3, True)
+    code, text = message("--param", "scheme.dctcp.mark-threshold=5pkt..80pkt")
+    assert (code, "nothing in the scenario uses dctcp; --set transport.scheme=dctcp does" in text) == (2, True)
+    code, text = message(*BUFFER, "--goal", "query-99")
+    assert (code, 'did you mean "query-p99"?' in text) == (2, True)
+    for wrong in ("network.buffer", "network.buffer=9pkt..1pkt", "network.buffer=9pkt", "network.buffer=1pkt..9KB"):
+        assert message("--param", wrong)[0] == 2
+    assert message(*BUFFER, *BUFFER)[0] == 2
+    assert message()[0] == 2
+
+
+def test_without_optuna_it_says_what_to_install(cli, tiny, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    result = cli("tune", "tiny.toml", *BUFFER)
+    assert (result.code, "pip install 'fanin[tune]'" in result.err) == (3, True)
+
+
+def test_a_failing_trial_is_told_and_the_others_go_on(cli, tiny, monkeypatch):
+    real = fanin.Experiment.simulate
+
+    def failing(self, settings, progress=None):
+        if ("network.buffer", "12pkt") in list(settings):
+            raise fanin.RunError("transfer 3 is stuck")
+        return real(self, settings, progress)
+
+    monkeypatch.setattr(fanin.Experiment, "simulate", failing)
+    result = cli("tune", "tiny.toml", "--param", "network.buffer=12pkt,24pkt,30pkt", "--fresh", "3", "--json")
+    assert (result.code, "transfer 3 is stuck" in result.err) == (1, True)
+    found = json.loads(result.out)
+    assert (found["trials"], len(found["failed"])) == (2, 1)
