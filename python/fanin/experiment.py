@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -136,6 +137,10 @@ class Experiment:
         """
         text = _engine.resolve(self._engine_text, str(self.scenario_path), self.overrides + settings(overrides))
         resolved: dict[str, Any] = json.loads(text)
+        for group in resolved["traffic"]:
+            if group["kind"] == "flows":
+                # What is simulated is what the file holds, whatever it is called.
+                group["file-sha256"] = _digest(self.scenario_path.parent / group["file"])
         return resolved
 
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
@@ -305,6 +310,15 @@ def load(name: str | Path, overrides: Overrides | None = None) -> Experiment:
 
     """
     return Experiment(*library.find(name), overrides)
+
+
+def _digest(path: Path) -> str | None:
+    """Fingerprint of a file; ``None`` if it cannot be read, which the engine tells with the line that names it."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def settings(overrides: Overrides | None) -> Settings:

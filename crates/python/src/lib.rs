@@ -6,12 +6,14 @@
 mod stress;
 mod tables;
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
-use fanin_engine::spec::{Kind, Param, Scenario, SpecError, json_schema, sections, workloads};
+use fanin_engine::spec::{Files, Kind, Param, Scenario, SpecError, json_schema, sections, workloads};
 use fanin_engine::{fault, queue, topology, traffic};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
@@ -298,8 +300,14 @@ impl TableView {
     }
 }
 
+/// Files that the scenario names are beside it.
 fn parse(py: Python<'_>, text: &str, file: &str, overrides: &Overrides) -> PyResult<Scenario> {
-    Scenario::parse(text, file, overrides).map_err(|error| scenario_error(py, &error))
+    let scenario = Scenario::parse(text, file, overrides).map_err(|error| scenario_error(py, &error))?;
+    let folder = Path::new(file).parent().map(Path::to_owned).unwrap_or_default();
+    Ok(scenario.with_files(Files::new(move |name| {
+        let input = File::open(folder.join(name))?;
+        Ok(Box::new(BufReader::with_capacity(1 << 16, input)))
+    })))
 }
 
 /// `fanin.errors.ScenarioError`, which Python's own checks raise too.

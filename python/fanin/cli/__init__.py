@@ -22,6 +22,8 @@ from fanin.cli import (
     describe,
     explain,
     export,
+    fct,
+    import_,
     list_,
     merge,
     report,
@@ -61,6 +63,8 @@ app.command("explain")(explain.explain)
 app.command("check")(check.check)
 app.command("describe")(describe.describe)
 app.command("export")(export.export)
+app.command("import")(import_.import_)
+app.command("fct")(fct.fct)
 
 
 def _version(wanted: bool) -> None:

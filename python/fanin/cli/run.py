@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import fanin
-from fanin import remarks
+from fanin import fct, remarks
 from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table, summary_rows
 from fanin.experiment import Settings
@@ -72,6 +72,7 @@ def run(
         print_table("Traffic groups", header, groups)
     if offered := finished.summary.get("offered"):
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
+    _slowdown(finished)
     for path in paths.values():
         note(path)
 
@@ -85,6 +86,21 @@ def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, 
         note(f"one run of the base scenario ({scheme}, seed {chosen}); `fanin reproduce {scenario}` runs the sweep")
     for remark in experiment.warnings(settings):
         note(f"warning: {remark}")
+
+
+def _slowdown(finished: fanin.Run) -> None:
+    """Slowdown by size, of a run whose flows have different sizes."""
+    if finished.summary["completed"] < _FEW:
+        return
+    flows = fct.complete(finished.table("flows"))
+    if flows["bytes"].n_unique() > 1:
+        definition = fct.DEFINITIONS["homa"]
+        title = f"Slowdown by size ({definition.key}; `fanin fct` has more)"
+        print_table(title, fct.HEADER, map(fct.shown, fct.by_size(flows, definition)))
+
+
+_FEW = 100
+"""Of fewer flows a tenth has no percentiles to speak of."""
 
 
 def _paths(finished: fanin.Run) -> dict[str, Any]:

@@ -198,6 +198,7 @@ fn world(
         finite_before: 0,
         now: Time::ZERO,
         finished: false,
+        failure: None,
         over: false,
         hops: 0,
         events: 0,
@@ -540,7 +541,7 @@ fn ledger(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Ledger {
 fn groups(scenario: &Scenario, layout: &Layout, seed: u64) -> Result<Vec<Group>, SpecError> {
     let mut groups = Vec::new();
     for (i, (group, Cast { senders, receivers })) in scenario.traffic.iter().zip(&layout.casts).enumerate() {
-        let place = Place { topology: &layout.topology, senders, receivers };
+        let place = Place { topology: &layout.topology, senders, receivers, files: &scenario.files };
         groups.push(Group {
             name: group.name.clone(),
             traffic: (cast::traffic_row(group).build)(&group.params, &place)?,

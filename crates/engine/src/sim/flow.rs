@@ -9,7 +9,7 @@ use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::resequencer::Resequencer;
 use crate::tcp::sender::{OutSegment, Sender, SenderIo};
-use crate::topology::Topology;
+use crate::topology::{Topology, twin};
 use crate::units::Time;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -23,6 +23,9 @@ pub(crate) struct Paths {
     table: Vec<u32>,
     /// Offsets of the equal paths between two hosts.
     known: BTreeMap<(NodeId, NodeId), Vec<u32>>,
+    /// The links between the switches of two hosts, of every equal path. In a network of many hosts nearly every flow
+    /// joins a pair of its own, but few pairs of switches.
+    trunks: BTreeMap<(NodeId, NodeId), Vec<Vec<LinkId>>>,
 }
 
 impl Paths {
@@ -35,12 +38,19 @@ impl Paths {
 
     /// Offsets of all equal paths.
     pub(crate) fn between(&mut self, from: NodeId, to: NodeId, topology: &Topology) -> &[u32] {
-        let table = &mut self.table;
+        let (table, trunks) = (&mut self.table, &mut self.trunks);
         self.known.entry((from, to)).or_insert_with(|| {
-            let mut offsets = Vec::new();
-            for path in topology.paths(from, to) {
+            let (first, last) = (topology.uplink(from), twin(topology.uplink(to)));
+            let switches = (topology.end(first), topology.end(twin(last)));
+            let between = trunks.entry(switches).or_insert_with(|| {
+                let inner = |path: Vec<LinkId>| path[1..path.len() - 1].to_vec();
+                topology.paths(from, to).into_iter().map(inner).collect()
+            });
+            let mut offsets = Vec::with_capacity(between.len());
+            for trunk in between {
                 offsets.push(table.len() as u32);
-                table.extend(path.iter().map(|link| link.index() as u32));
+                let path = std::iter::once(&first).chain(&*trunk).chain([&last]);
+                table.extend(path.map(|link| link.index() as u32));
                 table.push(END);
             }
             offsets

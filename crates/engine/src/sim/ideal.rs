@@ -29,6 +29,18 @@ pub(crate) fn ideal(world: &mut World, transfer: &Transfer, bytes: u64) -> Time 
     (before + asked + request.think).saturating_add(answered)
 }
 
+/// HPCC's standalone completion time: a full segment's round trip, and the bytes on the wire over the lowest rate of the
+/// path. Its analysis divides completion times by it and clips below one (Li et al. 2019, Fig. 10 and following).
+pub(crate) fn standalone(world: &mut World, transfer: &Transfer, bytes: u64) -> Time {
+    let mss = world.endpoints[world.groups[transfer.group.index()].endpoint].sender.mss;
+    let wire = bytes.saturating_add(bytes.div_ceil(mss).saturating_mul(u64::from(world.header)));
+    let round_trip = round_trip(world, transfer.from, transfer.to, mss);
+    let offset = world.paths.between(transfer.from, transfer.to, &world.topology)[0];
+    let slowest = world.paths.links(offset).filter_map(|link| world.topology.links[link.index()].rate.ps_per_byte());
+    let slowest = slowest.max().map_or(0, u64::from);
+    round_trip.saturating_add(Time::from_ps(wire.saturating_mul(slowest)))
+}
+
 /// Time until a full segment that is alone in the network is acknowledged.
 pub(crate) fn round_trip(world: &mut World, from: NodeId, to: NodeId, mss: u64) -> Time {
     let header = u64::from(world.header);

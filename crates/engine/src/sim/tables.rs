@@ -6,7 +6,7 @@ use crate::measure::queue::QueueSummary;
 use crate::measure::table::{Column, Data, Table};
 use crate::roles::DropReason;
 use crate::sim::event::{EventCore, PortAudit};
-use crate::sim::ideal::ideal;
+use crate::sim::ideal::{ideal, standalone};
 use crate::sim::transfers::{Counters, TimeoutCause, Transfer};
 use crate::sim::world::World;
 use crate::units::Time;
@@ -17,6 +17,8 @@ pub(crate) struct Row {
     pub(crate) delivered: u64,
     pub(crate) fct: Option<f64>,
     pub(crate) ideal: Option<f64>,
+    /// The yardstick of HPCC.
+    pub(crate) standalone: Option<f64>,
     /// Payload per second: over the completion time, or for a transfer that is not complete over its part of the
     /// window of goodput.
     pub(crate) rate: Option<f64>,
@@ -31,6 +33,7 @@ impl Rows {
             world.close_request(TransferId::new(i), core);
             let transfer = world.transfers[i].clone();
             let ideal = transfer.bytes.map(|bytes| ideal(world, &transfer, bytes).secs());
+            let standalone = transfer.bytes.map(|bytes| standalone(world, &transfer, bytes).secs());
             let counters = transfer.flow.map_or_else(Counters::default, |flow| {
                 let after = transfer.after.unwrap_or_else(|| world.counters(flow, core));
                 after.since(&transfer.before)
@@ -41,7 +44,7 @@ impl Rows {
             let fct = finite.map(|end| (end - transfer.start).secs());
             let rate =
                 fct.map_or_else(|| unfinished_rate(world, &transfer, delivered), |fct| Some(delivered as f64 / fct));
-            rows.push(Row { counters, delivered, fct, ideal, rate });
+            rows.push(Row { counters, delivered, fct, ideal, standalone, rate });
         }
         Self(rows)
     }
@@ -59,6 +62,12 @@ impl Rows {
                 Data::U64((0..self.0.len() as u64).collect()),
             ),
             column("group", "", "Traffic group.", label(transfers.iter().map(|t| t.group.index()), groups)),
+            column(
+                "class",
+                "",
+                "Its class, if a list of flows gives it one, else the traffic group.",
+                class(world, groups),
+            ),
             column("src", "", "Sending host.", node(&|t| t.from)),
             column("dst", "", "Receiving host.", node(&|t| t.to)),
             column(
@@ -125,6 +134,12 @@ impl Rows {
                 "Completion time alone in the network and with an unlimited window.",
                 opt(&|row| row.ideal),
             ),
+            column(
+                "ideal_hpcc_s",
+                "s",
+                "Base round trip plus wire bytes over the path's lowest rate: what HPCC divides by.",
+                opt(&|row| row.standalone),
+            ),
             column("slowdown", "1", "fct_s over ideal_s.", opt(&|row| Some(row.fct? / row.ideal?))),
             column(
                 "goodput_bps",
@@ -182,6 +197,34 @@ impl Rows {
 
 fn label(codes: impl Iterator<Item = usize>, names: &[String]) -> Data {
     Data::Label { codes: codes.map(|code| code as u32).collect(), names: names.to_vec() }
+}
+
+/// The class of each transfer; groups of one name as a class share it.
+fn class(world: &World, groups: &[String]) -> Data {
+    let mut names = groups.to_vec();
+    let mut offsets = Vec::new();
+    for group in &world.groups {
+        let classes = group.traffic.classes();
+        let known = |class: &String| names.iter().position(|name| name == class);
+        let places: Vec<Option<usize>> = classes.iter().map(known).collect();
+        offsets.push(
+            places
+                .into_iter()
+                .zip(classes)
+                .map(|(place, class)| {
+                    place.unwrap_or_else(|| {
+                        names.push(class.clone());
+                        names.len() - 1
+                    })
+                })
+                .collect::<Vec<usize>>(),
+        );
+    }
+    let code = |transfer: &Transfer| {
+        let group = transfer.group.index();
+        transfer.class.map_or(group, |class| offsets[group][class as usize])
+    };
+    label(world.transfers.iter().map(code), &names)
 }
 
 impl World {

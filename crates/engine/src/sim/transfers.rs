@@ -75,6 +75,8 @@ pub(crate) struct Transfer {
     pub(crate) start: Time,
     /// When its data should have arrived, if it is in a hurry.
     pub(crate) deadline: Option<Time>,
+    /// Its class among those of its group, if it has one.
+    pub(crate) class: Option<u32>,
     pub(crate) completion: Option<Time>,
     pub(crate) failed: bool,
     pub(crate) query: Option<usize>,
@@ -129,9 +131,10 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// When the data of a transfer that began at `start` should have arrived.
-    pub(crate) fn deadline(&self, start: Time) -> Option<Time> {
-        (self.hurry > Time::ZERO).then(|| start + self.hurry)
+    /// When the data of a transfer that began at `start` should have arrived; `own` is the time that it has itself.
+    pub(crate) fn deadline(&self, start: Time, own: Option<Time>) -> Option<Time> {
+        let hurry = own.unwrap_or(self.hurry);
+        (hurry > Time::ZERO).then(|| start.saturating_add(hurry))
     }
 }
 
@@ -165,6 +168,10 @@ impl World {
             match action {
                 TrafficAction::Query => self.begin_query(GroupId::new(group)),
                 TrafficAction::Transfer(spec) => self.plan_transfer(GroupId::new(group), &spec, now, core),
+                TrafficAction::Fail(why) => {
+                    self.failure.get_or_insert(why);
+                    self.over = true;
+                }
                 TrafficAction::Wake(at) => {
                     self.groups[group].wakes += 1;
                     core.schedule(at.max(now), Class::Traffic, group);
@@ -211,7 +218,8 @@ impl World {
             connection: spec.connection,
             request: spec.request,
             start,
-            deadline: spec.bytes.and_then(|_| self.groups[group.index()].deadline(start)),
+            deadline: spec.bytes.and_then(|_| self.groups[group.index()].deadline(start, spec.deadline)),
+            class: spec.class,
             completion: None,
             failed: false,
             query,

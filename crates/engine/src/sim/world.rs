@@ -39,6 +39,14 @@ pub enum RunError {
         /// Which law, with the numbers.
         what: String,
     },
+    /// What the run reads has changed since the scenario was laid out.
+    #[error("{at} of simulated time: {what}")]
+    Input {
+        /// When.
+        at: Time,
+        /// Which file and line, and what is wrong there.
+        what: String,
+    },
     /// Nothing can happen any more although a transfer is not complete.
     #[error("seed {seed}, {at} of simulated time: transfer {transfer} of group \"{group}\" is stuck: {why}")]
     Stuck {
@@ -135,6 +143,8 @@ pub(crate) struct World {
     pub(crate) now: Time,
     /// All finite transfers are complete.
     pub(crate) finished: bool,
+    /// Why the run cannot go on.
+    pub(crate) failure: Option<String>,
     /// That, or the duration is over.
     pub(crate) over: bool,
     pub(crate) hops: u64,
@@ -183,6 +193,9 @@ impl World {
                     }
                 }
             }
+        }
+        if let Some(what) = self.failure.take() {
+            return Err(RunError::Input { at: self.now, what });
         }
         self.events += self.hops;
         self.events -= self.stale_timers;

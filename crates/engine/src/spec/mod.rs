@@ -6,6 +6,7 @@
 
 mod document;
 mod error;
+mod files;
 mod params;
 mod quantity;
 mod scenario;
@@ -18,6 +19,7 @@ mod tests;
 mod workload;
 
 pub use error::SpecError;
+pub use files::Files;
 pub use params::{Kind, Param, Value, Window};
 pub use scenario::{ResolvedRow, Scenario, ScenarioFault, Section, TrafficGroup};
 pub use schema::json_schema;

@@ -2,6 +2,7 @@
 
 use super::document::{self, Content, Node, Table};
 use super::error::{Fault, Place, SpecError};
+use super::files::Files;
 use super::params::{Param, Value};
 use super::section::{Params, Source, as_table, check_keys, unknown_keys};
 use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRAFFIC_OPTIONAL, TRANSPORT, Variants};
@@ -34,6 +35,8 @@ pub struct Scenario {
     pub measure: Params,
     /// `[run]`.
     pub run: Params,
+    /// The files that it names.
+    pub files: Files,
     /// `[scheme.<key>]` of every scheme, in registry order.
     schemes: Vec<(&'static str, Params)>,
     /// `[transport]` with the defaults of every scheme in use, in registry order.
@@ -133,7 +136,15 @@ impl Scenario {
             control: reader.section("control", &[CONTROL])?,
             measure: reader.section("measure", &[MEASURE])?,
             run: reader.section("run", &[RUN])?,
+            files: Files::default(),
         })
+    }
+
+    /// The same scenario, whose files are opened so.
+    #[must_use]
+    pub fn with_files(mut self, files: Files) -> Self {
+        self.files = files;
+        self
     }
 
     /// What holds between keys rather than for one.

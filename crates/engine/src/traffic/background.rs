@@ -128,6 +128,8 @@ impl Traffic for Background {
                 connection: Connection::Fresh,
                 request: None,
                 in_query: false,
+                deadline: None,
+                class: None,
             }));
         }
     }

@@ -199,6 +199,8 @@ impl Incast {
             connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
             request: (self.request > 0).then_some(Request { bytes: self.request, think }),
             in_query: true,
+            deadline: None,
+            class: None,
         }));
     }
 }

@@ -5,6 +5,8 @@
 
 mod answers;
 mod background;
+pub mod flow_file;
+mod flows;
 mod incast;
 mod offered;
 mod relay_tree;
@@ -17,7 +19,7 @@ pub use offered::Offered;
 
 use crate::ids::{NodeId, TransferId};
 use crate::rng::Stream;
-use crate::spec::{Param, Params, SpecError};
+use crate::spec::{Files, Param, Params, SpecError};
 use crate::topology::{Demand, Topology};
 use crate::units::Time;
 
@@ -70,11 +72,13 @@ pub struct Place<'a> {
     pub senders: &'a [NodeId],
     /// Its receiving hosts.
     pub receivers: &'a [NodeId],
+    /// The files that its keys may name.
+    pub files: &'a Files,
 }
 
 /// Every traffic pattern.
 pub const REGISTRY: &[TrafficRow] =
-    &[incast::ROW, background::ROW, sessions::ROW, sessions::POISSON, requests::ROW, relay_tree::ROW];
+    &[incast::ROW, background::ROW, sessions::ROW, sessions::POISSON, requests::ROW, flows::ROW, relay_tree::ROW];
 
 /// How a transfer gets its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,10 +117,14 @@ pub struct TransferSpec {
     pub request: Option<Request>,
     /// Part of the query announced last, rather than on its own.
     pub in_query: bool,
+    /// Time that it has from its start, where that is not the group's.
+    pub deadline: Option<Time>,
+    /// Its class, if it has one: an index into [`Traffic::classes`].
+    pub class: Option<u32>,
 }
 
 /// What a pattern wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrafficAction {
     /// Start a transfer.
     Transfer(TransferSpec),
@@ -124,6 +132,8 @@ pub enum TrafficAction {
     Query,
     /// Call back at that time.
     Wake(Time),
+    /// End the run, for this reason: what it reads is not what it was.
+    Fail(String),
 }
 
 /// Facts and levers of a traffic pattern.
@@ -164,6 +174,10 @@ pub trait Traffic: Send {
     /// It may still start transfers: the run is not over when the present ones are.
     fn has_more(&self) -> bool {
         false
+    }
+    /// What its transfers' classes are called.
+    fn classes(&self) -> &[String] {
+        &[]
     }
     /// What arrives on average, if that does not depend on what completes.
     fn offered(&self) -> Option<Offered> {

@@ -132,6 +132,8 @@ impl Requests {
             connection: Connection::Fresh,
             request: asked.then_some(Request { bytes: self.request, think }),
             in_query: true,
+            deadline: None,
+            class: None,
         }));
     }
 }

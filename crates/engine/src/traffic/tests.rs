@@ -20,13 +20,18 @@ pub(super) struct Bench {
 impl Bench {
     /// The first group of a scenario of these tables.
     pub(super) fn new(text: &str) -> Result<Self, SpecError> {
-        let scenario = Scenario::parse(text, "test.toml", &[])?;
+        Self::with_files(text, Files::default())
+    }
+
+    /// The same with files that its keys may name.
+    pub(super) fn with_files(text: &str, files: Files) -> Result<Self, SpecError> {
+        let scenario = Scenario::parse(text, "test.toml", &[])?.with_files(files);
         let group = &scenario.traffic[0];
         let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("registered");
         let topology = (row.build)(&scenario.network.params, &Demand { senders: 1, receivers: 1 })?;
         let hosts = |key| topology.select(&group.params, key);
         let (senders, receivers) = (hosts("from")?, hosts("to")?);
-        let place = Place { topology: &topology, senders: &senders, receivers: &receivers };
+        let place = Place { topology: &topology, senders: &senders, receivers: &receivers, files: &scenario.files };
         let pattern = REGISTRY.iter().find(|row| row.key == group.kind).expect("registered");
         let traffic = (pattern.build)(&group.params, &place)?;
         let stream = Stream::named(1, "test");
@@ -54,6 +59,7 @@ impl Bench {
                 TrafficAction::Transfer(spec) => self.planned.push(spec),
                 TrafficAction::Wake(at) => self.wakes.push(at),
                 TrafficAction::Query => self.queries.push(self.planned.len()),
+                TrafficAction::Fail(why) => panic!("{why}"),
             }
         }
         self.planned.len() - before
@@ -169,5 +175,61 @@ mod requests {
             let keys = format!("from = \"all\"\nto = \"all\"\n{keys}");
             assert!(says(&keys).contains(message), "{} for {keys}", says(&keys));
         }
+    }
+}
+
+mod flows {
+    use super::*;
+    use std::io::Cursor;
+
+    fn try_bench(list: &str, keys: &str) -> Result<Bench, SpecError> {
+        let list = list.as_bytes().to_vec();
+        let files = Files::new(move |name| match name {
+            "list.csv" => Ok(Box::new(Cursor::new(list.clone()))),
+            _ => Err(std::io::ErrorKind::NotFound.into()),
+        });
+        let network = "[network]\ntopology = \"fat-tree\"\nhosts-per-edge = 4\n[[traffic]]\nkind = \"flows\"\n";
+        Bench::with_files(&format!("{network}from = \"all\"\nto = \"all\"\n{keys}\n"), files)
+    }
+
+    const LIST: &str =
+        "start_us,src,dst,bytes,class,deadline_us\n0,0,1,100,a,\n0,2,1,200,b,50\n7,31,0,300,a,\n7,3,4,1,,\n";
+
+    #[test]
+    fn every_flow_begins_at_its_time_between_its_hosts() {
+        let mut bench = try_bench(LIST, "file = \"list.csv\"\nstart = \"1ms\"").expect("sound");
+        assert!(bench.planned.is_empty() && bench.wakes == [Time::from_ms(1)], "nothing is planned in advance");
+        bench.wake(9, 2);
+        let hosts = bench.senders.clone();
+        let of = |flow: &TransferSpec| (flow.start - Time::from_ms(1), flow.from, flow.to, flow.bytes);
+        let expected = [(0, 0, 1, 100), (0, 2, 1, 200), (7, 31, 0, 300), (7, 3, 4, 1)];
+        let expected = expected.map(|(us, from, to, bytes)| (Time::from_us(us), hosts[from], hosts[to], Some(bytes)));
+        assert_eq!(bench.planned.iter().map(of).collect::<Vec<_>>(), expected);
+        let classes: Vec<_> = bench.planned.iter().map(|flow| flow.class).collect();
+        assert_eq!(
+            (bench.traffic.classes(), classes),
+            (&["a".to_owned(), "b".to_owned()][..], vec![Some(0), Some(1), Some(0), None])
+        );
+        assert_eq!(bench.planned[1].deadline, Some(Time::from_us(50)));
+        assert!(!bench.traffic.has_more());
+    }
+
+    #[test]
+    fn a_bad_line_is_told_before_anything_runs() {
+        let says = |list: &str, keys: &str| try_bench(list, keys).err().expect("refused").to_string();
+        let file = "file = \"list.csv\"";
+        let told = "test.toml:8: traffic.flows.file: list.csv:3: ";
+        for (line, message) in [
+            ("0,0,32,1", "dst 32, and \"to\" has 32 hosts, from 0"),
+            ("0,5,5,1", "a host sends to itself"),
+            ("0,5,x,1", "\"x\" is no host: write its number"),
+        ] {
+            let list = format!("start,src,dst,bytes\n0,0,1,1\n{line}\n");
+            assert_eq!(says(&list, file), format!("{told}{message}"));
+        }
+        assert!(says("start,src,dst,bytes\n", file).contains("no flows"));
+        assert!(says(LIST, "file = \"other.csv\"").contains("other.csv: entity not found"));
+        let none = Bench::new("[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"flows\"\nfile = \"x\"\n");
+        assert!(none.err().expect("refused").to_string().contains("no files can be read here"));
     }
 }

@@ -192,6 +192,8 @@ impl RelayTree {
             connection: Connection::Fresh,
             request: asked.then_some(Request { bytes: self.request, think }),
             in_query: true,
+            deadline: None,
+            class: None,
         };
         self.legs.insert(cx.transfer(spec), leg);
     }
@@ -220,6 +222,8 @@ impl RelayTree {
             connection: open,
             request: None,
             in_query: true,
+            deadline: None,
+            class: None,
         };
         self.legs.insert(cx.transfer(spec), leg);
     }

@@ -128,6 +128,8 @@ impl Sessions {
             connection: Connection::Fresh,
             request: self.request,
             in_query: false,
+            deadline: None,
+            class: None,
         }))
     }
 

@@ -1,0 +1,159 @@
+//! Flows: those of a list, each at its time.
+//!
+//! The list is read twice: once when the scenario is laid out, so that a bad line is known before anything runs, and once
+//! as the run goes on, so that its length costs no memory. The caller opens the file: the engine reads what it is given.
+
+use super::flow_file::{BadLine, FlowFile, ListedFlow};
+use super::sessions::demand;
+use super::sessions::params::{PLACEMENT, RECEIVERS, SENDERS};
+use super::{Connection, Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
+use crate::ids::NodeId;
+use crate::spec::{Kind, Param, Params, SpecError};
+use crate::units::Time;
+
+pub(super) const ROW: TrafficRow = TrafficRow {
+    key: "flows",
+    summary: "The flows of a CSV file: start, src, dst, bytes and, if wanted, class and deadline.",
+    params: PARAMS,
+    demand_key: "senders",
+    demand,
+    one_client: false,
+    near: |_| 0,
+    unopened: |_| None,
+    build,
+};
+
+const PARAMS: &[Param] = &[
+    Param::new(
+        "file",
+        Kind::Text,
+        "",
+        "The CSV file, beside the scenario file unless its path is absolute; src and dst are numbers of the hosts in from \
+         and to.",
+        "required",
+    ),
+    Param::new("start", Kind::Time, "0s", "Time of the run at which the file's time is zero.", "at once"),
+    SENDERS,
+    RECEIVERS,
+    PLACEMENT,
+];
+
+fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
+    let name = params.text("file");
+    let bad = |bad: BadLine| params.fail("file", format!("{name}:{}: {}", bad.line, bad.message));
+    let open = || {
+        let input = place.files.open(name).map_err(|why| params.fail("file", format!("{name}: {why}")))?;
+        FlowFile::new(input).map_err(bad)
+    };
+    let (senders, receivers) = (place.senders, place.receivers);
+    let mut classes: Vec<String> = Vec::new();
+    let mut file = open()?;
+    let mut any = false;
+    while let Some(flow) = file.next_flow().map_err(bad)? {
+        ends(&flow, senders, receivers).map_err(bad)?;
+        if !flow.class.is_empty() && !classes.contains(&flow.class) {
+            if classes.len() == MOST_CLASSES {
+                let message = format!("more than {MOST_CLASSES} classes");
+                return Err(bad(BadLine { line: flow.line, message }));
+            }
+            classes.push(flow.class);
+        }
+        any = true;
+    }
+    if !any {
+        return Err(params.fail("file", format!("{name}: no flows")));
+    }
+    Ok(Box::new(Flows { file: open()?, name: name.to_owned(), start: params.time("start"), classes, next: None }))
+}
+
+/// More classes than this are no classes.
+const MOST_CLASSES: usize = 1000;
+
+/// The two hosts of a flow.
+fn ends(flow: &ListedFlow, senders: &[NodeId], receivers: &[NodeId]) -> Result<(NodeId, NodeId), BadLine> {
+    let bad = |message| BadLine { line: flow.line, message };
+    let host = |what: &str, hosts: &[NodeId], number: usize, key: &str| {
+        let found = hosts.get(number).copied();
+        found.ok_or_else(|| bad(format!("{what} {number}, and \"{key}\" has {} hosts, from 0", hosts.len())))
+    };
+    let (from, to) = (host("src", senders, flow.src, "from")?, host("dst", receivers, flow.dst, "to")?);
+    if from == to {
+        return Err(bad("a host sends to itself".to_owned()));
+    }
+    Ok((from, to))
+}
+
+struct Flows {
+    file: FlowFile,
+    name: String,
+    start: Time,
+    classes: Vec<String>,
+    /// The flow that begins at the next call.
+    next: Option<ListedFlow>,
+}
+
+impl Flows {
+    /// Reads on, and asks to be called when that flow begins.
+    fn read(&mut self, cx: &mut TrafficCx<'_>) {
+        match self.file.next_flow() {
+            Ok(next) => self.next = next,
+            Err(bad) => self.fail(&bad, cx),
+        }
+    }
+
+    /// The file is not what it was when the scenario was laid out.
+    fn fail(&mut self, bad: &BadLine, cx: &mut TrafficCx<'_>) {
+        self.next = None;
+        cx.actions.push(TrafficAction::Fail(format!("{}:{}: {}", self.name, bad.line, bad.message)));
+    }
+
+    fn begin(&mut self, flow: &ListedFlow, cx: &mut TrafficCx<'_>) {
+        match ends(flow, cx.senders, cx.receivers) {
+            Ok((from, to)) => cx.actions.push(TrafficAction::Transfer(TransferSpec {
+                start: self.start + flow.start,
+                from,
+                to,
+                bytes: Some(flow.bytes),
+                stop: None,
+                connection: Connection::Fresh,
+                request: None,
+                in_query: false,
+                deadline: flow.deadline,
+                class: self.classes.iter().position(|class| *class == flow.class).map(|class| class as u32),
+            })),
+            Err(bad) => self.fail(&bad, cx),
+        }
+    }
+
+    fn go_on(&mut self, cx: &mut TrafficCx<'_>) {
+        while let Some(flow) = self.next.take() {
+            let at = self.start + flow.start;
+            if at > cx.now {
+                self.next = Some(flow);
+                cx.actions.push(TrafficAction::Wake(at));
+                return;
+            }
+            self.begin(&flow, cx);
+            self.read(cx);
+        }
+    }
+}
+
+impl Traffic for Flows {
+    fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
+        self.read(cx);
+        self.go_on(cx);
+    }
+
+    fn on_wake(&mut self, cx: &mut TrafficCx<'_>) {
+        self.go_on(cx);
+    }
+
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+}

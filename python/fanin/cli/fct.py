@@ -1,0 +1,82 @@
+"""``fanin fct``: completion times and slowdown by size and by class."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from fanin import fct as analysis
+from fanin import tables
+from fanin.cli.options import JsonOption
+from fanin.cli.terminal import note, print_json, print_table
+from fanin.errors import ResultsError
+from fanin.store import read_table, write_whole, writing
+
+
+class Slowdown(StrEnum):
+    """Which definition of slowdown."""
+
+    HOMA = "homa"
+    HPCC = "hpcc"
+
+
+def fct(
+    paths: Annotated[list[Path], typer.Argument(help="Run folders, or flow tables; several are taken together.")],
+    slowdown: Annotated[Slowdown, typer.Option("--slowdown", help="Definition of slowdown.")] = Slowdown.HOMA,
+    bins: Annotated[
+        int | None, typer.Option("--bins", min=1, help="Number of bins; the definition's if left out.")
+    ] = None,
+    cdf: Annotated[
+        Path | None, typer.Option("--cdf", help="Also write the cumulative distributions to this CSV file.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show completion times and slowdown of finished flows, by size and by class.
+
+    Slowdown has two published definitions, which are not comparable. homa: completion time over that of the same flow
+    alone in the network, in 10 bins of equally many flows. hpcc: over base round trip plus wire bytes over the path's
+    lowest rate, at least 1, in 20 bins. Percentiles are nearest rank. A class is that of a list of flows, else the
+    traffic group.
+
+    --json prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes are arrays of
+    {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,
+    slowdown_p50, slowdown_p95, slowdown_p99, slowdown_p99.9}, with class in each of classes. The CSV of --cdf has the
+    columns class, share, fct_s and slowdown.
+
+    **Examples**
+
+    - `fanin fct results/runs/0123456789abcdef`
+    - `fanin fct results/runs/* --slowdown hpcc --json`
+    - `fanin fct results/runs/0123456789abcdef --cdf cdf.csv`
+    """
+    definition = analysis.DEFINITIONS[slowdown.value]
+    flows = analysis.complete(pl.concat([read_table(_flows(path)) for path in paths], how="vertical_relaxed"))
+    sizes = analysis.by_size(flows, definition, bins)
+    classes = analysis.by_class(flows, definition)
+    if cdf is not None:
+        with writing(cdf.parent, "--cdf"):
+            write_whole(cdf, analysis.cdf(flows, definition).write_csv().encode())
+    if json:
+        about = {"slowdown": definition.key, "definition": definition.says, "flows": flows.height}
+        print_json({**about, "sizes": sizes, "classes": classes})
+        return
+    note(f"slowdown ({definition.key}): {definition.says}")
+    print_table(f"{flows.height:,} flows by size", analysis.HEADER, map(analysis.shown, sizes))
+    if classes:
+        rows = ([row["class"], *analysis.shown(row)] for row in classes)
+        print_table("By class", ["class", *analysis.HEADER], rows)
+    if cdf is not None:
+        note(str(cdf))
+
+
+def _flows(path: Path) -> Path:
+    if path.is_file():
+        return path
+    files = {file.stem: file for file in tables.locate(path)}
+    if "flows" not in files:
+        raise ResultsError(f"{path}: no table flows; it has {', '.join(files)}")
+    return files["flows"]
