@@ -256,6 +256,9 @@ impl Topology {
             distance.extend(wave.iter().map(|node| (*node, hops)));
             // Cables have both directions, so a switch's neighbours are where its own links end.
             wave = wave.iter().flat_map(|node| &self.trunks[node.index()]).map(|link| self.end(*link)).collect();
+            // Each switch once: in a fat-tree every one is met from many sides, and their ways would multiply.
+            wave.sort_unstable();
+            wave.dedup();
         }
         distance
     }

@@ -229,7 +229,9 @@ mod flows {
         }
         assert!(says("start,src,dst,bytes\n", file).contains("no flows"));
         assert!(says(LIST, "file = \"other.csv\"").contains("other.csv: entity not found"));
-        let none = Bench::new("[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"flows\"\nfile = \"x\"\n");
+        let network =
+            "[network]\ntopology = \"fat-tree\"\n[[traffic]]\nkind = \"flows\"\nfrom = \"all\"\nto = \"all\"\n";
+        let none = Bench::new(&format!("{network}{file}\n"));
         assert!(none.err().expect("refused").to_string().contains("no files can be read here"));
     }
 }
