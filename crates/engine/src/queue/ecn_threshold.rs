@@ -7,7 +7,7 @@
 use super::{QueueRow, REQUIRES_ECT};
 use crate::packet::Packet;
 use crate::roles::{Admission, Backlog, Markable, QueueCx, QueueDiscipline, Step};
-use crate::spec::{Kind, Param};
+use crate::spec::{Kind, Param, Params};
 use crate::units::Size;
 
 pub(super) const ROW: QueueRow = QueueRow {
@@ -32,9 +32,9 @@ pub(super) const ROW: QueueRow = QueueRow {
         REQUIRES_ECT,
     ],
     build: |params| {
-        let at = MarkAt::named(params.text("mark-at"));
+        let at = MarkAt::chosen(params);
         Box::new(Threshold {
-            above: params.text("compare") == "above",
+            above: params.is("compare", "above"),
             requires_ect: params.flag("requires-ect"),
             ..Threshold::at(params.size("threshold"), at)
         })
@@ -60,9 +60,9 @@ impl MarkAt {
         "RFC 8257 section 3.1: on arrival",
     );
 
-    /// The choice that a scenario names `enqueue` or `dequeue`.
-    pub fn named(word: &str) -> Self {
-        if word == "dequeue" { Self::Dequeue } else { Self::Enqueue }
+    /// The choice of `mark-at` in a table.
+    pub fn chosen(params: &Params) -> Self {
+        params.choose("mark-at", &[("enqueue", Self::Enqueue), ("dequeue", Self::Dequeue)])
     }
 }
 

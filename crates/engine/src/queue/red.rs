@@ -66,7 +66,7 @@ pub(super) const ROW: QueueRow = QueueRow {
 };
 
 /// The four numbers of random early detection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
     /// Average queue in packets from which on packets may be marked.
     pub min: f64,

@@ -27,12 +27,12 @@ pub(super) const ROW: QueueRow = QueueRow {
         ),
     ],
     build: |params| {
-        let at = MarkAt::named(params.text("mark-at"));
+        let at = MarkAt::chosen(params);
         let marking = match params.size("threshold") {
             Size::Packets(0) | Size::Bytes(0) => Threshold::never(),
             threshold => Threshold::at(threshold, at),
         };
-        Box::new(StrictPriority::new(params.integer("bands") as u8, marking, params.text("scope") == "band"))
+        Box::new(StrictPriority::new(params.integer("bands") as u8, marking, params.is("scope", "band")))
     },
 };
 

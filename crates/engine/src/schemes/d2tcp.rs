@@ -83,11 +83,8 @@ struct Bundle {
 impl Bundle {
     fn new(params: &Params) -> Self {
         let (min, max) = (params.number("urgency-min"), params.number("urgency-max"));
-        let late = match params.text("late") {
-            "hurry" => max,
-            "as-dctcp" => 1.0,
-            _ => min,
-        };
+        // Numbers of the values, which may be equal.
+        let late = [min, max, 1.0][params.choose("late", &[("give-way", 0), ("hurry", 1), ("as-dctcp", 2)])];
         Self {
             marking: DctcpSender::marking(params),
             sender: DctcpSender::new(params),

@@ -125,7 +125,7 @@ impl Bundle {
             light: params.window("light-up-to"),
             heavy: params.window("heavy-from"),
             integer_division: params.flag("integer-division"),
-            per_connection: params.text("count") == "connection",
+            per_connection: params.is("count", "connection"),
             growth: params.flag("weighted-growth"),
             cut: params.flag("weighted-cut"),
         }

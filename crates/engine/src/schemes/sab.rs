@@ -120,12 +120,9 @@ impl Bundle {
         Self {
             epsilon: params.number("epsilon"),
             rtt0: params.time("rtt0"),
-            sub_mss: match params.text("sub-mss") {
-                "shrink" => SubMss::Shrink,
-                "pace" => SubMss::Pace,
-                _ => SubMss::Min1,
-            },
-            from_syn: params.text("first-share") == "syn",
+            sub_mss: params
+                .choose("sub-mss", &[("min1", SubMss::Min1), ("shrink", SubMss::Shrink), ("pace", SubMss::Pace)]),
+            from_syn: params.is("first-share", "syn"),
             forget: params.flag("forget"),
         }
     }

@@ -172,7 +172,32 @@ impl Params {
             other => mistyped(key, "a flag", other),
         }
     }
-    /// The value of a [`Kind::Text`] or [`Kind::Choice`] key.
+    /// What the word of a [`Kind::Choice`] key means, where `meanings` has every word.
+    ///
+    /// # Panics
+    /// If `meanings` lacks a declared word, has one that is not, or gives two the same meaning: a word that nobody maps
+    /// would silently mean the default.
+    pub fn choose<T: Copy + PartialEq>(&self, key: &str, meanings: &[(&str, T)]) -> T {
+        let words = self.words(key);
+        assert!(meanings.len() == words.len(), "{key} has the words {words:?}, and {} have a meaning", meanings.len());
+        for (i, (word, meaning)) in meanings.iter().enumerate() {
+            assert!(words.contains(word), "{key} has no word {word:?}");
+            let other = meanings[..i].iter().find(|(other, same)| other == word || same == meaning);
+            assert!(other.is_none(), "{key}: {word:?} is what another word is");
+        }
+        let chosen = self.text(key);
+        meanings.iter().find(|(word, _)| *word == chosen).expect("every word has a meaning").1
+    }
+    /// Whether a [`Kind::Choice`] key has this one of its two or more words.
+    ///
+    /// # Panics
+    /// If the word is not declared.
+    pub fn is(&self, key: &str, word: &str) -> bool {
+        assert!(self.words(key).contains(&word), "{key} has no word {word:?}");
+        self.text(key) == word
+    }
+    /// The value of a [`Kind::Text`] or [`Kind::Choice`] key. What a choice means, [`Params::choose`] and [`Params::is`] tell,
+    /// which know its words.
     pub fn text(&self, key: &str) -> &str {
         match self.value(key) {
             Value::Text(text) => text,
@@ -246,9 +271,14 @@ impl Params {
     }
     /// The word of a [`Kind::Choice`] key, as declared.
     pub(super) fn choice(&self, key: &str) -> &'static str {
-        let Kind::Choice(words) = self.items[self.index(key)].param.kind else { panic!("{key} is not a choice") };
         let chosen = self.text(key);
-        words.iter().copied().find(|word| *word == chosen).expect("a choice was checked when it was read")
+        self.words(key).iter().copied().find(|word| *word == chosen).expect("a choice was checked when it was read")
+    }
+
+    /// The words of a [`Kind::Choice`] key.
+    fn words(&self, key: &str) -> &'static [&'static str] {
+        let Kind::Choice(words) = self.items[self.index(key)].param.kind else { panic!("{key} is not a choice") };
+        words
     }
 
     fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {

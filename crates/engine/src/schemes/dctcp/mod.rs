@@ -63,7 +63,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     build: |params| {
         Box::new(Bundle {
             marking: DctcpSender::marking(params),
-            rcc_code: params.text("flavour") == "rcc-code",
+            rcc_code: params.is("flavour", "rcc-code"),
             sender: DctcpSender::new(params),
         })
     },
@@ -126,7 +126,7 @@ impl DctcpSender {
     }
     /// The switch port that [`Self::MARK_THRESHOLD`] and [`MarkAt::PARAM`] describe.
     pub(super) fn marking(params: &Params) -> Threshold {
-        Threshold::at(params.size("mark-threshold"), MarkAt::named(params.text("mark-at")))
+        Threshold::at(params.size("mark-threshold"), MarkAt::chosen(params))
     }
     /// The sender of one flow with segments of `mss` bytes.
     pub(super) fn build(&self, mss: u64) -> Dctcp {

@@ -114,23 +114,25 @@ impl Bundle {
             sender: DctcpSender::new(params),
             min_window: params.window("min-window"),
             rules: Rules {
-                eq1: match params.text("eq1") {
-                    "sub" => Eq1::Sub,
-                    "abs" => Eq1::Abs,
-                    "dctcp-cut" => Eq1::DctcpCut,
-                    _ => Eq1::Literal,
-                },
+                eq1: params.choose(
+                    "eq1",
+                    &[
+                        ("literal-clamped", Eq1::Literal),
+                        ("sub", Eq1::Sub),
+                        ("abs", Eq1::Abs),
+                        ("dctcp-cut", Eq1::DctcpCut),
+                    ],
+                ),
                 may_raise: params.flag("eq1-may-raise"),
-                alpha: if params.text("eq1-alpha") == "outstanding" { Alpha::Outstanding } else { Alpha::Dctcp },
-                horizon: match params.text("cw-hist") {
-                    "window" => Horizon::Window,
-                    "life" => Horizon::Life,
-                    _ => Horizon::Episode,
-                },
-                episode_end: match params.text("episode-end") {
-                    "next-round" => EpisodeEnd::NextRound,
-                    _ => EpisodeEnd::AllAcked,
-                },
+                alpha: if params.is("eq1-alpha", "outstanding") { Alpha::Outstanding } else { Alpha::Dctcp },
+                horizon: params.choose(
+                    "cw-hist",
+                    &[("episode", Horizon::Episode), ("window", Horizon::Window), ("life", Horizon::Life)],
+                ),
+                episode_end: params.choose(
+                    "episode-end",
+                    &[("all-acked", EpisodeEnd::AllAcked), ("next-round", EpisodeEnd::NextRound)],
+                ),
                 beta: params.number("beta"),
                 end_if_marked: params.flag("cw-end-if-marked"),
                 keep_cut: params.flag("keep-dctcp-cut"),

@@ -171,7 +171,7 @@ struct Config {
 impl Config {
     fn new(params: &Params) -> Self {
         Self {
-            rdtcp: params.text("flavour") == "rdtcp",
+            rdtcp: params.is("flavour", "rdtcp"),
             alpha: params.number("alpha"),
             beta: params.number("beta"),
             gamma1: params.number("gamma1"),

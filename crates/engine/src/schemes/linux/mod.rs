@@ -138,7 +138,7 @@ impl Bundle {
                 fast_convergence: params.flag("fast-convergence"),
                 reno_friendly: params.flag("reno-friendly"),
                 hystart: params.flag("hystart"),
-                per_ack: params.text("growth") == "per-ack",
+                per_ack: params.is("growth", "per-ack"),
             },
         }
     }

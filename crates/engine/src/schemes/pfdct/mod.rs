@@ -86,18 +86,12 @@ struct Bundle {
 
 impl Bundle {
     fn new(params: &Params) -> Self {
-        let scope = match params.text("kt-scope") {
-            "per-flow" => Scope::PerFlow,
-            "max" => Scope::Max,
-            "global" => Scope::Global,
-            _ => Scope::Sum,
-        };
+        let scope = params.choose(
+            "kt-scope",
+            &[("sum", Scope::Sum), ("per-flow", Scope::PerFlow), ("max", Scope::Max), ("global", Scope::Global)],
+        );
         let sender = SenderSettings::from(params, scope);
-        let mode = match params.text("pit") {
-            "set" => Some(Mode::Set),
-            "off" => None,
-            _ => Some(Mode::HighWater),
-        };
+        let mode = params.choose("pit", &[("hiwater", Some(Mode::HighWater)), ("set", Some(Mode::Set)), ("off", None)]);
         Self {
             sender,
             min_window: params.window("min-window"),

@@ -106,49 +106,53 @@ impl SenderSettings {
     /// As the scenario says; the smallest window is set for each flow.
     pub(super) fn from(params: &Params, scope: Scope) -> Self {
         Self {
-            class: match params.text("class") {
-                "alg2" => ClassRule::Algorithm,
-                "size-only" => ClassRule::SizeOnly,
-                _ => ClassRule::Text,
-            },
+            class: params.choose(
+                "class",
+                &[("text", ClassRule::Text), ("alg2", ClassRule::Algorithm), ("size-only", ClassRule::SizeOnly)],
+            ),
             long_size: params.bytes("long-size").get(),
             long_window: params.number("long-window"),
             short_bytes: params.bytes("short-bytes").get(),
             sticky: params.flag("sticky"),
-            ect_all: params.text("ecn-for") == "all",
-            rtt: match params.text("rtt") {
-                "last" => RttOf::Last,
-                "srtt" => RttOf::Smoothed,
-                _ => RttOf::Mean,
-            },
-            rtt_min_known: params.text("rtt-min") == "oracle",
+            ect_all: params.is("ecn-for", "all"),
+            rtt: params.choose("rtt", &[("mean", RttOf::Mean), ("last", RttOf::Last), ("srtt", RttOf::Smoothed)]),
+            rtt_min_known: params.is("rtt-min", "oracle"),
             g: params.number("g"),
             h: params.number("h"),
             alpha0: params.number("alpha0"),
-            direction: match params.text("kt-dir") {
-                "text" => Direction::Text,
-                "noop" => Direction::Noop,
-                "frozen" => Direction::Frozen,
-                _ => Direction::Equation,
-            },
+            direction: params.choose(
+                "kt-dir",
+                &[
+                    ("eq5", Direction::Equation),
+                    ("text", Direction::Text),
+                    ("noop", Direction::Noop),
+                    ("frozen", Direction::Frozen),
+                ],
+            ),
             initial: params.number("kt-init"),
-            rescale: params.text("kt-join") != "keep",
+            rescale: !params.is("kt-join", "keep"),
             step: params.number("kt-step"),
             lowest: params.number("kt-low"),
             ideal: params.number("ki"),
-            literal: params.text("kt-when") == "literal",
+            literal: params.is("kt-when", "literal"),
             scope,
-            transport: match params.text("kt-transport") {
-                "oracle" => Transport::Oracle,
-                "sender-mark" => Transport::SenderMark,
-                _ => Transport::InBand,
-            },
-            flows: match params.text("n-source") {
-                "oracle" => FlowCount::Oracle,
-                "const" => FlowCount::Const(params.number("n-const")),
-                _ => FlowCount::Switch,
-            },
-            slow_start: params.text("slow-start") != "none",
+            transport: params.choose(
+                "kt-transport",
+                &[
+                    ("in-band", Transport::InBand),
+                    ("oracle", Transport::Oracle),
+                    ("sender-mark", Transport::SenderMark),
+                ],
+            ),
+            flows: params.choose(
+                "n-source",
+                &[
+                    ("switch", FlowCount::Switch),
+                    ("oracle", FlowCount::Oracle),
+                    ("const", FlowCount::Const(params.number("n-const"))),
+                ],
+            ),
+            slow_start: !params.is("slow-start", "none"),
             min_window: 0.0,
         }
     }
@@ -175,7 +179,7 @@ pub(super) enum Told {
 }
 
 /// What the marks look at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Marking {
     /// Never: the senders mark for themselves.
     Off,
@@ -231,35 +235,36 @@ impl QueueSettings {
         let band_of = |tag: Tag| prioband(bands)[usize::from(tag.priority())];
         Self {
             bands,
-            band_buffer: match params.text("band-buf") {
-                "own" => BandBuffer::Own,
-                "shared-push-out" => BandBuffer::SharedPushOut,
-                _ => BandBuffer::Split,
-            },
+            band_buffer: params.choose(
+                "band-buf",
+                &[
+                    ("split", BandBuffer::Split),
+                    ("own", BandBuffer::Own),
+                    ("shared-push-out", BandBuffer::SharedPushOut),
+                ],
+            ),
             shares: [params.number("retransmission-share"), params.number("short-share")],
-            marking: match params.text("aqm") {
-                _ if transport == Transport::SenderMark => Marking::Off,
-                "red" => Marking::Red(red),
-                "red-dynamic" => Marking::RedDynamic(red),
-                _ => Marking::Step,
+            marking: if transport == Transport::SenderMark {
+                Marking::Off
+            } else {
+                let (fixed, dynamic) = (Marking::Red(red), Marking::RedDynamic(red));
+                params.choose("aqm", &[("step", Marking::Step), ("red", fixed), ("red-dynamic", dynamic)])
             },
-            by_port: params.text("occupancy") == "port",
+            by_port: params.is("occupancy", "port"),
             scope,
             initial: sixteenths(params.number("kt-init")),
-            rescale: params.text("kt-join") != "keep",
-            told: match params.text("kt-high") {
-                "port" => Told::Port,
-                _ => Told::Band,
-            },
+            rescale: !params.is("kt-join", "keep"),
+            told: params.choose("kt-high", &[("band", Told::Band), ("port", Told::Port)]),
             clip: (low, high),
             flow_timeout: params.time("flow-timeout"),
-            by_code_point: params.text("classify") == "dscp",
-            mark_all: params.text("ecn-for") == "all",
-            ack_band: match params.text("ack-band") {
-                "retransmission" => Some(band_of(Tag::Retransmission)),
-                "long" => Some(band_of(Tag::Long)),
-                _ => None,
-            },
+            by_code_point: params.is("classify", "dscp"),
+            mark_all: params.is("ecn-for", "all"),
+            ack_band: params
+                .choose(
+                    "ack-band",
+                    &[("short", None), ("retransmission", Some(Tag::Retransmission)), ("long", Some(Tag::Long))],
+                )
+                .map(band_of),
             by_oracle: transport == Transport::Oracle,
         }
     }

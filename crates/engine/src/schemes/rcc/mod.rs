@@ -225,9 +225,9 @@ impl Bundle {
     pub(super) fn new(params: &Params) -> Self {
         Self {
             rules: Rules::new(params),
-            push_is_only_a_request: params.text("push") == "request",
+            push_is_only_a_request: params.is("push", "request"),
             threshold: params.size("mark-threshold"),
-            mark_at: MarkAt::named(params.text("mark-at")),
+            mark_at: MarkAt::chosen(params),
             requires_ect: params.flag("mark-requires-ect"),
         }
     }

@@ -84,41 +84,38 @@ impl Rules {
     /// The rules of a `[scheme.<key>]` table that has the keys of `[scheme.rcc]`.
     pub(in crate::schemes) fn new(params: &Params) -> Self {
         Self {
-            scheduler: params.text("scheduler") == "on",
+            scheduler: params.is("scheduler", "on"),
             queue_max: params.integer("queue-max"),
-            priority: params.text("priority") == "on",
-            equal_only: params.text("assignment") == "printed",
-            skip_cap: match params.text("skip-cap") {
-                "formula" => SkipCap::Formula,
-                _ => SkipCap::Fixed {
+            priority: params.is("priority", "on"),
+            equal_only: params.is("assignment", "printed"),
+            skip_cap: if params.is("skip-cap", "formula") {
+                SkipCap::Formula
+            } else {
+                SkipCap::Fixed {
                     deadline: params.integer("skip-cap-deadline") as u32,
                     other: params.integer("skip-cap-other") as u32,
-                },
+                }
             },
             push_bonus: params.integer("push-bonus") as u32,
-            release_at_most: params.text("release") == "at-most",
-            repeats_wait: params.text("repeats") == "wait",
-            exact_flight: params.text("flight") == "exact",
-            keeps_duplicates: params.text("duplicates") == "kept",
+            release_at_most: params.is("release", "at-most"),
+            repeats_wait: params.is("repeats", "wait"),
+            exact_flight: params.is("flight", "exact"),
+            keeps_duplicates: params.is("duplicates", "kept"),
             marks: MarkRules {
-                on: params.text("ecn") == "on",
-                alpha: match params.text("alpha") {
-                    "every-round" => Alpha::EveryRound,
-                    "ratio" => Alpha::Ratio,
-                    _ => Alpha::Code,
-                },
+                on: params.is("ecn", "on"),
+                alpha: params.choose(
+                    "alpha",
+                    &[("code", Alpha::Code), ("every-round", Alpha::EveryRound), ("ratio", Alpha::Ratio)],
+                ),
                 g: params.number("g"),
-                on_fin: params.text("marks-on-fin") == "count",
+                on_fin: params.is("marks-on-fin", "count"),
             },
             timer: TimerRules {
-                arm: match params.text("rto-r") {
-                    "off" => Arm::Off,
-                    "on-queue" => Arm::OnQueue,
-                    _ => Arm::OnRelease,
-                },
+                arm: params
+                    .choose("rto-r", &[("on-release", Arm::OnRelease), ("on-queue", Arm::OnQueue), ("off", Arm::Off)]),
                 minimum: params.time("rto-r-min"),
                 step: params.time("rto-r-step"),
-                waits: params.text("rto-r-wait") == "clock-digit",
+                waits: params.is("rto-r-wait", "clock-digit"),
             },
         }
     }

@@ -73,16 +73,12 @@ impl Bundle {
             cell: params.bytes("st-cell").get(),
             patience: params.time("st-hold"),
             // READING: E7 connections are too many where they are more than queue_max.
-            above: (params.text("st-when") == "crowded").then(|| params.integer("queue-max")),
+            above: (params.is("st-when", "crowded")).then(|| params.integer("queue-max")),
             settle: params.time("st-settle"),
             retry: params.time("st-retry"),
         };
-        let proxy = (params.text("edge-mode") == "tor-proxy").then(|| params.text("proxy-counts") == "arrivals");
-        Self {
-            rcc: Arc::new(Rcc::new(params)),
-            proxy,
-            spreading: (params.text("st-enable") == "on").then_some(spreading),
-        }
+        let proxy = (params.is("edge-mode", "tor-proxy")).then(|| params.is("proxy-counts", "arrivals"));
+        Self { rcc: Arc::new(Rcc::new(params)), proxy, spreading: (params.is("st-enable", "on")).then_some(spreading) }
     }
 }
 

@@ -61,33 +61,39 @@ impl Bundle {
         Self {
             thresholds: ["low", "modest", "high"].map(|key| params.size(key)),
             recovery: params.time("recovery"),
-            jump: if params.text("jump") == "highest" { Jump::Highest } else { Jump::Sequential },
+            jump: if params.is("jump", "highest") { Jump::Highest } else { Jump::Sequential },
             step_down: params.flag("step-down"),
-            scaling: if params.text("window-scale") == "ignored" { Scaling::Ignored } else { Scaling::Learned },
+            scaling: if params.is("window-scale", "ignored") { Scaling::Ignored } else { Scaling::Learned },
             hold: params.flag("setup-delay"),
             patience: params.time("buffer-timeout"),
             rtt: params.time("rtt"),
             controller: ControllerConfig {
                 classes: ClassConfig {
-                    rule: match params.text("class") {
-                        "volume-only" => ClassRule::VolumeOnly,
-                        "either" => ClassRule::Either,
-                        _ => ClassRule::Both,
-                    },
+                    rule: params.choose(
+                        "class",
+                        &[
+                            ("both", ClassRule::Both),
+                            ("volume-only", ClassRule::VolumeOnly),
+                            ("either", ClassRule::Either),
+                        ],
+                    ),
                     bytes: params.bytes("background-bytes").get(),
                     age: params.time("background-age"),
                 },
                 acts: ["cn-low", "cn-modest", "cn-high"].map(|key| params.flag(key)),
                 factors: ["factor-low", "factor-modest"].map(|key| params.number(key)),
                 rtt: params.time("rtt"),
-                loaded: params.text("rtt-queue") == "included",
+                loaded: params.is("rtt-queue", "included"),
                 poll: params.time("poll"),
-                reevaluate: match params.text("reevaluate") {
-                    "on-flow-change" => Reevaluate::OnFlowChange,
-                    "periodic" => Reevaluate::Periodic,
-                    _ => Reevaluate::Never,
-                },
-                first_fin: params.text("remove-at") == "first-fin",
+                reevaluate: params.choose(
+                    "reevaluate",
+                    &[
+                        ("none", Reevaluate::Never),
+                        ("on-flow-change", Reevaluate::OnFlowChange),
+                        ("periodic", Reevaluate::Periodic),
+                    ],
+                ),
+                first_fin: params.is("remove-at", "first-fin"),
                 idle: seconds("idle-timeout"),
                 hard: seconds("rule-timeout"),
             },

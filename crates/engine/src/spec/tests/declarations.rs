@@ -106,3 +106,22 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
         }
     }
 }
+
+#[test]
+fn every_word_of_a_choice_has_a_meaning_of_its_own() {
+    const CHOICE: &[Param] = &[Param::new("how", Kind::Choice(&["fast", "slow"]), "slow", "How.", "a test")];
+    let params = Params::defaults(&[CHOICE]);
+    assert_eq!(params.choose("how", &[("fast", 2), ("slow", 1)]), 1);
+    assert_eq!(params.clone().with("how", "fast").choose("how", &[("slow", 1), ("fast", 2)]), 2);
+    assert!(params.is("how", "slow") && !params.is("how", "fast"));
+    let refused = |meanings: &[(&str, u8)]| {
+        let params = std::panic::AssertUnwindSafe(&params);
+        assert!(std::panic::catch_unwind(|| params.choose("how", meanings)).is_err(), "{meanings:?}");
+    };
+    refused(&[("slow", 1)]);
+    refused(&[("slow", 1), ("quick", 2)]);
+    refused(&[("slow", 1), ("slow", 2)]);
+    refused(&[("slow", 1), ("fast", 1)]);
+    let params = std::panic::AssertUnwindSafe(&params);
+    assert!(std::panic::catch_unwind(|| params.is("how", "quick")).is_err());
+}
