@@ -34,11 +34,14 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     build: |params| Box::new(Bundle::new(params)),
 };
 
+const AS_DCTCP_G: &str = "Weight of the newest window in DCTCP's marked share, which acts with eq1-alpha = dctcp-alpha, eq1 = dctcp-cut or keep-dctcp-cut only.";
+const AS_DCTCP_ALPHA0: &str = "Initial marked share, which acts where g does.";
+
 const PARAMS: &[Param] = &[
     DoubleThreshold::start("30pkt", "the paper's lower threshold starts the marking; 35 and 30 are its numbers").reading("D1, D2"),
     DoubleThreshold::stop("35pkt", "the paper's upper threshold ends the marking").reading("D1, D2"),
-    DctcpSender::G,
-    DctcpSender::ALPHA0,
+    Param { doc: AS_DCTCP_G, ..DctcpSender::G },
+    Param { doc: AS_DCTCP_ALPHA0, ..DctcpSender::ALPHA0 },
     DctcpSender::MIN_WINDOW.reading("D10"),
     Param::new(
         "eq1",

@@ -65,6 +65,9 @@ const MANUAL: &str = "# PFDCT\n\nLi et al., \"PFDCT: An Enhanced Transport Layer
      of a long flow is marked if more packets wait in its band than the sum of the thresholds of the port's long flows. \
      The switch counts these flows and tells senders their number and its buffer.\n\
      * **Receiver**: echoes the mark of every packet.\n\n\
+     With a frozen threshold (`pfdct-st`, or `kt-dir = \"frozen\"`) nothing comes of the keys that move or limit it: `kt-step`, \
+     `kt-join`, `kt-when`, `kt-low`, `kt-high`, `ki`, `h` and `rtt`; of `kt-transport` only `sender-mark` acts, and `n-source`, \
+     `n-const` and `rtt-min` only with that.\n\n\
      ## Packets (our reading of a figure that we do not have)\n\n\
      | packet | ECN | code point | recorded | band |\n|---|---|---|---|---|\n\
      | SYN, SYN-ACK | off | short | yes | short |\n| request, data of a short flow | off | short | yes | short |\n\

@@ -96,7 +96,14 @@ pub(super) const PARAMS: [Param; 42] = [
         "none; section 5.1 has 60",
     )
     .reading("P7"),
-    Param::new("ki", Kind::Number, "0", "Fixed ideal threshold K_i in packets; 0 takes Eq. 15.", "Eq. 15").reading("P5"),
+    Param::new(
+        "ki",
+        Kind::Number,
+        "0",
+        "Fixed ideal threshold K_i in packets; 0 takes Eq. 15, and 0.001 is as good as none.",
+        "Eq. 15",
+    )
+    .reading("P5"),
     Param::new(
         "h",
         Kind::Fraction,
