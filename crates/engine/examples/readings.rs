@@ -2,8 +2,9 @@
 //!
 //! Runs one incast for every scheme, then again with each parameter that selects another reading set to each of its
 //! other values, and prints a Markdown table of goodput and 99th percentile of the completion times, medians over
-//! seeds. Where a setting changes neither by half a per cent, other situations are tried until one shows what the
-//! reading is for. Only words and switches are tried: numbers have no list of other values.
+//! seeds, with the mean of the changes of each seed and its 95 % interval. Where neither change is half a per cent and
+//! larger than its interval, other situations are tried until one shows what the reading is for. Words and switches
+//! are tried from the tables of parameters, numbers as the readings name them.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 use fanin_engine::schemes::{self, SchemeRow};
@@ -13,6 +14,42 @@ use fanin_engine::spec::{Kind, Param, Scenario};
 const SEEDS: u64 = 5;
 /// A change below this share is none.
 const NOTABLE: f64 = 0.005;
+/// 97.5 % point of Student's t with `SEEDS - 1` degrees of freedom.
+const STUDENT: f64 = 2.776;
+
+/// Keys and values.
+type Values = &'static [(&'static str, &'static str)];
+
+/// Other values of numbers, as the readings and their papers name them: scheme, reading, and keys of the scheme's table or
+/// paths with their values.
+const NUMBERS: &[(&str, &str, Values)] = &[
+    ("dctcp", "DCTCP2", &[("min-window", "1mss")]),
+    ("l2dct", "L2DCT2", &[("weight-max", "1.5")]),
+    ("l2dct", "L2DCT3", &[("light-up-to", "100KB"), ("heavy-from", "600KB")]),
+    ("d2tcp", "D2TCP2", &[("sawtooth", "1")]),
+    ("d2tcp", "D2TCP3", &[("urgency-min", "0.25"), ("urgency-max", "4")]),
+    ("dt-dctcp", "DT1", &[("start", "35pkt"), ("stop", "30pkt")]),
+    ("ictcp", "I2", &[("beta", "0.5")]),
+    ("ictcp", "I3", &[("min-slot", "1ms")]),
+    ("ictcp", "I4", &[("idle", "100ms")]),
+    ("sab", "B1", &[("epsilon", "1")]),
+    ("pfdct", "P5", &[("ki", "0.001")]),
+    ("pfdct", "P6", &[("kt-step", "4")]),
+    ("pfdct", "P7", &[("clip-low", "20"), ("clip-high", "60")]),
+    ("pfdct", "P8", &[("n-source", "const"), ("n-const", "10")]),
+    ("pfdct", "P10", &[("h", "0.5")]),
+    ("pfdct", "P13", &[("retransmission-share", "0.1"), ("short-share", "0.45")]),
+    ("pfdct", "P19", &[("transport.rto-min", "200us")]),
+    ("pfdct", "P20", &[("kt-init", "5")]),
+    ("pfdct", "P26", &[("min-window", "1mss")]),
+    ("dt-cwa", "D1", &[("start", "35pkt"), ("stop", "30pkt")]),
+    ("dt-cwa", "D2", &[("start", "30KB"), ("stop", "35KB")]),
+    ("dt-cwa", "D10", &[("min-window", "1mss")]),
+    ("dt-cwa", "D14", &[("transport.initial-window", "10mss")]),
+    ("dt-cwa", "D16", &[("beta", "0.5")]),
+    ("sdtcp", "S5", &[("poll", "100ms")]),
+    ("sdtcp", "S7", &[("rtt", "400us")]),
+];
 
 /// A scenario without scheme and seed.
 struct Situation {
@@ -168,26 +205,36 @@ fn first(senders: u32) -> Situation {
     Situation { name, network: TWO_SWITCHES, rules: &[], rest: rest.leak() }
 }
 
-/// What one setting of one scheme comes to.
-struct Measured {
-    /// Median in Mbit/s.
-    goodput: f64,
-    /// Median of the 99th percentile of completion times in ms.
-    p99: f64,
-    /// Of everything that was measured.
-    hashes: Vec<String>,
+/// Values of keys of the scheme's own table, or of paths where they have a dot.
+type Setting = Vec<(String, String)>;
+
+/// What one setting of one scheme comes to: goodput in Mbit/s, 99th percentile of the completion times in ms and the hash of
+/// everything that was measured, by seed where it makes sense.
+struct Measured(Vec<Option<(f64, f64, String)>>);
+
+impl Measured {
+    /// Medians of goodput and percentile.
+    fn medians(&self) -> [f64; 2] {
+        [|run: &(f64, f64, String)| run.0, |run: &(f64, f64, String)| run.1].map(|pick| {
+            let mut values: Vec<f64> = self.0.iter().flatten().map(pick).collect();
+            values.sort_by(f64::total_cmp);
+            values[values.len() / 2]
+        })
+    }
 }
 
 impl Situation {
-    fn run(&self, scheme: &str, setting: Option<&(String, String)>, seed: u64) -> Result<(f64, f64, String), String> {
+    fn run(&self, scheme: &str, setting: &Setting, seed: u64) -> Result<(f64, f64, String), String> {
         let rules: String = self.rules.iter().filter(|(key, _)| *key == scheme).map(|(_, rules)| *rules).collect();
+        // A second until the first loss is repaired would be all that a run shows.
         let text = format!(
-            "[network]\n{}[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\nsyn-timeout = \"50ms\"\n\
-             syn-retries = 12\n[scheme.{scheme}]\n{rules}{}[run]\nduration = \"8s\"\nseed = {seed}\n",
+            "[network]\n{}[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\nrto-initial = \"10ms\"\n\
+             rto-after-syn-timeout = \"10ms\"\nsyn-timeout = \"50ms\"\nsyn-retries = 12\n[scheme.{scheme}]\n{rules}{}[run]\n\
+             duration = \"8s\"\nseed = {seed}\n",
             self.network, self.rest
         );
-        let overrides: Vec<_> =
-            setting.iter().map(|(key, value)| (format!("scheme.{scheme}.{key}"), value.clone())).collect();
+        let path = |key: &String| if key.contains('.') { key.clone() } else { format!("scheme.{scheme}.{key}") };
+        let overrides: Vec<_> = setting.iter().map(|(key, value)| (path(key), value.clone())).collect();
         let scenario = Scenario::parse(&text, "readings.toml", &overrides).map_err(|error| error.to_string())?;
         let outcome = sim::run(&scenario, None).map_err(|error| error.to_string())?;
         let (goodput, p99) = (outcome.number("goodput_finite_bps") / 1e6, outcome.number("fct_p99_s") * 1e3);
@@ -195,58 +242,90 @@ impl Situation {
     }
 
     /// None if the setting makes no sense here.
-    fn measure(&self, scheme: &str, setting: Option<&(String, String)>) -> Option<Measured> {
+    fn measure(&self, scheme: &str, setting: &Setting) -> Option<Measured> {
         let tell = |error| eprintln!("{scheme} {setting:?}, {}: {error}", self.name);
-        let runs: Vec<_> = (1..=SEEDS).filter_map(|seed| self.run(scheme, setting, seed).map_err(tell).ok()).collect();
-        let median = |pick: fn(&(f64, f64, String)) -> f64| {
-            let mut values: Vec<f64> = runs.iter().map(pick).collect();
-            values.sort_by(f64::total_cmp);
-            values.get(values.len() / 2).copied()
-        };
-        let (goodput, p99) = (median(|run| run.0)?, median(|run| run.1)?);
-        Some(Measured { goodput, p99, hashes: runs.into_iter().map(|run| run.2).collect() })
+        let runs: Vec<_> = (1..=SEEDS).map(|seed| self.run(scheme, setting, seed).map_err(tell).ok()).collect();
+        runs.iter().any(Option::is_some).then_some(Measured(runs))
     }
 }
 
-/// The settings of a parameter that are not its default, as key and value.
-fn alternatives(param: &Param) -> Vec<(String, String)> {
-    let with = |value: &str| (param.key.to_owned(), value.to_owned());
-    match param.kind {
-        Kind::Bool => vec![with(if param.default == "true" { "false" } else { "true" })],
-        Kind::Choice(words) => words.iter().filter(|word| **word != param.default).map(|word| with(word)).collect(),
-        _ => Vec::new(),
+/// The settings that select other readings, each with the reading.
+fn alternatives(row: &SchemeRow) -> Vec<(String, Setting)> {
+    let words = |param: &Param| -> Vec<&str> {
+        match param.kind {
+            Kind::Bool => vec!["true", "false"],
+            Kind::Choice(words) => words.to_vec(),
+            _ => Vec::new(),
+        }
+    };
+    let owned = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let mut found = Vec::new();
+    for param in row.params.iter().filter(|param| !param.reading.is_empty()) {
+        let others = words(param).into_iter().filter(|word| *word != param.default);
+        found.extend(others.map(|word| (param.reading.to_owned(), vec![owned(param.key, word)])));
+    }
+    for (_, reading, values) in NUMBERS.iter().filter(|(key, ..)| *key == row.key) {
+        found.push(((*reading).to_owned(), values.iter().map(|(key, value)| owned(key, value)).collect()));
+    }
+    found
+}
+
+/// A mean share and the half of its 95 % interval.
+#[derive(Clone, Copy)]
+struct Change(f64, f64);
+
+impl Change {
+    fn of(shares: &[f64]) -> Self {
+        let n = shares.len() as f64;
+        let mean = shares.iter().sum::<f64>() / n;
+        let variance = shares.iter().map(|share| (share - mean) * (share - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+        Self(mean, STUDENT * (variance / n).sqrt())
+    }
+    fn is_notable(self) -> bool {
+        self.0.abs() >= NOTABLE && self.0.abs() > self.1
+    }
+    fn text(self) -> String {
+        format!("{:+.1} ± {:.1} %", 100.0 * self.0, 100.0 * self.1)
     }
 }
 
-/// What a setting changes: shares of goodput and of the 99th percentile, and whether anything at all is another.
-fn change(from: &Measured, to: &Measured) -> (f64, f64, bool) {
-    (to.goodput / from.goodput - 1.0, to.p99 / from.p99 - 1.0, from.hashes != to.hashes)
+/// What a setting changes, seed by seed: goodput and percentile; none if no run differs.
+fn change(from: &Measured, to: &Measured) -> Option<[Change; 2]> {
+    let pairs: Vec<_> =
+        from.0.iter().zip(&to.0).filter_map(|(from, to)| Some((from.as_ref()?, to.as_ref()?))).collect();
+    let shares = |pick: fn(&(f64, f64, String)) -> f64| -> Change {
+        Change::of(&pairs.iter().map(|(from, to)| pick(to) / pick(from) - 1.0).collect::<Vec<_>>())
+    };
+    pairs.iter().any(|(from, to)| from.2 != to.2).then(|| [shares(|run| run.0), shares(|run| run.1)])
 }
 
 /// The first situation in which a setting matters, or else that in which it changes most; none if it changes no run.
-fn tell(row: &SchemeRow, param: &Param, setting: &(String, String), situations: &[(&Situation, Option<Measured>)]) {
-    let mut most: Option<(&str, Measured, f64, f64)> = None;
+fn tell(row: &SchemeRow, reading: &str, setting: &Setting, situations: &[(&Situation, Option<Measured>)]) {
+    let size = |changes: &[Change; 2]| changes[0].0.abs().max(changes[1].0.abs());
+    let mut most: Option<(&str, [f64; 2], [Change; 2])> = None;
     for (situation, base) in situations {
         let Some(base) = base else { continue };
-        let Some(other) = situation.measure(row.key, Some(setting)) else { continue };
-        let (gain, loss, differs) = change(base, &other);
-        let size = |gain: f64, loss: f64| gain.abs().max(loss.abs());
-        if differs && most.as_ref().is_none_or(|most| size(gain, loss) > size(most.2, most.3)) {
-            most = Some((situation.name, other, gain, loss));
+        let Some(other) = situation.measure(row.key, setting) else { continue };
+        let Some(changes) = change(base, &other) else { continue };
+        let notable = changes.iter().any(|change| change.is_notable());
+        if notable || most.as_ref().is_none_or(|most| size(&changes) > size(&most.2)) {
+            most = Some((situation.name, other.medians(), changes));
         }
-        if most.as_ref().is_some_and(|most| size(most.2, most.3) >= NOTABLE) {
+        if notable {
             break;
         }
     }
-    let (key, value) = setting;
+    let words: Vec<String> = setting.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
+    let words = words.join(", ");
     match most {
-        Some((name, Measured { goodput, p99, .. }, gain, loss)) => println!(
-            "| | {} | `{key} = {value}` | {name} | {goodput:.0} | {:+.1} % | {p99:.1} | {:+.1} % |",
-            param.reading,
-            100.0 * gain,
-            100.0 * loss
-        ),
-        None => println!("| | {} | `{key} = {value}` | no situation | | | | |", param.reading),
+        Some((name, [goodput, p99], [gain, loss])) => {
+            println!(
+                "| | {reading} | {words} | {name} | {goodput:.0} | {} | {p99:.1} | {} |",
+                gain.text(),
+                loss.text()
+            );
+        }
+        None => println!("| | {reading} | {words} | no situation | | | | |"),
     }
 }
 
@@ -259,14 +338,13 @@ fn main() {
     );
     for row in schemes::REGISTRY.iter().filter(|row| only.as_ref().is_none_or(|only| only == row.key)) {
         let all = std::iter::once(&first).chain(OTHERS);
-        let situations: Vec<_> = all.map(|situation| (situation, situation.measure(row.key, None))).collect();
+        let situations: Vec<_> = all.map(|situation| (situation, situation.measure(row.key, &Vec::new()))).collect();
         if let Some(base) = &situations[0].1 {
-            println!("| `{}` | | as it is | {} | {:.0} | | {:.1} | |", row.key, first.name, base.goodput, base.p99);
+            let [goodput, p99] = base.medians();
+            println!("| `{}` | | as it is | {} | {goodput:.0} | | {p99:.1} | |", row.key, first.name);
         }
-        for param in row.params.iter().filter(|param| !param.reading.is_empty()) {
-            for setting in alternatives(param) {
-                tell(row, param, &setting, &situations);
-            }
+        for (reading, setting) in alternatives(row) {
+            tell(row, &reading, &setting, &situations);
         }
     }
 }
