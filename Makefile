@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test lint bench validate picture clean
+.PHONY: help demo test lint bench validate picture guide clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ picture: $(VENV)/installed ## Draw the README's picture anew
 	$(BIN)/fanin reproduce tour/collapse
 	mkdir -p docs/pictures
 	cp results/tour/collapse/goodput.svg docs/pictures/goodput-collapse.svg
+
+guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (three minutes)
+	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md
 
 clean: ## Remove what was built and installed, and the results
 	rm -rf $(VENV) target results validation/ns3/.venv validation/ns3/incast

@@ -62,9 +62,10 @@ def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
     frame = numeric(pl.DataFrame(rows, schema_overrides={"mean": pl.Float64}), "x")
     texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
     is_curve = varied is not None and frame.schema["x"].is_numeric()
-    definition = f"largest fan-in that keeps {' and '.join(asked['keep'])}; whiskers end at the next that does not"
-    how = Drawn(frame, axis_of(texts, x, column(x)), Column("Capacity", definition, "1", "senders"))
-    about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high")}
+    y = Column("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
+    how = plots.readable(Drawn(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].capitalize())), y))
+    note = "Whiskers end at the next fan-in that was tried and does not keep it."
+    about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}
     values = [value for value in frame["x"] if is_curve]
     wide = is_curve and min(values) > 0 and max(values) > 8 * min(values)
     plot = Plot.model_validate(

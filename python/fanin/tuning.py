@@ -26,7 +26,7 @@ from fanin.dataset import Row
 from fanin.errors import NotFoundError, RunError
 from fanin.experiment import Experiment
 from fanin.failures import Failure
-from fanin.format.values import Range, Scalar, parse_range, parse_values
+from fanin.format.values import COUNTED, Range, Scalar, parse_range, parse_values
 from fanin.goals import Goal, Keep
 from fanin.laboratory import Laboratory
 from fanin.store import writing
@@ -37,9 +37,6 @@ BATCH = 4
 
 _WIDE = 8
 """A range of which the last is so many times the first is searched by ratios."""
-
-_COUNTED = ("pkt", "mss", "B")
-"""Units of which there are whole ones only."""
 
 _FAR = 1e9
 """A bound that is broken beyond measure."""
@@ -116,19 +113,18 @@ def param(text: str, experiment: Experiment) -> Param:
     elif span.first >= span.last:
         raise ValueError(f"{path}: {span} is an empty range: it goes upwards")
     else:
-        ends_whole = span.first.denominator == span.last.denominator == 1
-        found = Param(
-            path, span, whole=ends_whole and (span.unit in _COUNTED or (not span.unit and _is_whole(path, experiment)))
-        )
+        counted = span.unit in COUNTED or (not span.unit and _is_whole(path, experiment))
+        found = Param(path, span, whole=span.is_whole and counted)
     for value in (span.shown(span.first), span.shown(span.last)) if found.span and span else found.choices:
         experiment.check_settings([(path, str(value))])
     return found
 
 
 def _is_whole(path: str, experiment: Experiment) -> bool:
-    section, name, *rest = path.split(".")
+    section, _, rest = path.partition(".")
+    name, _, key = rest.partition(".")
     kinds = {group["name"]: group["kind"] for group in experiment.resolved()["traffic"]}
-    known = ".".join((section, kinds[name], *rest)) if section == "traffic" and name in kinds else path
+    known = f"traffic.{kinds[name]}.{key}" if section == "traffic" and name in kinds else path
     try:
         return str(catalogue.explain(known).get("takes")) == "whole number"
     except NotFoundError:

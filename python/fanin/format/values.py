@@ -16,6 +16,9 @@ _NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*)"
 _RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
 _MOST_VALUES = 1_000_000
 
+COUNTED = ("pkt", "mss", "B")
+"""Units of which there are whole ones only."""
+
 
 @dataclass(frozen=True)
 class Range:
@@ -52,8 +55,13 @@ class Range:
             raise ValueError(f"{self} has {count:,} values, more than {_MOST_VALUES:,}")
         return [self.shown(self.first + index * step) for index in range(count)]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether both ends are whole numbers."""
+        return self.first.denominator == self.last.denominator == 1
+
     def spaced(self, count: int) -> list[Scalar]:
-        """So many values with equal ratios between them, both ends included; whole numbers if the ends are whole.
+        """So many values with equal ratios between them, both ends included; whole where the unit is counted.
 
         Raises:
             ValueError: it does not go upwards from above zero.
@@ -61,7 +69,7 @@ class Range:
         """
         if not 0 < self.first < self.last:
             raise ValueError(f"{self} goes from above zero upwards")
-        whole = self.first.denominator == self.last.denominator == 1
+        whole = self.is_whole and self.unit in ("", *COUNTED)
         ratio = float(self.last / self.first) ** (1 / (count - 1))
         inner = [float(self.first) * ratio**place for place in range(1, count - 1)]
         rounded = [float(f"{each:.3g}") for each in inner]

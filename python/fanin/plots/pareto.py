@@ -50,7 +50,8 @@ def _draw(panel: Axes, axes: Sequence[Column], pair: tuple[int, int], points: tu
     kept, others, front, default = (
         each.reshape(-1, len(axes)) * np.array([column.scale for column in axes]) for each in points
     )
-    panel.plot(others[:, x], others[:, y], "x", color="#999999", markersize=4, label="breaks a bound")
+    if len(others):
+        panel.plot(others[:, x], others[:, y], "x", color="#999999", markersize=4, label="breaks a bound")
     panel.plot(kept[:, x], kept[:, y], "o", color="#56B4E9", markersize=4, label="trial")
     # The front of two goals is a line; of more its projection is none.
     line = "-" if len(axes) == 2 else ""

@@ -69,10 +69,10 @@ def series(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
             drawn = _over_time(plot, runs)
         case _:
             return means(plot, own_labels(runs.experiment), frame)
-    return _readable(drawn)
+    return readable(drawn)
 
 
-def _readable(drawn: Drawn) -> Drawn:
+def readable(drawn: Drawn) -> Drawn:
     """The same with many bytes in KB or MB."""
     return Drawn(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
 
@@ -127,7 +127,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Drawn:
     if plot.kind == "line":
         order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
         data = data.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x") if order else data
-    return _readable(Drawn(data, how, _y_axis(plot, own)))
+    return readable(Drawn(data, how, _y_axis(plot, own)))
 
 
 def own_labels(experiment: Experiment) -> Labels:

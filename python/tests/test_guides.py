@@ -1,0 +1,67 @@
+"""The guides: their scenarios are valid, their commands are ours, and their outputs are written by a script."""
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import fanin
+from fanin.cli import app
+
+FOLDER = Path(__file__).parents[2] / "docs" / "guides"
+GUIDES = sorted(FOLDER.glob("*.md"))
+
+pytestmark = pytest.mark.skipif(not GUIDES, reason="an installed package has no guides")
+
+
+def script():
+    spec = importlib.util.spec_from_file_location("regenerate", FOLDER / "regenerate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def blocks(guide: Path, kind: str) -> list[str]:
+    return [content for found, content in script().BLOCK.findall(guide.read_text()) if found == kind]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_scenarios_and_commands_are_valid(guide, tmp_path):
+    for content in blocks(guide, "toml"):
+        path = tmp_path / re.match(r"# (\S+)\n", content).group(1)
+        path.write_text(content)
+        fanin.load(path).check()
+    verbs = {command.name: command.callback for command in app.registered_commands}
+    for content in blocks(guide, "console"):
+        for command in script().commands(content):
+            words = shlex.split(command.replace("\\\n", ""))
+            assert words[0] != "fanin" or words[1] in verbs
+            if words[0] == "fanin":
+                # What it printed stands below it.
+                after = content.split(f"$ {command}\n", 1)[1]
+                assert after.startswith("# "), command
+    for _, target in script().PICTURE.findall(guide.read_text()):
+        assert (guide.parent / target).is_file()
+
+
+def test_choosing_a_remedy_takes_three_commands_that_follow_one_another():
+    guide = FOLDER / "choose-a-remedy.md"
+    found = [command for content in blocks(guide, "console") for command in script().commands(content)]
+    verbs = [command.split()[1] for command in found if command.startswith("fanin ")]
+    assert verbs == ["compare", "tune", "capacity"]
+    assert re.search(r"^\[scheme\.dctcp\]\nmark-threshold = \"\d+pkt\"$", guide.read_text(), re.MULTILINE)
+
+
+def test_outputs_are_written_anew(tmp_path):
+    guide = tmp_path / "guide.md"
+    guide.write_text(
+        "Text.\n\n```toml\n# a.toml\n[x]\n```\n\n"
+        "```console\n$ cat \\\n  a.toml\nwhat it was\n$ printf 'a\\tb\\nlong\\tc\\n'\n```\n"
+        "\n<!-- from *.toml -->\n![A copy](copies/a.toml)\n"
+    )
+    found = script().regenerate(guide)
+    assert "$ cat \\\n  a.toml\n# a.toml\n[x]\n$ printf 'a\\tb\\nlong\\tc\\n'\na     b\nlong  c\n```\n" in found
+    assert "what it was" not in found
+    assert (tmp_path / "copies" / "a.toml").read_text() == "# a.toml\n[x]\n"
