@@ -63,7 +63,9 @@ def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
     texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
     is_curve = varied is not None and frame.schema["x"].is_numeric()
     y = Column("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
-    how = plots.readable(Drawn(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].capitalize())), y))
+    how = plots.readable(
+        Drawn(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y)
+    )
     note = "Whiskers end at the next fan-in that was tried and does not keep it."
     about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}
     values = [value for value in frame["x"] if is_curve]
