@@ -87,6 +87,8 @@ def explain(key: str) -> dict[str, Any]:
         return {"kind": "parameter", **parameters[param], "key": param}
     if (reading := _reading(key, parameters)) is not None:
         return reading
+    if len(ends := [path for path in parameters if path.endswith(f".{key}")]) == 1:
+        return {"kind": "parameter", **parameters[ends[0]], "key": ends[0]}
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
     names += [*registry()["sections"], *parameters, *library.experiments()]
     ends = [name for name in names if name.endswith(f".{key}")]

@@ -114,12 +114,18 @@ class Judgement:
             "measure": self.claim.measure,
             "published": self.claim.published,
             "value": _finite(self.value),
-            "interval": [_finite(self.low), _finite(self.high)],
+            "interval": ends(self.low, self.high),
             "accept": [_finite(bound) for bound in self.claim.accept],
             "verdict": self.verdict,
             "reason": self.reason,
             "note": self.claim.note,
         }
+
+
+def ends(low: float | None, high: float | None) -> list[float | None] | None:
+    """An interval for ``--json``: ``None`` if there is none, and an infinite end ``None``."""
+    found = [None if end is None else _finite(end) for end in (low, high)]
+    return None if found == [None, None] else found
 
 
 def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Judgement:

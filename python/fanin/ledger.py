@@ -7,6 +7,7 @@ of the experiment's file stay, and are marked stale.
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import os
 import re
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fanin import _engine, library, record
-from fanin.claims import Judgement, Verdict
+from fanin.claims import Judgement, Verdict, ends
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.experiment import Experiment
 from fanin.format.claim import Claim
@@ -83,7 +84,7 @@ class Entry:
             "says": self.says,
             "published": self.published,
             "ours": self.ours,
-            "interval": list(self.interval),
+            "interval": ends(*self.interval),
             "verdict": self.verdict,
             "reason": self.reason,
             "paper": self.paper,
@@ -145,6 +146,8 @@ class Standing:
         """The state in a few words."""
         if self.state == "quick":
             return "quick only"
+        if self.state == "never run" and self.runs:
+            return f"never run; other experiments have {self.runs} of its {self.of} runs"
         if self.state == "partial":
             return f"{self.runs} of {self.of} runs" + ("" if self.record else ", not judged")
         return self.state
@@ -239,8 +242,8 @@ def _of_library(key: str, path: Path, out: Path, counted: _Counted) -> Standing:
     except OldRecordError as error:
         note = str(error)
     if found is None:
-        runs = 0 if note else _finished(experiment, out, counted)
-        state: State = "stale" if note else "partial" if runs else "never run"
+        runs, begun = (0, False) if note else _finished(experiment, out, counted)
+        state: State = "stale" if note else "partial" if begun else "never run"
     else:
         state, note, runs = *_state(found, experiment), found.work.runs
     judged = {} if found is None else {each.id: each for each in found.claims}
@@ -289,31 +292,42 @@ def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
     return "complete", ""
 
 
-_Counted = dict[tuple[Path, tuple[tuple[str, ...], ...]], int]
-"""Scenario file and the points of a sweep -> how many of its runs are stored: figures share runs."""
+_Counted = dict[tuple[Path, tuple[tuple[str, ...], ...]], list[Path]]
+"""Scenario file and the points of a sweep -> those of its runs that are stored: figures share runs."""
 
 
-def _finished(experiment: Experiment, out: Path, counted: _Counted) -> int:
-    """How many of an experiment's runs an interrupted command left."""
+def _finished(experiment: Experiment, out: Path, counted: _Counted) -> tuple[int, bool]:
+    """How many of an experiment's runs are stored, and whether a command for it made any: others share runs with it."""
     store = out / RUNS
     if not store.is_dir():
-        return 0
+        return 0, False
     try:
         todo = points(experiment)
         key = (experiment.scenario_path, tuple(tuple(map(str, point.row.items())) for point in todo))
         if key not in counted:
             counted[key] = _stored(experiment, todo, store)
-        return counted[key]
+        return len(counted[key]), any(_made_for(manifest, experiment.name) for manifest in counted[key])
     except FaninError:
-        return 0
+        return 0, False
 
 
-def _stored(experiment: Experiment, todo: list[Point], store: Path) -> int:
+def _made_for(manifest: Path, name: str) -> bool:
+    """Whether that experiment was the first to want a run."""
+    try:
+        found = json.loads(manifest.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("experiment") == name
+
+
+def _stored(experiment: Experiment, todo: list[Point], store: Path) -> list[Path]:
+    """Manifests of the runs that are stored."""
     # A name takes a millisecond: of a large sweep it is first asked whether anything is there at all.
     step = max(len(todo) // _LOOKS, 1)
-    if step > 1 and not any(_is_stored(experiment.resolved(point.overrides), store) for point in todo[::step]):
-        return 0
-    found = 0
+    looks = todo[::step] if step > 1 else []
+    if looks and not any(_manifest(experiment.resolved(point.overrides), store).is_file() for point in looks):
+        return []
+    found = []
     resolved: dict[str, Any] = {}
     before = None
     for point in todo:
@@ -321,13 +335,14 @@ def _stored(experiment: Experiment, todo: list[Point], store: Path) -> int:
         if before is None or (point.values, point.labels) != (before.values, before.labels):
             resolved = experiment.resolved(point.overrides)
         resolved["run"]["seed"] = point.seed
-        found += _is_stored(resolved, store)
+        if (manifest := _manifest(resolved, store)).is_file():
+            found.append(manifest)
         before = point
     return found
 
 
-def _is_stored(resolved: dict[str, Any], store: Path) -> bool:
-    return (store / run_id(resolved) / MANIFEST).is_file()
+def _manifest(resolved: dict[str, Any], store: Path) -> Path:
+    return store / run_id(resolved) / MANIFEST
 
 
 def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str) -> Entry:

@@ -63,7 +63,10 @@ def find(name: str | Path) -> tuple[str, Path]:
     if path.is_file():
         same = (key for key, file in known.items() if file.resolve() == path.resolve())
         return next(same, path.stem), path
-    close = difflib.get_close_matches(str(name), known, n=1)
+    papers = list(dict.fromkeys(key.partition("/")[0] for key in known if "/" in key))
+    # A scheme's name may have dashes that the paper's has not.
+    same_letters = [paper for paper in papers if paper.replace("-", "") == str(name).replace("-", "").lower()]
+    close = same_letters or difflib.get_close_matches(str(name), [*papers, *known], n=1)
     hint = f' (did you mean "{close[0]}"?)' if close else ""
     raise NotFoundError(f"{name}: no such file or experiment{hint}; see 'fanin list experiments'")
 

@@ -216,7 +216,8 @@ def _judged(judgement: Judgement, where: str) -> Judged:
         accept=judgement.span(*claim.accept),
     )
     found = judgement.as_dict()
-    return Judged.model_validate({**found, "reason": f"{found['reason']}{where}", "shown": shown})
+    interval = found["interval"] or (None, None)
+    return Judged.model_validate({**found, "interval": interval, "reason": f"{found['reason']}{where}", "shown": shown})
 
 
 def _varied(experiment: Experiment) -> dict[str, list[str]]:

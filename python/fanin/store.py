@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import time
@@ -35,6 +36,8 @@ from fanin.scenario import OWNED
 MANIFEST = "manifest.json"
 RUNS = "runs"
 CAPTURE = "trace.pcapng"
+
+_RUN_ID = re.compile(r"[0-9a-f]{16}")
 
 _TEMPORARY = ".tmp-"
 _STALE_SECONDS = 3600.0
@@ -95,8 +98,12 @@ class StoredRun:
 
 
 def damaged(path: Path, why: str) -> str:
-    """Message about a stored file that cannot be used, and what to do about it."""
-    return f"{path}: damaged ({why}); delete {path.parent} and run the experiment again"
+    """Message about a file that cannot be used as a result; only a run's own folder is one to delete."""
+    folder = path.absolute().parent
+    if _RUN_ID.fullmatch(folder.name) and (folder.parent.name == RUNS or (folder / MANIFEST).is_file()):
+        shown = path.parent if path.parent.name else folder
+        return f"{path}: damaged ({why}); delete {shown} and run the experiment again"
+    return f"{path}: no result of fanin's, or a damaged one ({why})"
 
 
 def run_id(resolved: dict[str, Any]) -> str:

@@ -60,7 +60,9 @@ def describe(path: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(_engine.describe_parquet(path))
     except OSError as error:
-        raise ResultsError(damaged(path, f"not a readable Parquet file: {error}")) from None
+        raise ResultsError(
+            damaged(path, f"not a readable Parquet file: {str(error).removeprefix(f'{path}: ')}")
+        ) from None
     for entry in found["columns"]:
         # Tables that Python writes carry no metadata; their columns are those of a run's summary.
         known = column(entry["name"], _OF_SUMMARY.get(entry["name"]))
@@ -74,17 +76,22 @@ def describe(path: Path) -> dict[str, Any]:
 def write_csv(paths: list[Path], out: TextIO) -> None:
     """Parquet files as one CSV: names in the first line, units as a comment in the second.
 
+    Of several runs' tables each row begins with the id of its run, so that they can be told apart.
+
     Raises:
         ResultsError: a file is damaged, or its columns are not those of the first.
 
     """
     columns: list[str] | None = None
+    told = len(paths) > 1 and all((path.absolute().parent / MANIFEST).is_file() for path in paths)
     for path in paths:
         frame = read_table(path)
+        if told:
+            frame = frame.select(pl.lit(path.absolute().parent.name).alias("run_id"), pl.all())
         header, _, body = frame.write_csv().partition("\n")
         if columns is None:
             columns = frame.columns
-            units = ",".join(entry["unit"] for entry in describe(path)["columns"])
+            units = ",".join([*([""] if told else []), *(entry["unit"] for entry in describe(path)["columns"])])
             out.write(f"{header}\n# {units}\n")
         elif frame.columns != columns:
             raise ResultsError(f"{path}: not the columns of {paths[0]}")

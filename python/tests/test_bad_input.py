@@ -113,6 +113,10 @@ def test_a_damaged_file_is_named_with_what_to_do(cli, work):
     loose = work / "loose.parquet"
     loose.write_bytes(b"PAR1 this is not a table PAR1")
     complaint(cli("describe", str(loose)), "loose.parquet", "damaged")
+    for other in (str(loose), "small.toml"):
+        message = cli("describe", other).err
+        assert "no result of fanin's" in message
+        assert "delete" not in message
     complaint(cli("export", str(loose), "--to", "csv"), "loose.parquet", "damaged")
 
     (folder / "manifest.json").write_text("{")

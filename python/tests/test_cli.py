@@ -111,13 +111,21 @@ def test_explain_offers_the_nearest_name(cli):
 
 
 def test_explain_takes_ends_groups_and_experiments(cli):
-    assert 'did you mean "transport.rto-min"' in cli("explain", "rto-min").err
+    assert cli("explain", "dctcp.mark-threshold").out.startswith("scheme.dctcp.mark-threshold: ")
+    assert " or " in cli("explain", "mark-threshold").err
     assert "traffic.incast.connections" in cli("explain", "traffic.bursts.connections").out
     assert "Fig. 9" in cli("explain", "sdtcp/fig10").out
 
 
+def test_a_schemes_name_finds_its_paper(cli):
+    assert 'did you mean "dtcwa"' in cli("reproduce", "dt-cwa").err
+
+
 def test_check_counts_runs_and_resolves_values(cli, work):
     assert "18 runs" in cli("check", "small.toml").err
+    text = (work / "small.toml").read_text()
+    (work / "plain.toml").write_text(text[: text.index("[sweep]")])
+    assert cli("check", "plain.toml").err.strip() == "plain.toml: valid; one run"
     checked = json.loads(cli("check", "small.toml", "--resolved", "--json").out)
     values = {row["path"]: row for row in checked["values"]}
     assert values["network.delay"]["is_default"] is False

@@ -46,7 +46,7 @@ def states(cli):
 def test_a_claim_that_was_not_run_says_what_runs_it(cli, figures):
     entry = rows(cli)["alpha/fig2/some-goodput"]
     assert set(entry) > KEYS
-    assert (entry["verdict"], entry["ours"], entry["interval"]) == ("not run", None, [None, None])
+    assert (entry["verdict"], entry["ours"], entry["interval"]) == ("not run", None, None)
     assert entry["published"] == 9e8
     assert "fanin reproduce alpha/fig2" in entry["reason"]
     assert states(cli)["alpha/fig2"]["state"] == "never run"
@@ -94,12 +94,18 @@ def test_the_list_of_experiments_knows_how_far_they_are(cli, figures):
     assert states(cli)["alpha/fig2"]["state"] == "quick"
     # Its runs are those of the other figure, but nobody has judged them.
     other = states(cli)["alpha/fig10"]
-    assert (other["state"], other["runs"], other["of"]) == ("partial", 12, 12)
+    assert (other["state"], other["runs"], other["of"]) == ("never run", 12, 12)
+    assert "never run; other experiments have 12 of its 12 runs" in cli("list", "experiments", "alpha").out
+    assert "alpha/fig10" not in cli("claims").err
     cli("reproduce", "alpha/fig2", "--seeds", "1")
     assert (states(cli)["alpha/fig2"]["state"], states(cli)["alpha/fig2"]["runs"]) == ("partial", 6)
     cli("reproduce", "alpha/fig2")
     found = states(cli)["alpha/fig2"]
     assert found["state"] == "complete"
+    assert "beta" not in cli("list", "experiments", "alpha").out
+    assert cli("list", "schemes", "alpha").code == 2
+    never = next(line for line in cli("list", "experiments").out.splitlines() if line.startswith("beta/fig1"))
+    assert "0 of" not in never
     assert found["claims"] == {"total": 1, "reproduced": 1, "direction_only": 0, "not_reproduced": 0, "not_run": 0}
     text = cli("list", "experiments").out
     assert "complete" in text

@@ -71,6 +71,9 @@ def test_several_files_are_described_and_exported(cli, work):
     assert len(json.loads(cli("describe", *files, "--json").out)["files"]) == 2
     lines = cli("export", *files, "--to", "csv").out.splitlines()
     assert len(lines) == 2 + 4 + 4
+    assert lines[0].startswith("run_id,flow,")
+    assert {line.partition(",")[0] for line in lines[2:]} == {Path(folder).name for folder in folders}
+    assert cli("export", files[0]).out.startswith("flow,")
     assert sum(line.startswith("#") for line in lines) == 1
     mixed = cli("export", files[0], f"{folders[0]}/queues.parquet", "--to", "csv")
     assert mixed.code == 3

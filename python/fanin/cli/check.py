@@ -57,4 +57,7 @@ def check(
         )
     if offered:
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
-    note(f"{experiment.path}: valid; its sweep has {runs} run{'s' if runs > 1 else ''}")
+    swept = f"its sweep has {runs} run{'s' if runs > 1 else ''}" if runs else "one run"
+    if not runs and experiment.document.plot:
+        swept = "its plots need no run"
+    note(f"{experiment.path}: valid; {swept}")

@@ -25,8 +25,8 @@ def describe(
     **Examples**
 
     - `fanin describe results/sdtcp/fig9/runs.parquet`
-    - `fanin describe results/scenario/0123456789abcdef`
-    - `fanin describe results/scenario/*/flows.parquet`
+    - `fanin describe results/runs/0123456789abcdef`
+    - `fanin describe results/runs/*/flows.parquet`
     """
     files = [tables.describe(file) for path in paths for file in tables.locate(path)]
     manifests = {path: read_run(path).manifest for path in paths if path.is_dir()}

@@ -33,6 +33,7 @@ def explain(
 
     - `fanin explain dctcp`
     - `fanin explain transport.rto-min`
+    - `fanin explain dctcp.mark-threshold`, the end of a path that no other has
     - `fanin explain incast --json`
     - `fanin explain B1`, the id of a reading: every parameter that selects it
     - `fanin explain web-search`

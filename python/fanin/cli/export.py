@@ -25,7 +25,9 @@ class Format(StrEnum):
 
 def export(
     paths: Annotated[list[Path], typer.Argument(help="Parquet files, or run folders of the results.")],
-    to: Annotated[Format, typer.Option("--to", help="csv, or fct: one line per flow as HPCC's scripts read it.")],
+    to: Annotated[
+        Format, typer.Option("--to", help="csv, or fct: one line per flow as HPCC's scripts read it.")
+    ] = Format.CSV,
     table: Annotated[str, typer.Option("--table", help="Table of a run folder.")] = "flows",
     out: Annotated[Path | None, typer.Option("--out", help="File to write; stdout if left out.")] = None,
     json: JsonOption = False,
@@ -33,17 +35,18 @@ def export(
     """Export result tables to CSV or to HPCC's fct.txt; several, which need the same columns, one below the other.
 
     CSV has the names in its first line and the units in its second, which starts with '#':
-    `polars.read_csv(file, skip_rows_after_header=1)` leaves it out. fct has eight columns and
+    `polars.read_csv(file, skip_rows_after_header=1)` leaves it out. Of several runs' tables each row begins with its
+    run_id. fct has eight columns and
     no header: source and destination address (hexadecimal), ports, bytes, start, completion time and ideal
     completion time in nanoseconds; flows that did not complete are left out. With --out, --json prints one object:
     {file, rows}.
 
     **Examples**
 
-    - `fanin export results/scenario/0123456789abcdef --to csv > flows.csv`
-    - `fanin export results/scenario/*/flows.parquet --to csv > flows.csv`
-    - `fanin export results/scenario/0123456789abcdef --to csv --table queues --out queues.csv`
-    - `fanin export results/scenario/0123456789abcdef/flows.parquet --to fct --out fct.txt`
+    - `fanin export results/runs/0123456789abcdef > flows.csv`
+    - `fanin export results/runs/*/flows.parquet > flows.csv`
+    - `fanin export results/runs/0123456789abcdef --table queues --out queues.csv`
+    - `fanin export results/runs/0123456789abcdef/flows.parquet --to fct --out fct.txt`
     """
     if json and out is None:
         raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")

@@ -29,6 +29,9 @@ class Kind(StrEnum):
 
 def list_(
     kind: Annotated[Kind | None, typer.Argument(help="What to list; everything if left out.")] = None,
+    paper: Annotated[
+        str | None, typer.Argument(help="Of experiments only those of a paper such as rcc; all if left out.")
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of scenario files.")] = False,
     out: OutOption = Path("results"),
     json: JsonOption = False,
@@ -46,6 +49,7 @@ def list_(
     **Examples**
 
     - `fanin list schemes`
+    - `fanin list experiments rcc`
     - `fanin list experiments --json`
     - `fanin list --schema > scenario.schema.json`
     """
@@ -53,8 +57,10 @@ def list_(
         print_json(catalogue.json_schema())
         return
     if kind is Kind.EXPERIMENTS:
-        _experiments(ledger.standings(out), json)
+        _experiments(ledger.chosen(ledger.standings(out), paper), json)
         return
+    if paper is not None:
+        raise typer.BadParameter("only experiments are listed by paper", param_hint=paper)
     if kind is not None:
         entries = catalogue.entries(kind.value)
         if json:
@@ -87,4 +93,5 @@ def _age(standing: Standing) -> str:
 
 
 def _reproduced(standing: Standing) -> str:
-    return f"{standing.count('reproduced')} of {len(standing.entries)}" if standing.entries else "-"
+    judged = len(standing.entries) - standing.count("not run")
+    return f"{standing.count('reproduced')} of {len(standing.entries)}" if judged else "-"

@@ -266,7 +266,13 @@ def _draw_all_published(axes: Axes, plot: Plot, drawn: Drawn) -> int:
                 axes.axvline(place_x * drawn.x.scale, **style)
                 # One above the other, so that near ones do not collide.
                 place = (place_x * drawn.x.scale, 1.01 + 0.045 * above)
-                axes.text(*place, published.label, transform=axes.get_xaxis_transform(), ha="center", fontsize=7)
+                axes.text(
+                    *place,
+                    f"{published.label} (published)",
+                    transform=axes.get_xaxis_transform(),
+                    ha="center",
+                    fontsize=7,
+                )
             above += 1
             continue
         _draw_published(axes, plot, drawn, published, index)
