@@ -286,6 +286,7 @@ fn endpoint(scenario: &Scenario, key: &'static str, index: usize, scheme: &dyn S
         initial_window: transport.window("initial-window").bytes(mss),
         initial_ssthresh: transport.window("initial-ssthresh").bytes(mss),
         duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
+        any_window_is_duplicate: transport.text("duplicate-ack-window") == "any",
         sack: transport.flag("sack"),
         rack: rack(transport)?,
         limited_transmit: transport.flag("limited-transmit"),

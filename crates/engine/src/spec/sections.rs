@@ -208,6 +208,14 @@ pub const TRANSPORT: &[Param] = &[
     )
     .at_least(1.0),
     Param::new(
+        "duplicate-ack-window",
+        Kind::Choice(&["same", "any"]),
+        "same",
+        "Which window makes a duplicate, without SACK, of an acknowledgement that repeats the number while data is \
+         outstanding: that of the last one, or any.",
+        "RFC 5681, section 2 (e); any is ns-3.18, and what schemes need whose receivers change it with each segment",
+    ),
+    Param::new(
         "sack",
         Kind::Bool,
         "false",

@@ -28,6 +28,9 @@ pub struct SenderConfig {
     pub initial_ssthresh: u64,
     /// Duplicate acknowledgements that signal a loss (RFC 5681 section 3.2).
     pub duplicate_ack_threshold: u32,
+    /// Without SACK an acknowledgement that repeats the number is a duplicate whatever window it has; else the window
+    /// must be the same (RFC 5681 section 2 (e)).
+    pub any_window_is_duplicate: bool,
     /// Selective acknowledgements (RFC 2018, RFC 6675).
     pub sack: bool,
     /// Losses told by time (RFC 8985), which needs SACK; none tells them by duplicates.
@@ -587,10 +590,11 @@ impl Sender {
     /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request.
     fn on_old_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
         let edge = ack.ack + ack.window;
-        // RFC 6675 s2: with SACK a duplicate is what reports news; RFC 5681 s2: else what repeats the window too.
+        // RFC 6675 s2: with SACK a duplicate is what reports news. RFC 5681 s2 (e): else what repeats the window too, as
+        // an update of it says nothing of segments. Receivers that move it with each segment need the other rule.
         let duplicate = match &mut self.scoreboard {
             Some(board) => board.update(ack.sack, self.una) > 0,
-            None => edge == self.peer_edge,
+            None => edge == self.peer_edge || cfg.any_window_is_duplicate,
         };
         self.peer_edge = edge;
         // RFC 5681 s2 (a): without data outstanding there are no duplicates. A request is dealt with elsewhere.

@@ -21,9 +21,10 @@ make it repeat; PSH during recovery changes nothing, since the window is the rec
 The size that the receiver works with is what the sender announces with its SYN (`announce-size` of the traffic group). A \
 flow of unknown size has the lowest priority and one segment. On a connection that stays open the next transfer begins \
 with one segment, but without a SYN that could wait.\n\n\
-It brings two `[transport]` defaults. `initial-window = 1mss` counts only on connections that were open before anything was \
+It brings three `[transport]` defaults. `initial-window = 1mss` counts only on connections that were open before anything was \
 advertised; else the sender has no window of its own. `ack-every = 1`: delayed acknowledgements are off, since each is \
-scheduled by itself. The timers of senders are no part of it: `rto-min` is the scenario's, and 10 ms in the paper for all \
+scheduled by itself. `duplicate-ack-window = any`: the receiver moves its window with each segment out of order, so an \
+acknowledgement that repeats the number is a duplicate whatever window it has. The timers of senders are no part of it: `rto-min` is the scenario's, and 10 ms in the paper for all \
 that it compares.\n\n\
 ## The authors' setting\n\n\
 Their network: `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `window-validation = \
@@ -162,5 +163,11 @@ pub(super) const READINGS: &[Reading] = &[
         id: "R16",
         text: "In the code an acknowledgement with PSH does not acknowledge.",
         params: &["scheme.rcc.push"],
+    },
+    Reading {
+        id: "R17",
+        text: "Three duplicates make a sender repeat, but by RFC 5681 a duplicate repeats the window too, and the receiver's is \
+               another with each segment out of order. As in the code, which looks at the number only, any window will do.",
+        params: &["transport.duplicate-ack-window"],
     },
 ];

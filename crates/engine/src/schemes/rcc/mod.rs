@@ -44,7 +44,11 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 
 /// What the scheduler builds on, RCCE's as well. Where no SYN-ACK has advertised a window, on a connection that was open
 /// already, the sender begins with what the receiver takes for granted: a segment. And each segment is acknowledged.
-pub(super) const TRANSPORT: &[(&str, &str)] = &[("initial-window", "1mss"), ("ack-every", "1")];
+///
+/// READING: R17. The window of a receiver that repairs a loss is another with each segment out of order, so that three
+/// acknowledgements which repeat number and window (RFC 5681 section 2) hardly ever come.
+pub(super) const TRANSPORT: &[(&str, &str)] =
+    &[("initial-window", "1mss"), ("ack-every", "1"), ("duplicate-ack-window", "any")];
 
 const SWITCHED: Kind = Kind::Choice(&["on", "off"]);
 const CODE: &str = "authors' code";

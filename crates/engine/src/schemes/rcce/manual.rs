@@ -264,4 +264,9 @@ pub(super) const READINGS: &[Reading] = &[
         text: "As in rcc: an acknowledgement with PSH acknowledges too.",
         params: &["scheme.rcce.push"],
     },
+    Reading {
+        id: "R17",
+        text: "As in rcc: an acknowledgement that repeats the number is a duplicate whatever window it has.",
+        params: &["transport.duplicate-ack-window"],
+    },
 ];

@@ -305,6 +305,7 @@ fn transport_options() {
         "ack-every = 4\nack-delay = \"50us\"\nsack = true",
         "partial-ack-timer = \"slow-but-steady\"",
         "partial-ack-order = \"new-data-first\"",
+        "duplicate-ack-window = \"any\"",
         "full-ack-window = \"flight-before\"",
         "sack = true\nloss-detection = \"rack\"",
         "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",

@@ -60,6 +60,36 @@ fn the_timer_and_duplicates_still_repeat_and_the_peer_decides_how_much_follows()
 }
 
 #[test]
+fn duplicates_whose_window_moves_repeat_only_where_any_window_makes_one() {
+    for any_window_is_duplicate in [false, true] {
+        let mut bench = led(false);
+        bench.cfg.any_window_is_duplicate = any_window_is_duplicate;
+        for window in [290, 280, 270] {
+            bench.expect_nothing();
+            bench.window = window;
+            bench.dup_acks(1);
+        }
+        if any_window_is_duplicate {
+            bench.expect("1:101R");
+        } else {
+            bench.expect_nothing();
+        }
+    }
+}
+
+#[test]
+fn nothing_outstanding_makes_no_duplicate_whatever_the_window() {
+    let mut bench = Bench::closed(SenderConfig { any_window_is_duplicate: true, ..CFG }, Some(100), false);
+    bench.adopt();
+    bench.ack(101);
+    bench.sent();
+    bench.window += 100;
+    bench.dup_acks(3);
+    bench.expect_nothing();
+    assert_eq!(bench.sender.duplicate_acks(), 0);
+}
+
+#[test]
 fn a_connection_that_nobody_opened_has_the_initial_window() {
     let cfg = SenderConfig { initial_window: 200, ..CFG };
     let mut bench = Bench::with(cfg, Box::new(Led { only: false }), EcnMode::Off, None, false);

@@ -29,6 +29,7 @@ const CFG: SenderConfig = SenderConfig {
     initial_window: 1000,
     initial_ssthresh: 1_000_000,
     duplicate_ack_threshold: 3,
+    any_window_is_duplicate: false,
     sack: false,
     rack: None,
     limited_transmit: false,

@@ -109,6 +109,43 @@ fn without_the_scheduler_incast_overflows() {
     assert!(without.number("drops") > 100.0 && without.number("goodput_bps") < 0.9 * with.number("goodput_bps"));
 }
 
+/// R17: the receiver's window is another with each segment out of order. If a duplicate has to repeat it, the third one
+/// comes as late as the window's cap, a part of `queue-max` or the receive buffer. What is on the sender's link at 11 ms is
+/// lost, five segments of 1 MB.
+#[test]
+fn lost_segments_are_repeated_after_three_duplicates_although_the_window_moves() {
+    let completion = |rules: &str, transport: &str| {
+        let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"sender-0->switch-0\"\ndirection = \"one\"\nat = \"11ms\"\n\
+                     for = \"1us\"\n";
+        let text = scenario(1, "rcc", rules, fault).replace("32KiB", "1MB");
+        let outcome = run(&text.replace("[transport]\n", &format!("[transport]\n{transport}")));
+        assert_eq!((outcome.number("retransmissions"), outcome.number("timeouts")), (5.0, 0.0), "{rules} {transport}");
+        outcome.number("fct_max_s")
+    };
+    for (rules, least) in [("queue-max = 20", 50e-6), ("scheduler = \"off\"", 800e-6)] {
+        let later = completion(rules, "duplicate-ack-window = \"same\"\n") - completion(rules, "");
+        assert!(later > least, "{rules}: {later} s");
+    }
+}
+
+/// The receiver's window alone is "RTCP" in the authors' scripts. Without R17 20 senders have 18 timeouts.
+#[test]
+fn the_receivers_window_alone_loses_and_repeats_as_in_the_authors_code() {
+    let alone = format!("{CODE}scheduler = \"off\"\necn = \"off\"\n");
+    for (senders, drops, timeouts, goodput, p99) in [(20, 68.0, 0.0, 920.3, 5.697), (30, 96.0, 12.0, 536.1, 14.67)] {
+        let outcome = in_order(senders, "rcc", &alone, "");
+        assert_eq!((outcome.number("drops"), outcome.number("timeouts")), (drops, timeouts), "{senders} senders");
+        for (found, theirs) in [("goodput_bps", goodput * 1e6), ("fct_p99_s", p99 * 1e-3)] {
+            let found = outcome.number(found);
+            assert!((found / theirs - 1.0).abs() < 0.002, "{senders} senders: {found} against {theirs}");
+        }
+    }
+    assert_eq!(in_order(50, "rcc", &alone, "").number("drops"), 287.0);
+    let text =
+        scenario(20, "rcc", &alone, "").replace("[transport]\n", "[transport]\nduplicate-ack-window = \"same\"\n");
+    assert!(run(&text).number("timeouts") > 0.0);
+}
+
 #[test]
 fn priority_lowers_the_mean_and_not_the_99th_percentile() {
     let with = incast(100, "rcc", "", "");
