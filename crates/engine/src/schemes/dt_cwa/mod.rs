@@ -17,7 +17,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "dt-cwa",
     summary: "DT-CWA: two marking thresholds, and a window adjusted at start and end of each episode of marks.",
     params: PARAMS,
-    transport: &[],
+    // READING: D14.
+    transport: &[("initial-window", "2mss")],
     manual: "# DT-CWA\n\nSreekumari, \"Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP Performance \
              in Data Center Networks\", 2018.\n\n* **Switch**: marking starts when the rising queue reaches `start` (K1) and ends when \
              the falling queue drops below `stop` (K2); the crossing that came last decides.\n* **Receiver**: echoes every mark, as in \

@@ -88,7 +88,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D14",
-        text: "Initial window and threshold are not given: two segments, as stacks of that time, and no threshold.",
+        text: "Initial window and threshold are not given: two segments, as stacks of that time, which the scheme brings, and \
+               no threshold.",
         params: &["transport.initial-window", "transport.initial-ssthresh"],
     },
     Reading {

@@ -101,7 +101,7 @@ fn variants_of_dctcp() {
     for (scheme, params) in variants {
         for connections in ["rounds = 2", "rounds = 3\nconnections = \"persistent\"\nrequest = \"200B\""] {
             let outcome = Case {
-                transport: format!("scheme = \"{scheme}\"\n[scheme.{scheme}]\n{params}"),
+                transport: format!("scheme = \"{scheme}\"\ninitial-window = \"10mss\"\n[scheme.{scheme}]\n{params}"),
                 incast: format!("senders = 15\nbytes-each = \"60KB\"\ndeadline = \"9ms\"\n{connections}"),
                 ..Case::default()
             }
