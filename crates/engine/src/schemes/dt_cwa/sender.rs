@@ -393,6 +393,22 @@ mod tests {
     }
 
     #[test]
+    fn d6_with_window_only_the_last_window_of_data_and_the_present_one_count() {
+        // From 4 to 17 segments over four windows of data, the last two of which begin with 14 and 16.
+        for (horizon, least, most) in [("episode", 12.0, 14.0), ("life", 12.0, 14.0), ("window", 1.5, 6.0)] {
+            let mut bench = bench(&[("cw-hist", horizon)], 4.0, 10.0);
+            for segments in [10_u32, 12, 14, 16] {
+                bench.window.cwnd = f64::from(segments) * MSS;
+                bench.send(u64::from(segments));
+                (0..segments).for_each(|_| bench.ack(false));
+            }
+            bench.echo();
+            let range = bench.cc.episode.expect("an episode").range / MSS;
+            assert!((least..most).contains(&range), "{horizon}: {range}");
+        }
+    }
+
+    #[test]
     fn d9_dctcp_s_cut_may_come_first() {
         let cut = [("eq1", "sub"), ("keep-dctcp-cut", "true"), ("alpha0", "0.5")];
         near(cw_start(&cut, 4.0, 20.0, 20), 15.0 - 16.0 / 20.0);
