@@ -105,7 +105,8 @@ const PARAMS: &[Param] = &[
         "min-slot",
         Kind::Time,
         "160us",
-        "Shortest half of a slot, and shortest interval between two looks at a flow.",
+        "Shortest half of a slot, and shortest interval between two looks at a flow; theirs as long as no round trip is \
+         measured.",
         "RCC's authors' code: 160 us, their round-trip time without queues",
     )
     .at_least(1e6)
@@ -137,7 +138,10 @@ const READINGS: &[Reading] = &[
     },
     Reading {
         id: "I3",
-        text: "How short a slot may get while no round trip is measured is not said; we take the floor of RCC's authors.",
+        text: "The paper's T is the weighted mean of the measured round trips, however short, and nothing is said of the time \
+               before there is one. RCC's authors have 160 us as a floor, always; we take it, with both flavours. A network \
+               with shorter round trips needs a smaller one. T is measured anew after each half of a slot, so that \
+               the halves of one slot may differ in length.",
         params: &["scheme.ictcp.min-slot"],
     },
     Reading {
