@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fanin import catalogue
+from fanin import _engine, catalogue
 from fanin.comparison import Estimate, interval, paired
 from fanin.dataset import Row
 from fanin.errors import NotFoundError, RunError
@@ -233,7 +233,8 @@ class Study:
         with self._quiet():
             self._study = self._optuna.create_study(
                 storage=self._optuna.storages.RDBStorage(f"sqlite:///{self._path}"),
-                study_name="fanin",
+                # The trials of one engine tell nothing of another.
+                study_name=f"engine {_engine.version()}",
                 directions=["maximize" if goal.more else "minimize" for goal in goals],
                 load_if_exists=True,
             )

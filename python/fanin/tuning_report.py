@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fanin import _engine, plots
+from fanin import plots
 from fanin.dataset import as_json
 from fanin.experiment import Experiment
 from fanin.goals import Goal, Keep
@@ -23,9 +23,9 @@ STUDIES = "studies"
 
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
-    """The folder of a study; its name has a hash of what is simulated, by which engine, and asked for."""
+    """The folder of a study; its name has a hash of what is simulated and asked for."""
     base = {key: value for key, value in experiment.resolved().items() if key not in OWNED}
-    text = json.dumps([base, asked, _engine.version()], sort_keys=True)
+    text = json.dumps([base, asked], sort_keys=True)
     name = f"{experiment.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     return Path(out) / STUDIES / name
 
