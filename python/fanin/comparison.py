@@ -110,11 +110,20 @@ def compare(
     found: dict[str, list[dict[str, Any]]] = {}
     rows: dict[str, list[Row]] = {}
     errors: dict[str, str] = {}
+    last = Progress(0, 0)
     for index, scheme in enumerate(schemes):
 
-        def count(progress: Progress, before: int = index) -> None:
-            total = progress.total
-            advance(Progress(before * total + progress.done, len(schemes) * total, simulated=progress.simulated))
+        def count(now: Progress, before: int = index, ended: Progress = last) -> None:
+            nonlocal last
+            total, simulated, found = now.total, ended.simulated + now.simulated, ended.found + now.found
+            last = Progress(
+                before * total + now.done,
+                len(schemes) * total,
+                simulated=simulated,
+                found=found,
+                running=now.running,
+            )
+            advance(last)
 
         todo = [Point({"transport.scheme": scheme}, seed) for seed in seeds]
         try:

@@ -55,7 +55,8 @@ class Laboratory:
 
         def count(now: Progress) -> None:
             simulated, failed = before.simulated + now.simulated, before.failed + now.failed
-            self._progress = Progress(before.done + now.done, asked, now.left, simulated, failed)
+            found = before.found + now.found
+            self._progress = Progress(before.done + now.done, asked, now.left, simulated, failed, found, now.running)
             self._advance(self._progress)
 
         wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]

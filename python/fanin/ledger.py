@@ -6,11 +6,13 @@ of the experiment's file stay, and are marked stale.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import math
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -192,6 +194,17 @@ def standings(out: Path | str) -> list[Standing]:
     others = _recorded(out)
     found = [*known.values(), *(_of_results(key, out) for key in others if key not in known)]
     return sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}"))
+
+
+def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
+    """Records of those experiments that are judged on all their runs, by this engine and from these files."""
+    found = {}
+    for experiment in experiments:
+        with contextlib.suppress(FaninError):
+            there = record.read(Path(out) / experiment.name)
+            if there is not None and _state(there, experiment)[0] == "complete":
+                found[experiment.name] = there
+    return found
 
 
 def _recorded(out: Path) -> set[str]:

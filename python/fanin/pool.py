@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -33,10 +34,19 @@ class Progress:
     """Runs that were simulated, and not found in the store."""
     failed: int = 0
     """Jobs whose run failed."""
+    found: int = 0
+    """Jobs that were finished before: the store had them."""
+    running: int = 0
+    """Runs that are under way."""
 
 
 Advance = Callable[[Progress], None]
-"""Told whenever a run is finished."""
+"""Told when simulations begin, whenever a run is finished, and now and then while none is."""
+
+_TELL_EVERY_S = 2.0
+
+_OVERDUE = 0.25
+"""A run that takes longer than its kind did is taken to go on for this share of its time so far."""
 
 Kind = tuple[object, ...]
 
@@ -137,8 +147,15 @@ class _Queue:
         """Time that the waiting runs take together; kinds that are not known yet take as long as others on average."""
         if not self._seconds:
             return None
-        mean = sum(self._seconds.values()) / len(self._seconds)
-        return sum(len(works) * self._seconds.get(kind, mean) for kind, works in self._waiting.items())
+        waiting = sum(len(works) * self._expected(kind) for kind, works in self._waiting.items())
+        return waiting + (0.0 if self._next is None else self._expected(self._next.job.kind))
+
+    def rest(self, kind: Kind, elapsed: float) -> float:
+        """Seconds that a run which has gone on for so long goes on; some kind has to be known."""
+        return max(self._expected(kind) - elapsed, _OVERDUE * elapsed)
+
+    def _expected(self, kind: Kind) -> float:
+        return self._seconds.get(kind, sum(self._seconds.values()) / len(self._seconds))
 
 
 def run_jobs(
@@ -218,21 +235,27 @@ class _Pool:
         self._store = None if out is None else Store(out)
         self._failures = None if out is None or stop_at_failures else Failures(out)
         self._finished: dict[int, Run | Failure] = {}
+        self._running: dict[Future[Any], tuple[Work, float]] = {}
+        """With the moment that each began."""
         self._simulated = 0
         self._failed = 0
+        self._found = 0
 
     def run(self) -> list[Run | Failure]:
         if self._store is not None and self._wanted:
             self._store.prepare()
         queue = self._missing()
-        running: dict[Future[Any], Work] = {}
         try:
-            self._fill(queue, running)
-            while running:
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
+            self._fill(queue)
+            if self._running:
+                self._tell(queue)
+            while self._running:
+                done, _ = wait(self._running, timeout=_TELL_EVERY_S, return_when=FIRST_COMPLETED)
                 for future in done:
-                    self._take(queue, running.pop(future), future)
-                self._fill(queue, running)
+                    self._take(queue, self._running.pop(future)[0], future)
+                self._fill(queue)
+                if not done:
+                    self._tell(queue)
         finally:
             self._place.close()
         return [self._finished[place] for place in range(len(self._wanted))]
@@ -244,11 +267,11 @@ class _Pool:
             stored = None if self._store is None else self._store.find(work.name, work.tables)
             if stored is not None:
                 costs[work.job.kind] = stored.summary["wall_s"]
-                self._finish(work, light(stored), None)
+                self._find(work, light(stored))
                 continue
             failure = self._failures and self._failures.find(work.name)
             if failure and not self._again:
-                self._finish(work, failure, None)
+                self._find(work, failure)
                 continue
             missing.append(work)
         queue = _Queue(missing)
@@ -256,12 +279,12 @@ class _Pool:
             queue.learn(kind, seconds)
         return queue
 
-    def _fill(self, queue: _Queue, running: dict[Future[Any], Work]) -> None:
+    def _fill(self, queue: _Queue) -> None:
         while (work := queue.pop()) is not None:
-            if not self._place.has_room(running.values(), work):
+            if not self._place.has_room([each for each, _ in self._running.values()], work):
                 queue.put_back(work)
                 return
-            running[self._place.submit(work, self._store)] = work
+            self._running[self._place.submit(work, self._store)] = work, time.monotonic()
 
     def _take(self, queue: _Queue, work: Work, future: Future[Any]) -> None:
         """A run has ended, well or not."""
@@ -279,14 +302,33 @@ class _Pool:
             if self._failures is not None:
                 self._failures.forget(work.name)
         self._simulated += 1
-        left = queue.seconds()
-        self._finish(work, result, None if left is None else left / self._place.slots)
+        self._finish(work, result)
+        self._tell(queue)
 
-    def _finish(self, work: Work, result: Run | Failure, left: float | None) -> None:
+    def _find(self, work: Work, result: Run | Failure) -> None:
+        """A run was finished before."""
+        self._found += len(work.places)
+        self._finish(work, result)
+        self._tell()
+
+    def _finish(self, work: Work, result: Run | Failure) -> None:
         for place in work.places:
             self._finished[place] = result
         self._failed += len(work.places) if isinstance(result, Failure) else 0
-        self._advance(Progress(len(self._finished), len(self._wanted), left, self._simulated, self._failed))
+
+    def _tell(self, queue: _Queue | None = None) -> None:
+        done, left = len(self._finished), None if queue is None else self._left(queue)
+        counts = (self._simulated, self._failed, self._found, len(self._running))
+        self._advance(Progress(done, len(self._wanted), left, *counts))
+
+    def _left(self, queue: _Queue) -> float | None:
+        """Seconds until the last run ends: the work of all over the slots, but no less than the longest of them."""
+        waiting = queue.seconds()
+        if waiting is None:
+            return None
+        now = time.monotonic()
+        rests = [queue.rest(work.job.kind, now - begun) for work, begun in self._running.values()]
+        return max((waiting + sum(rests)) / self._place.slots, *rests, 0.0)
 
 
 def _distinct(wanted: list[Job]) -> list[Work]:

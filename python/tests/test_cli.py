@@ -117,6 +117,17 @@ def test_explain_takes_ends_groups_and_experiments(cli):
     assert "Fig. 9" in cli("explain", "sdtcp/fig10").out
 
 
+def test_ctrl_c_while_figures_are_drawn_says_what_is_kept(cli, work, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fanin.cli.reproduce.report", interrupt)
+    result = cli("reproduce", "small.toml", "--quick")
+    assert result.code == 130
+    assert "drawing 1 figure" in result.err
+    assert "interrupted: all runs are kept in results; the same command goes on from there" in result.err
+
+
 def test_a_schemes_name_finds_its_paper(cli):
     assert 'did you mean "dtcwa"' in cli("reproduce", "dt-cwa").err
 

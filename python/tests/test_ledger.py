@@ -113,6 +113,23 @@ def test_the_list_of_experiments_knows_how_far_they_are(cli, figures):
     assert "ago" in text
 
 
+def test_a_quick_look_leaves_a_full_run_as_it_is(cli, figures):
+    cli("reproduce", "alpha/fig2")
+    before = {path: path.read_bytes() for path in (figures / "results/alpha/fig2").iterdir()}
+    quick = cli("reproduce", "alpha/fig2", "beta/fig1", "--quick", "--json")
+    assert "alpha/fig2: a full run of 12 runs" in quick.err
+    assert "is there and stays" in quick.err
+    found = json.loads(quick.out)
+    assert ([each["experiment"] for each in found["experiments"]], found["kept"]) == (["beta/fig1"], ["alpha/fig2"])
+    assert {path: path.read_bytes() for path in (figures / "results/alpha/fig2").iterdir()} == before
+    assert (states(cli)["alpha/fig2"]["state"], states(cli)["beta/fig1"]["state"]) == ("complete", "quick")
+    # Of another file, there is no full run.
+    file = figures / "experiments/alpha/fig2.toml"
+    file.write_text(file.read_text().replace("[2, 8, 24]", "[2, 8]"))
+    assert json.loads(cli("reproduce", "alpha/fig2", "--quick", "--json").out)["kept"] == []
+    assert states(cli)["alpha/fig2"]["state"] == "quick"
+
+
 def test_an_interrupted_sweep_is_partly_there(cli, figures):
     cli("reproduce", "beta/fig1", "--seeds", "1")
     (figures / "results/beta/fig1/claims.json").unlink()

@@ -1,11 +1,13 @@
 """The order of runs, and that equal ones are simulated once."""
 
 import errno
+import time
 
 import pytest
 
 import fanin
-from fanin import store
+from fanin import pool, store
+from fanin.cli import terminal
 from fanin.errors import RunError
 from fanin.failures import Failure
 from fanin.pool import Job, Work, _Queue, outcomes, run_jobs
@@ -32,6 +34,54 @@ def test_one_of_each_kind_goes_first_and_then_the_longest(work):
     assert queue.pop() is None
 
 
+def test_runs_under_way_and_put_back_take_time_too(work):
+    small = fanin.load("small.toml")
+    queue = _Queue([Work(job(small, 2, seed), str(seed)) for seed in (1, 2, 3)])
+    kind = queue.pop().job.kind
+    queue.learn(kind, 10.0)
+    queue.put_back(queue.pop())
+    assert queue.seconds() == 20.0
+    assert queue.rest(kind, 4.0) == 6.0
+    # One that is overdue ends some time, but not now.
+    assert queue.rest(kind, 20.0) == 5.0
+
+
+def test_while_a_long_run_goes_on_its_time_is_left(work, monkeypatch):
+    real = fanin.Experiment.simulate
+
+    def simulate(self, overrides, progress=None):
+        output = real(self, overrides, progress)
+        if ("run.seed", "2") in overrides:
+            time.sleep(0.5)
+        return output
+
+    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+    monkeypatch.setattr(pool, "_TELL_EVERY_S", 0.05)
+    told = []
+    small = fanin.load("small.toml")
+    run_jobs([job(small, 2, 1), job(small, 2, 2)], None, jobs=1, advance=told.append)
+    waiting = [each for each in told if each.done == 1]
+    assert len(waiting) > 2
+    assert all(each.left > 0 for each in waiting)
+
+
+def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    counter = terminal.Counter("runs")
+    now[0] = 190.0
+    counter.advance(pool.Progress(45, 70, found=45, running=2))
+    now[0] = 210.0
+    counter.advance(pool.Progress(55, 70, left=0.2, simulated=3, found=45, running=2))
+    now[0] = 200.0 + 90.0
+    counter.advance(pool.Progress(70, 70, simulated=8, found=45))
+    assert capsys.readouterr().err.splitlines() == [
+        "runs: 45 of 70, 45 found in the store",
+        "runs: 55 of 70, 45 found in the store, 0.5/s, about 1 s left",
+        "runs: 70 of 70, 45 found in the store, 0.25/s",
+    ]
+
+
 def test_equal_jobs_are_one_run_and_are_told(work):
     small = fanin.load("small.toml")
     told = []
@@ -39,7 +89,8 @@ def test_equal_jobs_are_one_run_and_are_told(work):
     assert found[0] is found[1] is found[2]
     assert found[3].run_id != found[0].run_id
     assert (told[-1].done, told[-1].total, told[-1].simulated) == (4, 4, 2)
-    assert len(told) == 2
+    assert [each.simulated for each in told if each.simulated] == sorted({1, 2})
+    assert (told[0].done, told[0].running > 0) == (0, True)
 
 
 def test_a_run_that_lacks_a_table_is_made_again_with_all(work):

@@ -12,14 +12,15 @@ import fanin
 from fanin import html_report, ledger, library, record
 from fanin.claims import Judgement, Verdict
 from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
-from fanin.cli.terminal import counting, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
 from fanin.experiment import Experiment
 from fanin.format.plot import Plot
 from fanin.plots import Drawn
+from fanin.pool import Progress
 from fanin.report import Report, report
 from fanin.summary import format_number
-from fanin.sweep import sweep_all
+from fanin.sweep import Runs, sweep_all
 
 _MOST_ROWS = 40
 """A table of more rows is not printed."""
@@ -43,13 +44,15 @@ def reproduce(
 ) -> None:
     """Reproduce figures of papers: run their sweeps, plot them, and judge each published claim.
 
+    With --quick, an experiment whose full run is there is left as it is.
+
     Finished runs are kept and found again, so an interrupted or repeated command goes on where it stopped. Each
     experiment leaves OUT/EXPERIMENT/runs.parquet, claims.json and, per plot, a PNG, an SVG and a CSV of what is drawn.
     OUT/report/index.html, the report of all that OUT holds, is brought up to date; `fanin claims` is its ledger.
     A verdict is: reproduced (inside the range that the experiment file fixed beforehand), direction only, or not
     reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure,
-    published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], warnings,
-    paths}]}.
+    published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], warnings, paths}], kept}: of
+    those in kept a full run is there, whose verdicts and figures --quick leaves as they are.
 
     **Examples**
 
@@ -65,32 +68,55 @@ def reproduce(
             message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
             raise ScenarioError(str(experiment.path), None, "", message)
         experiment.check()
+    kept = ledger.whole(loaded, out) if quick else {}
+    for name, found in kept.items():
+        some = f"a full run of {found.work.runs} runs ({ledger.date(found.work.last)}) is there and stays"
+        note(f"{name}: {some}; --quick ran and drew nothing of it")
+    loaded = [each for each in loaded if each.name not in kept]
     earlier = {each.name: _earlier(each, out) for each in loaded if each.document.benchmark is not None}
-    try:
-        with counting("runs") as counter:
-            swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, advance=counter.advance)
-    except KeyboardInterrupt:
-        note(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
-        raise typer.Exit(130) from None
+    with keeping(f"finished runs are kept in {out}"), counting("runs") as counter:
+        swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, advance=counter.advance)
     for name, when in earlier.items():
         before = f"again; the measurements of {when} were replaced" if when else "for the first time"
         note(f"{name}: measured on this machine {before}")
-    if quick:
+    if quick and loaded:
         note("a quick look: fewer seeds and points, so the verdicts below are provisional")
-    reports = [report(runs, out, quick=quick) for runs in swept]
+    with keeping(f"all runs are kept in {out}"):
+        reports = _draw(swept, out, quick=quick)
+        _show(reports, list(kept), json=json)
+        _make_page(out)
+    verdicts: set[str] = {judgement.verdict for each in reports for judgement in each.judgements}
+    verdicts |= {claim.verdict for each in kept.values() for claim in each.claims}
+    if strict and any(verdict != "reproduced" for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def _draw(swept: list[Runs], out: Path, *, quick: bool) -> list[Report]:
+    """Judges and draws the experiments, which takes long for some."""
+    figures = sum(len(runs.experiment.document.plot) for runs in swept)
+    if figures:
+        note(f"all runs are done; judging and drawing {figures} figure{'s' if figures > 1 else ''}")
+    reports = []
+    with counting("experiments drawn") as counter:
+        for done, runs in enumerate(swept, start=1):
+            reports.append(report(runs, out, quick=quick))
+            if len(swept) > 1:
+                counter.advance(Progress(done, len(swept)))
+    return reports
+
+
+def _show(reports: list[Report], kept: list[str], *, json: bool) -> None:
+    """Prints what came out."""
     for remark in dict.fromkeys(warning for each in reports for warning in each.warnings):
         note(f"warning: {remark}")
     if json:
-        print_json({"experiments": [each.as_dict() for each in reports]})
-    else:
-        for each in reports:
-            _print(each)
-        for path in (path for each in reports for path in each.paths):
-            say(str(path))
-        _print_closing(reports)
-    _make_page(out)
-    if strict and any(judgement.verdict != "reproduced" for each in reports for judgement in each.judgements):
-        raise typer.Exit(1)
+        print_json({"experiments": [each.as_dict() for each in reports], "kept": kept})
+        return
+    for each in reports:
+        _print(each)
+    for path in (path for each in reports for path in each.paths):
+        say(str(path))
+    _print_closing(reports)
 
 
 def _earlier(experiment: Experiment, out: Path) -> str:
@@ -104,6 +130,7 @@ def _earlier(experiment: Experiment, out: Path) -> str:
 
 def _make_page(out: Path) -> None:
     """Brings the HTML report up to date; the results of others that are damaged do not spoil this command's."""
+    note(f"making the report of all that {out} holds")
     try:
         note(f"report: {html_report.write(out)}")
     except FaninError as error:

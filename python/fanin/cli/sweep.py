@@ -23,7 +23,7 @@ from fanin.cli.options import (
     seeds,
     zipped,
 )
-from fanin.cli.terminal import counting, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.comparison import METRICS
 from fanin.dataset import MOST_LINES, DataSet, Row, failure_of, head, row_of
 from fanin.errors import ScenarioError
@@ -105,12 +105,8 @@ def sweep(
     todo = [
         Job(experiment, every[index].overrides, columns.tables(experiment, every[index].row) | kept) for index in mine
     ]
-    try:
-        with counting("runs") as counter:
-            found = outcomes(todo, out, place=place(cluster, jobs), again=failed, advance=counter.advance)
-    except KeyboardInterrupt:
-        note(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
-        raise typer.Exit(130) from None
+    with keeping(f"finished runs are kept in {out}"), counting("runs") as counter:
+        found = outcomes(todo, out, place=place(cluster, jobs), again=failed, advance=counter.advance)
     rows: dict[int, Row] = {}
     broken: dict[int, Row] = {}
     for index, outcome in zip(mine, found, strict=True):
@@ -121,14 +117,17 @@ def sweep(
     if incomplete := remarks.incomplete_in(rows.values()):
         note(f"warning: {incomplete}")
     about = head(experiment, every, wanted)
-    if part is None:
-        show(DataSet(about, list(rows.values()), list(broken.values())), out, json=json)
-    else:
-        _show_part(Part(about, part, rows, broken, out), json=json)
+    with keeping(f"all runs are kept in {out}"):
+        if part is None:
+            show(DataSet(about, list(rows.values()), list(broken.values())), out, json=json)
+        else:
+            _show_part(Part(about, part, rows, broken, out), json=json)
 
 
 def show(data: DataSet, out: Path, *, json: bool) -> None:
     """Writes a data set and tells of it; exits with 1 if runs failed."""
+    if plots := len(data.plots()):
+        note(f"all runs are done; drawing {plots} figure{'s' if plots > 1 else ''} and writing the data set")
     paths = data.write(out)
     folder = paths[0].parent
     query = _query(data, folder / "runs.parquet")

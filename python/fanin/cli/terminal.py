@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -76,7 +77,9 @@ class Counter:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._begun = self._said = time.monotonic()
+        self._begun: float | None = None
+        """When the first simulation began: what the store has counts for no rate."""
+        self._said = time.monotonic()
         self._bar: tuple[Progress, Any] | None = None
 
     def attach(self, bar: Progress) -> None:
@@ -86,20 +89,25 @@ class Counter:
     def advance(self, progress: pool.Progress) -> None:
         """So far it is."""
         now = time.monotonic()
-        shown = _shown(progress, now - self._begun)
+        begins = self._begun is None and progress.running > 0
+        if begins:
+            self._begun = now
+        shown = _shown(progress, 0.0 if self._begun is None else now - self._begun)
         if self._bar is not None:
             bar, task = self._bar
             bar.update(task, completed=progress.done, total=progress.total, left=", ".join(shown))
-        elif now - self._said >= _PLAIN_INTERVAL_S or progress.done == progress.total:
+        elif begins or now - self._said >= _PLAIN_INTERVAL_S or progress.done == progress.total:
             self._said = now
             note(", ".join((f"{self._what}: {progress.done} of {progress.total}", *shown)))
 
 
 def _shown(progress: pool.Progress, seconds: float) -> list[str]:
-    """What to say of a progress besides its count: rate, time that is left, failures."""
-    shown = []
+    """What to say of a progress besides its count: what was there, rate, time that is left, failures."""
+    shown = [f"{progress.found} found in the store"] if progress.found else []
+    finished = progress.done - progress.found
     if progress.simulated and seconds > 1:
-        shown.append(f"{format_number(progress.simulated / seconds, 2)}/s")
+        rate = finished / seconds
+        shown.append(f"{format_number(rate, 2)}/s" if rate >= 0.1 else f"{format_number(60 * rate, 2)}/min")
     if progress.left is not None and progress.done < progress.total:
         shown.append(f"about {_duration(progress.left)} left")
     if progress.failed:
@@ -108,7 +116,17 @@ def _shown(progress: pool.Progress, seconds: float) -> list[str]:
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    return f"{max(seconds, 1):.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+@contextmanager
+def keeping(what: str) -> Iterator[None]:
+    """Ctrl-C within says what is kept, and that the same command goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"interrupted: {what}; the same command goes on from there")
+        raise typer.Exit(130) from None
 
 
 @contextmanager
