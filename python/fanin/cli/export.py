@@ -67,7 +67,7 @@ def _choose(path: Path, table: str) -> Path:
     if path.is_file():
         return path
     if table not in files:
-        raise ResultsError(f"{path}: no table {table}; this run has {', '.join(files)}")
+        raise ResultsError(f"{path}: no table {table}; this run has {', '.join(files) or 'none'}")
     return files[table]
 
 
