@@ -216,19 +216,20 @@ class Experiment:
         given = settings(overrides)
         changes = checks.changes(self) if swept else []
         found = [remarks.unmarked(self.resolved(given + change.settings)) for change in [checks.NO_CHANGE, *changes]]
-        found.append(remarks.unused(self._unused(given)))
+        found += remarks.unused(self._unused(given), self.resolved(given)["network"]["admission"])
         return list(dict.fromkeys(remark for remark in found if remark))
 
     def _unused(self, given: Settings) -> list[str]:
-        """Values of schemes that neither the scenario nor its sweep uses."""
-        schemes = [
+        """Values that do nothing in the scenario nor in its sweep: of other schemes, or beside another admission."""
+        chosen = (".scheme", "network.admission")
+        choices = [
             change.settings
             for change in checks.changes(self)
-            if any(path.endswith(".scheme") for path, _ in change.settings)
+            if any(path.endswith(chosen) for path, _ in change.settings)
         ]
         every = [
             _engine.unused(self._engine_text, str(self.scenario_path), self.overrides + given + change)
-            for change in [[], *schemes]
+            for change in [[], *choices]
         ]
         return [path for path in every[0] if all(path in unused for unused in every)]
 

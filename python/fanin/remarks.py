@@ -52,8 +52,14 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     return f'{", ".join(schemes)} waits for marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'
 
 
-def unused(paths: list[str]) -> str | None:
-    """A remark on values of schemes that no run uses."""
-    if not paths:
-        return None
-    return f"{', '.join(paths)}: no traffic and no network of this scenario uses that scheme, so nothing comes of it"
+def unused(paths: list[str], admission: str) -> list[str]:
+    """Remarks on values of schemes that no run uses, and on those of the network beside another way of admission."""
+    schemes = [path for path in paths if path.startswith("scheme.")]
+    network = [path for path in paths if path not in schemes]
+    found = []
+    if schemes:
+        why = "no traffic and no network of this scenario uses that scheme, so nothing comes of it"
+        found.append(f"{', '.join(schemes)}: {why}")
+    if network:
+        found.append(f'{", ".join(network)}: of no effect with network.admission = "{admission}"; leave it out')
+    return found

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fanin import remarks
 from fanin.errors import ScenarioError
 from fanin.format.plot import is_of_table
 from fanin.format.values import expand, parse_range, parse_values
@@ -104,3 +105,10 @@ def test_totals_and_result_tables_of_one_name_are_told_apart() -> None:
     assert not is_of_table("drops")
     assert is_of_table("drops.at_s")
     assert not is_of_table("groups.bursts.drops")
+
+
+def test_values_that_do_nothing_are_named_with_the_reason() -> None:
+    assert remarks.unused([], "static") == []
+    schemes, network = remarks.unused(["scheme.dctcp.g", "network.buffer"], "dynamic-threshold")
+    assert schemes.startswith("scheme.dctcp.g: no traffic and no network of this scenario uses that scheme")
+    assert network == 'network.buffer: of no effect with network.admission = "dynamic-threshold"; leave it out'

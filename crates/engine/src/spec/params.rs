@@ -57,6 +57,8 @@ pub struct Param {
     pub max: f64,
     /// A choice of the same table, key and word, with which this key does nothing: writing it then is an error.
     pub idle_with: Option<(&'static str, &'static str)>,
+    /// The same, where to write it is no error, but said by [`super::Scenario::unused`].
+    pub ignored_with: Option<(&'static str, &'static str)>,
 }
 
 impl Param {
@@ -68,7 +70,8 @@ impl Param {
         doc: &'static str,
         source: &'static str,
     ) -> Self {
-        Self { key, kind, default, doc, source, reading: "", min: 0.0, max: f64::INFINITY, idle_with: None }
+        let (min, max) = (0.0, f64::INFINITY);
+        Self { key, kind, default, doc, source, reading: "", min, max, idle_with: None, ignored_with: None }
     }
     /// The same key, never below `min`.
     #[must_use]
@@ -86,6 +89,12 @@ impl Param {
     #[must_use]
     pub const fn idle_with(mut self, key: &'static str, word: &'static str) -> Self {
         self.idle_with = Some((key, word));
+        self
+    }
+    /// The same key, of no effect beside the choice of `word` for `key`, where one scenario may be run with either word.
+    #[must_use]
+    pub const fn ignored_with(mut self, key: &'static str, word: &'static str) -> Self {
+        self.ignored_with = Some((key, word));
         self
     }
     /// The same key, marked as the choice of one reading of a paper.

@@ -262,11 +262,13 @@ impl Scenario {
         std::iter::once(scheme).chain(rows(&group.params))
     }
 
-    /// Paths of the values that were written for schemes that nobody uses.
+    /// Paths of the values that were written and do nothing: of schemes that nobody uses, and of the network's keys beside
+    /// another way of admission.
     pub fn unused(&self) -> Vec<String> {
         let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
         let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, params)| params);
-        unused.flat_map(rows).filter(|row| !row.is_default).map(|row| row.path).collect()
+        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default).map(|row| row.path);
+        of_schemes.chain(self.network.params.ignored()).collect()
     }
 
     /// The schemes that the network or a traffic group names, in registry order.

@@ -237,6 +237,13 @@ impl Params {
         Ok(())
     }
 
+    /// Paths of the keys that were written and of which nothing comes beside another.
+    pub(super) fn ignored(&self) -> impl Iterator<Item = String> {
+        let beside = |item: &&Item| item.param.ignored_with.is_some_and(|(key, word)| self.text(key) == word);
+        let ignored = self.items.iter().filter(|item| item.place.is_some()).filter(beside);
+        ignored.map(|item| format!("{}.{}", self.path, item.param.key))
+    }
+
     /// Whether `key` has its default, by nobody having written it.
     pub fn is_default(&self, key: &str) -> bool {
         self.items[self.index(key)].place.is_none()

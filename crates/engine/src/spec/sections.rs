@@ -18,7 +18,7 @@ pub const NETWORK: &[Param] = &[
         "rate",
         Kind::Rate,
         "1Gbps",
-        "Rate of every link that the topology does not set apart.",
+        "Rate of every link that the topology does not set apart; Gbps counts bits, GBps bytes.",
         "1 Gbps at the hosts in PFDCT, DT-CWA, RCC, SDTCP and RCCE alike",
     )
     .at_least(1.0),
@@ -36,7 +36,8 @@ pub const NETWORK: &[Param] = &[
         "Buffer of every switch port under static admission.",
         "PFDCT, section 5.1; SDTCP, section 5.1",
     )
-    .at_least(1.0),
+    .at_least(1.0)
+    .ignored_with("admission", "dynamic-threshold"),
     Param::new(
         "buffer-counts",
         Kind::Choice(&["all", "waiting"]),
@@ -51,7 +52,8 @@ pub const NETWORK: &[Param] = &[
         "no-room",
         "When a buffer in bytes refuses a packet: once it has no room for all of it, or only once it is full.",
         "our choice: no-room; RCC's authors let in what finds less than 80 times 1500 bytes",
-    ),
+    )
+    .ignored_with("admission", "dynamic-threshold"),
     Param::new(
         "admission",
         Kind::Choice(&["static", "dynamic-threshold"]),
@@ -67,14 +69,16 @@ pub const NETWORK: &[Param] = &[
         "Memory of a switch that its ports share under dynamic-threshold.",
         "our choice: a shallow top-of-rack switch",
     )
-    .at_least(1.0),
+    .at_least(1.0)
+    .ignored_with("admission", "static"),
     Param::new(
         "dt-alpha",
         Kind::Number,
         "1",
         "Factor of the dynamic threshold: a port may hold this many times the free shared memory.",
         "Choudhury and Hahne 1998: a power of two, here 1",
-    ),
+    )
+    .ignored_with("admission", "static"),
     Param::new(
         "host-jitter",
         Kind::Time,

@@ -69,7 +69,8 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "0pkt",
             "Buffer of every port of a core; 0 for the same as buffer.",
             "the same everywhere",
-        ),
+        )
+        .ignored_with("admission", "dynamic-threshold"),
         UPLINK_DELAY,
         CORE_DELAY,
         SENDER_PLACEMENT,

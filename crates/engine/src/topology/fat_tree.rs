@@ -76,14 +76,16 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "0pkt",
             "Buffer of every port of an aggregation switch; 0 for the same as buffer, which is that of the edges.",
             "PFDCT, section 5.3: 100 packets at both",
-        ),
+        )
+        .ignored_with("admission", "dynamic-threshold"),
         Param::new(
             "core-buffer",
             Kind::Size,
             "0pkt",
             "Buffer of every port of a core; 0 for the same as buffer.",
             "PFDCT, section 4: the same; section 5.3 has 250 packets",
-        ),
+        )
+        .ignored_with("admission", "dynamic-threshold"),
         UPLINK_DELAY,
         CORE_DELAY,
         SENDER_PLACEMENT,

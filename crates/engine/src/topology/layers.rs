@@ -17,7 +17,8 @@ pub(super) const SPINE_BUFFER: Param = Param::new(
     "0pkt",
     "Buffer of every port of a spine; 0 for the same as buffer, which is that of the leaves.",
     "the same everywhere",
-);
+)
+.ignored_with("admission", "dynamic-threshold");
 
 /// The parameter of the delay of the first tier of cables between switches.
 pub(super) const UPLINK_DELAY: Param = Param::new(

@@ -37,6 +37,7 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             "Buffer of every port of an edge switch; 0 for the same as buffer, which is that of the root.",
             "DT-CWA section 4: 512 KB at switches 2 to 4",
         )
+        .ignored_with("admission", "dynamic-threshold")
         .reading("D15"),
         Param::new(
             "sender-placement",

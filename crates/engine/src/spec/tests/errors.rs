@@ -62,6 +62,40 @@ fn values_of_schemes_out_of_use_are_named() {
 }
 
 #[test]
+fn keys_of_the_network_beside_another_admission_are_named() {
+    let text = WHOLE.replace("admission = \"static\"\n", "");
+    let unused = |admission: &str, more: &[(&str, &str)]| {
+        let more = more.iter().map(|(key, value)| (format!("network.{key}"), (*value).to_owned()));
+        let set: Vec<_> = more.chain([("network.admission".to_owned(), admission.to_owned())]).collect();
+        Scenario::parse(&text, "s.toml", &set).unwrap().unused()
+    };
+    assert_eq!(unused("static", &[]), Vec::<String>::new());
+    assert_eq!(
+        unused("static", &[("dt-alpha", "2.0"), ("shared-buffer", "2MB")]),
+        ["network.shared-buffer", "network.dt-alpha"]
+    );
+    assert_eq!(unused("dynamic-threshold", &[("dt-alpha", "2.0")]), ["network.buffer"]);
+    let tier = [("topology", "leaf-spine"), ("spine-buffer", "50pkt"), ("buffer-full", "reached")];
+    assert_eq!(unused("dynamic-threshold", &tier), ["network.buffer", "network.buffer-full", "network.spine-buffer"]);
+}
+
+#[test]
+fn a_group_that_would_send_nothing_is_refused() {
+    let group = |kind: &str| {
+        let text = format!("[network]\ntopology = \"star\"\n[[traffic]]\n{kind}\n");
+        Scenario::parse(&text, "s.toml", &[]).unwrap_err().to_string()
+    };
+    let incast = group("kind = \"incast\"\nsenders = 0\nbytes-each = \"1KB\"");
+    assert_eq!(incast, "s.toml:5: traffic.incast.senders: must be at least 1, not 0");
+    let tree = group("kind = \"relay-tree\"\nsenders = 0\nbytes-each = \"1KB\"");
+    assert_eq!(tree, "s.toml:5: traffic.relay-tree.senders: must be at least 1, not 0");
+    let sessions = group("kind = \"sessions\"\nsenders = 0\nbytes-each = \"1KB\"");
+    assert_eq!(sessions, "s.toml:5: traffic.sessions.senders: must be at least 1, not 0");
+    let long = group("kind = \"background\"\nflows = 0");
+    assert_eq!(long, "s.toml:5: traffic.background.flows: must be at least 1, not 0");
+}
+
+#[test]
 fn keys_of_another_kind_name_it() {
     use crate::spec::section::{Source, check_keys};
     use crate::spec::sections::Variant;
