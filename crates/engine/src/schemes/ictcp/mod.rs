@@ -29,10 +29,10 @@ pub(super) const ROW: SchemeRow = SchemeRow {
              `flavour = rdtcp` the advertised window alone.\n\n\
              * **Quota**: slots of length 2T, with T the mean round-trip time of the flows, weighted by their traffic. The \
              first half measures the incoming rate BW_T; `BW_A = max(0, alpha C - BW_T)` is the quota of increases in the \
-             second half, and each increase takes its share of it.\n* **Each flow, each round trip**: measured throughput \
+             second half, and each increase takes its share of it (`quota`, `increase`).\n* **Each flow, each round trip**: measured throughput \
              `b_m = max(b_s, beta b_m + (1 - beta) b_s)`, expected `b_e = max(b_m, window / RTT)`, difference `d = (b_e - \
              b_m) / b_e`.\n  1. `d <= gamma1`, or `d` below one segment of the window: increase, in the second half of a slot, \
-             at most every second round trip, and if the quota allows. In slow start the window doubles; if the quota \
+             at most every second round trip (`spacing`), and if the quota allows. In slow start the window doubles; if the quota \
              does not allow that, congestion avoidance begins, which adds one segment.\n  2. `d > gamma2` in three round \
              trips running: one segment less, never below two.\n  3. Else the window stays.\n* **Fairness**: while `BW_A < \
              fair-share C`, windows above the mean lose one segment per slot.\n\nA new flow, or one that was idle for \
@@ -61,10 +61,38 @@ const PARAMS: &[Param] = &[
     )
     .at_most(1.0),
     Param::new(
+        "quota",
+        Kind::Bool,
+        "true",
+        "Whether increases are limited to the spare bandwidth that was measured.",
+        "Wu et al. 2010, section 4.2",
+    ),
+    Param::new(
+        "increase",
+        Kind::Choice(&["second-half", "any"]),
+        "second-half",
+        "When windows may grow: in the second half of a slot, or in both, the first with what the half before left.",
+        "Wu et al. 2010, section 4.2: the second half",
+    ),
+    Param::new(
+        "spacing",
+        Kind::Number,
+        "2",
+        "Round-trip times since the last change of a window before it may grow; 0: none.",
+        "Wu et al. 2010, section 4.3: at most every second round trip",
+    ),
+    Param::new(
+        "slow-start",
+        Kind::Bool,
+        "true",
+        "Whether a new flow doubles its window; under rdtcp none does.",
+        "Wu et al. 2010, section 4.3",
+    ),
+    Param::new(
         "beta",
         Kind::Fraction,
         "0.9",
-        "Weight of the past in the smoothed throughput of a flow.",
+        "Weight of the past in the smoothed throughput of a flow; 0: no smoothing.",
         "RCC's authors' code: 0.9; the paper gives none",
     )
     .at_most(1.0)
@@ -73,7 +101,7 @@ const PARAMS: &[Param] = &[
         "gamma1",
         Kind::Fraction,
         "0.1",
-        "Difference up to which a window may grow.",
+        "Difference up to which a window may grow; 1: always.",
         "Wu et al. 2010, section 4.3: 0.1",
     )
     .at_most(1.0),
@@ -81,7 +109,7 @@ const PARAMS: &[Param] = &[
         "gamma2",
         Kind::Fraction,
         "0.5",
-        "Difference above which a window shrinks.",
+        "Difference above which a window shrinks; 1: never.",
         "Wu et al. 2010, section 4.3: 0.5",
     )
     .at_most(1.0),
@@ -163,6 +191,13 @@ struct Config {
     /// The rules of RCC's authors instead of the paper's.
     rdtcp: bool,
     alpha: f64,
+    /// Increases take their share of what the capacity leaves.
+    quota: bool,
+    /// Windows may grow in the first half of a slot, too.
+    any_half: bool,
+    /// Round-trip times between a change and an increase.
+    spacing: f64,
+    slow_start: bool,
     beta: f64,
     gamma1: f64,
     gamma2: f64,
@@ -177,6 +212,10 @@ impl Config {
         Self {
             rdtcp: params.is("flavour", "rdtcp"),
             alpha: params.number("alpha"),
+            quota: params.flag("quota"),
+            any_half: params.is("increase", "any"),
+            spacing: params.number("spacing"),
+            slow_start: params.flag("slow-start"),
             beta: params.number("beta"),
             gamma1: params.number("gamma1"),
             gamma2: params.number("gamma2"),

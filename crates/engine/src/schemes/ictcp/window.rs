@@ -134,7 +134,7 @@ impl FlowWindow {
         if difference <= config.gamma1 || difference <= mss / self.window {
             self.low = 0;
             // At most every second round trip, and only while increases are open.
-            if quota.open && (now - self.last_change).secs() >= 2.0 * rtt {
+            if (quota.open || config.any_half) && (now - self.last_change).secs() >= config.spacing * rtt {
                 self.increase(now, mss, rtt, config, quota);
             }
         } else if difference > config.gamma2 {
@@ -155,11 +155,12 @@ impl FlowWindow {
         // READING: I1
         let fast = if config.rdtcp { mss } else { self.window };
         let slow = if config.rdtcp { (mss * mss / self.window).floor().max(1.0) } else { mss };
-        let grown = if (self.slow_start || config.rdtcp) && quota.take(fast / rtt) {
+        let mut allowed = |more: f64| !config.quota || quota.take(more / rtt);
+        let grown = if ((self.slow_start && config.slow_start) || config.rdtcp) && allowed(fast) {
             fast
         } else {
             self.slow_start = false;
-            if quota.take(slow / rtt) { slow } else { 0.0 }
+            if allowed(slow) { slow } else { 0.0 }
         };
         if grown > 0.0 {
             self.window += grown;
@@ -186,6 +187,10 @@ mod tests {
         Config {
             rdtcp,
             alpha: 0.9,
+            quota: true,
+            any_half: false,
+            spacing: 2.0,
+            slow_start: true,
             beta: 0.9,
             gamma1: 0.1,
             gamma2: 0.5,
@@ -261,6 +266,38 @@ mod tests {
         assert_eq!(flow.window, 20.0 * MSS, "changed one round trip ago");
         look(&mut flow, 1.0, false, &mut plenty());
         assert_eq!(flow.window, 40.0 * MSS);
+    }
+
+    #[test]
+    fn each_limit_of_an_increase_can_be_lifted() {
+        let base = config(false);
+        let (spent, shut) = (Quota { left: 0.0, open: true }, Quota { left: 1e9, open: false });
+        // What is set, quota, round trips since the last change, and the windows with the rule and without it.
+        for (lifted, quota, since, with, without) in [
+            (Config { quota: false, ..base }, spent, 9, 10.0, 20.0),
+            (Config { any_half: true, ..base }, shut, 9, 10.0, 20.0),
+            (Config { spacing: 0.0, ..base }, plenty(), 1, 10.0, 20.0),
+            (Config { slow_start: false, ..base }, plenty(), 9, 20.0, 11.0),
+            (Config { gamma1: 1.0, ..base }, plenty(), 9, 20.0, 20.0),
+        ] {
+            for (config, window) in [(base, with), (lifted, without)] {
+                let mut flow = flow();
+                let now = flow.last_look + RTT;
+                flow.last_change = now - Time::from_ps(RTT.ps() * since);
+                flow.bytes = flow.window as u64;
+                flow.look(now, MSS, &config, &mut quota.clone());
+                assert_eq!(flow.window, window * MSS, "{config:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_smoothing_one_silent_round_trip_is_a_sample_of_nothing() {
+        for (beta, measured) in [(0.9, 0.9), (0.0, 0.0)] {
+            let mut flow = FlowWindow { measured: 1.0, ..flow() };
+            flow.look(flow.last_look + RTT, MSS, &Config { beta, ..config(false) }, &mut plenty());
+            assert!((flow.measured - measured).abs() < 1e-9);
+        }
     }
 
     #[test]

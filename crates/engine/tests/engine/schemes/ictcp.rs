@@ -1,6 +1,6 @@
 //! ICTCP in the simulator.
 
-use crate::outcome::run;
+use crate::outcome::{numbers, run};
 use fanin_engine::sim::Outcome;
 
 /// The star of RCC's experiments: 1 Gbps, 40 us per link, 80 packets of 1500 bytes.
@@ -75,4 +75,78 @@ fn unused_windows_shrink() {
     };
     let [shrinking, kept] = [0.5, 1.0].map(|gamma2| (1..=6).map(|seed| timeouts(gamma2, seed)).sum::<f64>());
     assert!(shrinking > 1.5 * kept, "{shrinking} against {kept}");
+}
+
+/// Servers with open connections that answer in rounds, each `gap` after the one before.
+fn rounds(scheme: &str, senders: u32, bytes: &str, gap: &str) -> Outcome {
+    let traffic = format!(
+        "kind = \"incast\"\nsenders = {senders}\nbytes-each = \"{bytes}\"\nconnections = \"persistent\"\nrounds = 20\n\
+         gap = \"{gap}\""
+    );
+    star(scheme, &traffic, "2s")
+}
+
+fn mean_completion(outcome: &Outcome) -> f64 {
+    let times = numbers(outcome, "flows", "fct_s");
+    times.iter().sum::<f64>() / times.len() as f64
+}
+
+/// 1 MB over a new connection.
+fn one_transfer(scheme: &str) -> f64 {
+    mean_completion(&star(scheme, "kind = \"incast\"\nsenders = 1\nbytes-each = \"1MB\"", "1s"))
+}
+
+/// A server that pauses for longer than `idle` between answers, and one that pauses for less.
+fn after_a_pause(scheme: &str, gap: &str) -> f64 {
+    mean_completion(&rounds(scheme, 1, "300KB", gap))
+}
+
+#[test]
+fn without_the_quota_windows_outgrow_the_buffer() {
+    assert_eq!(incast("", 30).number("drops"), 0.0);
+    assert!(incast("quota = false", 30).number("drops") > 0.0);
+}
+
+/// Two rules hold growth back, each alone: only the second half of a slot, and only every second round trip.
+#[test]
+fn increases_at_any_time_complete_sooner() {
+    let with = after_a_pause("", "12ms");
+    let any = after_a_pause("increase = \"any\"", "12ms");
+    let often = after_a_pause("spacing = 0", "12ms");
+    let both = after_a_pause("increase = \"any\"\nspacing = 0", "12ms");
+    assert!(any < 0.96 * with && often < 0.96 * with && both < any.min(often), "{with}, {any}, {often}, {both}");
+}
+
+#[test]
+fn without_slow_start_a_transfer_takes_longer() {
+    let (with, without) = (one_transfer(""), one_transfer("slow-start = false"));
+    assert!(without > 1.1 * with, "{without} against {with}");
+}
+
+/// Windows that pauses leave unused would grow all the same, and the next answers meet in the queue.
+#[test]
+fn windows_that_are_not_used_do_not_grow() {
+    let queue = |scheme: &str| rounds(scheme, 8, "64KB", "1ms").number("queue_waiting_mean_changes_bytes");
+    let (with, without) = (queue(""), queue("gamma1 = 1.0"));
+    assert!(without > 5.0 * with, "{without} against {with}");
+}
+
+/// Three silent round trips in a row would already cost a segment.
+#[test]
+fn smoothing_keeps_windows_through_short_pauses() {
+    let (with, without) = (after_a_pause("", "3ms"), after_a_pause("beta = 0.0", "3ms"));
+    assert!(without > 1.1 * with, "{without} against {with}");
+}
+
+#[test]
+fn longer_slots_grow_windows_later() {
+    let (with, longer) = (one_transfer(""), one_transfer("min-slot = \"2ms\""));
+    assert!(longer > 1.4 * with, "{longer} against {with}");
+}
+
+/// Silence has taken the window back by then either way; the idle flow doubles again, the other adds segments.
+#[test]
+fn an_idle_flow_begins_anew_in_slow_start() {
+    let (with, never) = (after_a_pause("", "12ms"), after_a_pause("idle = \"1000s\"", "12ms"));
+    assert!(never > 1.05 * with, "{never} against {with}");
 }
