@@ -4,7 +4,7 @@
 //! other values, and prints a Markdown table of goodput and 99th percentile of the completion times, medians over
 //! seeds, with the mean of the changes of each seed and its 95 % interval. Where neither change is half a per cent and
 //! larger than its interval, other situations are tried until one shows what the reading is for. Words and switches
-//! are tried from the tables of parameters, numbers as the readings name them.
+//! are tried from the tables of parameters, numbers as [`NUMBERS`] lists them.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 use fanin_engine::schemes::{self, SchemeRow};
@@ -20,8 +20,8 @@ const STUDENT: f64 = 2.776;
 /// Keys and values.
 type Values = &'static [(&'static str, &'static str)];
 
-/// Other values of numbers, as the readings and their papers name them: scheme, reading, and keys of the scheme's table or
-/// paths with their values.
+/// Other values of numbers: those that a reading or its paper names and, where neither names one, a value far enough from
+/// the default to show what the number does. Scheme, reading, and keys of the scheme's table or paths with their values.
 const NUMBERS: &[(&str, &str, Values)] = &[
     ("dctcp", "DCTCP2", &[("min-window", "1mss")]),
     ("l2dct", "L2DCT2", &[("weight-max", "1.5")]),
