@@ -368,6 +368,10 @@ impl<'a> Reader<'a> {
             }
             groups.push(group);
         }
+        // An incast of none beside other traffic is a point of a figure; alone it tells nothing.
+        if groups.iter().all(|group| group.kind == "incast" && group.params.integer("senders") == 0) {
+            return Err(groups[0].params.fail("senders", "must be at least 1, not 0, where there is no other traffic"));
+        }
         Ok(groups)
     }
 

@@ -33,8 +33,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
 };
 
 const PARAMS: &[Param] = &[
-    Param::new("senders", Kind::Integer, "", "Number of servers that answer.", "required")
-        .at_least(1.0)
+    Param::new("senders", Kind::Integer, "", "Number of servers that answer; 0 for none.", "required")
         .at_most(1_000_000.0),
     BYTES_EACH,
     BYTES_TOTAL,

@@ -86,11 +86,15 @@ fn a_group_that_would_send_nothing_is_refused() {
         Scenario::parse(&text, "s.toml", &[]).unwrap_err().to_string()
     };
     let incast = group("kind = \"incast\"\nsenders = 0\nbytes-each = \"1KB\"");
-    assert_eq!(incast, "s.toml:5: traffic.incast.senders: must be at least 1, not 0");
+    let alone = "must be at least 1, not 0, where there is no other traffic";
+    assert_eq!(incast, format!("s.toml:5: traffic.incast.senders: {alone}"));
     let tree = group("kind = \"relay-tree\"\nsenders = 0\nbytes-each = \"1KB\"");
     assert_eq!(tree, "s.toml:5: traffic.relay-tree.senders: must be at least 1, not 0");
     let sessions = group("kind = \"sessions\"\nsenders = 0\nbytes-each = \"1KB\"");
     assert_eq!(sessions, "s.toml:5: traffic.sessions.senders: must be at least 1, not 0");
+    let beside = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 0\nbytes-each = \"1KB\"\n\
+                  [[traffic]]\nkind = \"background\"\nflows = 1\n";
+    assert!(Scenario::parse(beside, "s.toml", &[]).is_ok());
     let long = group("kind = \"background\"\nflows = 0");
     assert_eq!(long, "s.toml:5: traffic.background.flows: must be at least 1, not 0");
 }
