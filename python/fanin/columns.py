@@ -11,7 +11,7 @@ import polars as pl
 from fanin.format.column import Column
 from fanin.format.values import Scalar
 from fanin.formula import evaluate
-from fanin.stats import Floats
+from fanin.stats import Floats, percentile
 from fanin.units import quantity
 
 if TYPE_CHECKING:
@@ -86,12 +86,6 @@ def _taken(column: Column, table: Table) -> float | None:
         assert column.gap is not None
         return 1.0 + float((np.diff(np.sort(values)) > column.gap).sum())
     return TAKES[column.take](values) if column.take in TAKES else percentile(values, float(column.take[1:]))
-
-
-def percentile(values: Floats, percent: float) -> float:
-    """Nearest rank: the smallest value that so many per cent of the values do not exceed."""
-    rank = max(int(np.ceil(percent / 100 * len(values))), 1)
-    return float(np.sort(values)[rank - 1])
 
 
 def jain(values: Floats) -> float:

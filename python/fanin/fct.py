@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from fanin.errors import ResultsError
-from fanin.stats import Floats
+from fanin.stats import Floats, percentile
 
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 
@@ -112,15 +112,9 @@ def _row(flows: pl.DataFrame, definition: Definition) -> dict[str, Any]:
         "bytes_to": flows["bytes"].max(),
         "fct_mean_s": float(fct.mean()),
     }
-    row |= {f"fct_p{percent:g}_s": _percentile(fct, percent) for percent in PERCENTILES}
+    row |= {f"fct_p{percent:g}_s": percentile(fct, percent) for percent in PERCENTILES}
     row["slowdown_mean"] = float(slowdown.mean())
-    return row | {f"slowdown_p{percent:g}": _percentile(slowdown, percent) for percent in PERCENTILES}
-
-
-def _percentile(ordered: Floats, percent: float) -> float:
-    """Nearest rank."""
-    rank = max(-(-int(percent * 10) * len(ordered) // 1000), 1)
-    return float(ordered[rank - 1])
+    return row | {f"slowdown_p{percent:g}": percentile(slowdown, percent) for percent in PERCENTILES}
 
 
 HEADER = ["flows", "from", "to", "completion p50", "p99", "slowdown mean", "p50", "p95", "p99", "p99.9"]

@@ -1,8 +1,9 @@
-"""Means and their 95 % confidence intervals over seeds."""
+"""Percentiles of a run; means and their 95 % confidence intervals over seeds."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -40,3 +41,10 @@ def mean_interval(values: Floats) -> tuple[float, float]:
         return float(values[0]), 0.0
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     return mean, t_quantile(len(values) - 1) * error
+
+
+def percentile(values: Floats, percent: float) -> float:
+    """Nearest rank: the smallest value that so many per cent of the values do not exceed."""
+    # Exact, as 99.9 % of 1000 values are 999 of them, which floating point makes 999.0000000000001.
+    rank = max(math.ceil(Fraction(str(percent)) * len(values) / 100), 1)
+    return float(np.sort(values)[rank - 1])

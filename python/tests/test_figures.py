@@ -3,14 +3,16 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import fanin
 from fanin import plots
-from fanin.columns import jain, percentile
+from fanin.columns import jain
 from fanin.errors import FaninError, RunError, ScenarioError
 from fanin.plots.topology import arranged, levels
+from fanin.stats import percentile
 from fanin.sweep import points
 
 PAPER = """
@@ -377,6 +379,10 @@ def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
 def test_percentiles_and_fairness_by_hand():
     values = pl.Series([4.0, 1.0, 2.0, 3.0]).to_numpy()
     assert [percentile(values, percent) for percent in (0, 25, 26, 50, 99, 100)] == [1, 1, 2, 2, 4, 4]
+    # In floating point each of these is one rank too high.
+    ranks = np.arange(1.0, 1001.0)
+    assert percentile(ranks, 99.9) == 999
+    assert [percentile(ranks[:100], percent) for percent in (7, 14, 28, 55, 56)] == [7, 14, 28, 55, 56]
     assert jain(values) == pytest.approx(100 / 120)
     assert jain(values * 0) == 1
 
