@@ -255,6 +255,9 @@ class Study:
 
         """
         self._base = self._default_rows(self._seeds)
+        for goal in self._goals:
+            if math.isnan(float(goal.values(self._base, self._base).mean())):
+                raise RunError(f"the scenario as it is has no {goal.name}: choose another --goal")
         with self._quiet():
             trials = self._begin(trials)
             while (done := len(self._finished())) < trials:
@@ -272,17 +275,25 @@ class Study:
     def _begin(self, trials: int) -> int:
         """Cleans up after a killed search, or puts the first trials in line; returns how many there can be."""
         state = self._optuna.trial.TrialState
-        for trial in self._study.get_trials(states=(state.RUNNING,)):
+        killed = self._study.get_trials(states=(state.RUNNING,))
+        for trial in killed:
             self._study.tell(trial.number, state=state.FAIL)
         counts = [each.every for each in self._params]
         size = math.prod(len(each) if each is not None else 10**9 for each in counts)
-        if not self._study.get_trials():
+        if "in line" not in self._study.user_attrs:
+            line: list[dict[str, float]] = []
             if size <= trials:
                 # A few values: all of them, and nothing is left to chance.
-                for drawn in itertools.product(*(each or [] for each in counts)):
-                    self._study.enqueue_trial(self._drawn(drawn))
+                line = [self._drawn(drawn) for drawn in itertools.product(*(each or [] for each in counts))]
             elif (first := self._default_drawn()) is not None:
-                self._study.enqueue_trial(first)
+                line = [first]
+            # A search that was killed in here has put the first ones in line already.
+            for drawn in line[len(self._study.get_trials(deepcopy=False)) :]:
+                self._study.enqueue_trial(drawn)
+            self._study.set_user_attr("in line", True)
+        # What was under way is tried again, the same values in the same order.
+        for trial in killed:
+            self._study.enqueue_trial(trial.system_attrs.get("fixed_params", trial.params))
         return min(trials, size)
 
     def _drawn(self, numbers: Sequence[float]) -> dict[str, float]:
@@ -321,9 +332,14 @@ class Study:
                 self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
                 continue
             finished = [row for row in mine if not isinstance(row, Failure)]
+            values = [float(goal.values(finished, self._base).mean()) for goal in self._goals]
+            if any(map(math.isnan, values)):
+                trial.set_user_attr("error", "a goal has no value")
+                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+                continue
             for keep, by in zip(self._keeps, self._violations(finished), strict=True):
                 trial.set_constraint(keep.text, by)
-            self._study.tell(trial, [float(goal.values(finished, self._base).mean()) for goal in self._goals])
+            self._study.tell(trial, values)
 
     def _violations(self, rows: list[Row]) -> list[float]:
         """How far each bound is broken, as a share of it; below zero if it is kept."""

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import polars as pl
 import pytest
 from test_capacity import TINY
 
@@ -62,14 +63,15 @@ def test_bounds_decide_what_counts(cli, tiny):
     assert (none.code, "no trial keeps the bounds" in none.err) == (1, True)
 
 
-def test_an_interrupted_study_goes_the_same_way(cli, tiny, monkeypatch):
+@pytest.mark.parametrize("batch", [2, 4])
+def test_an_interrupted_study_goes_the_same_way(cli, tiny, monkeypatch, batch):
     arguments = (*BUFFER, "--goal", "drops", "--trials", "12", "--fresh", "3")
     whole = tuned(cli, *arguments, "--out", "whole")
     real, batches = fanin.laboratory.outcomes, []
 
     def interrupted(*rest, **named):
         batches.append(1)
-        if len(batches) == 4:
+        if len(batches) == batch:
             raise KeyboardInterrupt
         return real(*rest, **named)
 
@@ -114,6 +116,32 @@ def test_the_front_has_what_nothing_beats(tiny):
 def test_a_few_values_are_all_tried(cli, tiny):
     found = tuned(cli, "--param", "transport.initial-window=1mss,2mss,4mss", "--goal", "drops", "--fresh", "3")
     assert (found["trials"], found["best"][0]["values"]) == (3, {"transport.initial-window": "1mss"})
+
+
+def test_a_few_values_are_all_tried_though_the_first_batch_was_interrupted(cli, tiny, monkeypatch):
+    sizes = [f"{packets}pkt" for packets in (12, 16, 20, 28, 40, 64)]
+    arguments = ("tune", "tiny.toml", "--param", f"network.buffer={','.join(sizes)}", "--goal", "drops", "--fresh", "3")
+    real, batches = fanin.laboratory.outcomes, []
+
+    def interrupted(*rest, **named):
+        batches.append(1)
+        if len(batches) == 2:
+            raise KeyboardInterrupt
+        return real(*rest, **named)
+
+    monkeypatch.setattr("fanin.laboratory.outcomes", interrupted)
+    assert cli(*arguments).code == 130
+    assert cli(*arguments).code == 0
+    (trials,) = Path("results").glob("studies/*/trials.csv")
+    assert sorted(pl.read_csv(trials)["network.buffer"]) == sorted(sizes)
+
+
+def test_a_goal_without_a_value_is_refused(cli, tiny):
+    tiny.write_text(
+        '[network]\ntopology = "star"\n[[traffic]]\nkind = "background"\nflows = 1\n[run]\nduration = "5ms"\n'
+    )
+    result = cli("tune", "tiny.toml", *BUFFER, "--goal", "query-p99", "--trials", "4")
+    assert (result.code, "has no query-p99: choose another --goal" in result.err) == (1, True)
 
 
 def test_what_is_not_better_is_called_so(cli, tiny):
