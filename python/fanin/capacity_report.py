@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from fanin.experiment import Experiment
 from fanin.format.plot import Plot
 from fanin.format.values import Scalar
 from fanin.plots.series import Drawn
-from fanin.scenario import OWNED
 from fanin.store import whole_folder
 from fanin.summary import Column, column
 
@@ -28,10 +25,7 @@ SCHEME = "transport.scheme"
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
     """The folder of a search; its name has a hash of what is simulated and asked for."""
-    base = {key: value for key, value in experiment.resolved().items() if key not in OWNED}
-    text = json.dumps([base, asked], sort_keys=True)
-    name = f"{experiment.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    return Path(out) / CAPACITIES / name
+    return Path(out) / CAPACITIES / experiment.folder_name(asked)
 
 
 def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> list[Path]:

@@ -6,7 +6,6 @@ the same sweep leaves the same bytes, however often it was killed and wherever i
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -25,7 +24,6 @@ from fanin.experiment import Experiment
 from fanin.failures import Failure
 from fanin.format.plot import Plot
 from fanin.runs import Run
-from fanin.scenario import OWNED
 from fanin.stats import mean_interval
 from fanin.store import whole_folder
 from fanin.summary import column, totals
@@ -65,12 +63,9 @@ class Head:
 
 def head(experiment: Experiment, points: list[Point], wanted: list[str] | None = None) -> Head:
     """Describes a sweep; its id is a hash of what is simulated and tabulated, whatever engine does it."""
-    base = {key: value for key, value in experiment.resolved().items() if key not in OWNED}
     own = [each.model_dump(mode="json") for each in experiment.columns]
-    text = json.dumps([base, [point.row for point in points], own], sort_keys=True)
-    name = f"{experiment.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     return Head(
-        id=name,
+        id=experiment.folder_name([point.row for point in points], own),
         title=experiment.document.title or experiment.name,
         keys=experiment.swept,
         seeds=sorted({point.seed for point in points}),

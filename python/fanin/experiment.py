@@ -20,7 +20,7 @@ from fanin.format.sweep import Quick, Sweep, Variant
 from fanin.format.values import Scalar
 from fanin.runs import Run, html_table
 from fanin.scenario import Document, nearest
-from fanin.store import Store, run_id
+from fanin.store import Store, run_id, simulated
 from fanin.toml_lines import line_of, without
 
 Overrides = Mapping[str, Scalar] | Sequence[tuple[str, Scalar]]
@@ -90,6 +90,11 @@ class Experiment:
                 raise ScenarioError("--zip", None, name, "does not vary", nearest(name, list(paths)))
         varied.sweep = self.sweep.model_copy(update={"variables": paths, "zip_": zips})
         return varied
+
+    def folder_name(self, *asked: object) -> str:
+        """A name for what was asked of the scenario: its own, and a hash of what is simulated and asked for."""
+        text = json.dumps([simulated(self.resolved()), *asked], sort_keys=True)
+        return f"{self.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
     @cached_property
     def swept(self) -> list[str]:

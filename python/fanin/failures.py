@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from fanin import _engine
 from fanin.errors import RunError, ScenarioError
 from fanin.experiment import Settings
-from fanin.store import write_whole, writing
+from fanin.store import now, write_whole, writing
 
 FAILURES = "failures"
 
@@ -74,8 +73,7 @@ class Failures:
             ResultsError: the folder cannot be written.
 
         """
-        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        content = asdict(failure) | {"engine_version": _engine.version(), "failed": when}
+        content = asdict(failure) | {"engine_version": _engine.version(), "failed": now()}
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._path(failure.run_id), (json.dumps(content, indent=1) + "\n").encode())

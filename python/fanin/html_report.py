@@ -22,7 +22,7 @@ from fanin import ledger, pages
 from fanin.errors import ResultsError
 from fanin.ledger import STATUSES, Standing, Status
 from fanin.record import Drawn, Work
-from fanin.store import clear_leftovers, replace_folder, temporary_beside, writing
+from fanin.store import whole_folder, writing
 from fanin.summary import format_number
 
 FOLDER = "report"
@@ -80,18 +80,11 @@ def write(out: Path | str, to: Path | str | None = None) -> Path:
     standings = ledger.standings(out)
     if not any(each.record for each in standings):
         raise ResultsError(f"{out}: no results yet; run 'fanin reproduce' first")
-    temporary = temporary_beside(final)
-    try:
-        with writing(final, "--to"):
-            temporary.mkdir(parents=True)
-            clear_leftovers(final.parent)
-            drawings = {each.key: _drawings(each, temporary) for each in standings}
-            files = {each.key: _source(each, temporary) for each in standings}
-            page = _render(standings, drawings, files)
-            (temporary / PAGE).write_text(page, encoding="utf-8")
-            replace_folder(temporary, final)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with whole_folder(final, "--to") as temporary:
+        drawings = {each.key: _drawings(each, temporary) for each in standings}
+        files = {each.key: _source(each, temporary) for each in standings}
+        page = _render(standings, drawings, files)
+        (temporary / PAGE).write_text(page, encoding="utf-8")
     return final / PAGE
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from fanin.dataset import DataSet, Head, Row, as_json
 from fanin.errors import ResultsError
-from fanin.store import RUNS, Store, read_run, replace_folder, temporary_beside, write_whole, writing
+from fanin.store import RUNS, Store, read_run, replacing, write_whole, writing
 
 SHARDS = "shards"
 
@@ -189,11 +189,5 @@ def _adopt(root: Path, row: Row, out: Path) -> None:
             return
     for file in run.manifest["files"]:
         run.check(file)
-    temporary = temporary_beside(final)
-    try:
-        with writing(final.parent):
-            final.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copytree(run.folder, temporary)
-            replace_folder(temporary, final)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with writing(final.parent), replacing(final) as temporary:
+        shutil.copytree(run.folder, temporary, dirs_exist_ok=True)

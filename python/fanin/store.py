@@ -106,10 +106,14 @@ def damaged(path: Path, why: str) -> str:
     return f"{path}: no result of fanin's, or a damaged one ({why})"
 
 
+def simulated(resolved: dict[str, Any]) -> dict[str, Any]:
+    """What of a resolved scenario says what is simulated, and not what is done with it."""
+    return {key: value for key, value in resolved.items() if key not in OWNED}
+
+
 def run_id(resolved: dict[str, Any]) -> str:
     """Name of a run: a hash of what is simulated and of the engine that simulates it."""
-    simulated = {key: value for key, value in resolved.items() if key not in OWNED}
-    return _digest([simulated, _engine.version()])
+    return _digest([simulated(resolved), _engine.version()])
 
 
 def _digest(value: object) -> str:
@@ -117,7 +121,8 @@ def _digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _now() -> str:
+def now() -> str:
+    """The time of day as a manifest has it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
@@ -197,7 +202,7 @@ class Store:
             probe = self.folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
             probe.mkdir()
             probe.rmdir()
-            clear_leftovers(self.folder)
+            _clear_leftovers(self.folder)
 
     def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
         """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
@@ -234,16 +239,10 @@ class Store:
         """
         tables = [table for table in output.table_names if table in {*tables, *self.tables(name)}]
         final = self.folder / name
-        temporary = temporary_beside(final)
-        try:
-            with writing(self.folder):
-                temporary.mkdir(parents=True)
-                manifest = _write(temporary, output, tables, resolved)
-                manifest = {"run_id": name, "experiment": experiment} | manifest
-                _write_synced(temporary / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
-                replace_folder(temporary, final)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        with writing(self.folder), replacing(final) as temporary:
+            manifest = _write(temporary, output, tables, resolved)
+            manifest = {"run_id": name, "experiment": experiment} | manifest
+            _write_manifest(temporary, manifest)
         return StoredRun(final, manifest)
 
     def save_measured(
@@ -264,18 +263,12 @@ class Store:
             "summary": {**row, "result_hash": hashlib.sha256(content).hexdigest()[:16]},
             "measured": {"command": command, "point": point},
             "files": {},
-            "finished": _now(),
+            "finished": now(),
             **provenance(),
         }
         final = self.folder / name
-        temporary = temporary_beside(final)
-        try:
-            with writing(self.folder):
-                temporary.mkdir(parents=True)
-                _write_synced(temporary / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
-                replace_folder(temporary, final)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        with writing(self.folder), replacing(final) as temporary:
+            _write_manifest(temporary, manifest)
         return StoredRun(final, manifest)
 
 
@@ -303,9 +296,13 @@ def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, 
         "summary": json.loads(output.summary),
         "scenario": resolved,
         "files": files,
-        "finished": _now(),
+        "finished": now(),
         **provenance(),
     }
+
+
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    _write_synced(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 
 def _record(path: Path) -> dict[str, Any]:
@@ -361,31 +358,36 @@ def write_whole(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def temporary_beside(final: Path) -> Path:
-    """A name for a folder that is to become ``final`` once it is whole."""
-    return final.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+@contextmanager
+def replacing(final: Path) -> Iterator[Path]:
+    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays."""
+    temporary = final.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        _replace_folder(temporary, final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
-def whole_folder(final: Path) -> Iterator[Path]:
-    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays.
+def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
+    """The same among folders that nobody clears of what killed writers left.
+
+    Args:
+        final: The folder.
+        option: The one that names another place.
 
     Raises:
         ResultsError: the folder cannot be written.
 
     """
-    temporary = temporary_beside(final)
-    try:
-        with writing(final):
-            temporary.mkdir(parents=True)
-            clear_leftovers(final.parent)
-            yield temporary
-            replace_folder(temporary, final)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with writing(final, option), replacing(final) as temporary:
+        _clear_leftovers(final.parent)
+        yield temporary
 
 
-def clear_leftovers(folder: Path) -> None:
+def _clear_leftovers(folder: Path) -> None:
     """Removes what killed writers left in a folder."""
     for leftover in folder.glob(f"{_TEMPORARY}*"):
         # A young one may belong to another process that is still writing, or be gone by now.
@@ -397,7 +399,7 @@ def clear_leftovers(folder: Path) -> None:
                     leftover.unlink()
 
 
-def replace_folder(temporary: Path, final: Path) -> None:
+def _replace_folder(temporary: Path, final: Path) -> None:
     """Renames a folder onto another: the old one, if any, steps aside first."""
     aside = temporary.with_name(f"{temporary.name}-old")
     while True:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ from fanin import plots
 from fanin.dataset import as_json
 from fanin.experiment import Experiment
 from fanin.goals import Goal, Keep
-from fanin.scenario import OWNED
 from fanin.store import write_whole, writing
 from fanin.sweep import frame_of
 from fanin.tuning import Checked, Trial, Tuned, front, snippet
@@ -24,10 +21,7 @@ STUDIES = "studies"
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
     """The folder of a study; its name has a hash of what is simulated and asked for."""
-    base = {key: value for key, value in experiment.resolved().items() if key not in OWNED}
-    text = json.dumps([base, asked], sort_keys=True)
-    name = f"{experiment.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    return Path(out) / STUDIES / name
+    return Path(out) / STUDIES / experiment.folder_name(asked)
 
 
 def as_dict(tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[str, Any]:
