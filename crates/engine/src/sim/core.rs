@@ -54,6 +54,15 @@ impl Port {
         &self.ring[i as usize & mask]
     }
 
+    /// Takes the first packet of the link, which arrives now.
+    #[inline(always)]
+    fn pop(&mut self, now: Time) -> Packet {
+        let packet = *self.at(self.head);
+        debug_assert_eq!(packet.arrival, now.ps());
+        self.head = self.head.wrapping_add(1);
+        packet
+    }
+
     /// When the first packet of the link arrives; never, if there is none.
     #[inline(always)]
     fn first_arrival(&self) -> Time {
@@ -514,9 +523,7 @@ impl Core {
         if port.exact || port.scheduled {
             return self.deliver_followed(link, now);
         }
-        let packet = *port.at(port.head);
-        debug_assert_eq!(packet.arrival, now.ps());
-        port.head = port.head.wrapping_add(1);
+        let packet = port.pop(now);
         let next = port.first_arrival();
         self.links.replace_top(link, next, now);
         packet
@@ -531,9 +538,7 @@ impl Core {
             self.follow(link, now);
         }
         let port = &mut self.ports[link.index()];
-        let packet = *port.at(port.head);
-        debug_assert_eq!(packet.arrival, now.ps());
-        port.head = port.head.wrapping_add(1);
+        let packet = port.pop(now);
         if port.scheduled && port.head == port.tail {
             self.catch_up(link, now);
         }

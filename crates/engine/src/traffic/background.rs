@@ -1,6 +1,6 @@
 //! Background: long flows, endless or of a given size, that begin one after the other and may stop so.
 
-use super::{Connection, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
+use super::{Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
 use crate::spec::{Kind, Param, Params, Sizes, SpecError};
 use crate::topology::{BY_PART, Demand};
 use crate::units::Time;
@@ -119,17 +119,11 @@ impl Traffic for Background {
             // Nobody sends to itself: the next one does.
             let from = host(&senders, if host(&senders, i) == to { i + 1 } else { i });
             let after = self.interval * i as u64;
+            let start = self.start + after + self.spread.draw(cx.stream);
+            let bytes = self.sizes.as_ref().map(|sizes| sizes.draw(cx.stream));
             cx.actions.push(TrafficAction::Transfer(TransferSpec {
-                start: self.start + after + self.spread.draw(cx.stream),
-                from,
-                to,
-                bytes: self.sizes.as_ref().map(|sizes| sizes.draw(cx.stream)),
                 stop: self.stop.map(|stop| stop + after),
-                connection: Connection::Fresh,
-                request: None,
-                in_query: false,
-                deadline: None,
-                class: None,
+                ..TransferSpec::new(start, [from, to], bytes)
             }));
         }
     }

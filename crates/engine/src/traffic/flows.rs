@@ -6,7 +6,7 @@
 use super::flow_file::{BadLine, FlowFile, ListedFlow};
 use super::sessions::demand;
 use super::sessions::params::{PLACEMENT, RECEIVERS, SENDERS};
-use super::{Connection, Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
+use super::{Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
 use crate::ids::NodeId;
 use crate::spec::{Kind, Param, Params, SpecError};
 use crate::units::Time;
@@ -110,16 +110,9 @@ impl Flows {
     fn begin(&mut self, flow: &ListedFlow, cx: &mut TrafficCx<'_>) {
         match ends(flow, cx.senders, cx.receivers) {
             Ok((from, to)) => cx.actions.push(TrafficAction::Transfer(TransferSpec {
-                start: self.start + flow.start,
-                from,
-                to,
-                bytes: Some(flow.bytes),
-                stop: None,
-                connection: Connection::Fresh,
-                request: None,
-                in_query: false,
                 deadline: flow.deadline,
                 class: self.classes.iter().position(|class| *class == flow.class).map(|class| class as u32),
+                ..TransferSpec::new(self.start + flow.start, [from, to], Some(flow.bytes))
             })),
             Err(bad) => self.fail(&bad, cx),
         }

@@ -190,17 +190,12 @@ impl Incast {
         let delay = if self.together { Time::ZERO } else { self.spread.draw(cx.stream) };
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
         let bytes = Some(self.answers.bytes(i, self.senders, cx.stream));
+        let ends = [host(&self.order, i), cx.receivers[self.receiver]];
         cx.actions.push(TrafficAction::Transfer(TransferSpec {
-            start: at + delay,
-            from: host(&self.order, i),
-            to: cx.receivers[self.receiver],
-            bytes,
-            stop: None,
             connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
             request: (self.request > 0).then_some(Request { bytes: self.request, think }),
             in_query: true,
-            deadline: None,
-            class: None,
+            ..TransferSpec::new(at + delay, ends, bytes)
         }));
     }
 }

@@ -123,6 +123,37 @@ pub struct TransferSpec {
     pub class: Option<u32>,
 }
 
+impl TransferSpec {
+    /// A transfer on a connection of its own that nobody asks for: the rest is set where it differs.
+    #[must_use]
+    pub fn new(start: Time, [from, to]: [NodeId; 2], bytes: Option<u64>) -> Self {
+        Self {
+            start,
+            from,
+            to,
+            bytes,
+            stop: None,
+            connection: Connection::Fresh,
+            request: None,
+            in_query: false,
+            deadline: None,
+            class: None,
+        }
+    }
+
+    /// An answer of a worker, part of the query announced last, after thinking; without a `request` in packets nobody
+    /// hears the question, and the worker thinks from `at` on.
+    #[must_use]
+    pub fn answer(at: Time, ends: [NodeId; 2], bytes: u64, request: Request) -> Self {
+        let asked = request.bytes > 0;
+        Self {
+            request: asked.then_some(request),
+            in_query: true,
+            ..Self::new(if asked { at } else { at + request.think }, ends, Some(bytes))
+        }
+    }
+}
+
 /// What a pattern wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrafficAction {

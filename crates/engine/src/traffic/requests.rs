@@ -7,7 +7,7 @@ use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
 use super::offered::{Offered, count, stop};
 use super::sessions::params::{COUNT, INTERVAL, LOAD, LOAD_OF, PLACEMENT, RECEIVERS, SENDERS, START, STOP, THINK};
 use super::sessions::{demand, receivers};
-use super::{Connection, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
+use super::{Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
 use crate::ids::NodeId;
 use crate::spec::{Kind, Param, Params, SpecError};
 use crate::units::Time;
@@ -122,19 +122,9 @@ impl Requests {
     fn ask(&self, i: usize, worker: NodeId, client: NodeId, cx: &mut TrafficCx<'_>) {
         let start = cx.now + cx.stream.uniform_time(self.jitter);
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
-        let asked = self.request > 0;
-        cx.actions.push(TrafficAction::Transfer(TransferSpec {
-            start: if asked { start } else { start + think },
-            from: worker,
-            to: client,
-            bytes: Some(self.answers.bytes(i, self.fan_in, cx.stream)),
-            stop: None,
-            connection: Connection::Fresh,
-            request: asked.then_some(Request { bytes: self.request, think }),
-            in_query: true,
-            deadline: None,
-            class: None,
-        }));
+        let bytes = self.answers.bytes(i, self.fan_in, cx.stream);
+        let request = Request { bytes: self.request, think };
+        cx.actions.push(TrafficAction::Transfer(TransferSpec::answer(start, [worker, client], bytes, request)));
     }
 }
 

@@ -182,19 +182,7 @@ impl RelayTree {
             None => (Leg::Straight, cx.receivers[self.receiver]),
         };
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
-        let asked = self.request > 0;
-        let spec = TransferSpec {
-            start: if asked { at } else { at + think },
-            from,
-            to,
-            bytes: Some(bytes),
-            stop: None,
-            connection: Connection::Fresh,
-            request: asked.then_some(Request { bytes: self.request, think }),
-            in_query: true,
-            deadline: None,
-            class: None,
-        };
+        let spec = TransferSpec::answer(at, [from, to], bytes, Request { bytes: self.request, think });
         self.legs.insert(cx.transfer(spec), leg);
     }
 
@@ -208,23 +196,12 @@ impl RelayTree {
         self.send(Leg::Up(edge), [host, client], bytes, cx.now + self.compute, cx);
     }
 
-    fn send(&mut self, leg: Leg, [from, to]: [NodeId; 2], bytes: u64, start: Time, cx: &mut TrafficCx<'_>) {
-        let open = match leg {
+    fn send(&mut self, leg: Leg, ends: [NodeId; 2], bytes: u64, start: Time, cx: &mut TrafficCx<'_>) {
+        let connection = match leg {
             Leg::Up(edge) if self.cut_through => Connection::Persistent(edge as u32),
             _ => Connection::Fresh,
         };
-        let spec = TransferSpec {
-            start,
-            from,
-            to,
-            bytes: Some(bytes),
-            stop: None,
-            connection: open,
-            request: None,
-            in_query: true,
-            deadline: None,
-            class: None,
-        };
+        let spec = TransferSpec { connection, in_query: true, ..TransferSpec::new(start, ends, Some(bytes)) };
         self.legs.insert(cx.transfer(spec), leg);
     }
 }

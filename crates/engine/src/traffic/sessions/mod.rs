@@ -12,7 +12,7 @@ pub(super) mod params;
 mod tests;
 
 use super::offered::{Offered, count, stop};
-use super::{Connection, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
+use super::{Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Params, Sizes, SpecError};
 use crate::topology::{BY_PART, Demand};
@@ -119,18 +119,7 @@ impl Sessions {
         self.begun += 1;
         let (from, to) = self.pairs.next(number, cx.stream);
         let bytes = Some(self.sizes.draw(cx.stream));
-        Some(cx.transfer(TransferSpec {
-            start: at,
-            from,
-            to,
-            bytes,
-            stop: None,
-            connection: Connection::Fresh,
-            request: self.request,
-            in_query: false,
-            deadline: None,
-            class: None,
-        }))
+        Some(cx.transfer(TransferSpec { request: self.request, ..TransferSpec::new(at, [from, to], bytes) }))
     }
 
     fn fill(&mut self, slot: u64, at: Time, cx: &mut TrafficCx<'_>) {
