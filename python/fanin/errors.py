@@ -39,6 +39,10 @@ class ScenarioError(FaninError):
         hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
         super().__init__("\n".join((f"{where}: {subject}{message}{hint}", *self.more)))
 
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...]]:
+        # So that it can come from another process: by itself an exception is made again from its text alone.
+        return type(self), (self.file, self.line, self.key, self.message, self.suggestion, self.more)
+
 
 class RunError(FaninError):
     """A run broke an invariant, or was told to stop."""

@@ -290,6 +290,10 @@ class Experiment:
         every = [("measure.bin", "1ns"), ("measure.probes", probes), ("measure.queue-trace", "on-change")]
         return self.run(overrides=[("run.duration", "1ns"), ("measure.warmup", "0s"), *every])
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The engine's output stays in the process that it was made in.
+        return {name: value for name, value in self.__dict__.items() if name != "_nothing"}
+
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +16,14 @@ import polars as pl
 
 from fanin import curves, plots, record, remarks
 from fanin.claims import Judgement, judge
+from fanin.errors import FaninError
 from fanin.experiment import Experiment
 from fanin.format.plot import Plot
 from fanin.store import writing
 from fanin.sweep import Runs
+
+_FEW_PLOTS = 8
+"""So many are drawn before another process would have begun."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,58 @@ class Report:
             "warnings": self.warnings,
             "paths": [str(path) for path in self.paths],
         }
+
+
+def reports(
+    swept: list[Runs],
+    out: Path | str,
+    *,
+    jobs: int | None = None,
+    quick: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[Report]:
+    """:func:`report` of several experiments, in processes beside each other: drawing keeps the interpreter.
+
+    Args:
+        swept: What to judge and draw.
+        out: Results folder.
+        jobs: Processes; one per core if left out.
+        quick: Whether the runs are those of a quick look.
+        advance: Called with the number of experiments that are done.
+
+    Raises:
+        FaninError: as :func:`report`; the experiments after it may be without files.
+
+    """
+    figures = [len(runs.experiment.document.plot) for runs in swept]
+    workers = min(jobs or os.cpu_count() or 1, len(swept))
+    if workers <= 1 or sum(figures) < _FEW_PLOTS:
+        made = []
+        for runs in swept:
+            made.append(report(runs, out, quick=quick))
+            advance(len(made))
+        return made
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts) as pool:
+        # What has most to draw first, so that no process is left alone with it at the end.
+        order = sorted(range(len(swept)), key=lambda index: -figures[index])
+        pending = {index: pool.submit(report, swept[index], out, quick=quick) for index in order}
+        try:
+            for done, each in enumerate(as_completed(pending.values()), start=1):
+                each.result()
+                advance(done)
+        except BrokenProcessPool as error:
+            raise FaninError(
+                "a process that drew was killed; the runs are kept, and the same command draws again"
+            ) from error
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+        return [pending[index].result() for index in range(len(swept))]
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C goes to all processes of a terminal: the first one answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:

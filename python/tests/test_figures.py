@@ -1,6 +1,7 @@
 """Variants, columns and every kind of plot, on a small scenario."""
 
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -268,6 +269,36 @@ def test_a_figure_may_show_the_runs_of_another(cli, paper):
     paper.with_name("third.toml").write_text('runs-of = "second.toml"\n')
     with pytest.raises(ScenarioError, match=r"runs-of: second.toml has none of its own"):
         fanin.load("third.toml")
+
+
+@pytest.fixture
+def second(paper):
+    """Another figure of the same runs."""
+    path = paper.with_name("second.toml")
+    path.write_text('runs-of = "paper.toml"\n[[plot]]\nid = "SIZE"\nx = "flows"\ny = "ideal_s"\n')
+    return path
+
+
+def test_processes_beside_each_other_draw_the_same(cli, paper, second):
+    printed = [
+        cli("reproduce", "paper.toml", "second.toml", "--quick", "--jobs", jobs, "--out", f"by-{jobs}") for jobs in "12"
+    ]
+    assert printed[0].out.replace("by-1", "by-2") == printed[1].out
+    alone, beside = (
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*") if path.suffix in (".png", ".svg")}
+        for folder in (paper.with_name("by-1"), paper.with_name("by-2"))
+    )
+    assert alone == beside
+    assert {path.stem for path in beside} >= {"SIZE", "cdf"}
+
+
+def test_what_is_wrong_in_another_process_is_told_as_it_is_here(cli, paper, second):
+    paper.write_text(paper.read_text().replace('label = "Table", by = "TCP"', 'label = "Table", by = "UDP"'))
+    told = [cli("reproduce", "paper.toml", "second.toml", "--quick", "--jobs", jobs) for jobs in "12"]
+    assert all("published 'UDP' is no line" in each.err for each in told)
+    assert told[0].code == told[1].code == 3
+    error = pickle.loads(pickle.dumps(ScenarioError("a.toml", 3, "key", "is wrong", "kay", ["more"])))
+    assert str(error) == 'a.toml:3: key: is wrong (did you mean "kay"?)\nmore'
 
 
 def test_a_plot_without_rows_is_a_warning(cli, paper):

@@ -18,7 +18,7 @@ from fanin.experiment import Experiment
 from fanin.format.plot import Plot
 from fanin.plots import Drawn
 from fanin.pool import Progress
-from fanin.report import Report, report
+from fanin.report import Report, reports
 from fanin.summary import format_number
 from fanin.sweep import Runs, sweep_all
 
@@ -82,41 +82,41 @@ def reproduce(
     if quick and loaded:
         note("a quick look: fewer seeds and points, so the verdicts below are provisional")
     with keeping(f"all runs are kept in {out}"):
-        reports = _draw(swept, out, quick=quick)
-        _show(reports, list(kept), json=json)
+        drawn = _draw(swept, out, jobs, quick=quick)
+        _show(drawn, list(kept), json=json)
         _make_page(out)
-    verdicts: set[str] = {judgement.verdict for each in reports for judgement in each.judgements}
+    verdicts: set[str] = {judgement.verdict for each in drawn for judgement in each.judgements}
     verdicts |= {claim.verdict for each in kept.values() for claim in each.claims}
     if strict and any(verdict != "reproduced" for verdict in verdicts):
         raise typer.Exit(1)
 
 
-def _draw(swept: list[Runs], out: Path, *, quick: bool) -> list[Report]:
+def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Report]:
     """Judges and draws the experiments, which takes long for some."""
     figures = sum(len(runs.experiment.document.plot) for runs in swept)
     if figures:
         note(f"all runs are done; judging and drawing {figures} figure{'s' if figures > 1 else ''}")
-    reports = []
     with counting("experiments drawn") as counter:
-        for done, runs in enumerate(swept, start=1):
-            reports.append(report(runs, out, quick=quick))
+
+        def advance(done: int) -> None:
             if len(swept) > 1:
                 counter.advance(Progress(done, len(swept)))
-    return reports
+
+        return reports(swept, out, jobs=jobs, quick=quick, advance=advance)
 
 
-def _show(reports: list[Report], kept: list[str], *, json: bool) -> None:
+def _show(drawn: list[Report], kept: list[str], *, json: bool) -> None:
     """Prints what came out."""
-    for remark in dict.fromkeys(warning for each in reports for warning in each.warnings):
+    for remark in dict.fromkeys(warning for each in drawn for warning in each.warnings):
         note(f"warning: {remark}")
     if json:
-        print_json({"experiments": [each.as_dict() for each in reports], "kept": kept})
+        print_json({"experiments": [each.as_dict() for each in drawn], "kept": kept})
         return
-    for each in reports:
+    for each in drawn:
         _print(each)
-    for path in (path for each in reports for path in each.paths):
+    for path in (path for each in drawn for path in each.paths):
         say(str(path))
-    _print_closing(reports)
+    _print_closing(drawn)
 
 
 def _earlier(experiment: Experiment, out: Path) -> str:
