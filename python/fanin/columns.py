@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
             conditions.append(column.cast(pl.Float64).is_in([float(value) for value in numbers]))
         else:
             conditions.append(column.cast(pl.String).is_in([_text(value) for value in values]))
-    return frame.filter(*conditions)
+    return frame.filter(*conditions) if conditions else frame
 
 
 def _text(value: Scalar) -> str:
@@ -58,6 +59,7 @@ def tables(experiment: Experiment, row: Mapping[str, Scalar]) -> frozenset[str]:
 
 def extended(row: dict[str, Any], columns: list[Column], table: Table) -> dict[str, Any]:
     """A run's row with the experiment's own columns."""
+    table = functools.cache(table)  # Several columns are of one table.
     for column in columns:
         row[column.id] = evaluate(column.formula, _numbers(row)) if column.formula else _taken(column, table)
     return row

@@ -10,8 +10,9 @@ import pytest
 
 import fanin
 from fanin import plots
-from fanin.columns import jain
+from fanin.columns import extended, jain
 from fanin.errors import FaninError, RunError, ScenarioError
+from fanin.format.column import Column
 from fanin.plots.topology import arranged, levels
 from fanin.stats import percentile
 from fanin.sweep import points
@@ -299,6 +300,19 @@ def test_what_is_wrong_in_another_process_is_told_as_it_is_here(cli, paper, seco
     assert told[0].code == told[1].code == 3
     error = pickle.loads(pickle.dumps(ScenarioError("a.toml", 3, "key", "is wrong", "kay", ["more"])))
     assert str(error) == 'a.toml:3: key: is wrong (did you mean "kay"?)\nmore'
+
+
+def test_columns_of_one_table_read_it_once(paper):
+    read = []
+
+    def table(name):
+        read.append(name)
+        return pl.DataFrame({"fct_s": [1.0, 3.0]})
+
+    one = {"of": "flows.fct_s", "label": "Flow completion time"}
+    columns = [Column(id=f"fct_{take}_s", take=take, **one) for take in ("min", "max")]
+    assert extended({}, columns, table) == {"fct_min_s": 1, "fct_max_s": 3}
+    assert read == ["flows"]
 
 
 def test_a_plot_without_rows_is_a_warning(cli, paper):
