@@ -37,8 +37,8 @@ DEFINITIONS = {
         "ideal_s",
         10,
         None,
-        "completion time over that of the same flow alone in the network; tenths of the flows by size "
-        "(Montazeri et al. 2018)",
+        "completion time over the best possible one, alone in the network if all could be sent at once; tenths of the "
+        "flows by size (Montazeri et al. 2018)",
     ),
     "hpcc": Definition(
         "hpcc",
@@ -49,7 +49,11 @@ DEFINITIONS = {
         "the flows by size (Li et al. 2019)",
     ),
 }
-"""Name -> definition. Homa's ideal is exact here: store and forward, handshake, request and think time."""
+"""Name -> definition.
+
+Homa's ideal is exact here but for the window: store and forward, handshake, request and think time. A lone flow whose
+initial window does not fill its path is slower than that, by the round trips that the window takes to open.
+"""
 
 
 def complete(flows: pl.DataFrame) -> pl.DataFrame:

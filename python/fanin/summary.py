@@ -140,7 +140,7 @@ _TABLES = {
     "completion_s": "Completion of the flow",
     "fct_s": "Flow completion time",
     "qct_s": "Query completion time",
-    "slowdown": "Slowdown: completion time over that of an empty network",
+    "slowdown": "Slowdown: completion time over the best possible one",
     "packets": "Queue of the observed port: transmitted one included",
     "bytes": "Size",
     "throughput_bps": "Throughput of the link",

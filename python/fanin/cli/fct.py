@@ -37,10 +37,11 @@ def fct(
 ) -> None:
     """Show completion times and slowdown of finished flows, by size and by class.
 
-    Slowdown has two published definitions, which are not comparable. homa: completion time over that of the same flow
-    alone in the network, in 10 bins of equally many flows. hpcc: over base round trip plus wire bytes over the path's
-    lowest rate, at least 1, in 20 bins. Percentiles are nearest rank. A class is that of a list of flows, else the
-    traffic group.
+    Slowdown has two published definitions, which are not comparable. homa: completion time over the best possible
+    one, that of the same flow alone in the network if it could send all at once, in 10 bins of equally many flows.
+    hpcc: over base round trip plus wire bytes over the path's lowest rate, at least 1, in 20 bins. Neither ideal waits
+    for a window to open, so a lone flow that begins in slow start may be above 1. Percentiles are nearest rank. A class
+    is that of a list of flows, else the traffic group.
 
     --json prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes are arrays of
     {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,
