@@ -350,9 +350,17 @@ def _sync(path: Path) -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Writes a file under a temporary name and renames it: a killed writer leaves the old one or the new one."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary file to write and close that then takes the place of ``path``; if not, what stood there stays."""
     temporary = path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
     try:
-        _write_synced(temporary, content)
+        yield temporary
+        _sync(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

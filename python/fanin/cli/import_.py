@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +12,8 @@ import typer
 from fanin import imports
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, say
-from fanin.store import write_whole, writing
+from fanin.imports import Points, SizeUnit, Unit
+from fanin.store import whole_file, write_whole, writing
 
 
 class What(StrEnum):
@@ -26,16 +26,6 @@ class What(StrEnum):
     TOPOLOGY = "topology"
 
 
-class Unit(StrEnum):
-    """Unit of a time."""
-
-    S = "s"
-    MS = "ms"
-    US = "us"
-    NS = "ns"
-    PS = "ps"
-
-
 def import_(
     what: Annotated[What, typer.Argument(help="What the file is.")],
     file: Annotated[Path, typer.Argument(help="The file.", exists=True, dir_okay=False)],
@@ -43,16 +33,26 @@ def import_(
     columns: Annotated[
         str, typer.Option("--columns", help="Of records: which columns have start, src, dst and bytes.")
     ] = "start=start,src=src,dst=dst,bytes=bytes",
-    time_unit: Annotated[Unit, typer.Option("--time-unit", help="Of records: the unit of the start.")] = Unit.S,
+    time_unit: Annotated[
+        Unit, typer.Option("--time-unit", help="Of records: the unit of starts that are numbers.")
+    ] = Unit.S,
+    size_unit: Annotated[
+        SizeUnit | None, typer.Option("--size-unit", help="Of sizes: what they are counted in; found out if left out.")
+    ] = None,
+    points: Annotated[
+        Points | None, typer.Option("--points", help="Of sizes: what is between points; found out if left out.")
+    ] = None,
     packet: Annotated[int, typer.Option("--packet", min=1, help="Of sizes in packets: bytes of one.")] = 1460,
     json: JsonOption = False,
 ) -> None:
     """Convert lists of flows, size distributions and topologies of other tools into what a scenario takes.
 
     hpcc: a flow list of HPCC. htsim: a connection matrix. records: CSV with a header, such as exports of NetFlow or
-    sFlow, whose columns --columns names. These three give the CSV of the traffic pattern "flows". sizes: points of a
-    distribution, as HPCC, HKUST's traffic generator, ns-2 and Homa have them; gives bytes-each. topology: htsim's
-    tiers; gives [network]. What had to be assumed is told on stderr; a bad line by file and number.
+    sFlow, in any order, whose columns --columns names; starts are numbers or dates (ISO 8601), and the earliest is time
+    zero. These three give the CSV of the traffic pattern "flows". sizes: points of a distribution, as HPCC, HKUST's
+    traffic generator, ns-2 and Homa have them; gives bytes-each. If the first line states the mean, the points are held
+    against it, as bytes and packets, lines and steps, and refused if nothing fits. topology: htsim's tiers; gives
+    [network]. What had to be assumed is told on stderr; a bad line by file and number.
 
     --json prints one object: {what, said, flows, hosts, out} for lists, {what, said, text} for the others.
 
@@ -62,10 +62,11 @@ def import_(
     - `fanin import htsim perm.cm --out flows.csv`
     - `fanin import records nfdump.csv --columns start=ts,src=sa,dst=da,bytes=ibyt --out flows.csv`
     - `fanin import sizes WebSearch_distribution.txt`
+    - `fanin import sizes DCTCP_MsgSizeDist.txt --size-unit packets`
     - `fanin import topology fat_tree_1024.topo >> scenario.toml`
     """
     if what in (What.SIZES, What.TOPOLOGY):
-        text, said = imports.sizes(file, packet) if what is What.SIZES else imports.topology(file)
+        text, said = imports.sizes(file, packet, size_unit, points) if what is What.SIZES else imports.topology(file)
         for line in said:
             note(line)
         if json:
@@ -77,14 +78,12 @@ def import_(
             say(f'bytes-each = "{text}"' if what is What.SIZES else text.rstrip())
         return
     known = imports.LISTS.get(what.value)
-    flows = known(file) if known else imports.records(file, _columns(columns), time_unit.value)
+    flows = known(file) if known else imports.records(file, _columns(columns), time_unit)
     for line in flows.said:
         note(line)
     if out is not None:
-        stream = io.StringIO()
-        flows.write(stream)
-        with writing(out.parent):
-            write_whole(out, stream.getvalue().encode())
+        with writing(out.parent), whole_file(out) as temporary, temporary.open("w", encoding="utf-8") as stream:
+            flows.write(stream)
     if json:
         about = {"what": what.value, "said": flows.said, "flows": len(flows.start), "hosts": flows.hosts}
         print_json({**about, "out": None if out is None else str(out)})

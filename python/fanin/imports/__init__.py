@@ -1,0 +1,12 @@
+"""Other tools' lists of flows, size distributions and topologies, as what a scenario takes.
+
+Every mistake names file and line, and whatever had to be assumed is told.
+"""
+
+from fanin.imports.flows import LISTS, Flows, hpcc, htsim
+from fanin.imports.records import records
+from fanin.imports.sizes import Points, SizeUnit, sizes
+from fanin.imports.source import Unit
+from fanin.imports.topology import topology
+
+__all__ = ["LISTS", "Flows", "Points", "SizeUnit", "Unit", "hpcc", "htsim", "records", "sizes", "topology"]

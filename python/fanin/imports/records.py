@@ -1,0 +1,99 @@
+"""Flow records: a CSV with a header, such as exports of NetFlow or sFlow."""
+
+from __future__ import annotations
+
+import csv
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from fanin.imports.flows import Flows
+from fanin.imports.source import LATEST, Source, Unit
+
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?")
+_SUMMARY = ["Summary"]
+"""What follows this line of nfdump's CSV are totals."""
+
+
+def records(path: Path, columns: dict[str, str], unit: Unit) -> Flows:
+    """A CSV of flow records with a header, in any order; time zero is the earliest start.
+
+    Args:
+        path: The file.
+        columns: ``start``, ``src``, ``dst`` and ``bytes`` -> the column that has it.
+        unit: Of starts that are numbers; they may be dates and times (ISO 8601) too.
+
+    Raises:
+        ScenarioError: naming file and line.
+
+    """
+    source, flows = Source(path), Flows()
+    try:
+        _read(source, flows, columns, unit)
+    except csv.Error as error:
+        source.fail(f"no CSV: {error}")
+    return flows
+
+
+class _Clock:
+    """Starts in picoseconds since the first that was read, which need not be the earliest."""
+
+    def __init__(self, source: Source, unit: Unit) -> None:
+        self.source = source
+        self.unit = unit
+        self.first: int | None = None
+        self.low = self.high = 0
+        self.earliest = ""
+        self.dated = False
+
+    def start(self, text: str) -> int:
+        date = _ISO.fullmatch(text)
+        if self.first is not None and (date is not None) != self.dated:
+            self.source.fail(f"start {text!r} is {'a date' if date else 'no date'}, unlike those before")
+        self.dated = date is not None
+        ps = _since_1970(self.source, date) if date else int(self.source.number(text, "start") * self.unit.ps)
+        if self.first is None:
+            self.first, self.earliest = ps, text
+        ps -= self.first
+        if ps < self.low:
+            self.low, self.earliest = ps, text
+        self.high = max(self.high, ps)
+        if self.high - self.low > LATEST:
+            self.source.fail(f"start {text} is more than {LATEST // Unit.S.ps} s from another")
+        return ps
+
+
+def _since_1970(source: Source, date: re.Match[str]) -> int:
+    """Picoseconds; dates without a zone are those of UTC."""
+    try:
+        seconds = datetime.fromisoformat(f"{date[1]}{date[3] or '+00:00'}") - datetime(1970, 1, 1, tzinfo=UTC)
+    except ValueError as error:
+        source.fail(f"start {date[0]!r} is no time: {error}")
+    whole = seconds.days * 86400 + seconds.seconds
+    return int((whole + Decimal(f"0.{date[2] or 0}")) * Unit.S.ps)
+
+
+def _read(source: Source, flows: Flows, columns: dict[str, str], unit: Unit) -> None:
+    lines = csv.reader(source.lines())
+    header = [name.strip() for name in next(lines, [])]
+    if missing := [name for name in columns.values() if name not in header]:
+        source.fail(f"no column {missing[0]!r}; the header has {', '.join(header)}")
+    places = {what: header.index(name) for what, name in columns.items()}
+    clock = _Clock(source, unit)
+    for fields in lines:
+        if fields == _SUMMARY:
+            flows.said.append(f"totals from line {source.line} on are left out")
+            break
+        if len(fields) != len(header):
+            source.fail(f"{len(fields)} fields, and the header has {len(header)}")
+        given = {what: fields[place].strip() for what, place in places.items()}
+        if given["src"] == given["dst"]:
+            source.fail(f"{given['src']} sends to itself")
+        src, dst = (flows.hosts.setdefault(given[end], len(flows.hosts)) for end in ("src", "dst"))
+        flows.add(clock.start(given["start"]), (src, dst), source.whole(given["bytes"], "bytes", 1))
+    flows.origin = clock.low
+    kind = "dates, of UTC unless they say otherwise" if clock.dated else f"in {unit}"
+    flows.said.append(
+        f"starts are {kind}, and counted from the earliest, {clock.earliest}; hosts are numbered as they appear"
+    )

@@ -1,0 +1,164 @@
+"""Files of points of a size distribution: HPCC's, HKUST's, ns-2's and Homa's.
+
+They look alike and mean different things: shares in per cent or as fractions, sizes in bytes or in packets, points that
+lines join or that are sizes of their own. Files that state their mean are held against it; what is left is assumed and
+told, or asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from itertools import pairwise, product
+from pathlib import Path
+
+from fanin.imports.source import Source
+
+_NEAR = Decimal("0.01")
+"""A mean that is as near to the stated one, as a part of it, is that."""
+
+_SURELY_BYTES = 10**6
+"""A largest size above which sizes that were counted in packets would be of gigabytes."""
+
+
+class SizeUnit(StrEnum):
+    """What sizes are counted in."""
+
+    BYTES = "bytes"
+    PACKETS = "packets"
+
+
+class Points(StrEnum):
+    """What is between two points."""
+
+    LINES = "lines"
+    STEPS = "steps"
+
+
+@dataclass
+class _File:
+    """What a file of points holds."""
+
+    points: list[tuple[Decimal, Decimal]]
+    """Size as in the file, and the share of flows up to it, in per cent."""
+    columns: int
+    stated: Decimal | None
+    """The mean of the first line."""
+
+    def mean(self, shape: Points) -> Decimal:
+        """In the unit of the file."""
+        first, share = self.points[0]
+        total = first * share
+        for (low, before), (high, upto) in pairwise(self.points):
+            total += (high if shape is Points.STEPS else (low + high) / 2) * (upto - before)
+        return total / 100
+
+
+def sizes(
+    path: Path, packet: int = 1460, unit: SizeUnit | None = None, shape: Points | None = None
+) -> tuple[str, list[str]]:
+    """The ``bytes-each`` of a file of points, two columns or ns-2's three, and what was assumed.
+
+    Args:
+        path: Lines of a size and the share of flows up to it; a first line with one number is the mean.
+        packet: Bytes of a packet, where sizes are in packets.
+        unit: What sizes are counted in; found out if left out.
+        shape: What is between two points; found out if left out.
+
+    Raises:
+        ScenarioError: naming file and line; also if nothing fits the stated mean, or bytes and packets cannot be told
+            apart.
+
+    """
+    source = Source(path)
+    file, said = _read(source)
+    unit, shape = _fitting(source, file, packet, unit, shape, said)
+    each = packet if unit is SizeUnit.PACKETS else 1
+    counted = f"packets of {packet} B" if unit is SizeUnit.PACKETS else "bytes"
+    joined = "joined by lines" if shape is Points.LINES else "sizes of their own"
+    said.append(f"sizes are in {counted}; points are {joined}; mean {float(file.mean(shape) * each):,.1f} B")
+    points = [(max(round(size * each), 1), share) for size, share in file.points]
+    if shape is Points.LINES:
+        return f"cdf {', '.join(f'{size}B {_shown(share)}%' for size, share in points)}", said
+    return ", ".join(_parts(points)), said
+
+
+def _parts(points: list[tuple[int, Decimal]]) -> Iterator[str]:
+    """Each size that any flow has, with the share of flows that have it."""
+    before = Decimal(0)
+    for size, upto in points:
+        if upto > before:
+            yield f"{size}B {_shown(upto - before)}%"
+        before = upto
+
+
+def _shown(share: Decimal) -> str:
+    return f"{share.normalize():f}"
+
+
+def _read(source: Source) -> tuple[_File, list[str]]:
+    rows: list[tuple[Decimal, Decimal]] = []
+    stated: Decimal | None = None
+    columns = 0
+    for text in source.lines():
+        fields = text.split()
+        if len(fields) == 1 and not rows and stated is None:
+            stated = source.number(text, "mean")
+            if stated <= 0:
+                source.fail(f"the mean {text} is not above 0")
+            continue
+        if len(fields) not in (2, 3) or (columns and len(fields) != columns):
+            source.fail(f"{len(fields)} fields, and a point has a size and a share")
+        columns = len(fields)
+        size, share = source.number(fields[0], "size"), source.number(fields[-1], "share")
+        if size < 0 or share < 0:
+            source.fail(f"{text!r} is no point: neither can be below 0")
+        if rows and (size < rows[-1][0] or share < rows[-1][1]):
+            source.fail("points fall: sizes and shares must rise")
+        rows.append((size, share))
+    if not rows:
+        source.fail("no points")
+    whole = rows[-1][1]
+    if whole not in (1, 100):
+        source.fail(f"the last share is {whole:f}, neither 1 nor 100")
+    said = [f"shares are {'fractions' if whole == 1 else 'per cent'}"]
+    return _File([(size, share * (100 / whole)) for size, share in rows], columns, stated), said
+
+
+def _fitting(
+    source: Source, file: _File, packet: int, unit: SizeUnit | None, shape: Points | None, said: list[str]
+) -> tuple[SizeUnit, Points]:
+    """Unit and shape: as asked for, as the stated mean has it, or as such files usually are."""
+    if unit is None and file.columns == 3:
+        # ns-2's generators count packets.
+        unit = SizeUnit.PACKETS
+    if file.stated is None:
+        return unit or SizeUnit.BYTES, shape or Points.LINES
+    source.line = 1
+    units = [unit] if unit else [SizeUnit.BYTES, SizeUnit.PACKETS]
+    shapes = [shape] if shape else [Points.LINES, Points.STEPS]
+    each = {SizeUnit.BYTES: 1, SizeUnit.PACKETS: packet}
+    # The mean is in bytes, or in what the file counts sizes in.
+    ways = [(file.mean(a_shape) * scale, a_unit, a_shape) for a_unit, a_shape in product(units, shapes)
+            for scale in sorted({1, each[a_unit]})]  # fmt: skip
+    off = {way: abs(way[0] / file.stated - 1) for way in ways}
+    best = min(off.values())
+    fits = [way for way in ways if off[way] == best]
+    if best > _NEAR:
+        found = ", ".join(f"{float(file.mean(a_shape)):,.6g} as {a_shape.value}" for a_shape in shapes)
+        source.fail(
+            f"the mean is stated as {file.stated:f}, and that of the points is {found}, in packets {packet} times "
+            "that: none fits; leave the first line out if it is not the mean"
+        )
+    said.append(f"the mean stated, {file.stated:f}, fits points that are {_words(fits[0][2])}")
+    if len({way[1] for way in fits}) == 1:
+        return fits[0][1], fits[0][2]
+    if file.points[-1][0] < _SURELY_BYTES:
+        source.fail("the mean fits sizes in bytes as well as in packets: say --size-unit bytes or --size-unit packets")
+    return SizeUnit.BYTES, fits[0][2]
+
+
+def _words(shape: Points) -> str:
+    return "joined by lines" if shape is Points.LINES else "sizes of their own"

@@ -1,0 +1,90 @@
+"""A file to import, line by line, and the place in it that a mistake names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import NoReturn
+
+from fanin.errors import ScenarioError
+
+LATEST = 10**18
+"""No list is longer than this, in picoseconds."""
+
+_DIGITS = 15
+"""Of a whole number at most: a double and a 64-bit integer hold it."""
+
+
+class Unit(StrEnum):
+    """Unit of a time."""
+
+    S = "s"
+    MS = "ms"
+    US = "us"
+    NS = "ns"
+    PS = "ps"
+
+    @property
+    def ps(self) -> int:
+        """Picoseconds of one."""
+        return int(10 ** (12 - 3 * list(Unit).index(self)))
+
+
+class Source:
+    """A file and the place in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.line = 0
+
+    def fail(self, message: str) -> NoReturn:
+        """Names file and line.
+
+        Raises:
+            ScenarioError: always.
+
+        """
+        raise ScenarioError(str(self.path), self.line, "", message)
+
+    def whole(self, text: str, what: str, least: int = 0) -> int:
+        """A whole number of ``least`` at least."""
+        digits = text.isascii() and text.isdigit() and len(text) <= _DIGITS
+        if not digits or int(text) < least:
+            self.fail(f"{what} {text!r} is no whole number{f', {least} at least' if least else ''}")
+        return int(text)
+
+    def number(self, text: str, what: str) -> Decimal:
+        """A finite number."""
+        try:
+            found = Decimal(text)
+        except ArithmeticError:
+            found = Decimal("NaN")
+        if not found.is_finite() or found.adjusted() > _DIGITS + 9:
+            self.fail(f"{what} {text!r} is no number")
+        return found
+
+    def time(self, text: str, unit: Unit) -> int:
+        """A time since the beginning, in picoseconds."""
+        ps = self.number(text, "start") * unit.ps
+        if not 0 <= ps <= LATEST:
+            self.fail(f"start {text} {unit} is not between 0 and {LATEST // Unit.S.ps} s")
+        return int(ps)
+
+    def hosts(self, src: int, dst: int) -> tuple[int, int]:
+        """The two ends of a flow, if they are two."""
+        if src == dst:
+            self.fail(f"host {src} sends to itself")
+        return src, dst
+
+    def lines(self) -> Iterator[str]:
+        """Lines without comments, with ``line`` kept."""
+        try:
+            with self.path.open(encoding="utf-8-sig") as stream:
+                for self.line, text in enumerate(stream, 1):
+                    if text.strip() and not text.lstrip().startswith("#"):
+                        yield text.strip()
+        except UnicodeDecodeError:
+            self.line += 1
+            self.fail("no UTF-8 text")

@@ -1,0 +1,203 @@
+"""Other tools' files: what becomes of them, what is said to be assumed, and how mistakes are named."""
+
+import io
+import json
+import re
+import tracemalloc
+
+import pytest
+
+from fanin import imports
+from fanin.errors import ScenarioError
+from fanin.experiment import load
+from fanin.imports import Points, SizeUnit, Unit
+
+
+def rows(flows):
+    stream = io.StringIO()
+    flows.write(stream)
+    return stream.getvalue().splitlines()
+
+
+def test_hpcc_lists_are_sorted(tmp_path):
+    path = tmp_path / "traffic.txt"
+    path.write_text("2 \n4 5 3 100 1500 2.000000123\n1 0 3 100 99 2.0\n", encoding="utf-8")
+    expected = ["start_ps,src,dst,bytes", "2000000000000,1,0,99", "2000000123000,4,5,1500"]
+    assert rows(imports.hpcc(path)) == expected
+
+
+def test_htsim_connections_are_in_picoseconds(tmp_path):
+    path = tmp_path / "perm.cm"
+    path.write_text(
+        "Nodes 16\nConnections 2\n0->13 start 0 size 2000000\n13->0 id 2 start 7 size 5\n", encoding="utf-8"
+    )
+    assert rows(imports.htsim(path))[1:] == ["0,0,13,2000000", "7,13,0,5"]
+
+
+COLUMNS = {"start": "ts", "src": "sa", "dst": "da", "bytes": "by"}
+
+
+def read_records(path):
+    return imports.records(path, COLUMNS, Unit.S)
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "message"),
+    [
+        (imports.hpcc, "1\n0 1 3 100 5\n", "x:2: 5 fields"),
+        (imports.hpcc, "1\n0 1 3 100 -5 0\n", "x:2: bytes '-5'"),
+        (imports.hpcc, "1\n0 1 3 100 5 nan\n", "x:2: start 'nan' is no number"),
+        (imports.hpcc, "1\n0 1 3 100 5 1e99999999\n", "x:2: start '1e99999999' is no number"),
+        (imports.hpcc, "1\n7 7 3 100 5 0\n", "x:2: host 7 sends to itself"),
+        (imports.hpcc, "3\n0 1 3 100 5 0\n", "x:2: 1 flows, and the first line says 3"),
+        (imports.hpcc, f"1\n0 {'9' * 5000} 3 100 5 0\n", "x:2: host '999"),
+        (imports.htsim, "Connections 1\n0->1 trigger 3 size 5\n", "x:2: starts by a trigger"),
+        (imports.htsim, "Nodes 4\nfailure 1\n", "x:2: 'failure' is not known"),
+        (imports.htsim, "Nodes 2\n0->9 start 0 size 5\n", "x:2: host 9, and there are 2 nodes, from 0"),
+        (imports.htsim, "Nodes 2\n0->1 start 0 size 5\n1->1 start 0 size 5\n", "x:3: host 1 sends to itself"),
+        (imports.htsim, "Nodes 2\n99999999999999999999->1 start 0 size 5\n", "x:2: host '99999999999999999999' is no"),
+        (imports.htsim, "0->1 start 0 size 5\nNodes 2\n", "x:2: Nodes comes after the first connection"),
+        (read_records, "ts,sa,da\n", "x:1: no column 'by'; the header has ts, sa, da"),
+        (read_records, "ts,sa,da,by\nNaN,a,b,1\n", "x:2: start 'NaN' is no number"),
+        (read_records, "ts,sa,da,by\n0,a,b,1\ninf,a,b,1\n", "x:3: start 'inf' is no number"),
+        (read_records, "ts,sa,da,by\nsoon,a,b,1\n", "x:2: start 'soon' is no number"),
+        (read_records, "ts,sa,da,by\n2026-13-01 00:00:00,a,b,1\n", "x:2: start '2026-13-01 00:00:00' is no time"),
+        (read_records, "ts,sa,da,by\n0,a,b,1\n2026-01-01 00:00:00,a,b,1\n", "x:3: start '2026-01-01 00:00:00' is a d"),
+        (read_records, "ts,sa,da,by\n0,a,b,1\n2e6,a,b,1\n", "x:3: start 2e6 is more than 1000000 s from another"),
+        (read_records, "ts,sa,da,by\n0,a,a,1\n", "x:2: a sends to itself"),
+        (read_records, "ts,sa,da,by\n0,a,b,1.5 M\n", "x:2: bytes '1.5 M'"),
+        (read_records, f'ts,sa,da,by\n0,"{"a" * 200_000}",b,1\n', "x:2: no CSV: field larger"),
+        (imports.sizes, "0 0\n10 50\n5 100\n", "x:3: points fall"),
+        (imports.sizes, "0 0\n10 0.5\n", "x:2: the last share is 0.5"),
+        (imports.sizes, "0 0\n1 nan\n2 100\n", "x:2: share 'nan' is no number"),
+        (imports.sizes, "0 0\ninf 1\n", "x:2: size 'inf' is no number"),
+        (imports.sizes, "-1 0\n5 1\n", "x:1: '-1 0' is no point"),
+        (imports.topology, "Nodes 8\nTiers 2\nTier 0\n", "x:3: two or three tiers"),
+        (imports.topology, "Nodes 8\nTiers 2\nTier 0\nRadix_Down 0\nRadix_Up 1\nTier 1\n", "radix_down is 0"),
+    ],
+)
+def test_a_bad_line_of_another_tool_is_named(tmp_path, reader, text, message):
+    path = tmp_path / "x"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ScenarioError) as raised:
+        reader(path)
+    assert f"{path.name}:" in str(raised.value)
+    assert message.removeprefix("x") in str(raised.value)
+
+
+def test_records_have_a_column_map_and_hosts_by_name(tmp_path, cli):
+    # In order of their ends, as exporters write them: the earliest start need not be first.
+    path = tmp_path / "nfdump.csv"
+    text = "ts,sa,da,ibyt\n1700000000.5,10.0.0.1,10.0.0.9,1500\n1699999999.25,10.0.0.9,10.0.0.1,40\n"
+    path.write_text(text, encoding="utf-8")
+    out = tmp_path / "flows.csv"
+    columns = "start=ts,src=sa,dst=da,bytes=ibyt"
+    found = json.loads(cli("import", "records", str(path), "--columns", columns, "--out", str(out), "--json").out)
+    assert found["hosts"] == {"10.0.0.1": 0, "10.0.0.9": 1}
+    assert "counted from the earliest, 1699999999.25" in found["said"][-1]
+    assert out.read_text().splitlines()[1:] == ["0,1,0,40", "1250000000000,0,1,1500"]
+
+
+def test_records_may_have_dates_and_end_in_totals(tmp_path):
+    path = tmp_path / "nfdump.csv"
+    path.write_text(
+        "\ufeffts,sa,da,by\n2026-11-22 09:45:14.000000001,a,b,1500\n2026-11-22T10:45:13+01:00,b,a,40\n"
+        "Summary\nflows,bytes\n2,1540\n",
+        encoding="utf-8",
+    )
+    flows = read_records(path)
+    assert rows(flows)[1:] == ["0,1,0,40", "1000000001000,0,1,1500"]
+    assert flows.said == [
+        "totals from line 4 on are left out",
+        "starts are dates, of UTC unless they say otherwise, and counted from the earliest, 2026-11-22T10:45:13+01:00; "
+        "hosts are numbered as they appear",
+    ]
+
+
+def test_a_long_list_is_never_text_as_a_whole(tmp_path, cli):
+    # 32 bytes a flow, and its place in the order; the text would be 29 bytes of each, in several copies.
+    count = 60_000
+    path, out = tmp_path / "traffic.txt", tmp_path / "flows.csv"
+    lines = (f"{i % 16} {16 + i % 16} 3 100 100000 {2 - i / count:.6f}\n" for i in range(count))
+    path.write_text(f"{count}\n{''.join(lines)}", encoding="utf-8")
+    out.write_text("what stood there", encoding="utf-8")
+    tracemalloc.start()
+    try:
+        cli("import", "hpcc", str(path), "--out", str(out))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 80 * count
+    written = out.read_text().splitlines()
+    assert len(written) == count + 1
+    starts = [int(line.split(",")[0]) for line in written[1:]]
+    assert starts == sorted(starts)
+    assert set(tmp_path.iterdir()) == {path, out}
+
+
+def test_every_unit_of_time_has_its_picoseconds():
+    assert [unit.ps for unit in Unit] == [10**12, 10**9, 10**6, 10**3, 1]
+
+
+def test_sizes_tell_per_cent_from_fractions_and_bytes_from_packets(tmp_path):
+    path = tmp_path / "cdf"
+    path.write_text("0 0\n10000 15\n30000 100\n", encoding="utf-8")
+    assert imports.sizes(path)[0] == "cdf 1B 0%, 10000B 15%, 30000B 100%"
+    path.write_text("1 1 0\n10 1 0.5\n20 1 1\n", encoding="utf-8")
+    text, said = imports.sizes(path)
+    assert text == "cdf 1460B 0%, 14600B 50%, 29200B 100%"
+    packets = "sizes are in packets of 1460 B; points are joined by lines; mean 14,965.0 B"
+    assert said == ["shares are fractions", packets]
+
+
+STEPS = "1 0\n2 0.25\n1000 0.9\n{largest} 1\n"
+"""As steps their mean is 650.5 and a tenth of the largest, as lines 376.025 and a twentieth."""
+
+
+@pytest.mark.parametrize(
+    ("mean", "largest", "kind", "expected"),
+    [
+        # Homa's files in bytes: steps, which a mixture says exactly.
+        ("200650.5", 2_000_000, {}, "2B 25%, 1000B 65%, 2000000B 10%"),
+        ("100376.025", 2_000_000, {}, "cdf 1B 0%, 2B 25%, 1000B 90%, 2000000B 100%"),
+        # The mean in bytes, the points in packets: nothing else fits.
+        (f"{850.5 * 1460}", 2000, {}, "2920B 25%, 1460000B 65%, 2920000B 10%"),
+        # Both in the same unit, which may be either.
+        ("850.5", 2000, {"unit": SizeUnit.PACKETS}, "2920B 25%, 1460000B 65%, 2920000B 10%"),
+        ("850.5", 2000, {"unit": SizeUnit.BYTES}, "2B 25%, 1000B 65%, 2000B 10%"),
+    ],
+)
+def test_the_stated_mean_says_what_points_are(tmp_path, mean, largest, kind, expected):
+    path = tmp_path / "cdf"
+    path.write_text(f"{mean}\n{STEPS.format(largest=largest)}", encoding="utf-8")
+    text, said = imports.sizes(path, **kind)
+    assert text == expected
+    assert said[1].startswith(f"the mean stated, {mean.removesuffix('.0')}")
+    scenario = tmp_path / "sizes.toml"
+    traffic = f'[[traffic]]\nkind = "poisson"\nload = 0.1\nbytes-each = "{text}"\n'
+    scenario.write_text(f'[network]\ntopology = "star"\n{traffic}', encoding="utf-8")
+    told = float(re.search(r"mean ([\d,.]+) B", said[2])[1].replace(",", ""))
+    assert load(scenario).offered()[0]["mean_bytes"] == pytest.approx(told, rel=1e-3)
+
+
+def test_a_mean_that_fits_nothing_or_two_things_is_told(tmp_path):
+    path = tmp_path / "cdf"
+    path.write_text(f"12345\n{STEPS.format(largest=2000)}", encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"cdf:1: .* stated as 12345, .* 476\.025 as lines, 850\.5 as steps"):
+        imports.sizes(path)
+    path.write_text(f"850.5\n{STEPS.format(largest=2000)}", encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"cdf:1: .* say --size-unit bytes or --size-unit packets"):
+        imports.sizes(path)
+    with pytest.raises(ScenarioError, match=r"cdf:1: .* stated as 850\.5, .* is 476\.025 as lines, in packets"):
+        imports.sizes(path, unit=SizeUnit.PACKETS, shape=Points.LINES)
+
+
+def test_htsim_tiers_become_a_network_that_checks(tmp_path):
+    tier = "Downlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1000\n"
+    path = tmp_path / "t.topo"
+    path.write_text(f"Nodes 128\nTiers 3\nPodsize 16\nTier 0\n{tier}Tier 1\n{tier}Tier 2\n{tier}", encoding="utf-8")
+    network, _ = imports.topology(path)
+    scenario = tmp_path / "fat.toml"
+    scenario.write_text(network + '[[traffic]]\nkind = "background"\nfrom = "host-127"\nto = "host-0"\n')
+    load(scenario).check()
+    assert "pods = 8" in network
