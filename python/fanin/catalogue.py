@@ -35,11 +35,11 @@ def registry() -> dict[str, Any]:
 
 def _manual(workload: dict[str, Any]) -> str:
     """Where a workload is from, its mean and its points, in Markdown."""
-    between = "joined by straight lines" if workload["interpolation"] == "linear" else "each a size of its own"
     points = "\n".join(f"| {size:,} | {share:g} |" for size, share in workload["points"])
     return (
-        f"{workload['citation']}.\n\n{workload['source']}\n\n"
-        f"Mean: {workload['mean_bytes']:,.1f} B. Its {len(workload['points'])} points are {between}.\n\n"
+        f"{workload['citation']}.\n\n{workload['source']}\n\nHow near the points are: {workload['precision']}.\n\n"
+        f"Mean: {workload['mean_bytes']:,.1f} B, for {workload['stated_mean_bytes']:,g} B by {workload['mean_from']}. "
+        f"Its {len(workload['points'])} points are joined by straight lines.\n\n"
         f"| bytes | % of flows up to it |\n|---|---|\n{points}"
     )
 

@@ -39,7 +39,7 @@ def test_check_says_what_a_load_was_computed_from(scenario, cli):
     flows, queries = json.loads(cli("check", str(scenario), "--json").out)["offered"]
     hosts = flows["capacity_bps"] / 10e9
     assert flows["group"] == "poisson"
-    assert flows["mean_bytes"] == pytest.approx(1_711_250, rel=1e-6)
+    assert flows["mean_bytes"] == pytest.approx(1_478_656, rel=1e-6)
     assert flows["load_of"] == "receivers"
     assert flows["interval_s"] == pytest.approx(flows["mean_bytes"] * 8 / (0.3 * hosts * 10e9), rel=1e-6)
     assert queries["mean_bytes"] == 240_000
@@ -47,15 +47,17 @@ def test_check_says_what_a_load_was_computed_from(scenario, cli):
 
 
 def test_a_run_shows_the_mean_that_was_used(scenario, cli):
-    assert "poisson\t1,711,250 B" in cli("run", str(scenario), "--no-store").out
+    assert "poisson\t1,478,656 B" in cli("run", str(scenario), "--no-store").out
 
 
 def test_every_workload_is_listed_and_explained():
     for entry in catalogue.entries("workloads"):
         explained = catalogue.explain(entry["key"])
         assert explained["kind"] == "workload"
-        assert explained["mean_bytes"] == pytest.approx(explained["stated_mean_bytes"], rel=1e-5)
-        assert explained["citation"] in explained["manual"]
+        assert explained["mean_bytes"] == pytest.approx(explained["stated_mean_bytes"], rel=explained["mean_tolerance"])
+        for said in ("citation", "source", "precision", "mean_from"):
+            assert explained[said] in explained["manual"]
+        assert explained["interpolation"] == "linear"
 
 
 def test_an_unknown_workload_names_the_nearest(scenario):

@@ -27,7 +27,7 @@ def explain(
     Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
     reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,
     default, doc, source, reading}]}, for a scheme also {transport, readings: [{id, text, params}]},
-    for a workload {citation, source, interpolation, mean_bytes, points}, or the parameter alone.
+    for a workload {citation, source, precision, interpolation, mean_bytes, points}, or the parameter alone.
 
     **Examples**
 

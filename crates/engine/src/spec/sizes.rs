@@ -22,8 +22,6 @@ enum Shape {
     Mixed,
     /// Points of the cumulative distribution, joined by straight lines: `"cdf 2KB 0%, 10KB 80%, 98KB 100%"`.
     Cumulative,
-    /// Points of the cumulative distribution, each a size of its own: what is above the point before has this size.
-    Steps,
 }
 
 /// What the text of a cumulative distribution begins with.
@@ -37,10 +35,9 @@ impl Sizes {
         Self { shape: Shape::Each, name: None, points: vec![(bytes, 100.0)] }
     }
 
-    /// A published distribution by points, `joined` by straight lines or as steps.
-    pub(super) fn workload(name: &'static str, joined: bool, points: Vec<(u64, f64)>) -> Result<Self, String> {
-        let shape = if joined { Shape::Cumulative } else { Shape::Steps };
-        let sizes = Self { shape, name: Some(name), points };
+    /// A published distribution by points that are joined by straight lines.
+    pub(super) fn workload(name: &'static str, points: Vec<(u64, f64)>) -> Result<Self, String> {
+        let sizes = Self { shape: Shape::Cumulative, name: Some(name), points };
         sizes.check().map(|()| sizes)
     }
 
@@ -83,7 +80,7 @@ impl Sizes {
                     Err(format!("the shares add up to {sum}%, not to 100%"))
                 }
             }
-            Shape::Cumulative | Shape::Steps => {
+            Shape::Cumulative => {
                 let rises = |pair: &[(u64, f64)]| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1;
                 if let Some(at) = self.points.windows(2).position(|pair| !rises(pair)) {
                     let (bytes, share) = self.points[at + 1];
@@ -124,7 +121,6 @@ impl Sizes {
             match self.shape {
                 Shape::Each | Shape::Mixed => sum += *next as f64 * share,
                 Shape::Cumulative => sum += (bytes + next) as f64 / 2.0 * (share - below),
-                Shape::Steps => sum += *next as f64 * (share - below),
             }
             (bytes, below) = (*next, *share);
         }

@@ -143,10 +143,10 @@ fn a_workload_goes_by_its_name() {
     bench.wake(20_000, 1);
     // 32 hosts at 1 Gbps, of which 40 % are 12.8 Gbps.
     let offered = bench.traffic.offered().expect("a load");
-    assert!((offered.mean - 1_711_250.0).abs() < 1.0 && offered.capacity == Some(32e9), "{offered:?}");
-    assert!((offered.interval.secs() / (1_711_250.0 * 8.0 / 12.8e9) - 1.0).abs() < 1e-6, "{offered:?}");
-    let small = bench.planned.iter().filter(|flow| flow.bytes <= Some(80_000)).count();
-    assert!((small as f64 / 20_000.0 - 0.53).abs() < 0.01, "{small}");
+    assert!((offered.mean - 1_478_656.0).abs() < 1.0 && offered.capacity == Some(32e9), "{offered:?}");
+    assert!((offered.interval.secs() / (1_478_656.0 * 8.0 / 12.8e9) - 1.0).abs() < 1e-6, "{offered:?}");
+    let small = bench.planned.iter().filter(|flow| flow.bytes <= Some(70_000)).count();
+    assert!((small as f64 / 20_000.0 - 0.49).abs() < 0.01, "{small}");
 }
 
 #[test]
