@@ -145,7 +145,7 @@ class Experiment:
         for group in resolved["traffic"]:
             if group["kind"] == "flows":
                 # What is simulated is what the file holds, whatever it is called.
-                group["file-sha256"] = _digest(self.scenario_path.parent / group["file"])
+                group["file-sha256"], group["file-lines"] = _digest(self.scenario_path.parent / group["file"])
         return resolved
 
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
@@ -322,13 +322,22 @@ def load(name: str | Path, overrides: Overrides | None = None) -> Experiment:
     return Experiment(*library.find(name), overrides)
 
 
-def _digest(path: Path) -> str | None:
-    """Fingerprint of a file; ``None`` if it cannot be read, which the engine tells with the line that names it."""
+def _digest(path: Path) -> tuple[str | None, int]:
+    """Fingerprint and lines of a file; none if it cannot be read, which the engine tells, with the line naming it."""
+    digest, lines, last = hashlib.sha256(), 0, b"\n"
     try:
         with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+            while part := stream.read(_PART):
+                digest.update(part)
+                lines += part.count(b"\n")
+                last = part[-1:]
     except OSError:
-        return None
+        return None, 0
+    return digest.hexdigest(), lines + (last != b"\n")
+
+
+_PART = 2**20
+"""Bytes of a file at a time."""
 
 
 def settings(overrides: Overrides | None) -> Settings:

@@ -7,6 +7,7 @@ time. It is meant to keep a machine from running out, not to be exact; a test ho
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ def estimate(resolved: Mapping[str, Any]) -> Estimate:
     groups = resolved["traffic"]
     duration = _number(resolved["run"]["duration"])
     rate = _number(network["rate"])
-    counts = [_flows(group, network, rate / len(groups), duration) for group in groups]
+    counts = [_flows(group, network, rate, duration, len(groups)) for group in groups]
     flows = sum(counts)
     hosts = _hosts(network) or sum(_senders(group) for group in groups)
     # Every host's port and the switch's towards it; what waits there has been sent, by a flow that may and has it.
@@ -92,23 +93,51 @@ def estimate(resolved: Mapping[str, Any]) -> Estimate:
     return Estimate(flows, BASE + hosts * PER_HOST + buffered * PER_PACKET + tables)
 
 
-def _flows(group: Mapping[str, Any], network: Mapping[str, Any], rate: float, duration: float) -> float:
-    """As many as a traffic group asks for, and no more than its part of the links into its receivers can carry."""
+def _flows(group: Mapping[str, Any], network: Mapping[str, Any], rate: float, duration: float, groups: int) -> float:
+    """As many as a traffic group asks for, and where that is endless as the network can carry.
+
+    The groups of a scenario share the links into their receivers.
+    """
     start, stop = _number(group.get("start", 0)), _number(group.get("stop", 0))
     seconds = max((min(stop, duration) if stop > 0 else duration) - start, 0.0)
+    if group["kind"] == "flows":
+        # The header is a line too, and so are comments.
+        return float(max(group["file-lines"] - 1, 0))
+    size = _size(group)
+    capacity = _receivers(group, network) * rate / 8
+    if group["kind"] in ("poisson", "requests"):
+        return _arrivals(group, size, capacity, seconds)
     senders, fan_in = max(_senders(group), 1.0), float(group.get("fan-in") or 1)
     asked = float(group.get("flows") or senders * (group.get("rounds") or float("inf")))
     if count := group.get("count"):
         asked = min(asked, fan_in * count)
     if (interval := _number(group.get("interval", 0))) > 0 and "flows" not in group:
         asked = min(asked, fan_in * seconds / interval)
-    size = _size(group)
+    if concurrent := float(group.get("concurrent") or 0) if group["kind"] == "sessions" else 0.0:
+        # None is done before a handshake, and before its bytes have been sent: three times over two links at least.
+        least = size * 8 / rate + 6 * _number(network["delay"]) + _number(group["gap"])
+        asked = min(asked, concurrent * (1 + seconds / max(least, 1e-9)))
     if size == 0:
         return asked if asked != float("inf") else senders
-    receivers = float(group.get("receivers") or 1) if group.get("to", "by-part") == "by-part" else _hosts(network)
-    load = float(group.get("load") or 1.0)
     # Those that cannot be carried have begun all the same, one per sender at least.
-    return min(asked, senders + receivers * rate * load * seconds / 8 / size)
+    return min(asked, max(senders, concurrent) + capacity / groups * seconds / size)
+
+
+def _arrivals(group: Mapping[str, Any], size: float, capacity: float, seconds: float) -> float:
+    """Flows that begin by themselves, whether or not what has begun is done."""
+    fan_in = float(group.get("fan-in") or 1)
+    interval = _number(group["interval"])
+    if interval == 0:
+        interval = size * fan_in / (float(group["load"]) * capacity)
+    likely = seconds / interval
+    # Chance adds some: as good as never more than five deviations.
+    most = likely + 5 * math.sqrt(likely) + 1
+    return fan_in * min(most, float(group["count"] or "inf"))
+
+
+def _receivers(group: Mapping[str, Any], network: Mapping[str, Any]) -> float:
+    """Hosts that a group may send to, at most."""
+    return float(group.get("receivers") or 1) if group.get("to", "by-part") == "by-part" else _hosts(network) or 1.0
 
 
 def _size(group: Mapping[str, Any]) -> float:
@@ -164,8 +193,8 @@ def _number(value: object) -> float:
 
 
 def available() -> float:
-    """Bytes that are free on this machine, or in the container that this is."""
-    free = [number for read in (_free, _room_of_container) if (number := read()) is not None]
+    """Bytes that are free on this machine, in the container that this is, or in the job that it is part of."""
+    free = [number for read in (_free, _room_of_container, _room_of_job) if (number := read()) is not None]
     return min(free, default=float("inf"))
 
 
@@ -180,16 +209,52 @@ def _free() -> float | None:
     return None
 
 
-def _room_of_container() -> float | None:
-    """What the control group leaves, in either version's files."""
-    root = Path("/sys/fs/cgroup")
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        with contextlib.suppress(OSError, ValueError):
-            return max(float((root / limit).read_text()) - float((root / used).read_text()), 0.0)
+_LIMITS = {
+    # Version 2, mounted alone or beside the first.
+    "": ("memory.max", "memory.current", "inactive_file"),
+    "unified": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+"""Where control groups are mounted -> their files of limit and use, and the key of what can be freed of it."""
+
+
+def _room_of_container(
+    membership: Path = Path("/proc/self/cgroup"), mounted: Path = Path("/sys/fs/cgroup")
+) -> float | None:
+    """What the control groups of this process leave, in either version: its own, and all that this one is in."""
+    rooms = []
+    for mount, files in _LIMITS.items():
+        own = mounted / mount / _group(membership, first_version=mount == "memory")
+        for folder in (own, *own.parents):
+            if folder.is_relative_to(mounted / mount):
+                rooms.append(_room(folder, *files))
+    return min((room for room in rooms if room is not None), default=None)
+
+
+def _group(membership: Path, *, first_version: bool) -> str:
+    """Path of the control group of this process that limits memory, below where they are mounted."""
+    with contextlib.suppress(OSError):
+        for line in membership.read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)
+            if ("memory" in controllers.split(",")) if first_version else not controllers:
+                # Outside of what this container sees, nothing can be read.
+                return "" if ".." in path else path.strip("/")
+    return ""
+
+
+def _room(folder: Path, limit: str, used: str, freed: str) -> float | None:
+    """What a control group leaves; none if it has no limit. Copies of files that nobody uses make room for others."""
+    with contextlib.suppress(OSError, ValueError):
+        room = float((folder / limit).read_text()) - float((folder / used).read_text())
+        stat = dict(line.split(" ", 1) for line in (folder / "memory.stat").read_text().splitlines())
+        return max(room + float(stat.get(freed, 0)), 0.0)
     return None
+
+
+def _room_of_job() -> float | None:
+    """What Slurm gave this job on this machine, whether or not it keeps it to that; 0 is all."""
+    megabytes = os.environ.get("SLURM_MEM_PER_NODE", "")
+    return float(megabytes) * 2**20 if megabytes.isdigit() and int(megabytes) else None
 
 
 def shown(number: float) -> str:

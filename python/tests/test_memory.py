@@ -48,10 +48,39 @@ for name in output.table_names:
 print(peak() - before)
 """
 
+REAL = (
+    SESSIONS.split("[[traffic]]")[0]
+    + """\
+[[traffic]]
+name = "real"
+from = "all"
+to = "all"
+{}
+[run]
+duration = "50ms"
+"""
+)
+
+FILES = {
+    "sessions.toml": SESSIONS,
+    "closed.toml": REAL.format('kind = "sessions"\nconcurrent = 40\nbytes-each = "20KB"'),
+    "requests.toml": REAL.format('kind = "requests"\nfan-in = 12\nload = 0.4\nbytes-each = "2KB"'),
+    "hadoop.toml": REAL.format('kind = "poisson"\nload = 0.3\nbytes-each = "hadoop"'),
+    "rpc.toml": REAL.format('kind = "poisson"\nload = 0.05\nbytes-each = "rpc"'),
+    "overload.toml": REAL.format('kind = "poisson"\ninterval = "2us"\nbytes-each = "100KB"').replace("50ms", "10ms"),
+    "flows.toml": REAL.format('kind = "flows"\nfile = "flows.csv"'),
+}
+
 CASES = {
     "few flows": ("small.toml", "run.duration=100ms"),
     "many flows": ("small.toml", "traffic.bursts.senders=5000", "run.duration=100ms", "network.buffer=1000pkt"),
     "many small ones": ("sessions.toml",),
+    "a closed loop": ("closed.toml",),
+    "queries": ("requests.toml",),
+    "a workload": ("hadoop.toml",),
+    "a workload of small flows": ("rpc.toml",),
+    "more than the network carries": ("overload.toml",),
+    "a list": ("flows.toml",),
     # A run ends with its last finite flow.
     "a trace": ("small.toml", "traffic.bursts.start=4s", "run.duration=5s", "measure.queue-trace=on-change"),
     "bins": ("small.toml", "traffic.bursts.start=4s", "run.duration=5s", "measure.bin=500us"),
@@ -62,7 +91,10 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process's memory is known on Linux")
 def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
-    (work / "sessions.toml").write_text(SESSIONS)
+    for name, text in FILES.items():
+        (work / name).write_text(text)
+    rows = (f"{i},{i % 30},{30 + i % 2},1000\n" for i in range(40_000))
+    (work / "flows.csv").write_text(f"start_us,src,dst,bytes\n{''.join(rows)}")
     file, *settings = case
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-c", PEAK, file, *settings]
@@ -120,6 +152,56 @@ def test_a_sweep_without_memory_ends_all_the_same(work):
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in range(4)]
     with pytest.warns(UserWarning, match="fewer run at once"):
         assert len(outcomes(wanted, "results", place=Threads(4, memory=1.0))) == 4
+
+
+def test_a_list_has_as_many_flows_as_lines(work):
+    (work / "flows.toml").write_text(FILES["flows.toml"])
+    for text, lines in (("start_s,src,dst,bytes\n0,0,1,5\n1,0,1,5\n", 3), ("start_s,src,dst,bytes\n0,0,1,5", 2)):
+        (work / "flows.csv").write_text(text)
+        resolved = fanin.load("flows.toml").resolved()
+        assert resolved["traffic"][0]["file-lines"] == lines
+        assert estimate(resolved).flows == lines - 1
+
+
+def grouped(folder, limits):
+    """Control groups with a limit, what is used of it, and what of that can be freed."""
+    for path, (limit, used, freed) in limits.items():
+        group = folder / path
+        group.mkdir(parents=True, exist_ok=True)
+        names = ("memory.max", "memory.current", "inactive_file")
+        if path.split("/")[0] == "memory":
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        for name, value in zip(names[:2], (limit, used), strict=True):
+            (group / name).write_text(f"{value}\n")
+        (group / "memory.stat").write_text(f"anon 1\n{names[2]} {freed}\n")
+
+
+@pytest.mark.parametrize(
+    ("membership", "limits", "room"),
+    [
+        # A job of Slurm or systemd: its own limit, not the machine's; files that nobody uses do not count.
+        ("0::/slice/job", {"slice/job": (1000, 900, 300), "slice": ("max", 5000, 0)}, 400),
+        ("0::/slice/job", {"slice/job": (1000, 100, 0), "slice": (2000, 1900, 0)}, 100),
+        ("0::/", {".": (500, 100, 0)}, 400),
+        ("0::/slice/job", {"slice/job": ("max", 100, 0)}, None),
+        ("4:cpu,memory:/a/b\n0::/", {"memory/a/b": (700, 200, 0), "memory": (2**63, 300, 0)}, 500),
+        # Only the container's own part of the tree is mounted, at its root.
+        ("4:memory:/docker/1", {"memory": (700, 200, 0)}, 500),
+        ("4:memory:/a\n0::/../x", {"unified": (900, 100, 0), "memory/a": (1000, 950, 0)}, 50),
+    ],
+)
+def test_the_limits_of_the_own_control_group_hold_and_those_around_it(tmp_path, membership, limits, room):
+    (tmp_path / "cgroup").write_text(f"{membership}\n")
+    grouped(tmp_path / "sys", limits)
+    assert memory._room_of_container(tmp_path / "cgroup", tmp_path / "sys") == room
+
+
+def test_a_job_has_the_memory_that_slurm_gave_it(monkeypatch):
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")
+    assert memory.available() == 100 * 2**20
+    # All of the machine's.
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "0")
+    assert memory.available() > 100 * 2**20
 
 
 def test_this_machine_has_memory():
