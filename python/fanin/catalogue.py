@@ -28,8 +28,6 @@ _SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic",
 def registry() -> dict[str, Any]:
     """The engine's registries, and its sections with their parameters."""
     found: dict[str, Any] = json.loads(_engine.registry())
-    for workload in found["workloads"]:
-        workload |= {"manual": _manual(workload), "params": []}
     return found
 
 
@@ -67,7 +65,8 @@ def explain(key: str) -> dict[str, Any]:
     for plural, singular in KINDS.items():
         for row in registry()[plural]:
             if row["key"] == key:
-                return {"kind": singular, **row}
+                shown = {"manual": _manual(row), "params": []} if singular == "workload" else {}
+                return {"kind": singular, **row, **shown}
     for section, params in registry()["sections"].items():
         if section == key:
             return {"kind": "section", "key": section, "params": params}
