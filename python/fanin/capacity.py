@@ -10,7 +10,6 @@ confidence. What all seeds leave open does not count as kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +25,7 @@ from fanin.failures import Failure
 from fanin.format.values import Scalar
 from fanin.goals import Keep
 from fanin.laboratory import Laboratory
-from fanin.pool import Advance, Place, Threads
+from fanin.pool import Advance, Place
 from fanin.stats import FEWEST, mean_interval
 from fanin.summary import format_interval, format_value
 from fanin.sweep import Point
@@ -201,10 +200,11 @@ class Search:
 
     def found(self) -> Found:
         """The answer."""
-        if self.error is not None:
-            return Found(self.case, None, None, "", [], [], self.error)
         judged = self.judged()
         kept, after = self._edge(judged)
+        if self.error is not None:
+            so_far = [] if kept is None else [f"up to then {kept.fan_in} keeps the bounds"]
+            return Found(self.case, None, None, "", so_far, judged, self.error)
         remarks = []
         if kept is None:
             least = judged[0]
@@ -322,7 +322,7 @@ def find(
     seeds: list[int] = SEEDS,
     precision: float = 0.05,
     out: Path | str | None = "results",
-    place: Callable[[], Place] = Threads,
+    place: Place | None = None,
     advance: Advance = lambda _: None,
 ) -> list[Found]:
     """Searches the largest fan-in of each case, all of them side by side; runs in the store are found again.
@@ -337,7 +337,7 @@ def find(
         seeds: At least three; the same for every fan-in and every case.
         precision: The gap that is left between what keeps the bounds and what breaks them, as a share of the answer.
         out: Results folder; ``None`` keeps everything in memory.
-        place: Where to run a batch.
+        place: Where to run them, if not on threads.
         advance: Called after every simulation.
 
     Raises:
@@ -354,11 +354,12 @@ def find(
         points = [Point({**search.case, over: fan_in}, seed) for search, (fan_in, some) in wanted for seed in some]
         rows = iter(laboratory.rows(points))
         for search, (fan_in, some) in wanted:
-            for seed, row in zip(some, rows, strict=False):
-                if isinstance(row, Failure):
-                    search.error = search.error or f"fan-in {fan_in}, seed {seed}: {row.error}"
-                else:
-                    search.rows.setdefault(fan_in, []).append(row)
+            mine = [next(rows) for _ in some]
+            failed = [row for row in mine if isinstance(row, Failure)]
+            if failed:
+                search.error = f"fan-in {fan_in}, seed {failed[0].seed}: {failed[0].error}"
+            else:
+                search.rows.setdefault(fan_in, []).extend(row for row in mine if not isinstance(row, Failure))
     return [search.found() for search in searches]
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
-from fanin.errors import ClusterError, RunError
+from fanin.errors import ClusterError, FaninError, PlaceError
 from fanin.pool import Work, kept
 from fanin.remote import Package, Task, Versions, refuse_others, simulate, versions
 from fanin.runs import Run
@@ -69,7 +69,8 @@ class Cluster:
     def workers(self) -> dict[str, Versions | Exception]:
         """The workers by their addresses, each with its versions, or with why it has none."""
         found: dict[str, Versions | Exception] = self._client.run(versions, on_error="return")
-        return dict(sorted(found.items()))
+        # One that cannot be reached any more has left; one that joins later is asked with each run.
+        return {worker: each for worker, each in sorted(found.items()) if not isinstance(each, OSError)}
 
     def threads(self) -> dict[str, int]:
         """Threads of each worker."""
@@ -97,7 +98,7 @@ class Cluster:
         tables = work.tables | set(store.tables(work.name) if store else ())
         text, file, settings = work.job.experiment.engine_input(work.job.settings)
         sent: Future[Package] = self._executor.submit(
-            simulate, Task(text, file, settings, frozenset(tables), versions())
+            simulate, Task(text, file, settings, frozenset(tables), versions(), work.files)
         )
         return sent
 
@@ -105,17 +106,22 @@ class Cluster:
         """What came back, in the store.
 
         Raises:
-            ClusterError: the cluster is gone, or it has another fanin.
-            RunError: the run failed, or every worker that had it died.
+            ClusterError: the cluster is gone, or a worker is not fit for it.
+            PlaceError: every worker that had the run died.
+            RunError: the run failed.
 
         """
         try:
             package = future.result()
+        except FaninError:
+            raise
         except self._killed as error:
-            count = error.allowed_failures + 1
-            raise RunError(f"{count} workers died while they simulated it: has it enough memory?") from None
+            why = f"{error.allowed_failures + 1} workers died while they simulated it: have they enough memory?"
+            raise PlaceError(f"{why} The next command tries it again") from None
         except (CancelledError, OSError) as error:
             raise self._lost(error) from None
+        except Exception as error:
+            raise ClusterError(f"a worker has no fanin that works: {type(error).__name__}: {error}") from None
         if store is None:
             raise ClusterError("a cluster needs a results folder")
         return kept(work, store, package)

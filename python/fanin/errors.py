@@ -48,6 +48,10 @@ class RunError(FaninError):
     """A run broke an invariant, or was told to stop."""
 
 
+class PlaceError(FaninError):
+    """A run was broken off by where it ran, as its worker died; nothing is recorded of it, so it is tried again."""
+
+
 class ResultsError(FaninError):
     """A results folder cannot be written, or a stored file cannot be read."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from fanin import _engine, checks, library, remarks, scenario
-from fanin.errors import ScenarioError
+from fanin.errors import ResultsError, ScenarioError
 from fanin.format.column import Column
 from fanin.format.sweep import Quick, Sweep, Variant
 from fanin.format.values import Scalar
@@ -28,6 +28,9 @@ Overrides = Mapping[str, Scalar] | Sequence[tuple[str, Scalar]]
 
 Settings = list[tuple[str, str]]
 """The same as the engine takes it."""
+
+Files = Mapping[str, str | None]
+"""Files and the fingerprints of what they hold; ``None`` for one that cannot be read."""
 
 
 class Experiment:
@@ -146,6 +149,29 @@ class Experiment:
             if group["kind"] == "flows":
                 # What is simulated is what the file holds, whatever it is called.
                 group["file-sha256"], group["file-lines"] = _digest(self.scenario_path.parent / group["file"])
+        return resolved
+
+    def files(self, resolved: Mapping[str, Any]) -> Files:
+        """The files that the resolved scenario names, each with its fingerprint."""
+        groups = [group for group in resolved["traffic"] if "file-sha256" in group]
+        return {str(self.scenario_path.parent / group["file"]): group["file-sha256"] for group in groups}
+
+    def still(self, name: str, files: Files, overrides: Overrides) -> dict[str, Any]:
+        """The scenario with every default filled in, which has to be what it was when the run was named.
+
+        Args:
+            name: Id of the run.
+            files: What :meth:`files` told then.
+            overrides: Scenario values to replace.
+
+        Raises:
+            ResultsError: a file that it names has changed since.
+
+        """
+        resolved = self.resolved(overrides)
+        if run_id(resolved) != name:
+            what = changed(files) or f"{self.scenario_path}: a file that it names"
+            raise ResultsError(f"{what} has changed since its runs were named; run the same command again")
         return resolved
 
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
@@ -268,6 +294,7 @@ class Experiment:
         resolved = self.resolved(given)
         output = self.simulate(given, progress)
         name = run_id(resolved)
+        self.still(name, self.files(resolved), given)
         stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)
         return Run(name, json.loads(output.summary), stored, output)
 
@@ -338,6 +365,19 @@ def _digest(path: Path) -> tuple[str | None, int]:
 
 _PART = 2**20
 """Bytes of a file at a time."""
+
+
+def changed(files: Files) -> str | None:
+    """Which of some files holds something else now, with both fingerprints; nothing if none does."""
+    for path, then in files.items():
+        now, _ = _digest(Path(path))
+        if now != then:
+            return f"{path} (SHA-256 {_short(now)}, not {_short(then)})"
+    return None
+
+
+def _short(fingerprint: str | None) -> str:
+    return "none, as it cannot be read" if fingerprint is None else f"{fingerprint[:12]}..."
 
 
 def settings(overrides: Overrides | None) -> Settings:

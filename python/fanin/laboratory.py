@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from fanin import columns
 from fanin.dataset import Row, row_of
 from fanin.experiment import Experiment
 from fanin.failures import Failure
-from fanin.pool import Advance, Job, Place, Progress, Threads, outcomes
+from fanin.pool import Advance, Job, Place, Progress, outcomes
 from fanin.sweep import Point
 
 
@@ -21,8 +20,7 @@ class Laboratory:
         experiment: Experiment,
         out: Path | str | None,
         *,
-        place: Callable[[], Place] = Threads,
-        again: bool = False,
+        place: Place | None = None,
         advance: Advance = lambda _: None,
     ) -> None:
         """Runs nothing yet.
@@ -30,8 +28,7 @@ class Laboratory:
         Args:
             experiment: The scenario; its sweep and its variants are left aside.
             out: Results folder; ``None`` keeps everything in memory.
-            place: Where to run a batch.
-            again: Whether runs that are recorded as failed are tried again.
+            place: Where to run all batches, which then know what the first ones took; threads for each if left out.
             advance: Called after every simulation, with the runs of all batches.
 
         """
@@ -39,7 +36,6 @@ class Laboratory:
         self._progress = Progress(0, 0)
         self._out = out
         self._place = place
-        self._again = again
         self._advance = advance
 
     def rows(self, points: list[Point]) -> list[Row | Failure]:
@@ -60,7 +56,7 @@ class Laboratory:
             self._advance(self._progress)
 
         wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]
-        found = outcomes(wanted, self._out, place=self._place(), again=self._again, advance=count)
+        found = outcomes(wanted, self._out, place=self._place, advance=count)
         return [
             run if isinstance(run, Failure) else row_of(self.experiment, point, run)
             for point, run in zip(points, found, strict=True)

@@ -7,15 +7,16 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from fanin.errors import RunError
-from fanin.experiment import Experiment, Settings
-from fanin.failures import Failure, Failures, describe, is_of_run
+from fanin.experiment import Experiment, Files, Settings
+from fanin.failures import BrokenOff, Failure, Failures, describe, is_of_place, is_of_run
 from fanin.memory import SHARE, Estimate, available, estimate, shown
 from fanin.runs import Run
 from fanin.store import Output, Store, StoredRun, run_id
@@ -76,15 +77,23 @@ class Work:
     memory: Estimate = field(default_factory=lambda: Estimate(0, 0))
     tables: set[str] = field(default_factory=set)
     places: list[int] = field(default_factory=list)
+    files: Files = field(default_factory=dict)
+    """What the scenario names, as it was when the run was."""
 
     def resolved(self) -> dict[str, Any]:
-        """The scenario with every default filled in; made anew each time, as a sweep has thousands."""
-        return self.job.experiment.resolved(self.job.settings)
+        """The scenario with every default filled in; made anew each time, as a sweep has thousands.
+
+        Raises:
+            ResultsError: a file that it names has changed, so that the run would be another.
+
+        """
+        return self.job.experiment.still(self.name, self.files, self.job.settings)
 
     def failure(self, error: BaseException) -> Failure:
         """The record of its failure."""
         resolved, job = self.resolved(), self.job
-        return Failure(self.name, job.experiment.name, resolved["run"]["seed"], job.settings, describe(error), resolved)
+        kind = BrokenOff if is_of_place(error) else Failure
+        return kind(self.name, job.experiment.name, resolved["run"]["seed"], job.settings, describe(error), resolved)
 
 
 class Place(Protocol):
@@ -104,7 +113,7 @@ class Place(Protocol):
         """The finished run, in the store if there is one; raises what it broke off with."""
 
     def close(self) -> None:
-        """Breaks off what is running, if anything is, and waits for it."""
+        """Breaks off what is running, if anything is, and waits for it; nothing runs there any more."""
 
 
 class _Queue:
@@ -174,7 +183,7 @@ def run_jobs(
         wanted: What to run; equal runs are simulated once.
         out: Results folder; ``None`` keeps everything in memory.
         jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
-        place: Where to run them, if not on threads.
+        place: Where to run them, if not on threads; whoever made it closes it.
         advance: Called after every simulation.
 
     Raises:
@@ -183,7 +192,8 @@ def run_jobs(
         ResultsError: results cannot be written.
 
     """
-    found = _Pool(wanted, out, place or Threads(jobs), advance, stop_at_failures=True).run()
+    with _at(place, jobs) as where:
+        found = _Pool(wanted, out, where, advance, stop_at_failures=True).run()
     return [each for each in found if isinstance(each, Run)]
 
 
@@ -198,11 +208,14 @@ def outcomes(
 ) -> list[Run | Failure]:
     """The same for many runs of which some may fail: these are recorded, and the others go on.
 
+    One that broke off because of where it ran, such as with a worker that died, is told as :class:`BrokenOff` and not
+    recorded.
+
     Args:
         wanted: What to run; equal runs are simulated once.
         out: Results folder; ``None`` keeps everything in memory.
         jobs: Threads; one per core if left out.
-        place: Where to run them, if not on threads.
+        place: Where to run them, if not on threads; whoever made it closes it.
         again: Whether runs that are recorded as failed are tried again.
         advance: Called after every simulation, and for what the store has.
 
@@ -211,7 +224,15 @@ def outcomes(
         ResultsError: results cannot be written; what is finished is kept.
 
     """
-    return _Pool(wanted, out, place or Threads(jobs), advance, again=again).run()
+    with _at(place, jobs) as where:
+        return _Pool(wanted, out, where, advance, again=again).run()
+
+
+@contextmanager
+def _at(place: Place | None, jobs: int | None) -> Iterator[Place]:
+    """The place that is given, which stays open, or threads for this once."""
+    with nullcontext(place) if place is not None else closing(Threads(jobs)) as where:
+        yield where
 
 
 class _Pool:
@@ -245,19 +266,16 @@ class _Pool:
         if self._store is not None and self._wanted:
             self._store.prepare()
         queue = self._missing()
-        try:
+        self._fill(queue)
+        if self._running:
+            self._tell(queue)
+        while self._running:
+            done, _ = wait(self._running, timeout=_TELL_EVERY_S, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._take(queue, self._running.pop(future)[0], future)
             self._fill(queue)
-            if self._running:
+            if not done:
                 self._tell(queue)
-            while self._running:
-                done, _ = wait(self._running, timeout=_TELL_EVERY_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._take(queue, self._running.pop(future)[0], future)
-                self._fill(queue)
-                if not done:
-                    self._tell(queue)
-        finally:
-            self._place.close()
         return [self._finished[place] for place in range(len(self._wanted))]
 
     def _missing(self) -> _Queue:
@@ -292,10 +310,10 @@ class _Pool:
         try:
             result = self._place.collect(work, self._store, future)
         except BaseException as error:
-            if self._strict or not is_of_run(error):
+            if self._strict or not (is_of_run(error) or is_of_place(error)):
                 raise
             result = work.failure(error)
-            if self._failures is not None:
+            if self._failures is not None and not isinstance(result, BrokenOff):
                 self._failures.save(result)
         else:
             queue.learn(work.job.kind, result.summary["wall_s"])
@@ -337,7 +355,7 @@ def _distinct(wanted: list[Job]) -> list[Work]:
     for place, job in enumerate(wanted):
         resolved = job.experiment.resolved(job.settings)
         name = run_id(resolved)
-        work = works.setdefault(name, Work(job, name, estimate(resolved)))
+        work = works.setdefault(name, Work(job, name, estimate(resolved), files=job.experiment.files(resolved)))
         work.tables |= job.tables
         work.places.append(place)
     return list(works.values())
@@ -396,6 +414,8 @@ class Threads:
     def _run(self, work: Work, store: Store | None) -> Run:
         if self._stop.is_set():
             raise RunError("stopped")
+        # What is named is what was read when it was named, and not what somebody has put there since.
+        work.resolved()
         output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set())
         return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fanin import _engine, extension
-from fanin.errors import ClusterError, RunError
-from fanin.experiment import Settings
+from fanin.errors import ClusterError, PlaceError, RunError
+from fanin.experiment import Files, Settings, changed
 from fanin.failures import describe, is_of_run
 
 
@@ -39,6 +42,8 @@ class Task:
     """Result tables to send back."""
     versions: Versions
     """Those of the side that sends it."""
+    files: Files = field(default_factory=dict)
+    """What the scenario names, as that side has it."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +72,32 @@ def simulate(task: Task) -> Package:
     """Runs the engine here, for somebody elsewhere.
 
     Raises:
-        ClusterError: this side has another fanin than the one that asks.
+        ClusterError: this side has another fanin than the one that asks, other files, or no room for temporary ones.
+        PlaceError: it has not enough memory.
         RunError: the run failed, whatever the way: not all errors of the engine can be sent.
 
     """
-    refuse_others(task.versions, versions(), "a worker")
+    refuse_others(task.versions, versions(), _worker())
+    try:
+        return _simulated(task)
+    except OSError as error:
+        # As it is, it would look like a lost connection over there.
+        what = f"cannot write temporary files: {error.strerror or error}"
+        raise ClusterError(f"{_worker()} {what}; finished runs are kept, run the same again without it") from None
+    except MemoryError:
+        raise PlaceError(f"{_worker()} has not enough memory for it; the next command tries it again") from None
+
+
+def _simulated(task: Task) -> Package:
+    _refuse_copies(task.files)
     try:
         output = _engine.run(task.text, task.file, task.settings, None)
     except BaseException as error:
         if is_of_run(error):
             raise RunError(describe(error)) from None
         raise
+    finally:
+        _refuse_copies(task.files)
     parquet = {}
     with tempfile.TemporaryDirectory(prefix="fanin-") as folder:
         for name in (name for name in output.table_names if name in task.tables):
@@ -85,6 +105,22 @@ def simulate(task: Task) -> Package:
             output.write_parquet(name, path)
             parquet[name] = path.read_bytes()
     return Package(output.summary, parquet, output.capture())
+
+
+def _refuse_copies(files: Files) -> None:
+    """Refuses files of the same name that hold something else here; before and after a run, as they may change."""
+    if (other := changed({str(Path(path).absolute()): held for path, held in files.items()})) is not None:
+        raise ClusterError(f"{_worker()} has another copy of {other}: have the same file on both")
+
+
+def _worker() -> str:
+    """What messages to the other side call this process."""
+    # There if this is a worker of Dask's.
+    distributed: Any = sys.modules.get("distributed")
+    try:
+        return f"worker {distributed.get_worker().address}"
+    except (AttributeError, ValueError):
+        return f"a worker on {platform.node()}"
 
 
 def refuse_others(here: Versions, there: Versions, who: str) -> None:

@@ -23,9 +23,9 @@ import numpy as np
 from fanin import _engine, catalogue
 from fanin.comparison import Estimate, interval, paired
 from fanin.dataset import Row
-from fanin.errors import NotFoundError, RunError
+from fanin.errors import NotFoundError, PlaceError, RunError
 from fanin.experiment import Experiment
-from fanin.failures import Failure
+from fanin.failures import BrokenOff, Failure
 from fanin.format.values import COUNTED, Range, Scalar, parse_range, parse_values
 from fanin.goals import Goal, Keep
 from fanin.laboratory import Laboratory
@@ -323,7 +323,11 @@ class Study:
         distributions = {each.path: each.distribution(self._optuna) for each in self._params}
         asked = [self._study.ask(distributions) for _ in range(count)]
         points = [Point(self._values(trial.params), seed) for trial in asked for seed in self._seeds]
-        rows = iter(self._laboratory.rows(points))
+        found = self._laboratory.rows(points)
+        if broken_off := [row for row in found if isinstance(row, BrokenOff)]:
+            # Nothing is told of these trials, so that the same command tries them again.
+            raise PlaceError(broken_off[0].error)
+        rows = iter(found)
         for trial in asked:
             mine = [next(rows) for _ in self._seeds]
             errors = [f"seed {row.seed}: {row.error}" for row in mine if isinstance(row, Failure)]

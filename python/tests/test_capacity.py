@@ -140,6 +140,28 @@ def test_an_interrupted_search_continues_and_says_the_same(cli, tiny, monkeypatc
     assert whole["runs"] == len(list(Path("whole/runs").iterdir()))
 
 
+def test_a_run_that_breaks_off_leaves_what_was_judged_and_is_tried_again(cli, tiny, monkeypatch):
+    arguments = ("capacity", "tiny.toml", "--over", "traffic.answers.senders=2..16", "--keep", "drops=0", "--json")
+    whole = json.loads(cli(*arguments, "--out", "whole").out)
+    real = fanin.Experiment.simulate
+
+    def simulate(self, settings, progress=None):
+        if {("traffic.answers.senders", "8"), ("run.seed", "2")} <= set(settings):
+            raise MemoryError
+        return real(self, settings, progress)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fanin.Experiment, "simulate", simulate)
+        result = cli(*arguments, "--out", "part")
+    assert result.code == 1
+    (case,) = json.loads(result.out)["cases"]
+    assert "fan-in 8, seed 2: there was not enough memory" in case["error"]
+    assert (case["capacity"], [each["fan_in"] for each in case["tried"]]) == (None, [2])
+    assert "up to then 2 keeps the bounds" in result.err
+    again = cli(*arguments, "--out", "part")
+    assert (again.code, json.loads(again.out)["cases"]) == (0, whole["cases"])
+
+
 def test_several_schemes_are_drawn_as_bars(cli, tiny):
     result = cli("capacity", "tiny.toml", "--scheme", "newreno,dctcp", "--over", "traffic.answers.senders=2..16")
     assert result.code == 0, result.err

@@ -1,5 +1,6 @@
 """Sweeps on a cluster: a real scheduler and three real worker processes, all on the loopback interface."""
 
+import errno
 import json
 import os
 import pickle
@@ -7,8 +8,11 @@ import re
 import subprocess
 import sys
 import time
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
@@ -16,10 +20,11 @@ import fanin
 from fanin import cluster, remote
 from fanin.cluster import Cluster
 from fanin.errors import ClusterError, RunError
-from fanin.failures import Failure
+from fanin.failures import BrokenOff, Failure
 from fanin.pool import Job, outcomes
 from fanin.remote import Task, Versions, simulate, versions
 from fanin.runs import Run
+from fanin.store import Store
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'fanin[cluster]'")
 
@@ -48,10 +53,28 @@ def wait_for(what, process: subprocess.Popen, log: Path):
     raise AssertionError(log.read_text())
 
 
+HELD = """\
+import threading
+from pathlib import Path
+from fanin import remote
+
+def simulate(task):
+    # In one piece, so that whoever sees it can read it.
+    Path("begun.tmp").write_text(str(task.settings))
+    Path("begun.tmp").replace("begun")
+    threading.Event().wait()
+
+remote.simulate = simulate
+"""
+"""What a worker loads that never gets to the end of a run."""
+
+
 @pytest.fixture
-def dask(tmp_path_factory: pytest.TempPathFactory):
-    """Address of a scheduler, and its worker processes."""
+def dask(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest):
+    """Address of a scheduler, and its worker processes; the first is held in its first run if that is asked for."""
     folder = tmp_path_factory.mktemp("dask")
+    held = folder / "held.py"
+    held.write_text(HELD)
     logs = [folder / f"{name}.log" for name in ("scheduler", *map(str, range(WORKERS)))]
     loopback = ("--host", "127.0.0.1", "--no-dashboard")
     scheduler = start("scheduler", *loopback, "--port", "0", log=logs[0])
@@ -60,11 +83,13 @@ def dask(tmp_path_factory: pytest.TempPathFactory):
         pattern = re.compile(r"Scheduler at:\s+(tcp://[0-9.]+:\d+)")
         found = wait_for(lambda: pattern.search(logs[0].read_text()), scheduler, logs[0])
         for log in logs[1:]:
-            single = ("--no-nanny", "--nthreads", "1", "--local-directory", str(folder))
+            single = ["--no-nanny", "--nthreads", "1", "--local-directory", str(folder)]
+            if getattr(request, "param", "") == "held" and log == logs[1]:
+                single += ["--preload", str(held)]
             processes.append(start("worker", found.group(1), *loopback, *single, log=log))
         for log, process in zip(logs[1:], processes[1:], strict=True):
             wait_for(lambda log=log: "Registered to" in log.read_text(), process, log)
-        yield found.group(1), processes[1:]
+        yield found.group(1), processes[1:], folder
     finally:
         for process in processes:
             process.kill()
@@ -78,16 +103,19 @@ def data_set(out: str) -> dict[str, bytes]:
 SWEEP = ("sweep", "small.toml", "--tables", "flows", "--columns", "goodput_bps")
 
 
+@pytest.mark.parametrize("dask", ["held"], indirect=True)
 def test_a_worker_that_is_killed_costs_nothing(cli, work, dask, monkeypatch):
-    """One of three workers dies as soon as the first run is back: nothing is missing, and nothing is double."""
-    address, workers = dask
-    saved = []
+    """One of three workers dies in the middle of a run: another makes it, nothing is missing, and nothing is double."""
+    address, workers, folder = dask
+    saved, settings = [], set()
     real = cluster.kept
 
     def kept(work, store, output):
         saved.append(work.name)
+        settings.add(str(work.job.settings))
         if len(saved) == 1:
             # Six runs are out, two for each worker.
+            wait_for((folder / "begun").exists, workers[0], folder / "0.log")
             workers[0].kill()
             workers[0].wait()
         return real(work, store, output)
@@ -96,6 +124,8 @@ def test_a_worker_that_is_killed_costs_nothing(cli, work, dask, monkeypatch):
     result = cli(*SWEEP, "--out", "elsewhere", "--cluster", address)
     assert result.code == 0, result.err
     assert len(saved) == len(set(saved)) == 18
+    # What the dead worker had begun, and never ended, has come back: from another.
+    assert (folder / "begun").read_text() in settings
     assert workers[0].poll() is not None
     assert all(worker.poll() is None for worker in workers[1:])
     cli(*SWEEP, "--out", "here")
@@ -108,13 +138,17 @@ def test_a_worker_that_is_killed_costs_nothing(cli, work, dask, monkeypatch):
 
 
 def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatch):
-    address, _ = dask
+    address, _, _ = dask
     small = fanin.load("small.toml")
     good = Job(small, [("run.seed", "1")])
     # More hosts than a switch has ports, which is seen only when the network is built.
     bad = Job(small, [("run.seed", "1"), ("traffic.bursts.senders", "70000")])
-    found = outcomes([good, bad], "results", place=Cluster(address))
-    assert [type(each) for each in found] == [Run, Failure]
+    with closing(Cluster(address)) as place:
+        found = outcomes([good, bad], "results", place=place)
+        assert [type(each) for each in found] == [Run, Failure]
+        monkeypatch.setattr(cluster, "Task", lambda *sent: Task(*sent[:-1], {"list.csv": "0" * 64}))
+        with pytest.raises(ClusterError, match=r"worker tcp://127\.0\.0\.1:\d+ has another copy of /.*/list\.csv"):
+            outcomes([Job(small, [("run.seed", "2")])], "results", place=place)
     other = Versions("9.9", "9.9+abc")
     monkeypatch.setattr(cluster, "versions", lambda: other)
     result = cli(*SWEEP, "--cluster", address)
@@ -134,7 +168,7 @@ def test_nobody_at_the_address(cli, work, monkeypatch):
 def test_a_worker_refuses_to_simulate_for_another_version(work):
     task = Task(*fanin.load("small.toml").engine_input([]), frozenset(), Versions("9.9", "9.9+abc"))
     with pytest.raises(
-        ClusterError, match=r"a worker has fanin .*, but this machine has fanin 9.9 \(engine 9.9\+abc\)"
+        ClusterError, match=r"a worker on .* has fanin .*, but this machine has fanin 9.9 \(engine 9.9\+abc\)"
     ):
         simulate(task)
 
@@ -153,21 +187,159 @@ def test_what_is_sent_and_sent_back_survives_the_way(work):
         simulate(broken)
 
 
-def test_a_run_that_kills_every_worker_is_a_failed_run(work):
-    class KilledError(Exception):
-        allowed_failures = 3
+class KilledError(Exception):
+    allowed_failures = 3
 
-    place = object.__new__(Cluster)
-    place._killed = KilledError
-    place._address = "tcp://host:8786"
-    future = Future()
-    future.set_exception(KilledError())
-    with pytest.raises(RunError, match="4 workers died while they simulated it"):
-        place.collect(None, None, future)
-    lost = Future()
-    lost.cancel()
-    with pytest.raises(ClusterError, match=r"lost the cluster .*run the same again"):
-        place.collect(None, None, lost)
+
+class Client:
+    """Dask's, with its worker in this process."""
+
+    found: ClassVar = {"tcp://one": versions()}
+    """What the workers say."""
+    broken: ClassVar = []
+    """What the next runs break off with, if not nothing."""
+    connections = 0
+    sent = 0
+
+    def __init__(self, *_, **__):
+        type(self).connections += 1
+
+    def run(self, *_, **__):
+        return self.found
+
+    def get_executor(self, **_):
+        return self
+
+    def nthreads(self):
+        return {"tcp://one": 1}
+
+    def submit(self, function, task):
+        type(self).sent += 1
+        future = Future()
+        try:
+            if self.broken and (error := self.broken.pop(0)):
+                raise error
+            future.set_result(pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(task))))))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def shutdown(self, **_):
+        pass
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def client(monkeypatch):
+    made = type("Client", (Client,), {"broken": []})
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(KilledWorker=KilledError, Client=made))
+    return made
+
+
+def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, client):
+    small = fanin.load("small.toml")
+    wanted = [Job(small, [("run.seed", str(seed))]) for seed in (1, 2, 3)]
+    client.broken = [None, KilledError()]
+    with closing(Cluster("tcp://host:8786")) as place:
+        found = outcomes(wanted, "results", place=place)
+    assert [type(each) for each in found] == [Run, BrokenOff, Run]
+    assert found[1].error.startswith("4 workers died while they simulated it")
+    assert not list(Path("results").glob("failures/*"))
+    with closing(Cluster("tcp://host:8786")) as place:
+        assert [type(each) for each in outcomes(wanted, "results", place=place)] == [Run, Run, Run]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (CancelledError(), "lost the cluster .*run the same again"),
+        (OSError("closed"), r"lost the cluster \(closed\)"),
+        (ModuleNotFoundError("No module named 'fanin'"), "a worker has no fanin that works: .*No module named"),
+    ],
+)
+def test_a_cluster_that_is_lost_or_not_fit_ends_the_sweep(work, client, error, message):
+    client.broken = [error]
+    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    with closing(Cluster("tcp://host:8786")) as place, pytest.raises(ClusterError, match=message):
+        outcomes([job], "results", place=place)
+    assert not list(Path("results").glob("failures/*"))
+
+
+def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def hungry(*_):
+        raise MemoryError
+
+    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    with closing(Cluster("tcp://host:8786")) as place:
+        with monkeypatch.context() as patched:
+            patched.setattr(remote.tempfile, "TemporaryDirectory", full)
+            with pytest.raises(ClusterError, match=r"worker on .* cannot write temporary files: No space left"):
+                outcomes([job], "results", place=place)
+        with monkeypatch.context() as patched:
+            patched.setattr(remote._engine, "run", hungry)
+            (found,) = outcomes([job], "results", place=place)
+        assert (type(found), "has not enough memory" in found.error) == (BrokenOff, True)
+        assert type(outcomes([job], "results", place=place)[0]) is Run
+
+
+FLOWS = """\
+[network]
+topology = "leaf-spine"
+rate = "10Gbps"
+delay = "1us"
+[[traffic]]
+kind = "flows"
+file = "list.csv"
+from = "all"
+to = "all"
+"""
+
+
+def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, monkeypatch):
+    Path("list.csv").write_text("start_us,src,dst,bytes\n0,0,20,1460\n")
+    Path("flows.toml").write_text(FLOWS)
+    job = Job(fanin.load("flows.toml"), [("run.seed", "1")])
+    real = Store.find
+
+    def find(*arguments):
+        found = real(*arguments)
+        Path("list.csv").write_text("start_us,src,dst,bytes\n0,0,20,1461\n")
+        return found
+
+    def run(*_):
+        Path("list.csv").write_text("start_us,src,dst,bytes\nnonsense\n")
+        raise RunError("list.csv:2: nonsense")
+
+    other = r"has another copy of /.*/list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\)"
+    with closing(Cluster("tcp://host:8786")) as place:
+        # Named here with one content, and another where it runs.
+        with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
+            patched.setattr(Store, "find", find)
+            outcomes([job], "results", place=place)
+        with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
+            patched.setattr(remote._engine, "run", run)
+            outcomes([job], "results", place=place)
+    assert not [*Path("results").glob("runs/*"), *Path("results").glob("failures/*")]
+
+
+def test_a_worker_that_leaves_while_it_is_asked_refuses_nothing(client):
+    client.found = {"tcp://one": versions(), "tcp://gone": OSError("timed out")}
+    assert Cluster("tcp://host:8786").workers() == {"tcp://one": versions()}
+    client.found = {"tcp://one": versions(), "tcp://bare": ModuleNotFoundError("No module named 'fanin'")}
+    with pytest.raises(ClusterError, match="worker tcp://bare has no fanin that works: No module named 'fanin'"):
+        Cluster("tcp://host:8786")
+
+
+def test_a_search_connects_once(cli, work, client):
+    arguments = ("--over", "traffic.bursts.senders=2..16", "--keep", "timeouts=0", "--seeds", "1..3")
+    result = cli("capacity", "small.toml", *arguments, "--cluster", "tcp://host:8786")
+    assert (result.code, client.connections) == (0, 1)
+    assert client.sent == len(list(Path("results/runs").iterdir()))
 
 
 def test_without_dask_the_extra_is_named(monkeypatch):

@@ -3,9 +3,10 @@ import io
 import polars as pl
 import pytest
 
-from fanin import fct
-from fanin.errors import RunError, ScenarioError
-from fanin.experiment import load
+from fanin import fct, pool
+from fanin.errors import ResultsError, RunError, ScenarioError
+from fanin.experiment import Experiment, load
+from fanin.store import Store
 
 SCENARIO = """
 [network]
@@ -71,6 +72,38 @@ def test_a_file_that_changes_under_a_run_ends_it(scenario):
 
     with pytest.raises(RunError, match=r"list\.csv:\d+: "):
         load(scenario).run(progress=spoil)
+
+
+OTHER = LIST.replace("150000", "150001")
+
+
+@pytest.mark.parametrize(
+    ("named", "simulated"), [(OTHER, None), (OTHER, LIST), (None, OTHER)], ids=["before", "before-and-back", "during"]
+)
+def test_a_run_of_a_changed_list_is_not_kept_as_that_of_the_old_one(scenario, monkeypatch, named, simulated):
+    path = scenario.parent / "list.csv"
+    real = Experiment.simulate
+
+    def put(text):
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+
+    def simulate(self, overrides, progress=None):
+        output = real(self, overrides, progress)
+        put(simulated)
+        return output
+
+    # What is looked for is named, and has not begun.
+    monkeypatch.setattr(Store, "find", lambda *_: put(named))
+    monkeypatch.setattr(Experiment, "simulate", simulate)
+    results = scenario.parent / "results"
+    with pytest.raises(ResultsError, match=r"list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\) has changed since"):
+        pool.outcomes([pool.Job(load(scenario), [("run.seed", "1")])], results)
+    assert not [*results.glob("runs/*"), *results.glob("failures/*")]
+    if simulated == OTHER:
+        put(LIST)
+        with pytest.raises(ResultsError, match="has changed since"):
+            load(scenario).run(store=Store(results))
 
 
 def test_slowdown_of_lone_flows_is_one_if_they_can_send_all_at_once(scenario):

@@ -1,7 +1,8 @@
 """The order of runs, and that equal ones are simulated once."""
 
 import errno
-import time
+import warnings
+from contextlib import closing
 
 import pytest
 
@@ -10,8 +11,10 @@ from fanin import pool, store
 from fanin.cli import terminal
 from fanin.errors import RunError
 from fanin.failures import Failure
-from fanin.pool import Job, Work, _Queue, outcomes, run_jobs
+from fanin.laboratory import Laboratory
+from fanin.pool import Job, Threads, Work, _Queue, outcomes, run_jobs
 from fanin.runs import Run
+from fanin.sweep import Point
 
 
 def job(experiment, senders, seed):
@@ -47,22 +50,39 @@ def test_runs_under_way_and_put_back_take_time_too(work):
 
 
 def test_while_a_long_run_goes_on_its_time_is_left(work, monkeypatch):
-    real = fanin.Experiment.simulate
+    now, waits = [100.0], iter([True, False, False, False, True])
+    real = pool.wait
 
-    def simulate(self, overrides, progress=None):
-        output = real(self, overrides, progress)
-        if ("run.seed", "2") in overrides:
-            time.sleep(0.5)
-        return output
+    def wait(running, **_):
+        # Either the run has ended, or nothing has for two seconds.
+        if next(waits):
+            return real(running)
+        now[0] += 2.0
+        return set(), set(running)
 
-    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
-    monkeypatch.setattr(pool, "_TELL_EVERY_S", 0.05)
+    monkeypatch.setattr(pool, "wait", wait)
+    monkeypatch.setattr(pool.time, "monotonic", lambda: now[0])
     told = []
     small = fanin.load("small.toml")
     run_jobs([job(small, 2, 1), job(small, 2, 2)], None, jobs=1, advance=told.append)
     waiting = [each for each in told if each.done == 1]
-    assert len(waiting) > 2
-    assert all(each.left > 0 for each in waiting)
+    assert len(waiting) == 4
+    # It is overdue: the longer it takes, the longer it goes on.
+    assert [each.left for each in waiting[1:]] == pytest.approx([0.5, 1.0, 1.5])
+
+
+def test_batches_of_a_search_have_one_place_that_remembers(work, monkeypatch):
+    """What the first batch told of the flows of a kind holds for the second, and a warning is not repeated."""
+    small = fanin.load("small.toml")
+    with closing(Threads(2, memory=1.0)) as place:
+        laboratory = Laboratory(small, None, place=place)
+        with pytest.warns(UserWarning, match="of memory by estimate"):
+            laboratory.rows([Point({"traffic.bursts.senders": 2}, seed) for seed in (1, 2)])
+        assert len(place._flows) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            laboratory.rows([Point({"traffic.bursts.senders": 3}, seed) for seed in (1, 2)])
+        assert len(place._flows) == 2
 
 
 def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):

@@ -88,6 +88,24 @@ def test_an_interrupted_study_goes_the_same_way(cli, tiny, monkeypatch, batch):
     assert tuned(cli, *arguments[:-4], "--trials", "14", "--fresh", "3", "--out", "part")["trials"] == 14
 
 
+def test_a_trial_that_broke_off_for_want_of_memory_is_tried_again(cli, tiny, monkeypatch):
+    arguments = ("--param", "network.buffer=12pkt,24pkt,30pkt", "--goal", "drops", "--fresh", "3")
+    whole = tuned(cli, *arguments, "--out", "whole")
+    real = fanin.Experiment.simulate
+
+    def simulate(self, settings, progress=None):
+        if ("network.buffer", "30pkt") in list(settings):
+            raise MemoryError
+        return real(self, settings, progress)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fanin.Experiment, "simulate", simulate)
+        result = cli("tune", "tiny.toml", *arguments, "--out", "part")
+    assert (result.code, "not enough memory; the next command tries it again" in result.err) == (3, True)
+    again = tuned(cli, *arguments, "--out", "part")
+    assert {**again, "study": "", "paths": []} == {**whole, "study": "", "paths": []}
+
+
 def test_several_goals_make_a_front(cli, tiny):
     found = tuned(cli, *BUFFER, "--goal", "goodput", "--goal", "queue-p99", "--trials", "10", "--fresh", "3")
     assert len(found["best"]) > 1

@@ -81,7 +81,8 @@ def capacity(
     OUT/capacity/NAME-HASH/ gets capacity.json and, of several schemes or values, a picture as PNG, SVG and CSV.
     --json prints one object: {scenario, over, first, last, keep, seeds, precision, vary, confidence, runs, cases:
     [{case, capacity, breaks_at, why, monotone, remarks, runs, error, tried}], paths}. Exit code 1 says that a run
-    failed.
+    failed; what was judged before is told. It would fail again and is not tried again, unless it broke off because of
+    where it ran.
 
     **Examples**
 
@@ -103,7 +104,7 @@ def capacity(
         {SCHEME: name} | ({} if varied is None else {varied: value}) for name, value in itertools.product(names, values)
     ]
     try:
-        with counting("runs") as counter:
+        with place(cluster, jobs) as where, counting("runs") as counter:
             found = find(
                 experiment,
                 cases,
@@ -114,7 +115,7 @@ def capacity(
                 seeds=chosen,
                 precision=precision,
                 out=out,
-                place=lambda: place(cluster, jobs),
+                place=where,
                 advance=counter.advance,
             )
     except KeyboardInterrupt:

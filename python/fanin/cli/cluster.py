@@ -19,8 +19,9 @@ def cluster(
 
     `fanin sweep ... --cluster ADDRESS` runs a sweep on it. The machine that you type this on and all workers need the
     same `fanin[cluster]`; another version of fanin or of its engine is refused. Workers need no common file system,
-    except for files that a scenario names. Runs come back as they finish, and a worker that dies only costs the runs
-    that it was at: others take them over. --json prints one object: {workers: [{worker, threads, fanin, engine}]}.
+    except for files that a scenario names; another copy of one is refused. Runs come back as they finish, and a worker
+    that dies only costs the runs that it was at: others take them over. --json prints one object: {workers: [{worker,
+    threads, fanin, engine}]}.
 
     **By hand**
 

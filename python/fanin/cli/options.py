@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -94,16 +96,19 @@ def zipped(options: list[str] | None) -> list[list[str]]:
     return [[name.strip() for name in option.split(",")] for option in options or []]
 
 
-def place(cluster: str | None, jobs: int | None) -> Place:
-    """Where ``--cluster`` and ``--jobs`` say that runs are simulated."""
+@contextmanager
+def place(cluster: str | None, jobs: int | None) -> Iterator[Place]:
+    """Where ``--cluster`` and ``--jobs`` say that the runs of a command are simulated, until it ends."""
     if cluster is None:
-        return Threads(jobs)
+        with closing(Threads(jobs)) as threads:
+            yield threads
+        return
     if jobs is not None:
         raise typer.BadParameter("a cluster has the threads that its workers have", param_hint="--jobs")
-    found = Cluster(cluster)
-    if not found.threads():
-        note(f"{cluster} has no workers yet: runs begin when one joins")
-    return found
+    with closing(Cluster(cluster)) as found:
+        if not found.threads():
+            note(f"{cluster} has no workers yet: runs begin when one joins")
+        yield found
 
 
 def goal_of(text: str, experiment: Experiment) -> Goal:

@@ -77,7 +77,8 @@ def sweep(
     Every combination of the values runs with the same seeds, so that points differ in nothing but their values. What
     the file's [sweep] and [[variant]] vary is part of the grid. Finished runs are kept: killed at any moment, the same
     command goes on where it stopped, and leaves the same data set to the byte. A run that fails is recorded and does
-    not stop the others.
+    not stop the others; one that broke off because of where it ran, as all its workers died, is tried again by the
+    same command.
 
     OUT/sweeps/NAME-HASH/ gets runs.parquet (a row per run: the values, seed, run_id and every total), summary.parquet
     (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the runs that failed.
@@ -105,8 +106,12 @@ def sweep(
     todo = [
         Job(experiment, every[index].overrides, columns.tables(experiment, every[index].row) | kept) for index in mine
     ]
-    with keeping(f"finished runs are kept in {out}"), counting("runs") as counter:
-        found = outcomes(todo, out, place=place(cluster, jobs), again=failed, advance=counter.advance)
+    with (
+        keeping(f"finished runs are kept in {out}"),
+        place(cluster, jobs) as where,
+        counting("runs") as counter,
+    ):
+        found = outcomes(todo, out, place=where, again=failed, advance=counter.advance)
     rows: dict[int, Row] = {}
     broken: dict[int, Row] = {}
     for index, outcome in zip(mine, found, strict=True):

@@ -92,8 +92,8 @@ def tune(
     }
     folder = tuning_report.folder_of(experiment, asked, out)
     try:
-        with counting("runs") as counter:
-            laboratory = Laboratory(experiment, out, place=lambda: place(cluster, jobs), advance=counter.advance)
+        with place(cluster, jobs) as where, counting("runs") as counter:
+            laboratory = Laboratory(experiment, out, place=where, advance=counter.advance)
             tuned, defaults = tuning.tune(
                 laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh
             )
