@@ -1,7 +1,8 @@
 """The results store: one folder per run, named by what was simulated.
 
 ``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, if asked for, ``trace.pcapng``.
-A run is written into a temporary folder beside its place and renamed, so a killed run leaves a whole result or none.
+A run is written into a temporary folder beside its place and renamed, so a killed run leaves a whole result or none; an
+earlier one that had stepped aside is put back.
 The id is a hash of the resolved scenario (seed included) and of the engine, so a finished run is found again and a
 changed scenario or engine never is.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import filecmp
 import hashlib
 import json
 import os
@@ -40,6 +42,8 @@ CAPTURE = "trace.pcapng"
 _RUN_ID = re.compile(r"[0-9a-f]{16}")
 
 _TEMPORARY = ".tmp-"
+_ASIDE = "-instead-of-"
+"""In the name of a folder that has stepped aside, before the name that it had."""
 _STALE_SECONDS = 3600.0
 
 
@@ -191,7 +195,7 @@ class Store:
         self.folder = Path(root) / RUNS
 
     def prepare(self) -> None:
-        """Makes the folder and clears what killed runs left behind.
+        """Makes the folder and puts right what killed runs left behind.
 
         Raises:
             ResultsError: the folder cannot be written.
@@ -199,10 +203,10 @@ class Store:
         """
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            probe = self.folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
+            probe = _beside(self.folder / "probe")
             probe.mkdir()
             probe.rmdir()
-            _clear_leftovers(self.folder)
+            _tidy(self.folder)
 
     def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
         """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
@@ -286,11 +290,9 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
 
 def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
     for table in tables:
-        path = folder / f"{table}.parquet"
-        output.write_parquet(table, path)
-        _sync(path)
+        output.write_parquet(table, folder / f"{table}.parquet")
     if (capture := output.capture()) is not None:
-        _write_synced(folder / CAPTURE, capture)
+        (folder / CAPTURE).write_bytes(capture)
     files = {path.name: _record(path) for path in sorted(folder.iterdir())}
     return {
         "summary": json.loads(output.summary),
@@ -302,7 +304,7 @@ def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, 
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    _write_synced(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+    (folder / MANIFEST).write_bytes((json.dumps(manifest, indent=1) + "\n").encode())
 
 
 def _record(path: Path) -> dict[str, Any]:
@@ -332,20 +334,18 @@ def _git_commit() -> str | None:
         return None
 
 
-def _write_synced(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _sync(path: Path) -> None:
-    """Has the disk keep a file before the manifest says that it is there: machines lose power too."""
+    """Has the disk keep a file, or the names in a folder, before anything counts on it: machines lose power too."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _beside(path: Path) -> Path:
+    """A name in the same folder that nobody else has."""
+    return path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -357,30 +357,38 @@ def write_whole(path: Path, content: bytes) -> None:
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary file to write and close that then takes the place of ``path``; if not, what stood there stays."""
-    temporary = path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    temporary = _beside(path)
     try:
         yield temporary
         _sync(temporary)
         temporary.replace(path)
+        _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def replacing(final: Path) -> Iterator[Path]:
-    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays."""
-    temporary = final.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays.
+
+    Where the same bytes stand already, they stay untouched.
+    """
+    temporary = _beside(final)
     try:
         temporary.mkdir(parents=True)
         yield temporary
-        _replace_folder(temporary, final)
+        if not _equal(temporary, final):
+            for path in (*temporary.rglob("*"), temporary):
+                _sync(path)
+            _replace_folder(temporary, final)
+            _sync(final.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
 def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
-    """The same among folders that nobody clears of what killed writers left.
+    """The same among folders that nobody else rids of what killed writers left.
 
     Args:
         final: The folder.
@@ -391,35 +399,61 @@ def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
 
     """
     with writing(final, option), replacing(final) as temporary:
-        _clear_leftovers(final.parent)
+        _tidy(final.parent)
         yield temporary
 
 
-def _clear_leftovers(folder: Path) -> None:
-    """Removes what killed writers left in a folder."""
+def _tidy(folder: Path) -> None:
+    """Puts back what had stepped aside for killed writers, and removes what else they left in a folder."""
     for leftover in folder.glob(f"{_TEMPORARY}*"):
-        # A young one may belong to another process that is still writing, or be gone by now.
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+        name = leftover.name.partition(_ASIDE)[2]
+        # Another process may be at it just now, and finds another way then.
+        with contextlib.suppress(OSError):
+            if name and not (folder / name).exists():
+                leftover.rename(folder / name)
+            # A young one may belong to a process that is still writing.
+            elif time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
                 if leftover.is_dir():
-                    shutil.rmtree(leftover, ignore_errors=True)
+                    _discard(leftover)
                 else:
                     leftover.unlink()
 
 
+def _discard(folder: Path) -> None:
+    """Removes a folder, if there is one: under another name, so that no half of it is ever put back."""
+    doomed = _beside(folder)
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _equal(folder: Path, other: Path) -> bool:
+    """Whether two folders hold the same bytes under the same names."""
+    names = [{path.relative_to(each) for path in each.rglob("*")} for each in (folder, other)]
+    files = [name for name in names[0] if (folder / name).is_file()]
+    if not files or names[0] != names[1]:
+        return False
+    # Another process may move it at any moment.
+    with contextlib.suppress(FileNotFoundError):
+        return all(filecmp.cmp(folder / name, other / name, shallow=False) for name in files)
+    return False
+
+
 def _replace_folder(temporary: Path, final: Path) -> None:
     """Renames a folder onto another: the old one, if any, steps aside first."""
-    aside = temporary.with_name(f"{temporary.name}-old")
+    aside = temporary.with_name(f"{temporary.name}{_ASIDE}{final.name}")
     while True:
-        # Another process may put its own there, or move it aside, at any moment.
+        # Another process may put its own there, or move it, at any moment.
         with contextlib.suppress(FileNotFoundError):
             final.rename(aside)
         try:
             temporary.rename(final)
         except OSError as error:
-            shutil.rmtree(aside, ignore_errors=True)
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                _discard(aside)
                 continue
+            with contextlib.suppress(FileNotFoundError):
+                aside.rename(final)
             raise
-        shutil.rmtree(aside, ignore_errors=True)
+        _discard(aside)
         return

@@ -2,9 +2,10 @@
 
 Run by test_sweep.py in a process of its own: it forks, which is safe only while there is one thread. A place is the
 n-th time that Python opens, makes, renames or removes something among the runs or in the data set, so that no clock is
-involved.
+involved. Then it kills it before each rename that puts a run or a data set in the place of an earlier one.
 """
 
+import contextlib
 import itertools
 import os
 import random
@@ -14,17 +15,21 @@ import sys
 from pathlib import Path
 
 from fanin.cli import main
-from fanin.store import read_run
+from fanin.store import Store, read_run, whole_folder
 
 COMMAND = ("sweep", "small.toml", "--seeds", "1..2", "--tables", "flows", "--columns", "goodput_bps", "--jobs", "2")
+EARLIER = ("sweep", "small.toml", "--seeds", "1..2", "--columns", "fct_p99_s", "--jobs", "1")
+"""The same points: other plots, and runs without the table."""
 KILLS = 20
-OPERATIONS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
+OPERATIONS = frozenset({"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"})
 
 
 PARTS = ("runs", "sweeps")
 
 
-def attempt(out: str, part: str, kill_at: int) -> bool:
+def attempt(
+    out: str, part: str, kill_at: int, command: tuple[str, ...] = COMMAND, operations: frozenset[str] = OPERATIONS
+) -> bool:
     """Runs the sweep in a child that kills itself at that operation in that part; whether it got to the end."""
     child = os.fork()
     if child == 0:
@@ -35,14 +40,14 @@ def attempt(out: str, part: str, kill_at: int) -> bool:
 
         def watch(event: str, arguments: tuple) -> None:
             for each, count in counts.items():
-                here = event in OPERATIONS and f"{out}/{each}" in str(arguments[0]) and next(count) == kill_at
+                here = event in operations and f"{out}/{each}" in str(arguments[0]) and next(count) == kill_at
                 if here and each == part:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(watch)
         code = 0
         try:
-            main([*COMMAND, "--out", out])
+            main([*command, "--out", out])
         except SystemExit as exit_:
             code = int(exit_.code or 0)
         Path(f"{out}.operations").write_text(" ".join(str(next(count)) for count in counts.values()))
@@ -97,4 +102,35 @@ def run() -> None:
     print(f"{kills} kills, {completions} completions")
 
 
+def replace() -> None:
+    """The same where a run or a data set takes the place of another, before each rename: one of both is there."""
+    assert attempt("earlier", "", 0, EARLIER)
+    before, undisturbed = left("earlier"), left("whole")
+    assert before.keys() != undisturbed.keys()
+    renames = 0
+    for part in PARTS:
+        for kill_at in (1, 2, 3):
+            shutil.rmtree("killed", ignore_errors=True)
+            shutil.copytree("earlier", "killed")
+            assert not attempt("killed", part, kill_at, operations=frozenset({"os.rename"}))
+            renames += 1
+            Store("killed").prepare()
+            assert finished("killed").keys() == finished("earlier").keys(), "a finished run was lost"
+            with contextlib.suppress(KeyError), whole_folder(Path("killed", "sweeps", "another")):
+                raise KeyError
+            assert left("killed") in (before, undisturbed), "a finished data set was lost"
+            assert attempt("killed", "", 0)
+            assert left("killed") == undisturbed
+    kept = stamps("killed")
+    assert attempt("killed", "sweeps", 1, operations=frozenset({"os.rename"})), "an equal data set was replaced"
+    assert stamps("killed") == kept
+    print(f"{renames} kills at renames")
+
+
+def stamps(out: str) -> dict[str, int]:
+    """When each file was written."""
+    return {str(path): path.stat().st_mtime_ns for path in Path(out).glob("*/*/*")}
+
+
 run()
+replace()

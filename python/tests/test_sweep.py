@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import fanin
+from fanin import store
 from fanin.errors import RunError
 from fanin.shards import Shard
 from fanin.stats import mean_interval
@@ -170,6 +171,7 @@ def test_a_killed_sweep_goes_on_and_leaves_the_same_bytes(work):
     done = subprocess.run([sys.executable, driver], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("20 kills")
+    assert done.stdout.endswith("6 kills at renames\n")
 
 
 def test_a_failed_run_is_recorded_and_tried_again_when_asked(cli, work, monkeypatch):
@@ -191,6 +193,35 @@ def test_a_failed_run_is_recorded_and_tried_again_when_asked(cli, work, monkeypa
     assert "failed.json" not in data_set("results")
     cli(*SWEEP, "--out", "undisturbed")
     assert data_set("results") == data_set("undisturbed")
+
+
+def test_what_broke_off_for_want_of_memory_is_tried_again(cli, work, monkeypatch):
+    real = fanin.Experiment.simulate
+
+    def simulate(self, overrides, progress=None):
+        if ("run.seed", "2") in overrides:
+            raise MemoryError
+        return real(self, overrides, progress)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fanin.Experiment, "simulate", simulate)
+        result = cli(*SWEEP)
+    assert (result.code, "12 of 36 runs failed" in result.err) == (1, True)
+    assert "there was not enough memory; the next command tries it again" in result.err
+    assert cli(*SWEEP).code == 0
+    cli(*SWEEP, "--out", "undisturbed")
+    assert data_set("results") == data_set("undisturbed")
+
+
+def test_everything_is_on_the_disk_before_it_counts(cli, work, monkeypatch):
+    synced = []
+    monkeypatch.setattr(store, "_sync", lambda path: synced.append(Path(path)))
+    cli(*SWEEP, "--bare", "--seeds", "1", "--tables", "flows")
+    names = {path.name for path in synced}
+    assert {"flows.parquet", "manifest.json", *data_set("results")} <= names
+    # The names in the folders too: those of the files, and that of the finished folder.
+    assert {Path("results/runs"), Path("results/sweeps")} <= set(synced)
+    assert sum(path.name.startswith(".tmp-") and path.parent == Path("results/sweeps") for path in synced) == 1
 
 
 def test_shards_are_joined_to_the_same_bytes(cli, work):
