@@ -6,6 +6,7 @@ Shard i of n has every n-th point of the sweep, from the i-th on. When all of it
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -81,19 +82,13 @@ class Part:
         return self.path
 
 
-def read(root: Path) -> list[Part]:
-    """The finished shards in a results folder.
+def _read(path: Path, root: Path) -> Part:
+    """A finished shard.
 
     Raises:
-        ResultsError: there is no such folder, or a shard's file is damaged.
+        ResultsError: its file is damaged.
 
     """
-    if not root.is_dir():
-        raise ResultsError(f"{root}: no such folder")
-    return [_read(path, root) for path in sorted((root / SHARDS).glob("*/*-of-*.json"))]
-
-
-def _read(path: Path, root: Path) -> Part:
     try:
         content: dict[str, Any] = json.loads(path.read_bytes())
         rows, failed = ({int(place): row for place, row in content[name]} for name in ("rows", "failed"))
@@ -104,7 +99,17 @@ def _read(path: Path, root: Path) -> Part:
         raise ResultsError(f"{path}: damaged; delete it and run the shard again: its runs are kept") from None
 
 
-def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> list[DataSet]:
+@dataclass(frozen=True)
+class Merged:
+    """What came of joining all shards that there are."""
+
+    whole: list[DataSet]
+    """The sweeps that are whole; nothing of their data sets is written yet."""
+    left: dict[str, str]
+    """Sweeps that are not joined -> what is missing or wrong."""
+
+
+def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> Merged:
     """Joins the shards of these results folders: their runs go to the store of another, or stay where they are.
 
     Args:
@@ -112,24 +117,39 @@ def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = la
         out: Results folder of the whole.
         advance: Told of how many runs, of how many, are there.
 
-    Returns:
-        The data set of each sweep that there are shards of; nothing of it is written yet.
-
     Raises:
-        ResultsError: shards are missing, or two of them differ where they should not, or are damaged.
+        ResultsError: there are no shards, or the results folder cannot be written.
 
     """
-    sweeps: dict[str, list[Part]] = {}
-    for part in (part for root in roots for part in read(root)):
-        sweeps.setdefault(part.head.id, []).append(part)
+    sweeps: dict[str, list[tuple[Path, Path]]] = {}
+    for root in roots:
+        if not root.is_dir():
+            raise ResultsError(f"{root}: no such folder")
+        for path in sorted((root / SHARDS).glob("*/*-of-*.json")):
+            sweeps.setdefault(path.parent.name, []).append((path, root))
     if not sweeps:
         raise ResultsError(f"{', '.join(map(str, roots))}: no finished shards; fanin sweep --shard makes them")
-    joined = [_joined(parts) for parts in sweeps.values()]
-    rows = [(part.root, row) for parts in sweeps.values() for part in parts for row in part.rows.values()]
-    for done, (root, row) in enumerate(rows, start=1):
-        _adopt(root, row, out)
-        advance(done, len(rows))
-    return joined
+    merged = Merged([], {})
+    joined: dict[str, tuple[list[Part], DataSet]] = {}
+    for name, files in sweeps.items():
+        try:
+            parts = [_read(path, root) for path, root in files]
+            joined[name] = parts, _joined(parts)
+        except ResultsError as error:
+            merged.left[name] = str(error)
+    if joined:
+        Store(out).prepare()
+    total = sum(len(part.rows) for parts, _ in joined.values() for part in parts)
+    done = itertools.count(1)
+    for name, (parts, data) in joined.items():
+        try:
+            for root, row in ((part.root, row) for part in parts for row in part.rows.values()):
+                _adopt(root, row, out)
+                advance(next(done), total)
+            merged.whole.append(data)
+        except ResultsError as error:
+            merged.left[name] = str(error)
+    return merged
 
 
 def _joined(parts: list[Part]) -> DataSet:
@@ -146,7 +166,7 @@ def _joined(parts: list[Part]) -> DataSet:
         if part.head.engine_version != first.head.engine_version:
             raise ResultsError(
                 f"{first.path} and {part.path} are of two engines, {first.head.engine_version} and "
-                f"{part.head.engine_version}: run one of them again with the other's"
+                f"{part.head.engine_version}: run one of them again with the other's, or delete its file"
             )
         for found, into in ((part.rows, rows), (part.failed, failed)):
             for place, row in found.items():
@@ -163,7 +183,7 @@ def _joined(parts: list[Part]) -> DataSet:
         counts = sorted({part.shard.count for part in parts})
         shards = [Shard(place % count + 1, count) for count in counts for place in missing]
         names = ", ".join(str(each) for each in sorted(set(shards), key=lambda each: (each.count, each.index)))
-        raise ResultsError(f"sweep {first.head.id}: missing {names}: run the same command with --shard for each")
+        raise ResultsError(f"missing {names}: run the same command with --shard for each")
     return DataSet(first.head, *([found[place] for place in sorted(found)] for found in (rows, failed)))
 
 

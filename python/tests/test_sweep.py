@@ -240,6 +240,31 @@ def test_shards_are_joined_to_the_same_bytes(cli, work):
     }
 
 
+def test_what_is_whole_is_joined_whatever_else_there_is(cli, work):
+    more = (*SWEEP, "--set", "network.delay=10us,20us")
+    cli(*SWEEP)
+    for index in (1, 2):
+        cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}")
+    cli(*more, "--shard", "1/2", "--out", "part-1")
+    damaged = Path("part-2", "shards", "other-12345678", "1-of-2.json")
+    damaged.parent.mkdir()
+    damaged.write_text("{}")
+    result = cli("merge", "part-1", "part-2", "--out", "joined", "--json")
+    assert result.code == 3
+    assert data_set("joined") == data_set("results")
+    found = json.loads(result.out)
+    assert [each["runs"] for each in found["sweeps"]] == [36]
+    assert [("missing 2/2" in each["why"], "damaged" in each["why"]) for each in found["left"]] == [
+        (True, False),
+        (False, True),
+    ]
+    assert all(f"sweep {each['sweep']} is not joined: {each['why']}" in result.err for each in found["left"])
+    damaged.unlink()
+    cli(*more, "--shard", "2/2", "--out", "part-2")
+    result = cli("merge", "part-1", "part-2", "--out", "joined", "--json")
+    assert (result.code, {each["runs"] for each in json.loads(result.out)["sweeps"]}) == (0, {36, 72})
+
+
 def test_shards_may_share_a_results_folder(cli, work):
     cli(*SWEEP)
     for index in (1, 2):

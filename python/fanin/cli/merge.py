@@ -9,7 +9,7 @@ import typer
 
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.sweep import show
-from fanin.cli.terminal import counting
+from fanin.cli.terminal import counting, note, print_json
 from fanin.pool import Progress
 from fanin.shards import merge as join
 
@@ -25,9 +25,11 @@ def merge(
 
     The runs are copied into OUT's store, and OUT/sweeps/NAME-HASH/ is what the whole sweep would have left on one
     machine, to the byte. Missing shards are named; a run that two shards have is taken once if both are the same, and
-    refused if they differ. If there are shards of several sweeps, each is joined. Exit code 1 says that runs failed.
+    refused if they differ. If there are shards of several sweeps, each that is whole is joined, and of the others it is
+    told what is missing or wrong. Exit code 3 says that there are some, and 1 that runs failed.
 
-    --json prints what 'fanin sweep --json' does.
+    --json prints one object: {sweeps, left}, where sweeps is an array of what 'fanin sweep --json' prints, and left one
+    of {sweep, why} for those that were not joined.
 
     **Examples**
 
@@ -36,12 +38,13 @@ def merge(
     - `fanin merge`, if all shards wrote to the same results folder
     """
     with counting("runs") as counter:
-        joined = join(shards or [out], out, lambda done, total: counter.advance(Progress(done, total)))
-    failed = False
-    for data in joined:
-        try:
-            show(data, out, json=json)
-        except typer.Exit:
-            failed = True
-    if failed:
+        found = join(shards or [out], out, lambda done, total: counter.advance(Progress(done, total)))
+    sweeps = [show(data, out, silent=json) for data in found.whole]
+    if json:
+        print_json({"sweeps": sweeps, "left": [{"sweep": name, "why": why} for name, why in found.left.items()]})
+    for name, why in found.left.items():
+        note(f"error: sweep {name} is not joined: {why}")
+    if found.left:
+        raise typer.Exit(3)
+    if any(data.failed for data in found.whole):
         raise typer.Exit(1)

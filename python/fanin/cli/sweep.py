@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -124,13 +124,17 @@ def sweep(
     about = head(experiment, every, wanted)
     with keeping(f"all runs are kept in {out}"):
         if part is None:
-            show(DataSet(about, list(rows.values()), list(broken.values())), out, json=json)
+            shown = show(DataSet(about, list(rows.values()), list(broken.values())), out, silent=json)
         else:
-            _show_part(Part(about, part, rows, broken, out), json=json)
+            shown = _show_part(Part(about, part, rows, broken, out), silent=json)
+    if json:
+        print_json(shown)
+    if broken:
+        raise typer.Exit(1)
 
 
-def show(data: DataSet, out: Path, *, json: bool) -> None:
-    """Writes a data set and tells of it; exits with 1 if runs failed."""
+def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
+    """Writes a data set and tells of it, on stdout unless ``silent``; what ``--json`` prints."""
     if plots := len(data.plots()):
         note(f"all runs are done; drawing {plots} figure{'s' if plots > 1 else ''} and writing the data set")
     paths = data.write(out)
@@ -140,28 +144,28 @@ def show(data: DataSet, out: Path, *, json: bool) -> None:
         note(
             f"no plots: they would have more than {MOST_LINES} lines, or nothing to show; fanin reproduce draws others"
         )
-    if json:
-        about = {"sweep": data.head.id, "title": data.head.title, "keys": data.head.keys, "seeds": data.head.seeds}
-        found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary.to_dicts()}
-        print_json({**about, **found, "paths": [str(path) for path in paths], "query": query})
-    else:
+    if not silent:
         _print(data)
         for path in paths:
             say(str(path))
         for command in query.values():
             say(command)
     _tell_failures(data.failed, folder / "failed.json", len(data.rows))
+    about = {"sweep": data.head.id, "title": data.head.title, "keys": data.head.keys, "seeds": data.head.seeds}
+    found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary.to_dicts()}
+    return {**about, **found, "paths": [str(path) for path in paths], "query": query}
 
 
-def _show_part(part: Part, *, json: bool) -> None:
+def _show_part(part: Part, *, silent: bool) -> dict[str, Any]:
+    """The same of a shard."""
     path = part.write()
-    if json:
-        found = {"runs": len(part.rows), "failed": list(part.failed.values())}
-        print_json({"sweep": part.head.id, "shard": str(part.shard), **found, "paths": [str(path)]})
-    else:
+    if not silent:
         say(str(path))
     note(f"shard {part.shard} of sweep {part.head.id} is done: fanin merge joins it with the others")
-    _tell_failures(list(part.failed.values()), path, len(part.rows))
+    failed = list(part.failed.values())
+    _tell_failures(failed, path, len(part.rows))
+    found = {"runs": len(part.rows), "failed": failed}
+    return {"sweep": part.head.id, "shard": str(part.shard), **found, "paths": [str(path)]}
 
 
 def _shard(text: str | None) -> Shard | None:
@@ -239,4 +243,3 @@ def _tell_failures(failed: list[Row], path: Path, finished: int) -> None:
         note(f"error: {point}: {row['error']}")
     some = f"{len(failed)} of {len(failed) + finished} runs failed"
     note(f"error: {some}: {path} has them with their scenarios; --failed tries them again")
-    raise typer.Exit(1)
