@@ -94,7 +94,8 @@ def by_class(flows: pl.DataFrame, definition: Definition) -> list[dict[str, Any]
 def cdf(flows: pl.DataFrame, definition: Definition) -> pl.DataFrame:
     """The cumulative distributions of completion time and slowdown, a row per flow of each class and of all."""
     parts = [flows.with_columns(pl.lit("all").alias("class"))] if flows["class"].n_unique() > 1 else []
-    parts += [part for _, part in flows.group_by("class", maintain_order=True)]
+    # Of no flows at all it is an empty table.
+    parts += [part for _, part in flows.group_by("class", maintain_order=True)] or [flows]
     share = (pl.int_range(1, pl.len() + 1) / pl.len()).alias("share")
     slowdowns = [part.with_columns(_slowdown(definition).alias("slowdown")) for part in parts]
     return pl.concat(

@@ -138,3 +138,19 @@ def test_bins_have_equally_many_flows_and_classes_add_up():
     curves = fct.cdf(fct.complete(flows), fct.DEFINITIONS["homa"])
     assert curves.filter(pl.col("class") == "y")["share"].to_list()[-1] == 1.0
     assert curves.height == 200
+
+
+def test_distributions_of_no_finished_flow_are_an_empty_table(scenario, cli, tmp_path):
+    flows = load(scenario).run().table("flows").with_columns(pl.lit(None, pl.Float64).alias("fct_s"))
+    flows.write_parquet(tmp_path / "flows.parquet")
+    result = cli("fct", str(tmp_path / "flows.parquet"), "--cdf", str(tmp_path / "cdf.csv"))
+    assert (result.code, (tmp_path / "cdf.csv").read_text()) == (0, "class,share,fct_s,slowdown\n")
+
+
+def test_flow_tables_of_two_engines_are_not_taken_together(scenario, cli, tmp_path):
+    flows = load(scenario).run().table("flows")
+    flows.write_parquet(tmp_path / "one.parquet")
+    flows.drop("deadline_s").write_parquet(tmp_path / "two.parquet")
+    result = cli("fct", str(tmp_path / "one.parquet"), str(tmp_path / "one.parquet"), str(tmp_path / "two.parquet"))
+    assert result.code == 3
+    assert "two.parquet: its columns are not those of" in result.err

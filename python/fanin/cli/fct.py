@@ -55,7 +55,7 @@ def fct(
     - `fanin fct results/runs/0123456789abcdef --cdf cdf.csv`
     """
     definition = analysis.DEFINITIONS[slowdown.value]
-    flows = analysis.complete(pl.concat([read_table(_flows(path)) for path in paths], how="vertical_relaxed"))
+    flows = analysis.complete(_together(paths))
     sizes = analysis.by_size(flows, definition, bins)
     classes = analysis.by_class(flows, definition)
     if cdf is not None:
@@ -72,6 +72,16 @@ def fct(
         print_table("By class", ["class", *analysis.HEADER], rows)
     if cdf is not None:
         note(str(cdf))
+
+
+def _together(paths: list[Path]) -> pl.DataFrame:
+    found = [read_table(_flows(path)) for path in paths]
+    try:
+        return pl.concat(found, how="vertical_relaxed")
+    except pl.exceptions.PolarsError:
+        other = next(path for path, each in zip(paths, found, strict=True) if each.schema != found[0].schema)
+        message = f"{other}: its columns are not those of {paths[0]}, so that another engine made it"
+        raise ResultsError(f"{message}; run both scenarios again with one engine") from None
 
 
 def _flows(path: Path) -> Path:
