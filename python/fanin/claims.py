@@ -14,7 +14,7 @@ from fanin.columns import Filter, filtered
 from fanin.errors import FaninError
 from fanin.format.claim import Claim
 from fanin.measures import POINTS, number
-from fanin.stats import FEWEST, Floats, mean_interval
+from fanin.stats import FEWEST, Floats, finite, mean_interval
 from fanin.summary import format_quantity, format_value
 
 Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
@@ -113,9 +113,9 @@ class Judgement:
             "reading": self.claim.reading,
             "measure": self.claim.measure,
             "published": self.claim.published,
-            "value": _finite(self.value),
+            "value": finite(self.value),
             "interval": ends(self.low, self.high),
-            "accept": [_finite(bound) for bound in self.claim.accept],
+            "accept": [finite(bound) for bound in self.claim.accept],
             "verdict": self.verdict,
             "reason": self.reason,
             "note": self.claim.note,
@@ -124,7 +124,7 @@ class Judgement:
 
 def ends(low: float | None, high: float | None) -> list[float | None] | None:
     """An interval for ``--json``: ``None`` if there is none, and an infinite end ``None``."""
-    found = [None if end is None else _finite(end) for end in (low, high)]
+    found = [finite(low), finite(high)]
     return None if found == [None, None] else found
 
 
@@ -198,7 +198,3 @@ def _verdict(claim: Claim, value: float) -> Verdict:
     if claim.direction is not None and claim.direction[0] <= value <= claim.direction[1]:
         return "direction only"
     return "not reproduced"
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -42,6 +42,9 @@ _MORE = ("goodput", "throughput", "utilisation", "jain", "completed", "backgroun
 _UNFINISHED = 0.01
 """Share of the finite flows that may be missing in a completion time."""
 
+_MAYBE_NONE = ("", "1", "packets", "B")
+"""Units of what may be zero: counts, ratios and queues."""
+
 _UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "packets", "ratio": "1"}
 """End of a column's name that :func:`fanin.units.quantity` tells -> the column's unit."""
 
@@ -150,27 +153,38 @@ class Goal:
         """What it is made of."""
         return [each for each, _ in self.parts]
 
+    def can_refer_to(self, rows: Sequence[Row]) -> bool:
+        """Whether these runs can be at one: all of them have finished, and no mean is zero."""
+        means = [each.values(rows).mean() for each in self.measures] if rows else [math.nan]
+        return len(self.parts) == 1 or all(0 < mean < math.inf for mean in means)
+
     def values(self, rows: Sequence[Row], reference: Sequence[Row]) -> Floats:
-        """Of several runs.
+        """Of several runs; infinitely bad if a completion time has a share and the run has none.
 
         That of several measures is a score: the weighted geometric mean of how many times better each measure is than
-        its mean over the reference's runs; the reference is at one.
+        its mean over the reference's runs; the reference is at one. What it is relative to changes all scores by the
+        same factor, and so no order: to one of each unit if the reference has not finished.
         """
         if len(self.parts) == 1:
             return self.parts[0][0].values(rows)
         total = sum(weight for _, weight in self.parts)
-        logs = np.zeros(len(rows))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        refers = self.can_refer_to(reference)
+        logs, unfinished = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+        with np.errstate(divide="ignore"):
             for each, weight in self.parts:
-                times = each.values(rows) / each.values(reference).mean()
+                values = each.values(rows)
+                times = values / (each.values(reference).mean() if refers else 1.0)
                 logs += weight / total * np.log(times if each.more else 1 / times)
-            scores: Floats = np.exp(logs)
+                unfinished |= np.isinf(values)
+        scores: Floats = np.where(unfinished, -math.inf, np.exp(logs))
         return scores
 
     def format(self, mean: float, half: float = math.nan) -> str:
         """A mean and half of its interval, without the unit."""
         if math.isinf(mean):
             return "unfinished"
+        if math.isnan(mean):
+            return "-"
         if len(self.parts) == 1:
             return format_interval(self.parts[0][0].shown_as, mean, half)
         return format_number(mean) if math.isnan(half) else f"{format_number(mean)} ± {format_number(half, 2)}"
@@ -209,7 +223,7 @@ def goal(text: str, experiment: Experiment) -> Goal:
         parts.append((measure(name, experiment), number))
     if len(parts) > 1:
         for each, _ in parts:
-            if column(each.shown_as).unit in ("", "1") and each.column != "jain":
+            if column(each.shown_as).unit in _MAYBE_NONE and each.column != "jain":
                 raise ValueError(f"{each.name} may be zero, so it has no share in a weighted goal; --keep can bound it")
     return Goal(tuple(parts))
 

@@ -21,6 +21,7 @@ class Laboratory:
         out: Path | str | None,
         *,
         place: Place | None = None,
+        again: bool = False,
         advance: Advance = lambda _: None,
     ) -> None:
         """Runs nothing yet.
@@ -29,6 +30,7 @@ class Laboratory:
             experiment: The scenario; its sweep and its variants are left aside.
             out: Results folder; ``None`` keeps everything in memory.
             place: Where to run all batches, which then know what the first ones took; threads for each if left out.
+            again: Whether runs that are recorded as failed are tried again.
             advance: Called after every simulation, with the runs of all batches.
 
         """
@@ -36,6 +38,7 @@ class Laboratory:
         self._progress = Progress(0, 0)
         self._out = out
         self._place = place
+        self._again = again
         self._advance = advance
 
     def rows(self, points: list[Point]) -> list[Row | Failure]:
@@ -56,7 +59,7 @@ class Laboratory:
             self._advance(self._progress)
 
         wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]
-        found = outcomes(wanted, self._out, place=self._place, advance=count)
+        found = outcomes(wanted, self._out, place=self._place, again=self._again, advance=count)
         return [
             run if isinstance(run, Failure) else row_of(self.experiment, point, run)
             for point, run in zip(points, found, strict=True)

@@ -1,4 +1,4 @@
-"""Percentiles of a run; means and their 95 % confidence intervals over seeds."""
+"""Percentiles of a run; means and their 95 % confidence intervals over seeds, and shares of seeds."""
 
 from __future__ import annotations
 
@@ -33,14 +33,48 @@ def t_quantile(degrees: int) -> float:
 
 
 def mean_interval(values: Floats) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % interval (not a number for fewer than three values)."""
+    """Mean, and half the width of its 95 % interval; not a number for fewer than three values, or infinite ones."""
     mean = float(values.mean())
-    if len(values) < FEWEST:
+    if len(values) < FEWEST or not math.isfinite(mean):
         return mean, math.nan
     if (values == values[0]).all():
         return float(values[0]), 0.0
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     return mean, t_quantile(len(values) - 1) * error
+
+
+CONFIDENCE = 0.95
+"""Of statements about shares."""
+
+
+def share_at_most(events: int, of: int, confidence: float = CONFIDENCE) -> float:
+    """The share that so many events of so many independent trials exclude from above.
+
+    Clopper and Pearson's one-sided limit: with any larger share, so few events have a probability of less than
+    ``1 - confidence``. It is exact, whatever the events are, and also where there was none: 26 % after ten trials.
+    """
+    if events >= of:
+        return 1.0
+
+    def few(share: float) -> float:
+        """Probability of no more events with that share."""
+        logs = (
+            math.lgamma(of + 1) - math.lgamma(each + 1) - math.lgamma(of - each + 1)
+            + each * math.log(share) + (of - each) * math.log1p(-share)
+            for each in range(events + 1)
+        )  # fmt: skip
+        return math.fsum(map(math.exp, logs))
+
+    low, high = events / of, 1.0
+    while high - low > 1e-9:
+        share = (low + high) / 2
+        low, high = (share, high) if few(share) > 1 - confidence else (low, share)
+    return high
+
+
+def finite(value: float | None) -> float | None:
+    """A number for JSON, which knows neither NaN nor infinity."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def percentile(values: Floats, percent: float) -> float:

@@ -19,7 +19,7 @@ from fanin import ledger, scenario
 from fanin.errors import ResultsError
 from fanin.ledger import Standing
 from fanin.record import Record
-from fanin.stats import mean_interval
+from fanin.stats import finite, mean_interval
 from fanin.store import read_table
 from fanin.summary import column, format_number
 
@@ -93,13 +93,11 @@ class Place:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, which knows no NaN."""
-        values = {
-            name: {"mean": _number(value.mean), "half": _number(value.half)} for name, value in self.values.items()
-        }
+        values = {name: {"mean": finite(value.mean), "half": finite(value.half)} for name, value in self.values.items()}
         return {
             "system": self.system,
             "rank": self.rank,
-            "share_of_best": _number(self.share),
+            "share_of_best": finite(self.share),
             "unfinished": self.unfinished,
             "seeds": self.seeds,
             "measures": values,
@@ -280,7 +278,3 @@ def definition(measure: str) -> str:
 def axis_name(axis: str) -> str:
     """An axis as people read it: ``senders`` for ``traffic.queries.senders``."""
     return axis.rpartition(".")[2]
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

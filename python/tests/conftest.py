@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from fanin import laboratory
 from fanin.cli import main
 
 SCENARIO = """\
@@ -94,3 +96,20 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         return Result(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Lets Ctrl-C come at the n-th batch of runs that is asked for; batches after it are run."""
+
+    def at(batch: int) -> None:
+        real, batches = laboratory.outcomes, itertools.count(1)
+
+        def interrupted(*rest: object, **named: object) -> object:
+            if next(batches) == batch:
+                raise KeyboardInterrupt
+            return real(*rest, **named)
+
+        monkeypatch.setattr(laboratory, "outcomes", interrupted)
+
+    return at

@@ -149,6 +149,10 @@ def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatc
         monkeypatch.setattr(cluster, "Task", lambda *sent: Task(*sent[:-1], {"list.csv": "0" * 64}))
         with pytest.raises(ClusterError, match=r"worker tcp://127\.0\.0\.1:\d+ has another copy of /.*/list\.csv"):
             outcomes([Job(small, [("run.seed", "2")])], "results", place=place)
+    monkeypatch.setattr(cluster, "Task", Task)
+    compared = ("compare", "small.toml", "--schemes", "newreno,dctcp", "--seeds", "1..3")
+    there = cli(*compared, "--cluster", address, "--out", "there")
+    assert (there.code, there.out) == (0, cli(*compared, "--out", "here").out)
     other = Versions("9.9", "9.9+abc")
     monkeypatch.setattr(cluster, "versions", lambda: other)
     result = cli(*SWEEP, "--cluster", address)

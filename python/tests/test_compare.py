@@ -8,8 +8,7 @@ import pytest
 
 import fanin
 from fanin import comparison, goals
-from fanin.comparison import Compared, Estimate, compare, placed
-from fanin.errors import RunError
+from fanin.comparison import Compared, Estimate, compare, placed, referred_to
 from fanin.stats import mean_interval
 
 TWO = ("--schemes", "newreno,dctcp")
@@ -74,33 +73,84 @@ def test_wrong_schemes_and_references(cli, work):
     assert cli("compare", "none.toml").code == 3
 
 
-def test_a_scheme_that_fails_does_not_stop_the_others(cli, work, monkeypatch):
-    real = comparison.run_jobs
+@pytest.fixture
+def stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seed 2 of newreno fails."""
+    real = fanin.Experiment.simulate
 
-    def failing(wanted, *rest, **named):
-        if ("transport.scheme", "newreno") in wanted[0].settings:
-            raise RunError("transfer 3 is stuck")
-        return real(wanted, *rest, **named)
+    def failing(self, settings, progress=None):
+        if {("transport.scheme", "newreno"), ("run.seed", "2")} <= set(settings):
+            raise fanin.RunError("transfer 3 is stuck")
+        return real(self, settings, progress)
 
-    monkeypatch.setattr(comparison, "run_jobs", failing)
-    result = cli("compare", "small.toml", *TWO, "--no-store")
+    monkeypatch.setattr(fanin.Experiment, "simulate", failing)
+
+
+def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(cli, work, stuck, monkeypatch):
+    arguments = ("compare", "small.toml", *TWO, "--seeds", "1..4", "--json")
+    result = cli(*arguments)
     assert result.code == 1
-    assert "error: newreno: transfer 3 is stuck" in result.err
+    assert "error: newreno: 1 of 4 runs failed; seed 2: transfer 3 is stuck" in result.err
+    found = {each["scheme"]: each for each in json.loads(result.out)["schemes"]}
+    assert {name: each["runs"] for name, each in found.items()} == {"newreno": 3, "dctcp": 4}
+    (record,) = (work / "results" / "failures").glob("*.json")
+    assert "stuck" in record.read_text()
+    # Pairs are of the seeds that both have.
+    monkeypatch.undo()
+    monkeypatch.chdir(work)
+    runs = {
+        scheme: [fanin.load("small.toml").run(seed, {"transport.scheme": scheme}, store=None) for seed in (1, 3, 4)]
+        for scheme in ("newreno", "dctcp")
+    }
+    own, others = ([run.summary["goodput_bps"] for run in runs[scheme]] for scheme in ("dctcp", "newreno"))
+    away = found["dctcp"]["metrics"]["goodput_bps"]
+    assert (away["difference"], away["difference_half"]) == pytest.approx(mean_interval(np.subtract(own, others)))
+
+
+def test_failed_runs_are_tried_again_if_that_is_asked_for(cli, work, stuck, monkeypatch):
+    arguments = ("compare", "small.toml", *TWO, "--seeds", "1..3")
+    assert cli(*arguments).code == 1
+    monkeypatch.undo()
+    monkeypatch.chdir(work)
+    assert cli(*arguments).code == 1
+    assert cli(*arguments, "--failed").code == 0
+
+
+def test_a_scheme_of_which_all_runs_fail_has_an_empty_row(cli, work, stuck):
+    result = cli("compare", "small.toml", *TWO, "--seeds", "2", "--no-store")
+    assert (result.code, "seed 2: transfer 3 is stuck" in result.err) == (1, True)
     rows = [line.split("\t") for line in result.out.splitlines()]
     assert (rows[2][0], rows[3]) == ("dctcp", ["newreno", *["-"] * len(comparison.METRICS)])
 
 
-def test_ctrl_c_exits_with_130(cli, work, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
+def test_all_schemes_are_one_batch(cli, work, monkeypatch):
+    batches = []
+    real = fanin.laboratory.outcomes
+    monkeypatch.setattr(
+        fanin.laboratory,
+        "outcomes",
+        lambda jobs, *rest, **named: batches.append(len(jobs)) or real(jobs, *rest, **named),
+    )
+    result = cli("compare", "small.toml", *TWO, "--seeds", "1..3")
+    assert batches == [6]
+    assert "runs: 6 of 6" in result.err
 
-    monkeypatch.setattr(comparison, "run_jobs", interrupted)
+
+def test_ctrl_c_exits_with_130(cli, work, interrupt):
+    interrupt(1)
     result = cli("compare", "small.toml", *TWO)
-    assert (result.code, "finished runs are kept" in result.err) == (130, True)
+    assert (result.code, "finished runs are kept in results; the same command goes on" in result.err) == (130, True)
+
+
+def test_ctrl_c_without_a_store_promises_nothing(cli, work, interrupt):
+    interrupt(1)
+    result = cli("compare", "small.toml", *TWO, "--no-store")
+    assert (result.code, "interrupted: nothing was kept" in result.err) == (130, True)
 
 
 def row(scheme: str, *values: dict) -> Compared:
-    return Compared(scheme, [], None, {}, [{"completed": 10, "incomplete": 0, **value} for value in values])
+    runs = enumerate(values, start=1)
+    return Compared(scheme, [{"seed": seed, "completed": 10, "incomplete": 0, **value} for seed, value in runs])
 
 
 def ranking(rows: list[Compared], goal: str) -> list[tuple[str, int, str]]:
@@ -134,6 +184,60 @@ def test_a_scheme_that_does_not_finish_comes_last_by_time_though_what_finished_w
     assert ranking(rows, "p99-fct") == [("slow", 1, "best"), ("quick", 2, "unfinished")]
 
 
+UNFINISHED = {"query_p99_s": 0.001, "goodput_bps": 1e9, "completed": 90, "incomplete": 10}
+
+
+@pytest.mark.parametrize("unfinished", [1, 3])
+def test_a_reference_that_does_not_finish_takes_nobody_out_of_a_weighted_ranking(work, unfinished):
+    wanted = goals.goal("query-p99:2,goodput:1", fanin.load("small.toml"))
+    whole = {"query_p99_s": 0.001, "goodput_bps": 1e9}
+    rows = [
+        row("newreno", *[UNFINISHED] * unfinished, *[whole] * (3 - unfinished)),
+        row("rcc", *({"query_p99_s": 0.1 + each, "goodput_bps": 1e9} for each in (0.0, 0.001, 0.002))),
+        row("dctcp", *({"query_p99_s": 0.01 + each, "goodput_bps": 1e9} for each in (0.0, 0.0001, 0.0002))),
+    ]
+    expected = [("dctcp", 1, "best"), ("rcc", 2, "worse"), ("newreno", 3, "unfinished")]
+    assert ranking(rows, wanted.name) == expected
+    assert referred_to(rows, wanted, "newreno") == "rcc"
+    # Whatever scores are relative to, the order is the same.
+    found = placed(rows, wanted, "dctcp")
+    assert [(each.scheme, each.rank, each.verdict) for each in found] == expected
+    assert [each.value[0] for each in found] == pytest.approx([1.0, 10 ** (-2 / 3), -np.inf], rel=0.02)
+    assert [each.as_dict()["mean"] for each in found][2] is None
+    # Nobody has finished, and nobody vanishes.
+    none = [row(name, *[UNFINISHED] * 3) for name in ("newreno", "dctcp")]
+    assert referred_to(none, wanted, "newreno") is None
+    assert [each[1:] for each in ranking(none, wanted.name)] == [(1, "unfinished")] * 2
+
+
+def test_a_scheme_without_a_value_is_named_after_all_others(work):
+    rows = [row("a", *[{"query_p99_s": None}] * 3), row("b", *[{"query_p99_s": 0.1}] * 3), row("c", *[UNFINISHED] * 3)]
+    found = [("b", 1, "best"), ("c", 2, "unfinished"), ("a", None, "no value")]
+    assert ranking(rows, "query-p99") == found
+
+
+def test_scores_say_what_they_are_relative_to(cli, work):
+    # In so short a run no burst is over.
+    short = ("--set", "run.duration=6ms", "--goal", "query-p99:2,goodput", "--seeds", "1..3")
+    result = cli("compare", "small.toml", *TWO, *short, "--json")
+    assert "newreno has no mean of every measure" in result.err
+    found = json.loads(result.out)
+    assert (found["scored_against"], [each["verdict"] for each in found["ranking"]]) == (None, ["unfinished"] * 2)
+    assert json.loads(cli("compare", "small.toml", *TWO, "--json", *short[2:]).out)["scored_against"] == "newreno"
+
+
+def test_a_rank_that_the_seeds_leave_open_is_undecided(work):
+    rows = [
+        row("steady", *({"query_p99_s": 0.34 + each} for each in (0.0, 0.001, 0.002))),
+        row("worse", *({"query_p99_s": 0.40 + each} for each in (0.0, 0.002, 0.001))),
+        row("wild", *({"query_p99_s": each} for each in (0.3, 0.5, 48.0))),
+    ]
+    expected = [("steady", 1, "best"), ("worse", 2, "worse"), ("wild", None, "no significant difference")]
+    assert ranking(rows, "query-p99") == expected
+    # Among others that no seed tells from the best it is one of them.
+    assert [each[1] for each in ranking([rows[0], rows[2]], "query-p99")] == [1, 1]
+
+
 def test_a_scheme_against_itself_differs_by_nothing(cli, work):
     # D2TCP without deadlines is DCTCP.
     found = json.loads(cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99", "--json").out)
@@ -165,6 +269,7 @@ def test_a_weighted_goal_is_a_geometric_mean_relative_to_the_reference(cli, work
         ("groups.bursts.goodput", 'did you mean "groups.bursts.goodput_bps"?'),
         ("query-p99:0", "a weight is a number above zero"),
         ("query-p99,timeouts", "timeouts may be zero"),
+        ("query-p99,queue", "queue may be zero"),
         ("run_id", "there is no measure 'run_id'"),
     ],
 )

@@ -12,7 +12,8 @@ from test_capacity import TINY
 
 import fanin
 from fanin import goals
-from fanin.tuning import Trial, front, param, snippet
+from fanin.tuning.answer import Trial, front, snippet
+from fanin.tuning.space import param
 
 BUFFER = ("--param", "network.buffer=12pkt..48pkt")
 
@@ -64,18 +65,10 @@ def test_bounds_decide_what_counts(cli, tiny):
 
 
 @pytest.mark.parametrize("batch", [2, 4])
-def test_an_interrupted_study_goes_the_same_way(cli, tiny, monkeypatch, batch):
+def test_an_interrupted_study_goes_the_same_way(cli, tiny, interrupt, batch):
     arguments = (*BUFFER, "--goal", "drops", "--trials", "12", "--fresh", "3")
     whole = tuned(cli, *arguments, "--out", "whole")
-    real, batches = fanin.laboratory.outcomes, []
-
-    def interrupted(*rest, **named):
-        batches.append(1)
-        if len(batches) == batch:
-            raise KeyboardInterrupt
-        return real(*rest, **named)
-
-    monkeypatch.setattr("fanin.laboratory.outcomes", interrupted)
+    interrupt(batch)
     result = cli("tune", "tiny.toml", *arguments, "--out", "part")
     assert (result.code, "the study is kept" in result.err) == (130, True)
     again = tuned(cli, *arguments, "--out", "part")
@@ -136,18 +129,10 @@ def test_a_few_values_are_all_tried(cli, tiny):
     assert (found["trials"], found["best"][0]["values"]) == (3, {"transport.initial-window": "1mss"})
 
 
-def test_a_few_values_are_all_tried_though_the_first_batch_was_interrupted(cli, tiny, monkeypatch):
+def test_a_few_values_are_all_tried_though_the_first_batch_was_interrupted(cli, tiny, interrupt):
     sizes = [f"{packets}pkt" for packets in (12, 16, 20, 28, 40, 64)]
     arguments = ("tune", "tiny.toml", "--param", f"network.buffer={','.join(sizes)}", "--goal", "drops", "--fresh", "3")
-    real, batches = fanin.laboratory.outcomes, []
-
-    def interrupted(*rest, **named):
-        batches.append(1)
-        if len(batches) == 2:
-            raise KeyboardInterrupt
-        return real(*rest, **named)
-
-    monkeypatch.setattr("fanin.laboratory.outcomes", interrupted)
+    interrupt(2)
     assert cli(*arguments).code == 130
     assert cli(*arguments).code == 0
     (trials,) = Path("results").glob("studies/*/trials.csv")
@@ -160,6 +145,22 @@ def test_a_goal_without_a_value_is_refused(cli, tiny):
     )
     result = cli("tune", "tiny.toml", *BUFFER, "--goal", "query-p99", "--trials", "4")
     assert (result.code, "has no query-p99: choose another --goal" in result.err) == (1, True)
+
+
+def test_a_weighted_goal_finds_what_finishes_though_the_default_does_not(cli, tiny):
+    # With 24 packets of buffer some senders wait for their timers until after the end.
+    short = ("tune", "tiny.toml", "--set", "run.duration=8ms", "--goal", "query-p99:2,goodput", "--fresh", "3")
+    result = cli(*short, "--param", "network.buffer=16pkt,200pkt,240pkt", "--json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    (best,) = found["best"]
+    assert best["values"]["network.buffer"] in ("200pkt", "240pkt")
+    assert best["goals"]["query-p99:2,goodput:1"]["verdict"] == "finishes"
+    assert found["default"]["goals"]["query-p99:2,goodput:1"]["mean"] is None
+    assert "has no mean of every measure of query-p99:2,goodput:1" in result.err
+    assert "keep those" not in result.err
+    none = cli(*short, "--param", "network.buffer=12pkt,16pkt")
+    assert (none.code, "no trial that keeps the bounds finishes" in none.err) == (1, True)
 
 
 def test_what_is_not_better_is_called_so(cli, tiny):

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin import remarks
+from fanin import comparison, remarks
 from fanin.cli.options import (
+    ClusterOption,
+    FailedOption,
     GoalOption,
     JobsOption,
     JsonOption,
@@ -17,12 +19,12 @@ from fanin.cli.options import (
     SetOption,
     goal_of,
     overrides,
+    place,
     schemes_of,
     seeds,
 )
-from fanin.cli.terminal import counting, note, print_json, print_table, say
-from fanin.comparison import FEW_SEEDS, METRICS, Compared, Placed, placed
-from fanin.comparison import compare as run_all
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.comparison import FEW_SEEDS, METRICS, Compared, Placed, placed, referred_to
 from fanin.goals import Goal
 from fanin.stats import FEWEST
 from fanin.summary import column
@@ -40,7 +42,9 @@ def compare(
     against: Annotated[
         str | None, typer.Option("--against", help="Scheme that differences are taken to; the first if left out.")
     ] = None,
+    failed: FailedOption = False,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
     json: JsonOption = False,
@@ -51,17 +55,19 @@ def compare(
     intervals, the best by --goal first; a star says that the interval of the seed-by-seed differences to the scheme of
     --against leaves out zero. The second table ranks by the goal: how much worse than the best, seed by seed, or that
     there is no significant difference; a rank is one more than the number of schemes that are significantly better.
-    Traffic groups that name a scheme of their own keep it. A scheme whose run fails is named, the others go on, and
-    the exit code is 1. Finished runs are kept and found again.
+    It is undecided where the seeds disagree so much that a scheme with a better mean has a worse rank. Traffic groups
+    that name a scheme of their own keep it. A run that fails is recorded and does not stop the others, and the exit
+    code is 1. Finished runs are kept and found again.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
     by a score: how many times better than --against, as a weighted geometric mean. With more than 1 % of the flows
-    unfinished at the end of a run there is no completion time, and the scheme comes last.
+    unfinished at the end of a run there is no completion time, and the scheme comes last; if --against has not
+    finished, scores are relative to the first scheme that has, which changes no order.
 
-    --json prints one object: {scenario, seeds, against, by, goal, ranking: [{scheme, rank, mean, half, difference,
-    difference_half, verdict, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean, half,
-    difference, difference_half}, ...}}], warnings}, in the order of the tables.
+    --json prints one object: {scenario, seeds, against, by, goal, scored_against, ranking: [{scheme, rank, mean, half,
+    difference, difference_half, verdict, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
+    half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null.
 
     **Examples**
 
@@ -74,54 +80,64 @@ def compare(
     names = schemes_of(schemes, "--schemes")
     if against is not None and against not in names:
         raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
+    reference = against or names[0]
     wanted = goal_of(goal, experiment)
     chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
-    try:
-        with counting("runs") as counter:
-            compared = run_all(
-                experiment,
-                names,
-                chosen,
-                against=against,
-                jobs=jobs,
-                out=out if store else None,
-                advance=counter.advance,
-            )
-    except KeyboardInterrupt:
-        note(f"interrupted: finished runs are kept in {out}" if store else "interrupted")
-        raise typer.Exit(130) from None
-    ranking = placed(compared, wanted, against or names[0])
+    with (
+        keeping(f"finished runs are kept in {out}" if store else None),
+        place(cluster, jobs) as where,
+        counting("runs") as counter,
+    ):
+        compared = comparison.compare(
+            experiment,
+            names,
+            chosen,
+            against=reference,
+            out=out if store else None,
+            place=where,
+            again=failed,
+            advance=counter.advance,
+        )
+    ranking = placed(compared, wanted, reference)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     warnings = [remark for each in compared if (remark := _warning(each))]
+    scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
+    if len(wanted.parts) > 1 and scored != reference:
+        warnings.append(_unfinished(reference, scored))
     for warning in warnings:
         note(f"warning: {warning}")
     if json:
-        print_json(
-            {
-                "scenario": experiment.name,
-                "seeds": chosen,
-                "against": against or names[0],
-                "by": wanted.measures[0].column if len(wanted.parts) == 1 else wanted.name,
-                "goal": wanted.name,
-                "ranking": [each.as_dict() for each in ranking],
-                "schemes": [each.as_dict() for each in compared],
-                "warnings": warnings,
-            }
-        )
+        about = {"scenario": experiment.name, "seeds": chosen, "against": reference}
+        by = wanted.measures[0].column if len(wanted.parts) == 1 else wanted.name
+        goals = {"by": by, "goal": wanted.name, "scored_against": scored}
+        places = {"ranking": [each.as_dict() for each in ranking], "schemes": [each.as_dict() for each in compared]}
+        print_json({**about, **goals, **places, "warnings": warnings})
     else:
-        _print(experiment.document.title or experiment.name, compared, chosen, against or names[0])
+        _print(experiment.document.title or experiment.name, compared, chosen, reference)
         _print_ranking(wanted, ranking)
-    for each in compared:
-        if each.error is not None:
-            note(f"error: {each.scheme}: {each.error}")
-    if any(each.error is not None for each in compared):
-        raise typer.Exit(1)
+    _tell_failures(compared, recorded=store)
 
 
 def _warning(each: Compared) -> str | None:
-    remark = remarks.incomplete_in(each.summaries)
+    remark = remarks.incomplete_in(each.rows)
     return remark and f"{each.scheme}: {remark}"
+
+
+def _unfinished(reference: str, scored: str | None) -> str:
+    """Why scores are not relative to the scheme that was asked for."""
+    instead = "to one of each unit, as no scheme has" if scored is None else f"to {scored}"
+    return f"{reference} has no mean of every measure, so scores are relative {instead}: the order is the same"
+
+
+def _tell_failures(compared: list[Compared], *, recorded: bool) -> None:
+    errors = [f"{each.scheme}: {each.error}" for each in compared if each.error is not None]
+    for error in errors:
+        note(f"error: {error}")
+    if errors and recorded:
+        note("error: --failed tries again what failed")
+    if errors:
+        raise typer.Exit(1)
 
 
 def _print(title: str, compared: list[Compared], seeds: list[int], against: str) -> None:
@@ -146,7 +162,14 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
     for each in ranking:
         away = each.behind
         behind = "" if away is None else goal.format(abs(away.difference), away.difference_half)
-        cells = [str(each.rank), each.scheme, goal.format(*each.value), behind, each.verdict]
+        rank = "undecided" if each.rank is None else str(each.rank)
+        cells = [
+            "-" if each.verdict == "no value" else rank,
+            each.scheme,
+            goal.format(*each.value),
+            behind,
+            each.verdict,
+        ]
         if weighted:
             values = zip(goal.measures, each.measures.values(), strict=True)
             cells += [Goal(((part, 1.0),)).format(*value) for part, value in values]

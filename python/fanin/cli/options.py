@@ -48,6 +48,8 @@ ClusterOption = Annotated[
     ),
 ]
 
+FailedOption = Annotated[bool, typer.Option("--failed", help="Try the runs again that failed before.")]
+
 GoalOption = Annotated[
     str,
     typer.Option(

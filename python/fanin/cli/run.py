@@ -10,7 +10,7 @@ import typer
 import fanin
 from fanin import fct, remarks
 from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
-from fanin.cli.terminal import note, print_json, print_table, summary_rows
+from fanin.cli.terminal import keeping, note, print_json, print_table, summary_rows
 from fanin.experiment import Settings
 from fanin.store import CAPTURE, MANIFEST, Store
 from fanin.summary import OFFERED_HEADER, group_rows, offered_rows
@@ -53,11 +53,8 @@ def run(
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
-    try:
+    with keeping(None):
         finished = experiment.run(seed, settings, store=place)
-    except KeyboardInterrupt:
-        note("interrupted: nothing was written")
-        raise typer.Exit(130) from None
     _introduce(scenario, experiment, settings, seed)
     if remark := remarks.incomplete(finished.summary):
         note(f"warning: {remark}")

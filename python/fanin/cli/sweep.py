@@ -13,6 +13,7 @@ import fanin
 from fanin import checks, columns, remarks
 from fanin.cli.options import (
     ClusterOption,
+    FailedOption,
     GridOption,
     JobsOption,
     JsonOption,
@@ -62,7 +63,7 @@ def sweep(
     tables: Annotated[
         str | None, typer.Option("--tables", help="Result tables to keep of every run, such as flows,queues.")
     ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="Try the runs again that failed before.")] = False,
+    failed: FailedOption = False,
     shard: Annotated[
         str | None,
         typer.Option("--shard", metavar="I/N", help="Run only the I-th of N parts; 'fanin merge' joins them."),

@@ -120,12 +120,12 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def keeping(what: str) -> Iterator[None]:
-    """Ctrl-C within says what is kept, and that the same command goes on."""
+def keeping(what: str | None) -> Iterator[None]:
+    """Ctrl-C within says what is kept, if anything is, and that the same command goes on."""
     try:
         yield
     except KeyboardInterrupt:
-        note(f"interrupted: {what}; the same command goes on from there")
+        note(f"interrupted: {what}; the same command goes on from there" if what else "interrupted: nothing was kept")
         raise typer.Exit(130) from None
 
 

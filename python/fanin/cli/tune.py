@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 import fanin
-from fanin import tuning, tuning_report
 from fanin.cli.options import (
     ClusterOption,
     JobsOption,
@@ -22,17 +21,21 @@ from fanin.cli.options import (
     place,
     seeds,
 )
-from fanin.cli.terminal import counting, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.experiment import Experiment
 from fanin.goals import Goal, Keep
 from fanin.laboratory import Laboratory
 from fanin.stats import FEWEST
-from fanin.tuning import Checked, Param, Tuned
+from fanin.tuning import report
+from fanin.tuning.answer import Checked, Tuned, snippet
+from fanin.tuning.space import Param, param, unused
+from fanin.tuning.study import STUDY
+from fanin.tuning.study import tune as search
 
 
 def tune(
     scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
-    param: Annotated[
+    param_: Annotated[
         list[str],
         typer.Option(
             "--param", metavar="PATH=FIRST..LAST", help="What to tune: a range, or a list of values; may be repeated."
@@ -79,32 +82,26 @@ def tune(
     """
     experiment = fanin.load(scenario, overrides(set_))
     experiment.check()
-    params = _params(param, experiment)
+    params = _params(param_, experiment)
     goals = [goal_of(text, experiment) for text in goal or ["query-p99"]]
     keeps = keeps_of(keep or [], experiment)
     chosen = seeds(seeds_) or []
     asked: dict[str, Any] = {
         "scenario": experiment.name,
-        "params": param,
+        "params": param_,
         "goals": [each.name for each in goals],
         "keep": [each.text for each in keeps],
         "seeds": chosen,
     }
-    folder = tuning_report.folder_of(experiment, asked, out)
-    try:
-        with place(cluster, jobs) as where, counting("runs") as counter:
-            laboratory = Laboratory(experiment, out, place=where, advance=counter.advance)
-            tuned, defaults = tuning.tune(
-                laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh
-            )
-    except KeyboardInterrupt:
-        note(f"interrupted: the study is kept in {folder}; the same command goes on from there")
-        raise typer.Exit(130) from None
+    folder = report.folder_of(experiment, asked, out)
+    with keeping(f"the study is kept in {folder}"), place(cluster, jobs) as where, counting("runs") as counter:
+        laboratory = Laboratory(experiment, out, place=where, advance=counter.advance)
+        tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name
-    asked |= {"fresh": fresh, "study": str(folder / tuning.STUDY)}
-    paths = tuning_report.write(tuned, goals, keeps, asked, title, folder)
+    asked |= {"fresh": fresh, "study": str(folder / STUDY)}
+    paths = report.write(tuned, goals, keeps, asked, title, folder)
     if json:
-        print_json({**asked, **tuning_report.as_dict(tuned, goals, keeps), "paths": [str(path) for path in paths]})
+        print_json({**asked, **report.as_dict(tuned, goals, keeps), "paths": [str(path) for path in paths]})
     else:
         _print(title, tuned, goals, keeps, defaults)
         for path in paths:
@@ -114,12 +111,12 @@ def tune(
 
 def _params(texts: list[str], experiment: Experiment) -> list[Param]:
     try:
-        params = [tuning.param(text, experiment) for text in texts]
+        params = [param(text, experiment) for text in texts]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--param") from None
     if twice := [each.path for index, each in enumerate(params) if each.path in [some.path for some in params[:index]]]:
         raise typer.BadParameter(f"{twice[0]} is given twice", param_hint="--param")
-    if (scheme := tuning.unused(params, experiment)) is not None:
+    if (scheme := unused(params, experiment)) is not None:
         message = f"nothing in the scenario uses {scheme}; --set transport.scheme={scheme} does"
         raise typer.BadParameter(message, param_hint="--param")
     return params
@@ -140,7 +137,7 @@ def _print(title: str, tuned: Tuned, goals: list[Goal], keeps: list[Keep], defau
     say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
     if len(tuned.best) == 1:
         say()
-        say(tuning.snippet(tuned.best[0].values or {}))
+        say(snippet(tuned.best[0].values or {}))
 
 
 def _row(
@@ -159,11 +156,14 @@ def _tell(tuned: Tuned, goals: list[Goal]) -> None:
     for each in tuned.best:
         for bound in each.broken:
             note(f"warning: on fresh seeds {each.values} does not keep {bound}")
-    if len(goals) == 1 and tuned.best and tuned.best[0].verdict(0, goals[0]) != "better":
+    for name in tuned.default.unscored:
+        note(f"warning: the scenario as it is has no mean of every measure of {name}: scores rank, and say no more")
+    if len(goals) == 1 and tuned.best and tuned.best[0].verdict(0, goals[0]) not in ("better", "finishes"):
         note("warning: on fresh seeds the values found are not better than the scenario's own: keep those")
     for error in tuned.failed:
         note(f"error: a trial failed: {error}")
     if not tuned.best:
-        note("error: no trial keeps the bounds")
+        kept = any(each.kept for each in tuned.trials)
+        note(f"error: no trial {'that keeps the bounds finishes' if kept else 'keeps the bounds'}")
     if tuned.failed or not tuned.best:
         raise typer.Exit(1)

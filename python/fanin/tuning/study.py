@@ -1,4 +1,4 @@
-"""The best values of a scenario's parameters for one goal or several, by Optuna's tree-structured Parzen estimator.
+"""The search of the best values, by Optuna's tree-structured Parzen estimator.
 
 A study is one SQLite file, so that it continues where it was interrupted. Trials are told in batches of a fixed size,
 and the sampler is seeded by how many there are: an interrupted study goes the way of an undisturbed one, on any number
@@ -13,191 +13,29 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from fanin import _engine, catalogue
-from fanin.comparison import Estimate, interval, paired
+from fanin import _engine
+from fanin.comparison import paired
 from fanin.dataset import Row
 from fanin.errors import NotFoundError, PlaceError, RunError
-from fanin.experiment import Experiment
 from fanin.failures import BrokenOff, Failure
-from fanin.format.values import COUNTED, Range, Scalar, parse_range, parse_values
 from fanin.goals import Goal, Keep
 from fanin.laboratory import Laboratory
+from fanin.stats import mean_interval
 from fanin.store import writing
 from fanin.sweep import Point
+from fanin.tuning.answer import Checked, Trial, Tuned, front, some
+from fanin.tuning.space import Param, Values
 
 BATCH = 4
 """Trials that run side by side, whatever the cores."""
-
-_WIDE = 8
-"""A range of which the last is so many times the first is searched by ratios."""
 
 _FAR = 1e9
 """A bound that is broken beyond measure."""
 
 STUDY = "study.db"
-
-Values = dict[str, Scalar]
-
-
-@dataclass(frozen=True)
-class Param:
-    """A parameter to tune: a range, or a list of values."""
-
-    path: str
-    span: Range | None
-    choices: tuple[Scalar, ...] = ()
-    whole: bool = False
-
-    def distribution(self, optuna: ModuleType) -> object:
-        """What Optuna draws from: numbers, or the places of a list's values."""
-        if self.span is None:
-            return optuna.distributions.IntDistribution(0, len(self.choices) - 1)
-        first, last = self.span.first, self.span.last
-        log = first > 0 and last >= _WIDE * first
-        if self.whole:
-            return optuna.distributions.IntDistribution(int(first), int(last), log=log)
-        return optuna.distributions.FloatDistribution(float(first), float(last), log=log)
-
-    def value(self, drawn: float) -> Scalar:
-        """A drawn number as the scenario file would write it, to three digits."""
-        if self.span is None:
-            return self.choices[int(drawn)]
-        if self.whole:
-            return self.span.shown(int(drawn))
-        rounded = float(f"{drawn:.3g}")
-        return self.span.shown(min(max(rounded, float(self.span.first)), float(self.span.last)))
-
-    def drawn(self, value: str) -> float | None:
-        """The number that a value of the scenario would be; ``None`` if it is none of the range or list."""
-        if self.span is None:
-            shown = [str(each) for each in self.choices]
-            return shown.index(value) if value in shown else None
-        point = parse_range(f"{value}..{value}")
-        if point is None or point.unit != self.span.unit or not self.span.first <= point.first <= self.span.last:
-            return None
-        return int(point.first) if self.whole else float(point.first)
-
-    @property
-    def every(self) -> list[float] | None:
-        """All numbers that may be drawn, if they can be counted."""
-        if self.span is None:
-            return [float(place) for place in range(len(self.choices))]
-        return [float(each) for each in range(int(self.span.first), int(self.span.last) + 1)] if self.whole else None
-
-
-def param(text: str, experiment: Experiment) -> Param:
-    """The parameter that a text such as ``scheme.dctcp.mark-threshold=5pkt..80pkt`` means.
-
-    Raises:
-        ValueError: it means none.
-        ScenarioError: the scenario has no such value; the nearest is named.
-
-    """
-    path, equals, values = text.partition("=")
-    path = path.strip()
-    if not equals or not path or not values.strip():
-        raise ValueError(f"{text!r} is not PATH=FIRST..LAST, such as scheme.dctcp.g=1/64..1/4")
-    span = parse_range(values)
-    if span is None or span.step is not None:
-        choices = parse_values(values)
-        if len(choices) < 2:
-            raise ValueError(f"{path} has one value only; --set sets it")
-        found = Param(path, None, tuple(choices))
-    elif span.first >= span.last:
-        raise ValueError(f"{path}: {span} is an empty range: it goes upwards")
-    else:
-        counted = span.unit in COUNTED or (not span.unit and _is_whole(path, experiment))
-        found = Param(path, span, whole=span.is_whole and counted)
-    for value in (span.shown(span.first), span.shown(span.last)) if found.span and span else found.choices:
-        experiment.check_settings([(path, str(value))])
-    return found
-
-
-def _is_whole(path: str, experiment: Experiment) -> bool:
-    section, _, rest = path.partition(".")
-    name, _, key = rest.partition(".")
-    kinds = {group["name"]: group["kind"] for group in experiment.resolved()["traffic"]}
-    known = f"traffic.{kinds[name]}.{key}" if section == "traffic" and name in kinds else path
-    try:
-        return str(catalogue.explain(known).get("takes")) == "whole number"
-    except NotFoundError:
-        return False
-
-
-def unused(params: Sequence[Param], experiment: Experiment) -> str | None:
-    """The scheme whose parameters are to be tuned, if nothing in the scenario uses it."""
-    resolved = experiment.resolved()
-    used = {resolved["transport"]["scheme"], *(group["scheme"] for group in resolved["traffic"])}
-    tuned = [each.path.split(".")[1] for each in params if each.path.startswith("scheme.")]
-    return next((scheme for scheme in tuned if scheme not in used), None)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Values that were tried, and what came of them with the seeds of the search."""
-
-    values: Values
-    goals: list[float]
-    """Mean of each goal."""
-    kept: bool
-    """Whether the means keep all bounds."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The default, or values that the search found best, with fresh seeds."""
-
-    values: Values | None
-    """``None`` is the scenario as it is."""
-    goals: list[tuple[float, float]]
-    """Mean of each goal, and half of its 95 % interval."""
-    differences: list[Estimate | None]
-    """How each goal differs from the default's, seed by seed."""
-    keeps: list[tuple[float, float]]
-    """The measure of each bound."""
-    broken: list[str]
-    """The bounds that the means do not keep."""
-
-    def verdict(self, place: int, goal: Goal) -> str:
-        """What the difference of a goal to the default's comes to."""
-        found = self.differences[place]
-        if found is None or math.isnan(found.difference_half):
-            return "not comparable"
-        if not found.differs:
-            return "no significant difference"
-        return "better" if (found.difference > 0) == goal.more else "worse"
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """What a search came to."""
-
-    trials: list[Trial]
-    failed: list[str]
-    """Errors of trials that failed."""
-    default: Checked
-    best: list[Checked]
-    """The best for one goal, those of the Pareto front for several; none if no trial keeps the bounds."""
-
-
-def front(trials: Sequence[Trial], goals: Sequence[Goal]) -> list[Trial]:
-    """Of the trials that keep the bounds those that no other beats: the best for one goal, else the Pareto front."""
-    signs = np.array([-1.0 if goal.more else 1.0 for goal in goals])
-    kept = {tuple(each.goals): each for each in reversed(trials) if each.kept and np.isfinite(each.goals).all()}
-    costs = {key: signs * np.array(key) for key in kept}
-
-    def beaten(key: tuple[float, ...]) -> bool:
-        own = costs[key]
-        return any((other <= own).all() and (other < own).any() for other in costs.values())
-
-    return sorted((kept[key] for key in kept if not beaten(key)), key=lambda each: each.goals)
 
 
 class Study:
@@ -331,14 +169,12 @@ class Study:
         for trial in asked:
             mine = [next(rows) for _ in self._seeds]
             errors = [f"seed {row.seed}: {row.error}" for row in mine if isinstance(row, Failure)]
+            finished = [row for row in mine if not isinstance(row, Failure)]
+            values = [] if errors else [float(goal.values(finished, self._base).mean()) for goal in self._goals]
+            if any(map(math.isnan, values)):
+                errors.append("a goal has no value")
             if errors:
                 trial.set_user_attr("error", errors[0])
-                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
-                continue
-            finished = [row for row in mine if not isinstance(row, Failure)]
-            values = [float(goal.values(finished, self._base).mean()) for goal in self._goals]
-            if any(map(math.isnan, values)):
-                trial.set_user_attr("error", "a goal has no value")
                 self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
                 continue
             for keep, by in zip(self._keeps, self._violations(finished), strict=True):
@@ -402,26 +238,12 @@ class Study:
         ]
         return Checked(
             values,
-            [interval(each) for each in goals],
+            [mean_interval(each) for each in goals],
             [paired(own, other) for own, other in zip(goals, others, strict=True)],
-            [interval(keep.measure.values(rows)) for keep in self._keeps],
+            [mean_interval(keep.measure.values(rows)) for keep in self._keeps],
             broken,
+            [goal.name for goal in self._goals if not goal.can_refer_to(base)],
         )
-
-
-def snippet(values: Values) -> str:
-    """The values as a scenario file has them; those of groups, which go by their names, as options."""
-    sections: dict[str, list[str]] = {}
-    options = []
-    for path, value in values.items():
-        section, _, key = path.rpartition(".")
-        if section.split(".")[0] in ("traffic", "fault"):
-            options.append(f"# --set {path}={value}")
-            continue
-        plain = value if not isinstance(value, bool) else str(value).lower()
-        sections.setdefault(section, []).append(f"{key} = " + (f'"{value}"' if isinstance(value, str) else str(plain)))
-    parts = ["\n".join((f"[{section}]", *lines)) for section, lines in sections.items()]
-    return "\n\n".join([*parts, *options]) + "\n"
 
 
 def tune(
@@ -458,13 +280,7 @@ def tune(
     """
     study = Study(laboratory, params, goals, keeps, seeds, folder)
     tried = study.run(trials)
-    best = _some(front(tried, goals))
+    best = some(front(tried, goals))
     first = max(seeds) + 1
     default, checked = study.check(best, range(first, first + fresh))
     return Tuned(tried, study.errors(), default, checked), study.defaults()
-
-
-def _some(trials: list[Trial], most: int = 8) -> list[Trial]:
-    """At most so many, evenly over the front."""
-    places = np.linspace(0, len(trials) - 1, min(len(trials), most)).round().astype(int)
-    return [trials[place] for place in places]

@@ -12,9 +12,10 @@ from fanin import plots
 from fanin.dataset import as_json
 from fanin.experiment import Experiment
 from fanin.goals import Goal, Keep
+from fanin.stats import finite
 from fanin.store import write_whole, writing
 from fanin.sweep import frame_of
-from fanin.tuning import Checked, Trial, Tuned, front, snippet
+from fanin.tuning.answer import Checked, Trial, Tuned, front, snippet
 
 STUDIES = "studies"
 
@@ -39,17 +40,13 @@ def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dic
         if difference is not None:
             away = (difference.difference, difference.difference_half)
         names = ("mean", "half", "difference", "difference_half")
-        numbers = dict(zip(names, map(_plain, (*each.goals[place], *away)), strict=True))
+        numbers = dict(zip(names, map(finite, (*each.goals[place], *away)), strict=True))
         found[goal.name] = {**numbers, "verdict": each.verdict(place, goal)}
     bounds = [
-        {"keep": keep.text, "mean": _plain(mean), "half": _plain(half)}
+        {"keep": keep.text, "mean": finite(mean), "half": finite(half)}
         for keep, (mean, half) in zip(keeps, each.keeps, strict=True)
     ]
     return {"values": each.values, "goals": found, "keep": bounds, "broken": each.broken}
-
-
-def _plain(value: float) -> float | None:
-    return value if np.isfinite(value) else None
 
 
 def write(

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from fanin import plots
-from fanin.capacity import Found
+from fanin.capacity.search import Found
+from fanin.comparison import SCHEME
 from fanin.curves import axis_of, numeric
 from fanin.dataset import as_json
 from fanin.experiment import Experiment
@@ -20,12 +21,15 @@ from fanin.summary import Column, column
 
 CAPACITIES = "capacity"
 
-SCHEME = "transport.scheme"
-
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
     """The folder of a search; its name has a hash of what is simulated and asked for."""
     return Path(out) / CAPACITIES / experiment.folder_name(asked)
+
+
+def as_dict(found: list[Found]) -> dict[str, Any]:
+    """The answers for JSON."""
+    return {"runs": sum(each.runs for each in found), "cases": [each.as_dict() for each in found]}
 
 
 def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> list[Path]:
@@ -43,7 +47,7 @@ def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
 
     """
     with whole_folder(folder) as temporary:
-        (temporary / "capacity.json").write_bytes(as_json({**asked, "cases": [each.as_dict() for each in found]}))
+        (temporary / "capacity.json").write_bytes(as_json({**asked, **as_dict(found)}))
         if len(found) > 1:
             _draw(found, title, asked, varied, temporary)
         names = sorted(path.name for path in temporary.iterdir())
