@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import json
 import os
 import threading
@@ -125,10 +127,25 @@ class _Queue:
             self._waiting.setdefault(work.job.kind, []).append(work)
         self._unknown = list(self._waiting)
         self._seconds: dict[Kind, float] = {}
+        self._longest: list[tuple[float, int, Kind]] = []
+        """A heap of known kinds, stale entries included: a sweep has thousands of kinds, and asks at each run."""
+        self._learned = itertools.count()
+        self._total = 0.0
+        """Of all kinds that are known."""
+        self._known = 0.0
+        """Seconds of the waiting runs of known kinds."""
+        self._strangers = len(works)
+        """Waiting runs of unknown kinds."""
         self._next: Work | None = None
 
     def learn(self, kind: Kind, seconds: float) -> None:
+        waiting, before = len(self._waiting.get(kind, ())), self._seconds.get(kind)
+        if before is None:
+            self._strangers -= waiting
+        self._known += waiting * (seconds - (before or 0.0))
+        self._total += seconds - (before or 0.0)
         self._seconds[kind] = seconds
+        heapq.heappush(self._longest, (-seconds, next(self._learned), kind))
 
     def pop(self) -> Work | None:
         """The next to begin: of an unknown kind, else of the kind that takes longest."""
@@ -142,11 +159,24 @@ class _Queue:
         else:
             if not self._waiting:
                 return None
-            kind = max(self._waiting, key=lambda kind: self._seconds.get(kind, 0.0))
+            kind = self._slowest()
         work = self._waiting[kind].pop()
         if not self._waiting[kind]:
             del self._waiting[kind]
+        if kind in self._seconds:
+            self._known -= self._seconds[kind]
+        else:
+            self._strangers -= 1
         return work
+
+    def _slowest(self) -> Kind:
+        """The waiting kind that takes longest; one of which nothing has ended yet comes after all others."""
+        while self._longest:
+            seconds, _, kind = self._longest[0]
+            if kind in self._waiting and self._seconds[kind] == -seconds:
+                return kind
+            heapq.heappop(self._longest)
+        return next(iter(self._waiting))
 
     def put_back(self, work: Work) -> None:
         """There is no room for it yet: it is the next again."""
@@ -156,7 +186,7 @@ class _Queue:
         """Time that the waiting runs take together; kinds that are not known yet take as long as others on average."""
         if not self._seconds:
             return None
-        waiting = sum(len(works) * self._expected(kind) for kind, works in self._waiting.items())
+        waiting = self._known + self._strangers * self._usual
         return waiting + (0.0 if self._next is None else self._expected(self._next.job.kind))
 
     def rest(self, kind: Kind, elapsed: float) -> float:
@@ -164,7 +194,11 @@ class _Queue:
         return max(self._expected(kind) - elapsed, _OVERDUE * elapsed)
 
     def _expected(self, kind: Kind) -> float:
-        return self._seconds.get(kind, sum(self._seconds.values()) / len(self._seconds))
+        return self._seconds.get(kind, self._usual)
+
+    @property
+    def _usual(self) -> float:
+        return self._total / len(self._seconds)
 
 
 def run_jobs(

@@ -1,8 +1,10 @@
 """The order of runs, and that equal ones are simulated once."""
 
 import errno
+import random
 import warnings
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,6 +49,26 @@ def test_runs_under_way_and_put_back_take_time_too(work):
     assert queue.rest(kind, 4.0) == 6.0
     # One that is overdue ends some time, but not now.
     assert queue.rest(kind, 20.0) == 5.0
+
+
+def test_what_is_learned_of_thousands_of_kinds_adds_up_and_the_longest_goes_first():
+    draw = random.Random(1)
+    waiting = {f"kind {number}": draw.randint(1, 4) for number in range(40)}
+    works = [Work(SimpleNamespace(kind=(kind,)), kind) for kind, count in waiting.items() for _ in range(count)]
+    queue, known = _Queue(works), {}
+    while (work := queue.pop()) is not None:
+        kind = work.name
+        rivals = [known[other] for other, count in waiting.items() if count and other in known]
+        if all(other in known for other, count in waiting.items() if count):
+            assert known[kind] == max(rivals)
+        waiting[kind] -= 1
+        known[kind] = draw.random()
+        queue.learn((kind,), known[kind])
+        usual = sum(known.values()) / len(known)
+        left = sum(count * known.get(kind, usual) for kind, count in waiting.items())
+        assert queue.seconds() == pytest.approx(left, abs=1e-9)
+    assert len(known) == 40
+    assert not any(waiting.values())
 
 
 def test_while_a_long_run_goes_on_its_time_is_left(work, monkeypatch):
