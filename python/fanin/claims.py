@@ -12,13 +12,27 @@ import polars as pl
 
 from fanin.columns import Filter, filtered
 from fanin.errors import FaninError
-from fanin.format.claim import Claim
+from fanin.format.base import Where
+from fanin.format.claim import Claim, Measure
 from fanin.measures import POINTS, number
 from fanin.stats import FEWEST, Floats, finite, mean_interval
 from fanin.summary import format_quantity, format_value
 
 Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
 """The last one is a quick look's that has no run of what the claim is about."""
+
+_NAMES: dict[Measure, str] = {
+    "mean": "mean",
+    "max": "largest",
+    "min": "smallest",
+    "first-at-least": "first point at the level",
+    "first-at-most": "first point at the level",
+    "collapse-point": "collapse point",
+    "trend": "Kendall's tau (1 always rises, -1 always falls)",
+    "wins": "share of points where no rival is better",
+    "order": "share of pairs in the claimed order",
+}
+"""Measure -> what its number is, as people read it."""
 
 _RESAMPLES = 1000
 
@@ -81,6 +95,22 @@ class Judgement:
         published = self.claim.published
         return "-" if published is None else published if isinstance(published, str) else self.show(published)
 
+    @property
+    def quantity(self) -> str:
+        """What the number is: the measure, and whose number divides it or is taken from it."""
+        claim = self.claim
+        name = _NAMES[claim.measure]
+        if claim.over is not None:
+            return f"{name}, over that of {self._apart(claim.over)}"
+        return f"{name}, less that of {self._apart(claim.minus)}" if claim.minus is not None else name
+
+    def _apart(self, other: Where) -> str:
+        """What tells other runs from the claim's own."""
+        differs = [name for name, values in other.items() if self.claim.where.get(name) != values]
+        values = [(name, value) for name in differs for value in other[name]]
+        words = [value if isinstance(value, str) else format_quantity(name, value) for name, value in values]
+        return ", ".join(words) or "other runs"
+
     def show(self, value: float) -> str:
         """A value of the claim's measure as people read it."""
         if math.isnan(value):
@@ -90,7 +120,9 @@ class Judgement:
         if self._is_point:
             return format_quantity(self.claim.axis, value)
         claim = self.claim
-        plain = claim.over is not None or claim.rivals or claim.measure == "trend"
+        if claim.rivals:
+            return format_value("share_ratio", value)
+        plain = claim.over is not None or claim.measure == "trend"
         return format_value(("" if plain else claim.axis if claim.measure in POINTS else claim.y), value)
 
     def span(self, low: float, high: float) -> str:
@@ -98,6 +130,8 @@ class Judgement:
         if math.isnan(low) or math.isnan(high):
             return "-"
         first, last = self.show(low), self.show(high)
+        if low == -math.inf:
+            return f"at most {last}"
         if low == high or math.isinf(low):
             return first
         if math.isinf(high):

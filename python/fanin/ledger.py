@@ -94,6 +94,7 @@ class Entry:
             "experiment": self.experiment,
             "reading": self.reading,
             "note": self.note,
+            "number": self.shown.quantity,
             "state": self.state,
             "command": self.command,
         }
@@ -395,7 +396,13 @@ def _not_run(key: str, claim: Claim, note: str, paper: str, figure: str, state: 
         interval=(None, None),
         verdict="not run",
         reason=f"{why}not run yet: {command}",
-        shown=Shown(published=words.published, value=NONE, interval=NONE, accept=words.span(*claim.accept)),
+        shown=Shown(
+            published=words.published,
+            value=NONE,
+            interval=NONE,
+            accept=words.span(*claim.accept),
+            quantity=words.quantity,
+        ),
         state=state,
         command=command,
         reading=claim.reading,

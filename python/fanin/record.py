@@ -45,6 +45,8 @@ class Shown(_Part):
     value: str
     interval: str
     accept: str
+    quantity: str = ""
+    """What the number is: a mean, a ratio, Kendall's tau; records of before it was kept have none."""
 
 
 class Judged(_Part):
@@ -214,6 +216,7 @@ def _judged(judgement: Judgement, where: str) -> Judged:
         value=show(judgement.value),
         interval=judgement.span(judgement.low, judgement.high),
         accept=judgement.span(*claim.accept),
+        quantity=judgement.quantity,
     )
     found = judgement.as_dict()
     interval = found["interval"] or (None, None)

@@ -171,3 +171,27 @@ def test_mean_interval_against_a_hand_computed_one():
     assert half == pytest.approx(4.303 / math.sqrt(3))
     assert mean_interval(np.array([0.1] * 10)) == (0.1, 0.0)
     assert math.isnan(mean_interval(np.array([1.0]))[1])
+
+
+def test_the_number_says_what_it_is():
+    def quantity(measure, **more):
+        return judge(claim(measure, (0, 1), **more), runs({"a": COLLAPSE, "b": LATER})).quantity
+
+    own = {"scheme": "a"}
+    assert quantity("max") == "largest"
+    assert quantity("trend", where=own).startswith("Kendall's tau (1 always rises")
+    assert quantity("mean", where=own, over={"scheme": "b"}) == "mean, over that of b"
+    assert quantity("mean", where={"scheme": "a", "n": 5}, over={"scheme": "a", "n": 10}) == "mean, over that of 10 n"
+    assert quantity("mean", where=own, minus={"scheme": "b"}) == "mean, less that of b"
+    assert quantity("wins", where=own, rivals=[{"scheme": "b"}]) == "share of points where no rival is better"
+
+
+def test_shares_of_points_are_per_cent():
+    judged = judge(claim("wins", (1, 1), where={"scheme": "a"}, rivals=[{"scheme": "b"}]), runs({"a": DIP, "b": LATER}))
+    assert judged.show(judged.value) == "50 %"
+    assert judged.reason.startswith("50 %; accepted 100 % (w)")
+
+
+def test_a_range_without_a_lower_end_is_at_most():
+    judged = judge(claim("mean", (-math.inf, 5)), runs({"a": COLLAPSE}))
+    assert judged.span(*judged.claim.accept) == "at most 5"

@@ -33,9 +33,9 @@ def claims(
     Reads what `fanin reproduce` left in OUT and simulates nothing; a claim that was not judged yet is "not run", with
     the command that runs it. Verdicts of another engine, or of another version of the experiment's file, are marked
     stale. --json prints an array of {id, says, published, ours, interval, verdict, reason, paper, figure, experiment,
-    reading, note, state, command}: numbers in SI units, null where there is none or it is infinite; verdict is
-    "reproduced", "direction only", "not reproduced" or "not run"; state is that of the experiment, as in
-    `fanin list experiments`.
+    reading, note, number, state, command}: numbers in SI units, null where there is none or it is infinite; number says
+    what is compared, such as a mean, Kendall's tau, or whose mean divides; verdict is "reproduced", "direction only",
+    "not reproduced" or "not run"; state is that of the experiment, as in `fanin list experiments`.
 
     **Examples**
 
@@ -70,7 +70,7 @@ def _verdicts(names: list[str]) -> set[str]:
 def _print(entries: list[Entry], standings: list[Standing]) -> None:
     for paper, group in groupby(entries, key=lambda entry: entry.paper):
         of_paper = list(group)
-        header = ["claim", "says", "published", "ours", "95 % interval", "verdict"]
+        header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict"]
         print_table(f"Claims of {paper or 'other experiments'}", header, (_row(entry) for entry in of_paper))
         for entry in of_paper:
             say(f"{entry.verdict}: {entry.id}: {entry.reason}")
@@ -93,4 +93,4 @@ _DOUBTS = {
 
 def _row(entry: Entry) -> list[str]:
     shown = entry.shown
-    return [entry.id, entry.says, shown.published, shown.value, shown.interval, entry.marked]
+    return [entry.id, entry.says, shown.quantity, shown.published, shown.value, shown.interval, entry.marked]

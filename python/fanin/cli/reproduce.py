@@ -145,7 +145,7 @@ def _print(result: Report) -> None:
         if plot.name in result.series:
             _print_plot(title or experiment.name, plot, result.series[plot.name])
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
-        print_table("Claims", ["claim", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
+        print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
     for judgement in result.judgements:
         say(f"{judgement.verdict}: {judgement.claim.id}: {judgement.claim.says}")
         say(f"    {judgement.reason}")
@@ -208,6 +208,7 @@ def _claim_row(judgement: Judgement) -> list[str]:
     show, claim = judgement.show, judgement.claim
     return [
         claim.id,
+        judgement.quantity,
         judgement.published,
         show(judgement.value),
         judgement.span(judgement.low, judgement.high),
