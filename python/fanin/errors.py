@@ -49,7 +49,7 @@ class RunError(FaninError):
 
 
 class PlaceError(FaninError):
-    """A run was broken off by where it ran, as its worker died; nothing is recorded of it, so it is tried again."""
+    """A run was broken off by where it ran, as its worker died or memory ran out: nothing is recorded of it."""
 
 
 class ResultsError(FaninError):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin import _engine
-from fanin.errors import PlaceError, RunError, ScenarioError
+from fanin.errors import RunError, ScenarioError
 from fanin.experiment import Settings
 from fanin.store import now, write_whole, writing
 
@@ -42,11 +42,6 @@ class BrokenOff(Failure):
     """One that is not the run's own, and never recorded."""
 
 
-def is_of_place(error: BaseException) -> bool:
-    """Whether it is of where the run was, so that it and others may end well elsewhere or another time."""
-    return isinstance(error, PlaceError | MemoryError)
-
-
 def is_of_run(error: BaseException) -> bool:
     """Whether an error is the run's own, so that other runs can go on; the disk's, say, is not."""
     return isinstance(error, RunError | ScenarioError) or is_panic(error)
@@ -60,8 +55,6 @@ def is_panic(error: BaseException) -> bool:
 
 def describe(error: BaseException) -> str:
     """The error as people read it."""
-    if isinstance(error, MemoryError):
-        return "there was not enough memory; the next command tries it again"
     return f"the engine broke off: {error}" if is_panic(error) else str(error)
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from fanin.errors import RunError
+from fanin.errors import PlaceError, RunError
 from fanin.experiment import Experiment, Files, Settings
-from fanin.failures import BrokenOff, Failure, Failures, describe, is_of_place, is_of_run
+from fanin.failures import BrokenOff, Failure, Failures, describe, is_of_run
 from fanin.memory import SHARE, Estimate, available, estimate, shown
 from fanin.runs import Run
 from fanin.store import Output, Store, StoredRun, run_id
@@ -94,7 +94,7 @@ class Work:
     def failure(self, error: BaseException) -> Failure:
         """The record of its failure."""
         resolved, job = self.resolved(), self.job
-        kind = BrokenOff if is_of_place(error) else Failure
+        kind = BrokenOff if isinstance(error, PlaceError) else Failure
         return kind(self.name, job.experiment.name, resolved["run"]["seed"], job.settings, describe(error), resolved)
 
 
@@ -344,7 +344,7 @@ class _Pool:
         try:
             result = self._place.collect(work, self._store, future)
         except BaseException as error:
-            if self._strict or not (is_of_run(error) or is_of_place(error)):
+            if self._strict or not (is_of_run(error) or isinstance(error, PlaceError)):
                 raise
             result = work.failure(error)
             if self._failures is not None and not isinstance(result, BrokenOff):
@@ -431,8 +431,16 @@ class Threads:
         return self._pool.submit(self._run, work, store)
 
     def collect(self, work: Work, store: Store | None, future: Future[Run]) -> Run:
-        """The finished run as it is."""
-        run = future.result()
+        """The finished run as it is.
+
+        Raises:
+            PlaceError: memory ran out.
+
+        """
+        try:
+            run = future.result()
+        except MemoryError:
+            raise PlaceError("there was not enough memory; the next command tries it again") from None
         self._flows[work.job.kind] = run.summary["flows"]
         return run
 

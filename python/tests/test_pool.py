@@ -11,7 +11,7 @@ import pytest
 import fanin
 from fanin import pool, store
 from fanin.cli import terminal
-from fanin.errors import RunError
+from fanin.errors import PlaceError, RunError
 from fanin.failures import Failure
 from fanin.laboratory import Laboratory
 from fanin.pool import Job, Threads, Work, _Queue, outcomes, run_jobs
@@ -180,6 +180,15 @@ def test_a_sweep_of_a_paper_stops_at_a_run_that_fails(work, monkeypatch):
     failing(monkeypatch, 3)
     with pytest.raises(RunError, match="a packet is missing"):
         run_jobs([job(small, senders, 1) for senders in (2, 3, 4)], "results")
+
+
+def test_a_sweep_of_a_paper_that_runs_out_of_memory_says_so(work, monkeypatch):
+    def hungry(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(fanin.Experiment, "simulate", hungry)
+    with pytest.raises(PlaceError, match="not enough memory; the next command tries it again"):
+        run_jobs([job(fanin.load("small.toml"), 2, 1)], "results")
 
 
 def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
