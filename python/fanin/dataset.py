@@ -22,10 +22,10 @@ from fanin import _engine, columns, plots
 from fanin.curves import numeric
 from fanin.experiment import Experiment
 from fanin.failures import Failure
+from fanin.files import whole_folder
 from fanin.format.plot import Plot
 from fanin.runs import Run
 from fanin.stats import mean_interval
-from fanin.store import whole_folder
 from fanin.summary import column, totals
 from fanin.sweep import Point, frame_of
 

@@ -16,7 +16,8 @@ from typing import Any
 from fanin import _engine
 from fanin.errors import RunError, ScenarioError
 from fanin.experiment import Settings
-from fanin.store import now, write_whole, writing
+from fanin.files import write_whole, writing
+from fanin.store import now
 
 FAILURES = "failures"
 

@@ -20,9 +20,9 @@ from markdown_it import MarkdownIt
 
 from fanin import ledger, pages
 from fanin.errors import ResultsError
+from fanin.files import whole_folder, writing
 from fanin.ledger import STATUSES, Standing, Status
 from fanin.record import Drawn, Work
-from fanin.store import whole_folder, writing
 from fanin.summary import format_number
 
 FOLDER = "report"

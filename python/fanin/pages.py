@@ -12,9 +12,9 @@ from typing import Any
 import jinja2
 
 from fanin import catalogue, ledger
+from fanin.files import write_whole, writing
 from fanin.ledger import NONE, STATUSES, Standing, Status
 from fanin.record import ranges
-from fanin.store import write_whole, writing
 from fanin.summary import format_number
 
 VERDICTS: tuple[tuple[Status, str], ...] = (

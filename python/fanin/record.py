@@ -21,8 +21,9 @@ from fanin import library, plots
 from fanin.claims import Judgement
 from fanin.errors import ResultsError
 from fanin.experiment import Experiment
+from fanin.files import write_whole
 from fanin.format.plot import Plot
-from fanin.store import provenance, write_whole
+from fanin.store import provenance
 from fanin.sweep import Runs, points
 
 NAME = "claims.json"

@@ -18,8 +18,8 @@ from fanin import curves, plots, record, remarks
 from fanin.claims import Judgement, judge
 from fanin.errors import FaninError
 from fanin.experiment import Experiment
+from fanin.files import writing
 from fanin.format.plot import Plot
-from fanin.store import writing
 from fanin.sweep import Runs
 
 _FEW_PLOTS = 8

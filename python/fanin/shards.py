@@ -17,7 +17,8 @@ from typing import Any
 
 from fanin.dataset import DataSet, Head, Row, as_json
 from fanin.errors import ResultsError
-from fanin.store import RUNS, Store, read_run, replacing, write_whole, writing
+from fanin.files import replacing, write_whole, writing
+from fanin.store import RUNS, Store, read_run
 
 SHARDS = "shards"
 

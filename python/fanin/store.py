@@ -1,8 +1,7 @@
 """The results store: one folder per run, named by what was simulated.
 
 ``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, if asked for, ``trace.pcapng``.
-A run is written into a temporary folder beside its place and renamed, so a killed run leaves a whole result or none; an
-earlier one that had stepped aside is put back.
+A run's folder is whole or not there, so a killed run leaves a whole result or none.
 The id is a hash of the resolved scenario (seed included) and of the engine, so a finished run is found again and a
 changed scenario or engine never is.
 """
@@ -10,20 +9,15 @@ changed scenario or engine never is.
 from __future__ import annotations
 
 import contextlib
-import errno
-import filecmp
 import hashlib
 import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import time
-import uuid
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,6 +27,7 @@ import polars as pl
 
 from fanin import _engine
 from fanin.errors import ResultsError
+from fanin.files import beside, replacing, tidy, writing
 from fanin.scenario import OWNED
 
 MANIFEST = "manifest.json"
@@ -40,11 +35,6 @@ RUNS = "runs"
 CAPTURE = "trace.pcapng"
 
 _RUN_ID = re.compile(r"[0-9a-f]{16}")
-
-_TEMPORARY = ".tmp-"
-_ASIDE = "-instead-of-"
-"""In the name of a folder that has stepped aside, before the name that it had."""
-_STALE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -203,10 +193,10 @@ class Store:
         """
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            probe = _beside(self.folder / "probe")
+            probe = beside(self.folder / "probe")
             probe.mkdir()
             probe.rmdir()
-            _tidy(self.folder)
+            tidy(self.folder)
 
     def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
         """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
@@ -276,18 +266,6 @@ class Store:
         return StoredRun(final, manifest)
 
 
-@contextmanager
-def writing(place: Path, option: str = "--out") -> Iterator[None]:
-    """Turns a failure to write into an error that names the place and the way out: another one, by that option."""
-    try:
-        yield
-    except OSError as error:
-        where = error.filename or place
-        other = f"choose another {'file' if option == '--page' else 'folder'} with {option}"
-        hint = f"free some space, or {other}" if error.errno == errno.ENOSPC else other
-        raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
-
-
 def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
     for table in tables:
         output.write_parquet(table, folder / f"{table}.parquet")
@@ -332,128 +310,3 @@ def _git_commit() -> str | None:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return None
-
-
-def _sync(path: Path) -> None:
-    """Has the disk keep a file, or the names in a folder, before anything counts on it: machines lose power too."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _beside(path: Path) -> Path:
-    """A name in the same folder that nobody else has."""
-    return path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file under a temporary name and renames it: a killed writer leaves the old one or the new one."""
-    with whole_file(path) as temporary:
-        temporary.write_bytes(content)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary file to write and close that then takes the place of ``path``; if not, what stood there stays."""
-    temporary = _beside(path)
-    try:
-        yield temporary
-        _sync(temporary)
-        temporary.replace(path)
-        _sync(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def replacing(final: Path) -> Iterator[Path]:
-    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays.
-
-    Where the same bytes stand already, they stay untouched.
-    """
-    temporary = _beside(final)
-    try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        if not _equal(temporary, final):
-            for path in (*temporary.rglob("*"), temporary):
-                _sync(path)
-            _replace_folder(temporary, final)
-            _sync(final.parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-@contextmanager
-def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
-    """The same among folders that nobody else rids of what killed writers left.
-
-    Args:
-        final: The folder.
-        option: The one that names another place.
-
-    Raises:
-        ResultsError: the folder cannot be written.
-
-    """
-    with writing(final, option), replacing(final) as temporary:
-        _tidy(final.parent)
-        yield temporary
-
-
-def _tidy(folder: Path) -> None:
-    """Puts back what had stepped aside for killed writers, and removes what else they left in a folder."""
-    for leftover in folder.glob(f"{_TEMPORARY}*"):
-        name = leftover.name.partition(_ASIDE)[2]
-        # Another process may be at it just now, and finds another way then.
-        with contextlib.suppress(OSError):
-            if name and not (folder / name).exists():
-                leftover.rename(folder / name)
-            # A young one may belong to a process that is still writing.
-            elif time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
-                if leftover.is_dir():
-                    _discard(leftover)
-                else:
-                    leftover.unlink()
-
-
-def _discard(folder: Path) -> None:
-    """Removes a folder, if there is one: under another name, so that no half of it is ever put back."""
-    doomed = _beside(folder)
-    with contextlib.suppress(FileNotFoundError):
-        folder.rename(doomed)
-    shutil.rmtree(doomed, ignore_errors=True)
-
-
-def _equal(folder: Path, other: Path) -> bool:
-    """Whether two folders hold the same bytes under the same names."""
-    names = [{path.relative_to(each) for path in each.rglob("*")} for each in (folder, other)]
-    files = [name for name in names[0] if (folder / name).is_file()]
-    if not files or names[0] != names[1]:
-        return False
-    # Another process may move it at any moment.
-    with contextlib.suppress(FileNotFoundError):
-        return all(filecmp.cmp(folder / name, other / name, shallow=False) for name in files)
-    return False
-
-
-def _replace_folder(temporary: Path, final: Path) -> None:
-    """Renames a folder onto another: the old one, if any, steps aside first."""
-    aside = temporary.with_name(f"{temporary.name}{_ASIDE}{final.name}")
-    while True:
-        # Another process may put its own there, or move it, at any moment.
-        with contextlib.suppress(FileNotFoundError):
-            final.rename(aside)
-        try:
-            temporary.rename(final)
-        except OSError as error:
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-                _discard(aside)
-                continue
-            with contextlib.suppress(FileNotFoundError):
-                aside.rename(final)
-            raise
-        _discard(aside)
-        return

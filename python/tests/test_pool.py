@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import fanin
-from fanin import pool, store
+from fanin import files, pool
 from fanin.cli import terminal
 from fanin.errors import PlaceError, RunError
 from fanin.failures import Failure
@@ -197,7 +197,7 @@ def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
 
     small = fanin.load("small.toml")
     with monkeypatch.context() as patched:
-        patched.setattr(store, "_sync", full)
+        patched.setattr(files, "_sync", full)
         with pytest.raises(fanin.ResultsError, match="No space left on device; free some space"):
             outcomes([job(small, senders, 1) for senders in (2, 3)], "results")
     assert not list((work / "results" / "runs").iterdir())

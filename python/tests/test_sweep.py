@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import fanin
-from fanin import store
+from fanin import files
 from fanin.errors import RunError
 from fanin.shards import Shard
 from fanin.stats import mean_interval
@@ -215,7 +215,7 @@ def test_what_broke_off_for_want_of_memory_is_tried_again(cli, work, monkeypatch
 
 def test_everything_is_on_the_disk_before_it_counts(cli, work, monkeypatch):
     synced = []
-    monkeypatch.setattr(store, "_sync", lambda path: synced.append(Path(path)))
+    monkeypatch.setattr(files, "_sync", lambda path: synced.append(Path(path)))
     cli(*SWEEP, "--bare", "--seeds", "1", "--tables", "flows")
     names = {path.name for path in synced}
     assert {"flows.parquet", "manifest.json", *data_set("results")} <= names

@@ -13,10 +13,10 @@ from fanin.comparison import SCHEME
 from fanin.curves import axis_of, numeric
 from fanin.dataset import as_json
 from fanin.experiment import Experiment
+from fanin.files import whole_folder
 from fanin.format.plot import Plot
 from fanin.format.values import Scalar
 from fanin.plots.series import Drawn
-from fanin.store import whole_folder
 from fanin.summary import Column, column
 
 CAPACITIES = "capacity"

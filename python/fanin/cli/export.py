@@ -13,7 +13,7 @@ from fanin import tables
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json
 from fanin.errors import ResultsError
-from fanin.store import writing
+from fanin.files import writing
 
 
 class Format(StrEnum):

@@ -14,7 +14,8 @@ from fanin import tables
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.errors import ResultsError
-from fanin.store import read_table, write_whole, writing
+from fanin.files import write_whole, writing
+from fanin.store import read_table
 
 
 class Slowdown(StrEnum):

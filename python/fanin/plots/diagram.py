@@ -9,9 +9,9 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from fanin.files import writing
 from fanin.format.plot import Plot
 from fanin.plots.drawing import STYLE, save
-from fanin.store import writing
 
 _ROW_BITS = 32
 

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fanin.errors import FaninError
+from fanin.files import writing
 from fanin.format.plot import Plot, Published
 from fanin.plots.series import Drawn
 from fanin.stats import Floats
-from fanin.store import writing
 
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart, and three more at the end.
 _COLOURS = (

@@ -11,9 +11,9 @@ import numpy as np
 from fanin import plots
 from fanin.dataset import as_json
 from fanin.experiment import Experiment
+from fanin.files import write_whole, writing
 from fanin.goals import Goal, Keep
 from fanin.stats import finite
-from fanin.store import write_whole, writing
 from fanin.sweep import frame_of
 from fanin.tuning.answer import Checked, Trial, Tuned, front, snippet
 

@@ -21,10 +21,10 @@ from fanin.comparison import paired
 from fanin.dataset import Row
 from fanin.errors import NotFoundError, PlaceError, RunError
 from fanin.failures import BrokenOff, Failure
+from fanin.files import writing
 from fanin.goals import Goal, Keep
 from fanin.laboratory import Laboratory
 from fanin.stats import mean_interval
-from fanin.store import writing
 from fanin.sweep import Point
 from fanin.tuning.answer import Checked, Trial, Tuned, front, some
 from fanin.tuning.space import Param, Values

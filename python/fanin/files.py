@@ -1,0 +1,162 @@
+"""Files and folders that are written whole or not at all, and that are on the disk before anything counts on them.
+
+What is not finished has a temporary name beside its place, and is renamed. A folder that gives way to another steps
+aside for that moment, and is put back by whoever finds that its successor never came.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import filecmp
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fanin.errors import ResultsError
+
+_TEMPORARY = ".tmp-"
+_ASIDE = "-instead-of-"
+"""In the name of a folder that has stepped aside, before the name that it had."""
+_STALE_SECONDS = 3600.0
+
+
+@contextmanager
+def writing(place: Path, option: str = "--out") -> Iterator[None]:
+    """Turns a failure to write into an error that names the place and the way out: another one, by that option."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or place
+        other = f"choose another {'file' if option == '--page' else 'folder'} with {option}"
+        hint = f"free some space, or {other}" if error.errno == errno.ENOSPC else other
+        raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
+
+
+def _sync(path: Path) -> None:
+    """Has the disk keep a file, or the names in a folder, before anything counts on it: machines lose power too."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def beside(path: Path) -> Path:
+    """A name in the same folder that nobody else has."""
+    return path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file under a temporary name and renames it: a killed writer leaves the old one or the new one."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary file to write and close that then takes the place of ``path``; if not, what stood there stays."""
+    temporary = beside(path)
+    try:
+        yield temporary
+        _sync(temporary)
+        temporary.replace(path)
+        _sync(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(final: Path) -> Iterator[Path]:
+    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays.
+
+    Where the same bytes stand already, they stay untouched.
+    """
+    temporary = beside(final)
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        if not _equal(temporary, final):
+            for path in (*temporary.rglob("*"), temporary):
+                _sync(path)
+            _replace_folder(temporary, final)
+            _sync(final.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
+    """The same among folders that nobody else rids of what killed writers left.
+
+    Args:
+        final: The folder.
+        option: The one that names another place.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+
+    """
+    with writing(final, option), replacing(final) as temporary:
+        tidy(final.parent)
+        yield temporary
+
+
+def tidy(folder: Path) -> None:
+    """Puts back what had stepped aside for killed writers, and removes what else they left in a folder."""
+    for leftover in folder.glob(f"{_TEMPORARY}*"):
+        name = leftover.name.partition(_ASIDE)[2]
+        # Another process may be at it just now, and finds another way then.
+        with contextlib.suppress(OSError):
+            if name and not (folder / name).exists():
+                leftover.rename(folder / name)
+            # A young one may belong to a process that is still writing.
+            elif time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                if leftover.is_dir():
+                    _discard(leftover)
+                else:
+                    leftover.unlink()
+
+
+def _discard(folder: Path) -> None:
+    """Removes a folder, if there is one: under another name, so that no half of it is ever put back."""
+    doomed = beside(folder)
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _equal(folder: Path, other: Path) -> bool:
+    """Whether two folders hold the same bytes under the same names."""
+    names = [{path.relative_to(each) for path in each.rglob("*")} for each in (folder, other)]
+    files = [name for name in names[0] if (folder / name).is_file()]
+    if not files or names[0] != names[1]:
+        return False
+    # Another process may move it at any moment.
+    with contextlib.suppress(FileNotFoundError):
+        return all(filecmp.cmp(folder / name, other / name, shallow=False) for name in files)
+    return False
+
+
+def _replace_folder(temporary: Path, final: Path) -> None:
+    """Renames a folder onto another: the old one, if any, steps aside first."""
+    aside = temporary.with_name(f"{temporary.name}{_ASIDE}{final.name}")
+    while True:
+        # Another process may put its own there, or move it, at any moment.
+        with contextlib.suppress(FileNotFoundError):
+            final.rename(aside)
+        try:
+            temporary.rename(final)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                _discard(aside)
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                aside.rename(final)
+            raise
+        _discard(aside)
+        return
