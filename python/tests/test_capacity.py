@@ -107,6 +107,8 @@ def test_what_two_seeds_say_is_not_the_answer(work):
     # The other way round: what they do not stand on the way up is kept by the mean.
     lower = searched(lambda fan_in, seed: 0 if fan_in <= 40 or seed > 2 else 5, keep="drops=3").found()
     assert (lower.capacity, len(lower.kept.breaking)) == (1024, 2)
+    # Once that is known, no more glances are taken.
+    assert lower.runs < 120
 
 
 def rare(share: float, seeds: int, searches: int = 2000) -> tuple[float, float]:
@@ -158,7 +160,7 @@ def test_seeds_that_disagree_more_than_fan_ins_do_end_the_search(work):
             return {"goodput_bps": 1e9 * falls * of_seed[seed] * (1 + 0.02 * generator.standard_normal())}
 
         found.append(searched(noisy, bounds, precision=0.05).found())
-    assert max(each.runs for each in found) < 250
+    assert max(each.runs for each in found) < 300
     told = [each for each in found if any("the seeds disagree too much" in remark for remark in each.remarks)]
     assert told
     assert all(each.breaks_at - each.capacity > 0.05 * each.capacity for each in told)

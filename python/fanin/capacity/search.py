@@ -147,7 +147,7 @@ class Search:
 
     def _is_long(self, judged: list[Judged]) -> bool:
         """Whether it has taken so many runs that the seeds must disagree more than neighbouring fan-ins do."""
-        return sum(len(each.seeds) for each in judged) > _MANY + 4 * len(self.seeds)
+        return sum(len(each.seeds) for each in judged) > _MANY + 7 * len(self.seeds)
 
     def _look_between(self, judged: list[Judged]) -> int | None:
         """The middle of the widest gap between fan-ins that keep the bounds, once: there may be a hole."""
