@@ -31,6 +31,8 @@ bench: ## Measure the engine: time and instructions per packet-hop, memory, and 
 	if command -v valgrind >/dev/null; then crates/engine/benches/instructions.sh; fi
 	if [ -x validation/ns3/incast ]; then $(PYTHON) validation/ns3/speed.py; \
 	else echo 'not compared with ns-3: validation/ns3/build.sh builds it (300 MB to fetch), then make bench again'; fi
+	cargo bench --package fanin-engine --bench scale
+	cargo bench --package fanin-engine --bench scale -- --check
 	cargo bench --package fanin-engine --bench hops -- --check
 
 validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)

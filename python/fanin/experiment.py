@@ -15,6 +15,7 @@ import polars as pl
 
 from fanin import _engine, checks, library, remarks, scenario
 from fanin.errors import ResultsError, ScenarioError
+from fanin.files import writing
 from fanin.format.column import Column
 from fanin.format.sweep import Quick, Sweep, Variant
 from fanin.format.values import Scalar
@@ -292,15 +293,34 @@ class Experiment:
         if seed is not None:
             given.append(("run.seed", str(seed)))
         resolved = self.resolved(given)
-        output = self.simulate(given, progress)
+        output = self.simulate(given, progress, store)
         name = run_id(resolved)
         self.still(name, self.files(resolved), given)
         stored = None if store is None else store.save(name, output, output.table_names, resolved, self.name)
         return Run(name, json.loads(output.summary), stored, output)
 
-    def simulate(self, overrides: Overrides, progress: Callable[[float], bool] | None = None) -> _engine.RunOutput:
-        """Runs the engine, with the interpreter released."""
-        return _engine.run(*self.engine_input(overrides), progress)
+    def simulate(
+        self,
+        overrides: Overrides,
+        progress: Callable[[float], bool] | None = None,
+        store: Store | None = None,
+    ) -> _engine.RunOutput:
+        """Runs the engine, with the interpreter released.
+
+        Args:
+            overrides: Scenario values to replace.
+            progress: Called with the share of the duration simulated so far; returns whether to go on.
+            store: Where rows of finished flows wait for the end of the run; in memory if left out.
+
+        Raises:
+            RunError: an invariant broke, or ``progress`` said to stop.
+            ResultsError: the rows cannot be written.
+
+        """
+        if store is None:
+            return _engine.run(*self.engine_input(overrides), progress)
+        with writing(store.folder):
+            return _engine.run(*self.engine_input(overrides), progress, store.spill())
 
     def engine_input(self, overrides: Overrides) -> tuple[str, str, Settings]:
         """What the engine is given: the text that it reads of the file, the file's name, and the values to replace."""

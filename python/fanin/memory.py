@@ -19,7 +19,8 @@ from fanin import catalogue
 from fanin.units import quantity
 
 BASE = 6e6
-PER_FLOW = 1800.0
+PER_FLOW = 2200.0
+PER_FINISHED = 450.0
 PER_HOST = 3000.0
 PER_PACKET = 48.0
 PER_TRACE_ROW = 70.0
@@ -32,6 +33,11 @@ SHARE = 0.8
 
 _MARGIN = 1.25
 """Seeds differ by less in their numbers of flows."""
+
+_FEW = 64
+_KEPT_UP = 0.8
+"""Share of its receivers' links up to which a network keeps up with what begins by itself."""
+_SLOWDOWN = 10.0
 
 _FRAME = 1500.0
 _UNKNOWN_SIZE = 10e3
@@ -52,6 +58,8 @@ class Estimate:
     """Flows that it has at most."""
     rest: float
     """Bytes that do not depend on how many they are."""
+    at_once: float = math.inf
+    """Flows that are under way together at most; the others are over or to come, and a row is all they take."""
 
     def bytes(self, flows: float | None = None) -> float:
         """Bytes in all.
@@ -61,7 +69,8 @@ class Estimate:
 
         """
         likely = self.flows if flows is None else min(_MARGIN * flows, self.flows)
-        return self.rest + likely * PER_FLOW
+        at_work = min(likely, self.at_once)
+        return self.rest + at_work * PER_FLOW + (likely - at_work) * PER_FINISHED
 
 
 def estimate(resolved: Mapping[str, Any]) -> Estimate:
@@ -90,7 +99,9 @@ def estimate(resolved: Mapping[str, Any]) -> Estimate:
     bins = duration / width if (width := _number(measure["bin"])) > 0 else 0.0
     captured = 0.0 if measure["capture"] == "off" else min(2 * carried, measure["capture-limit"])
     tables = rows * PER_TRACE_ROW + bins * (len(groups) + observed) * PER_BIN + captured * PER_CAPTURED
-    return Estimate(flows, BASE + hosts * PER_HOST + buffered * PER_PACKET + tables)
+    rto = _number(resolved["transport"]["rto-min"])
+    at_once = sum(_at_once(group, network, count, duration, rto) for group, count in zip(groups, counts, strict=True))
+    return Estimate(flows, BASE + hosts * PER_HOST + buffered * PER_PACKET + tables, at_once)
 
 
 def _flows(group: Mapping[str, Any], network: Mapping[str, Any], rate: float, duration: float, groups: int) -> float:
@@ -121,6 +132,23 @@ def _flows(group: Mapping[str, Any], network: Mapping[str, Any], rate: float, du
         return asked if asked != float("inf") else senders
     # Those that cannot be carried have begun all the same, one per sender at least.
     return min(asked, max(senders, concurrent) + capacity / groups * seconds / size)
+
+
+def _at_once(group: Mapping[str, Any], network: Mapping[str, Any], flows: float, duration: float, rto: float) -> float:
+    """As many of a group's flows as are under way together, at most and as far as the scenario tells."""
+    most = flows
+    if group["kind"] == "incast":
+        most = _senders(group)
+    elif group["kind"] == "sessions":
+        most = float(group["concurrent"])
+    elif group["kind"] in ("poisson", "requests"):
+        rate, size = _number(network["rate"]), _size(group)
+        arrivals = flows / max(duration, 1e-9)
+        if arrivals * size * 8 < _KEPT_UP * _receivers(group, network) * rate:
+            # One that has lost something waits for its timer.
+            most = arrivals * (_SLOWDOWN * (size * 8 / rate + 6 * _number(network["delay"])) + rto)
+    # Those that are over are let go when they have doubled.
+    return min(flows, 2 * most + _FEW)
 
 
 def _arrivals(group: Mapping[str, Any], size: float, capacity: float, seconds: float) -> float:

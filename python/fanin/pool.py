@@ -458,7 +458,7 @@ class Threads:
             raise RunError("stopped")
         # What is named is what was read when it was named, and not what somebody has put there since.
         work.resolved()
-        output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set())
+        output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set(), store)
         return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)
 
 

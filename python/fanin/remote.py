@@ -90,21 +90,21 @@ def simulate(task: Task) -> Package:
 
 def _simulated(task: Task) -> Package:
     _refuse_copies(task.files)
-    try:
-        output = _engine.run(task.text, task.file, task.settings, None)
-    except BaseException as error:
-        if is_of_run(error):
-            raise RunError(describe(error)) from None
-        raise
-    finally:
-        _refuse_copies(task.files)
     parquet = {}
     with tempfile.TemporaryDirectory(prefix="fanin-") as folder:
+        try:
+            output = _engine.run(task.text, task.file, task.settings, None, Path(folder) / "rows")
+        except BaseException as error:
+            if is_of_run(error):
+                raise RunError(describe(error)) from None
+            raise
+        finally:
+            _refuse_copies(task.files)
         for name in (name for name in output.table_names if name in task.tables):
             path = Path(folder) / f"{name}.parquet"
             output.write_parquet(name, path)
             parquet[name] = path.read_bytes()
-    return Package(output.summary, parquet, output.capture())
+        return Package(output.summary, parquet, output.capture())
 
 
 def _refuse_copies(files: Files) -> None:

@@ -198,6 +198,11 @@ class Store:
             probe.rmdir()
             tidy(self.folder)
 
+    def spill(self) -> Path:
+        """A file for the rows of a run that is under way: what a killed one leaves is cleared away."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return beside(self.folder / "rows")
+
     def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
         """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
 
@@ -286,8 +291,9 @@ def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def _record(path: Path) -> dict[str, Any]:
-    content = path.read_bytes()
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
 
 
 @cache

@@ -121,6 +121,11 @@ def test_what_the_first_run_of_a_kind_had_tells_about_the_others():
     assert loose.bytes(1e6) == loose.bytes()
 
 
+def test_of_flows_that_are_over_a_row_remains():
+    few = Estimate(flows=1e6, rest=1e6, at_once=1000)
+    assert few.bytes() == 1e6 + 1000 * memory.PER_FLOW + (1e6 - 1000) * memory.PER_FINISHED
+
+
 def test_sizes_have_means():
     assert mean_size("64KB") == 64e3
     assert mean_size("1MB 50%, 4MB 50%") == 2.5e6

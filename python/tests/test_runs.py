@@ -9,6 +9,7 @@ import pytest
 
 import fanin
 from fanin import library
+from fanin.errors import ResultsError
 from fanin.store import Store
 from fanin.sweep import points
 
@@ -181,3 +182,46 @@ def test_a_temporary_folder_that_vanishes_meanwhile_is_no_error(
     monkeypatch.setattr(Path, "glob", lambda _self, _pattern: iter([gone]))
     store.prepare()
     assert not gone.exists()
+
+
+MANY = """\
+[network]
+topology = "star"
+[[traffic]]
+name = "many"
+kind = "sessions"
+bytes-each = "3KB"
+count = 2000
+concurrent = 8
+senders = 4
+[run]
+duration = "5s"
+"""
+
+
+def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
+    (work / "many.toml").write_text(MANY)
+    many = fanin.load("many.toml")
+    store, in_memory = Store("results"), many.run()
+    while_running: set[int] = set()
+
+    def look(_: float) -> bool:
+        while_running.update(path.stat().st_size for path in store.folder.glob(".tmp-*") if path.is_file())
+        return True
+
+    stored = many.run(store=store, progress=look)
+    assert max(while_running) > 0
+    assert stored.summary["result_hash"] == in_memory.summary["result_hash"]
+    assert stored.stored is not None
+    assert stored.stored.table("flows").equals(in_memory.flows())
+    assert stored.flows().equals(in_memory.flows())
+    del stored
+    assert [path.name for path in store.folder.iterdir()] == [in_memory.run_id]
+
+
+def test_rows_that_find_no_room_are_told_as_what_cannot_be_written(work, monkeypatch):
+    (work / "many.toml").write_text(MANY)
+    monkeypatch.setattr(Store, "spill", lambda _: Path("/dev/full/nowhere"))
+    with pytest.raises(ResultsError, match="cannot write results"):
+        fanin.load("many.toml").run(store=Store("results"))
+    assert not list(Path("results/runs").glob("*"))

@@ -7,12 +7,14 @@
 //! Times are those of the thread on its processor. Memory is the peak of a child process that does a single run.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+mod memory;
 mod timing;
 
 use fanin_engine::sim;
 use fanin_engine::spec::Scenario;
+use memory::{child, peak};
 use std::fmt::Write as _;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use timing::{REPETITIONS, median, time};
 
 /// The bar that holds on a noisy machine (DESIGN section 5).
@@ -55,20 +57,13 @@ impl Case {
     }
 }
 
-/// Peak resident memory of this process in KiB.
-fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()
-}
-
 /// Peak memory of a child that does one run of a case, or none at all.
 fn memory_of(case: Option<usize>) -> Option<u64> {
     let case = case.map_or_else(|| "none".to_owned(), |case| case.to_string());
-    let output = Command::new(std::env::current_exe().ok()?).args(["--memory", &case]).output().ok()?;
-    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+    child(&["--memory", &case])?.trim().parse().ok()
 }
 
-fn child(case: &str) -> ExitCode {
+fn single(case: &str) -> ExitCode {
     if let Some(case) = case.parse().ok().and_then(|case: usize| cases().into_iter().nth(case)) {
         sim::run(&case.scenario(), None).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -100,7 +95,7 @@ fn report(index: usize, case: &Case, pairs: &Pairs, idle: u64) -> bool {
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(i) = args.iter().position(|arg| arg == "--memory") {
-        return child(args.get(i + 1).map_or("", String::as_str));
+        return single(args.get(i + 1).map_or("", String::as_str));
     }
     let idle = memory_of(None).unwrap_or(0);
     println!("{:<28} {:>8} {:>8} {:>7} {:>9} {:>10}", "", "ns/hop", "naive", "ratio", "peak MiB", "KiB/flow");

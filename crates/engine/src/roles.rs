@@ -293,6 +293,10 @@ pub trait WindowControl: Send {
     fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckVerdict;
     /// A timer set earlier expired.
     fn on_timer(&mut self, _cx: &mut ReceiverCx<'_>, _token: u64) {}
+    /// Whether it may still act on a flow. One that is over is kept for as long.
+    fn knows(&self, _flow: FlowId) -> bool {
+        true
+    }
     /// Names and values of the host's internal state worth plotting.
     fn probes(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
     /// The same of one flow that ends there; of one that it does not know, the same names.

@@ -3,11 +3,12 @@
 //! Nothing is decided here. Text goes to the engine's parser, a run goes to the engine with the interpreter
 //! released, and each result table is handed over as Arrow or written as Parquet.
 
+mod spill;
 mod stress;
 mod tables;
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,6 +20,7 @@ use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use serde_json::{Value, json};
+use spill::SpillFile;
 
 type Overrides = Vec<(String, String)>;
 
@@ -179,9 +181,10 @@ fn unused(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyRes
 
 /// Simulates the scenario with the interpreter released.
 ///
-/// `progress` is called with the share of the duration simulated so far; the run stops when it returns `False`.
+/// `progress` is called with the share of the duration simulated so far; the run stops when it returns `False`. Rows of
+/// finished flows wait in a new file called `spill` until the output is dropped, or in memory without one.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, progress=None))]
+#[pyo3(signature = (text, file, overrides, progress=None, spill=None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn run(
     py: Python<'_>,
@@ -189,6 +192,7 @@ fn run(
     file: &str,
     overrides: Overrides,
     progress: Option<Py<PyAny>>,
+    spill: Option<PathBuf>,
 ) -> PyResult<RunOutput> {
     let scenario = parse(py, text, file, &overrides)?;
     let mut raised = None;
@@ -203,7 +207,10 @@ fn run(
                 }
             })
         };
-        sim::run(&scenario, Some(&mut watch))
+        match &spill {
+            Some(path) => sim::run_spilling(&scenario, Box::new(SpillFile::new(path.clone())), Some(&mut watch)),
+            None => sim::run(&scenario, Some(&mut watch)),
+        }
     });
     match (raised, outcome) {
         (Some(error), _) => Err(error),
@@ -212,6 +219,10 @@ fn run(
             Ok(RunOutput { outcome })
         }
         (None, Err(Failure::Scenario(error))) => Err(scenario_error(py, &error)),
+        (None, Err(Failure::Run(RunError::Spill { code, what }))) => {
+            let error = code.map_or_else(|| IoError::other(what), IoError::from_raw_os_error);
+            Err(os_error(&error, spill.as_deref().unwrap_or(Path::new(""))))
+        }
         (None, Err(Failure::Run(error))) => Err(run_error(py, &error)),
     }
 }
@@ -248,20 +259,24 @@ impl RunOutput {
     /// Names of the tables.
     #[getter]
     fn table_names(&self) -> Vec<String> {
-        self.outcome.tables.iter().map(|table| table.name.to_string()).collect()
+        self.outcome.table_names().map(str::to_string).collect()
     }
 
     /// A table as an object that Arrow consumers read.
     fn table(slf: PyRef<'_, Self>, name: &str) -> PyResult<TableView> {
-        let index = slf.index_of(name)?;
-        Ok(TableView { output: slf.into(), index })
+        let name = slf.known(name)?;
+        Ok(TableView { output: slf.into(), name })
     }
 
     /// Writes a table as Parquet, with unit and description in each column's metadata.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
     fn write_parquet(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
-        let table = &self.outcome.tables[self.index_of(name)?];
-        py.detach(|| tables::write(table, &path)).map_err(|error| os_error(&error, &path))
+        let name = self.known(name)?;
+        let written = py.detach(|| match self.outcome.tables.iter().find(|table| table.name == name) {
+            Some(table) => tables::write(table, &path),
+            None => tables::write_flows(&self.outcome.flows, &path),
+        });
+        written.map_err(|error| os_error(&error, &path))
     }
 
     /// The packet capture in pcapng form, if the scenario asked for one.
@@ -271,9 +286,10 @@ impl RunOutput {
 }
 
 impl RunOutput {
-    fn index_of(&self, name: &str) -> PyResult<usize> {
-        let position = self.outcome.tables.iter().position(|table| table.name == name);
-        position.ok_or_else(|| PyKeyError::new_err(name.to_string()))
+    /// The name of a table that there is.
+    fn known(&self, name: &str) -> PyResult<&'static str> {
+        let found = self.outcome.table_names().find(|known| *known == name);
+        found.ok_or_else(|| PyKeyError::new_err(name.to_string()))
     }
 }
 
@@ -281,7 +297,7 @@ impl RunOutput {
 #[pyclass(frozen)]
 struct TableView {
     output: Py<RunOutput>,
-    index: usize,
+    name: &'static str,
 }
 
 #[pymethods]
@@ -295,8 +311,12 @@ impl TableView {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let table = &self.output.get().outcome.tables[self.index];
-        PyCapsule::new_with_value(py, tables::stream(table)?, c"arrow_array_stream")
+        let outcome = &self.output.get().outcome;
+        let stream = match outcome.tables.iter().find(|table| table.name == self.name) {
+            Some(table) => tables::stream(table)?,
+            None => tables::stream(&outcome.flows.whole()?)?,
+        };
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Error as IoError, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
@@ -14,9 +14,11 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use fanin_engine::measure::table::{Column, Data, Table};
+use fanin_engine::sim::FlowTable;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
@@ -32,15 +34,79 @@ pub(crate) fn stream(table: &Table) -> Result<FFI_ArrowArrayStream, IoError> {
 
 /// Writes the table and waits until it is on the disk.
 pub(crate) fn write(table: &Table, path: &Path) -> Result<(), IoError> {
-    let batch = batch(table)?;
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    // Assembled in memory: a full disk then shows as the operating system's own error, with its number.
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).map_err(IoError::other)?;
-    writer.write(&batch).map_err(IoError::other)?;
-    let bytes = writer.into_inner().map_err(IoError::other)?;
-    let mut file = File::create(path)?;
-    file.write_all(&bytes)?;
-    file.sync_all()
+    let mut file = ParquetFile::create(path)?;
+    file.add(table)?;
+    file.close()
+}
+
+/// Writes the table of flows, some rows at a time, and waits until it is on the disk.
+pub(crate) fn write_flows(flows: &FlowTable, path: &Path) -> Result<(), IoError> {
+    let mut file = ParquetFile::create(path)?;
+    flows.parts(|part| file.add(part))?;
+    file.close()
+}
+
+/// A Parquet file that is being written, a row group at a time.
+struct ParquetFile {
+    file: Noting,
+    writer: Option<ArrowWriter<Noting>>,
+}
+
+impl ParquetFile {
+    fn create(path: &Path) -> Result<Self, IoError> {
+        let file = Noting { file: Arc::new(File::create(path)?), error: Arc::default() };
+        Ok(Self { file, writer: None })
+    }
+
+    fn add(&mut self, table: &Table) -> Result<(), IoError> {
+        let batch = batch(table)?;
+        if self.writer.is_none() {
+            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+            let writer = ArrowWriter::try_new(self.file.clone(), batch.schema(), Some(properties));
+            self.writer = Some(writer.map_err(|error| self.file.own(error))?);
+        }
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        writer.write(&batch).and_then(|()| writer.flush()).map_err(|error| self.file.own(error))
+    }
+
+    fn close(self) -> Result<(), IoError> {
+        if let Some(writer) = self.writer {
+            writer.close().map_err(|error| self.file.own(error))?;
+        }
+        self.file.file.sync_all()
+    }
+}
+
+/// A file that remembers what went wrong: Parquet's own error has no number that says whether the disk is full.
+#[derive(Clone)]
+struct Noting {
+    file: Arc<File>,
+    error: Arc<Mutex<Option<IoError>>>,
+}
+
+impl Noting {
+    /// The operating system's error, if there was one.
+    fn own(&self, error: ParquetError) -> IoError {
+        let noted = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        noted.unwrap_or_else(|| IoError::other(error))
+    }
+
+    fn note<T>(&self, result: Result<T, IoError>) -> Result<T, IoError> {
+        result.map_err(|error| {
+            let told = IoError::new(error.kind(), error.to_string());
+            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            told
+        })
+    }
+}
+
+impl Write for Noting {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
+        self.note((&*self.file).write(bytes))
+    }
+    fn flush(&mut self) -> Result<(), IoError> {
+        self.note((&*self.file).flush())
+    }
 }
 
 /// Columns and row count of a Parquet file.

@@ -128,13 +128,29 @@ impl Table {
     ///
     /// Each item is preceded by its length or its kind, so no two different tables feed the same bytes.
     pub fn digest(&self, hasher: &mut Sha256) {
-        text(hasher, self.name);
-        length(hasher, self.columns.len());
+        digest_name(hasher, self.name, self.columns.len());
         for column in &self.columns {
-            text(hasher, column.name);
-            text(hasher, column.unit);
-            column.data.digest(hasher);
+            digest_head(hasher, column, column.data.len());
+            column.data.digest_values(hasher);
         }
+    }
+}
+
+/// The beginning of [`Table::digest`]: of a table with so many columns.
+pub(crate) fn digest_name(hasher: &mut Sha256, name: &str, columns: usize) {
+    text(hasher, name);
+    length(hasher, columns);
+}
+
+/// What [`Table::digest`] tells of a column before its `rows` values.
+pub(crate) fn digest_head(hasher: &mut Sha256, column: &Column, rows: usize) {
+    text(hasher, column.name);
+    text(hasher, column.unit);
+    hasher.update([column.data.kind()]);
+    length(hasher, rows);
+    if let Data::Label { names, .. } = &column.data {
+        length(hasher, names.len());
+        each(names, |name| text(hasher, name));
     }
 }
 
@@ -164,9 +180,8 @@ impl Data {
         self.len() == 0
     }
 
-    fn digest(&self, hasher: &mut Sha256) {
-        hasher.update([self.kind()]);
-        length(hasher, self.len());
+    /// The rest of what [`Table::digest`] tells of a column, which may come in parts.
+    pub(crate) fn digest_values(&self, hasher: &mut Sha256) {
         match self {
             Self::U64(values) => each(values, |value| hasher.update(value.to_le_bytes())),
             Self::OptU64(values) => each(values, |value| optional(hasher, *value)),
@@ -174,11 +189,7 @@ impl Data {
             Self::OptF64(values) => each(values, |value| optional(hasher, value.map(bits))),
             Self::Bool(values) => each(values, |value| hasher.update([u8::from(*value)])),
             Self::Text(values) => each(values, |value| text(hasher, value)),
-            Self::Label { codes, names } => {
-                length(hasher, names.len());
-                each(names, |name| text(hasher, name));
-                each(codes, |code| hasher.update(code.to_le_bytes()));
-            }
+            Self::Label { codes, .. } => each(codes, |code| hasher.update(code.to_le_bytes())),
         }
     }
 

@@ -6,17 +6,19 @@ use crate::measure::delay::DelayStats;
 use crate::queue;
 use crate::roles::{Ecmp, PathSelector, QueueDiscipline, Spray, SwitchAgent, WindowControl};
 use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
+use crate::sim::by_flow::ByFlow;
 use crate::sim::capture::Capture;
 use crate::sim::cast::{self, Cast};
 use crate::sim::event::{Slots, TieBreak};
 use crate::sim::faults::Faults;
-use crate::sim::flow::Paths;
 use crate::sim::ledger::Ledger;
 use crate::sim::links::LinkQueue;
+use crate::sim::paths::Paths;
 use crate::sim::port::{Jitter, Limit, PortSpec, Ties};
 use crate::sim::probes::{self, Probes};
+use crate::sim::release::Over;
 use crate::sim::switching::{ControlChannel, Mail};
-use crate::sim::transfers::Group;
+use crate::sim::transfers::{Group, Transfers};
 use crate::sim::world::{Endpoint, Host, World, stream};
 use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
 use crate::tcp::EcnMode;
@@ -179,14 +181,15 @@ fn world(
         network_scheme: layout.network_scheme,
         rates: layout.topology.links.iter().map(|link| link.rate).collect(),
         faults: layout.faults,
+        over_flows: Over::new(layout.topology.nodes.len()),
         topology: layout.topology,
         endpoints: layout.endpoints,
         header: layout.header,
         paths: Paths::default(),
         hosts,
         switches,
-        flows: Vec::new(),
-        transfers: Vec::new(),
+        flows: ByFlow::default(),
+        transfers: Transfers::default(),
         queries: Vec::new(),
         host_tokens: Slots::default(),
         tokens: Slots::default(),

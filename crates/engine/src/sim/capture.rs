@@ -3,6 +3,7 @@
 use crate::ids::{LinkId, NodeId};
 use crate::measure::pcapng::{Header, PcapNg};
 use crate::packet::{Addresses, Flags, Packet};
+use crate::sim::by_flow::ByFlow;
 use crate::sim::event::EventCore;
 use crate::sim::flow::{Flow, address};
 use crate::units::Time;
@@ -99,7 +100,7 @@ impl Capture {
         link: LinkId,
         packet: &Packet,
         now: Time,
-        flows: &[Flow],
+        flows: &ByFlow<Flow>,
         core: &mut C,
     ) {
         let Some(interface) = self.interfaces[link.index()] else { return };
@@ -107,7 +108,7 @@ impl Capture {
             return;
         }
         self.left -= 1;
-        let wire = &flows[packet.flow.index()].wire;
+        let wire = &flows[packet.flow].wire;
         let (ack, flags) = (packet.is_ack(), packet.flags);
         let syn = flags.has(Flags::SYN);
         let handle = packet.stamp.bits() as usize;

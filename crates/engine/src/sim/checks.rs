@@ -4,13 +4,16 @@
 //! flow by flow, port by port, and node by node. A hop costs nothing for it: what went through a port follows from what
 //! it let in and what is still there, and the nodes at its two ends must agree.
 
+use crate::ids::{FlowId, TransferId};
 use crate::packet::Packet;
 use crate::sim::event::{EventCore, PortAudit};
 use crate::sim::flow::Flow;
 use crate::sim::port::Limit;
+use crate::sim::release::add_ends;
 use crate::sim::transfers::Transfer;
 use crate::sim::world::{RunError, World};
 use crate::tcp::sender::State;
+use std::collections::BTreeMap;
 
 impl World {
     /// Everything that can be checked when a run is over.
@@ -34,24 +37,25 @@ impl World {
 
     /// Of each flow, every packet and byte that was sent arrived, was dropped, is kept by an agent or is in the network.
     fn check_flows<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        let mut inside = vec![(0_u64, 0_u64); self.flows.len()];
+        let mut inside: BTreeMap<FlowId, (u64, u64)> = BTreeMap::new();
         core.in_network(&mut |packet: &Packet| {
-            let (packets, bytes) = &mut inside[packet.flow.index()];
+            let (packets, bytes) = inside.entry(packet.flow).or_default();
             *packets += 1;
             *bytes += u64::from(packet.size);
         });
-        for (i, (flow, inside)) in self.flows.iter().zip(inside).enumerate() {
-            let book = &core.ledger().flows[i];
+        for (id, flow) in self.flows.iter() {
+            let (i, book) = (id.index(), &core.ledger().flows[id]);
+            let inside = inside.remove(&id).unwrap_or_default();
             let counts = [
                 (
                     "packets",
-                    flow.sender.segments_sent + flow.receiver.acks_sent,
+                    flow.packets_sent(),
                     [flow.arrived + flow.acks_arrived, book.drops + book.acks_dropped, inside.0],
                     book.kept,
                 ),
                 (
                     "bytes",
-                    flow.wire.sent_bytes + flow.receiver.ack_bytes_sent,
+                    flow.bytes_sent(),
                     [flow.arrived_bytes + flow.ack_bytes_arrived, book.dropped_bytes, inside.1],
                     book.kept_bytes,
                 ),
@@ -65,15 +69,17 @@ impl World {
                     )));
                 }
             }
-            let window = flow.sender.window();
-            if !(window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0) {
-                return Err(self.broken(format!("flow {i} has the window {window:?}")));
+            if !flow.window_is_sane() {
+                return Err(self.broken(format!("flow {i} has the window {:?}", flow.sender.window())));
             }
             if flow.sender.una() > flow.receiver.state.next() && flow.sender.state() != State::Closed {
                 return Err(self.broken(format!("flow {i} was acknowledged beyond what arrived")));
             }
         }
-        Ok(())
+        match inside.first_key_value() {
+            Some((flow, _)) => Err(self.broken(format!("flow {flow} was over, and packets of it are in the network"))),
+            None => Ok(()),
+        }
     }
 
     /// What each port let in has left it or is there: as counted one by one, and as found.
@@ -119,18 +125,14 @@ impl World {
             nodes[link.from.index()].let_in += port.entered;
             nodes[link.from.index()].dropped += book.dropped_bytes - book.lost_on_link;
         }
-        for flow in &self.flows {
-            let (from, to) = (flow.wire.from.index(), flow.wire.to.index());
-            nodes[from].begun += flow.wire.sent_bytes;
-            nodes[to].begun += flow.receiver.ack_bytes_sent;
-            nodes[to].ended += flow.arrived_bytes;
-            nodes[from].ended += flow.ack_bytes_arrived;
-        }
-        for (i, node) in nodes.iter().enumerate() {
+        let mut ends = self.over_flows.nodes.clone();
+        self.flows.iter().for_each(|(_, flow)| add_ends(&mut ends, flow));
+        for (i, (node, ends)) in nodes.iter().zip(&ends).enumerate() {
             let kept = core.ledger().kept[i];
-            let gone = i128::from(node.let_in + node.dropped + node.ended) + i128::from(kept);
-            if i128::from(node.reached + node.begun) != gone {
-                return Err(self.broken(format!("node {i} keeps {kept} bytes, and its others do not add up: {node:?}")));
+            let gone = i128::from(node.let_in + node.dropped + ends.ended) + i128::from(kept);
+            if i128::from(node.reached + ends.begun) != gone {
+                return Err(self
+                    .broken(format!("node {i} keeps {kept} bytes, and its others do not add up: {node:?}, {ends:?}")));
             }
         }
         Ok(())
@@ -142,17 +144,20 @@ impl World {
 
     /// With an open transfer and no event left, nothing will ever happen again.
     fn check_stuck<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        let timed = |flow: &Flow| !flow.sender.deadline.is_never() || !flow.receiver.state.ack_deadline().is_never();
+        let timed = |(_, flow): (FlowId, &Flow)| {
+            !flow.sender.deadline.is_never() || !flow.receiver.state.ack_deadline().is_never()
+        };
         if self.finished || self.open == 0 || !core.is_idle() || self.flows.iter().any(timed) {
             return Ok(());
         }
-        let stuck =
-            |transfer: &&Transfer| transfer.bytes.is_some() && transfer.completion.is_none() && !transfer.failed;
-        let Some(transfer) = self.transfers.iter().find(stuck) else { return Ok(()) };
+        let stuck = |(_, transfer): &(TransferId, &Transfer)| {
+            transfer.bytes.is_some() && transfer.completion.is_none() && !transfer.failed
+        };
+        let Some((id, transfer)) = self.transfers.open().find(stuck) else { return Ok(()) };
         let why = transfer.flow.map_or_else(
             || "its request was not answered".to_owned(),
             |flow| {
-                let flow = &self.flows[flow.index()];
+                let flow = &self.flows[flow];
                 format!(
                     "its sender is {:?} with {} bytes in flight and a window of {:.0} bytes, its acknowledgement is {}",
                     flow.sender.state(),
@@ -165,24 +170,20 @@ impl World {
         Err(RunError::Stuck {
             seed: self.seed,
             at: self.now,
-            transfer: self.transfers.iter().position(|other| std::ptr::eq(other, transfer)).unwrap_or(0),
+            transfer: id.index(),
             group: self.groups[transfer.group.index()].name.clone(),
             why,
         })
     }
 }
 
-/// Bytes at one node.
+/// Bytes at one node, beside those of its own flows.
 #[derive(Clone, Debug, Default)]
 struct Balance {
     /// Delivered by its links.
     reached: u64,
-    /// Sent by its own flows.
-    begun: u64,
     /// Let into its ports.
     let_in: u64,
     /// Dropped at its ports, or by its agent.
     dropped: u64,
-    /// Taken by its own flows.
-    ended: u64,
 }

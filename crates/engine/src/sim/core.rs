@@ -87,6 +87,13 @@ impl Port {
         arrival
     }
 
+    /// Begins at the front of the ring again, once it is empty: of thousands of links most carry a packet or two, and
+    /// the memory of the last ones is still at hand.
+    #[inline(always)]
+    fn rewind(&mut self) {
+        (self.head, self.dep, self.tail) = (0, 0, 0);
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -326,6 +333,9 @@ impl Core {
             }
         };
         let empty = port.head == port.tail;
+        if empty && !port.exact {
+            port.rewind();
+        }
         let arrival = port.begin(packet, begin.ps());
         if empty {
             self.links.set(link, Time::from_ps(arrival), now);
@@ -613,6 +623,9 @@ impl EventCore for Core {
             return self.send_slow(link, packet, now);
         }
         port.bytes_in += u64::from(packet.size);
+        if on_link == 0 {
+            port.rewind();
+        }
         let arrival = port.begin(packet, port.busy_until.max(now.ps()));
         if on_link == 0 {
             self.links.set(link, Time::from_ps(arrival), now);

@@ -8,9 +8,11 @@ use crate::ids::{FlowId, NodeId};
 use crate::packet::{Flags, Packet, Stamp, unwrap_seq};
 use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::sim::event::{Class, EventCore};
-use crate::sim::flow::{HeldAck, Io, Purpose};
+use crate::sim::flow::{Flow, HeldAck, Io, Purpose};
+use crate::sim::paths::Paths;
+use crate::sim::probes::Probes;
 use crate::sim::transfers::TimeoutCause;
-use crate::sim::world::World;
+use crate::sim::world::{Endpoint, Host, World};
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::{AckOut, Segment};
 use crate::tcp::sack::SackBlocks;
@@ -22,20 +24,26 @@ fn sack_bytes(blocks: &SackBlocks) -> u16 {
     (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
 }
 
-impl World {
-    /// Lets a sender act, with the network at hand.
+/// What a sender needs of the world beside its flow.
+struct Around<'a> {
+    hosts: &'a mut [Option<Host>],
+    endpoints: &'a [Endpoint],
+    paths: &'a Paths,
+    probes: &'a mut Probes,
+}
+
+impl Around<'_> {
     #[inline(always)]
-    pub(crate) fn with_sender<C: EventCore, R>(
-        &mut self,
-        flow: FlowId,
+    fn with_sender<C: EventCore, R>(
+        self,
+        flow: &mut Flow,
         now: Time,
         core: &mut C,
         act: impl FnOnce(&mut Sender, &SenderConfig, &mut Io<'_, C>) -> R,
     ) -> R {
-        let flow = &mut self.flows[flow.index()];
         let host = self.hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
         let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
-        let mut io = Io { core, wire: &mut flow.wire, paths: &self.paths, host, now };
+        let mut io = Io { core, wire: &mut flow.wire, paths: self.paths, host, now };
         let result = act(&mut flow.sender, cfg, &mut io);
         // Not a number is not above zero either.
         let real = flow.sender.window().cwnd > 0.0;
@@ -48,11 +56,28 @@ impl World {
         }
         result
     }
+}
+
+impl World {
+    /// Lets a sender act, with the network at hand.
+    #[inline(always)]
+    pub(crate) fn with_sender<C: EventCore, R>(
+        &mut self,
+        flow: FlowId,
+        now: Time,
+        core: &mut C,
+        act: impl FnOnce(&mut Sender, &SenderConfig, &mut Io<'_, C>) -> R,
+    ) -> R {
+        let flow = &mut self.flows[flow];
+        let around =
+            Around { hosts: &mut self.hosts, endpoints: &self.endpoints, paths: &self.paths, probes: &mut self.probes };
+        around.with_sender(flow, now, core, act)
+    }
 
     /// An acknowledgement reached its sender.
     #[inline]
     pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
-        let flow = &mut self.flows[packet.flow.index()];
+        let Some(flow) = self.flows.get_mut(packet.flow) else { return Self::stray(packet, now, core) };
         flow.acks_arrived += 1;
         flow.ack_bytes_arrived += u64::from(packet.size);
         let blocks =
@@ -68,30 +93,43 @@ impl World {
             sack: blocks.as_ref(),
             field: packet.field,
         };
-        self.with_sender(packet.flow, now, core, |sender, cfg, io| sender.on_ack(&ack, now, cfg, io));
+        let around =
+            Around { hosts: &mut self.hosts, endpoints: &self.endpoints, paths: &self.paths, probes: &mut self.probes };
+        around.with_sender(flow, now, core, |sender, cfg, io| sender.on_ack(&ack, now, cfg, io));
     }
 
     /// A segment reached its receiver.
     #[inline]
     pub(crate) fn on_segment<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
-        let flow = &mut self.flows[packet.flow.index()];
-        flow.arrived += 1;
-        flow.arrived_bytes += u64::from(packet.size);
-        let side = &mut flow.receiver;
-        side.field = packet.field;
+        if self.resequences || packet.flags.has(Flags::SYN) {
+            return self.on_unusual_segment(packet, now, core);
+        }
+        self.accept(packet, true, now, core);
+    }
+
+    /// The first segment of a connection, or one that may have overtaken others.
+    fn on_unusual_segment<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
+        let Some(flow) = self.flows.get_mut(packet.flow) else { return Self::stray(packet, now, core) };
+        flow.book_arrival(packet);
         if packet.flags.has(Flags::SYN) {
             return self.on_syn(packet, now, core);
         }
-        if self.resequences {
-            return self.resequence(packet, now, core);
-        }
-        self.accept(packet, now, core);
+        self.resequence(packet, now, core);
     }
 
-    /// A segment comes to TCP, with everything that follows from it.
+    /// A packet of a flow that was over: somebody has made it out of nothing.
+    #[cold]
+    fn stray<C: EventCore>(packet: &Packet, now: Time, core: &mut C) {
+        core.ledger().broken(now, format!("a packet of flow {}, which was over, reached a host", packet.flow));
+    }
+
+    /// A segment comes to TCP, with everything that follows from it. It `arrives` now, or has waited since it did.
     #[inline(always)]
-    pub(crate) fn accept<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
-        let flow = &mut self.flows[packet.flow.index()];
+    pub(crate) fn accept<C: EventCore>(&mut self, packet: &Packet, arrives: bool, now: Time, core: &mut C) {
+        let Some(flow) = self.flows.get_mut(packet.flow) else { return Self::stray(packet, now, core) };
+        if arrives {
+            flow.book_arrival(packet);
+        }
         let side = &mut flow.receiver;
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {
@@ -128,14 +166,19 @@ impl World {
                 bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
         }
-        if self.has_scheduler(to) {
+        let scheduled = self.has_scheduler(to);
+        if scheduled {
             let Segment { seq, ce, fin, .. } = segment;
             let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
             self.tell_scheduler(packet.flow, to, &arrival, now, core);
         }
         for i in 0..self.acks.as_slice().len() {
             let ack = self.acks.as_slice()[i];
-            self.acknowledge(packet.flow, ack, now, core);
+            if scheduled {
+                self.acknowledge(packet.flow, ack, now, core);
+            } else {
+                self.send_ack(packet.flow, ack, false, core, now);
+            }
         }
         if arrived {
             self.on_transfer_arrived(packet.flow, now, core);
@@ -144,7 +187,7 @@ impl World {
 
     /// Shows a segment to the scheduler of its host, and first the transfer that it begins.
     fn tell_scheduler<C: EventCore>(&mut self, id: FlowId, to: NodeId, arrival: &Arrival, now: Time, core: &mut C) {
-        if std::mem::take(&mut self.flows[id.index()].receiver.unannounced) {
+        if std::mem::take(&mut self.flows[id].receiver.unannounced) {
             let announced = self.announced(id);
             self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, &announced));
         }
@@ -159,39 +202,38 @@ impl World {
 
     /// What the sender of a flow announces of what it carries now.
     pub(crate) fn announced(&self, id: FlowId) -> Announcement {
-        let flow = &self.flows[id.index()];
-        let bytes = match flow.purpose {
-            Purpose::Request(transfer) => self.transfers[transfer.index()].request.map(|request| request.bytes),
-            Purpose::Data => self.transfers[flow.transfer.index()].bytes,
-        };
+        let flow = &self.flows[id];
         let announces = self.groups[flow.wire.group.index()].announces_size;
-        Announcement { bytes: bytes.filter(|_| announces), deadline: self.deadline(id) }
+        Announcement { bytes: flow.carried.bytes.filter(|_| announces), ..flow.carried }
     }
 
-    /// When what a flow carries now should have arrived. Requests are in no hurry of their own.
-    pub(crate) fn deadline(&self, id: FlowId) -> Option<Time> {
-        let flow = &self.flows[id.index()];
+    /// Size and deadline of what a flow is given to carry. Requests are in no hurry of their own.
+    pub(crate) fn carried(&self, id: FlowId) -> Announcement {
+        let flow = &self.flows[id];
+        let transfer = &self.transfers[flow.carries()];
         match flow.purpose {
-            Purpose::Request(_) => None,
-            Purpose::Data => self.transfers[flow.transfer.index()].deadline,
+            Purpose::Request(_) => {
+                Announcement { bytes: transfer.request.map(|request| request.bytes), deadline: None }
+            }
+            Purpose::Data => Announcement { bytes: transfer.bytes, deadline: transfer.deadline },
         }
     }
 
     fn on_syn<C: EventCore>(&mut self, packet: &Packet, now: Time, core: &mut C) {
         let id = packet.flow;
-        let side = &mut self.flows[id.index()].receiver;
+        let side = &mut self.flows[id].receiver;
         side.syn_stamp = packet.stamp;
         side.syn_again = packet.flags.has(Flags::RETRANSMITTED);
         // RFC 3168 s6.1.1: a SYN with ECE and CWR offers ECN.
         side.ecn_agreed = packet.flags.has(Flags::ECE) && packet.flags.has(Flags::CWR);
-        let to = self.flows[id.index()].wire.to;
-        let told = self.flows[id.index()].wire.announcement != 0;
+        let to = self.flows[id].wire.to;
+        let told = self.flows[id].wire.announcement != 0;
         let announced = if told { Announcement::of(packet.field) } else { self.announced(id) };
         self.ask_host(to, id, now, core, |window, cx| window.on_open(cx, id, &announced));
         if self.ack_verdict(to, id, AckKind::SynAck, now, core) == AckVerdict::Hold {
             // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data
             // that is held will do, and echoes its marks.
-            self.flows[id.index()].receiver.held.get_or_insert(HeldAck { syn: true, ece: false });
+            self.flows[id].receiver.held.get_or_insert(HeldAck { syn: true, ece: false });
         } else {
             self.send_syn_ack(id, now, core);
         }
@@ -199,20 +241,19 @@ impl World {
     }
 
     /// Sends an acknowledgement, or leaves it to the host's scheduler.
-    #[inline(always)]
     fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: AckOut, now: Time, core: &mut C) {
-        let to = self.flows[id.index()].wire.to;
+        let to = self.flows[id].wire.to;
         if self.has_scheduler(to) {
             let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
             let verdict = self.ack_verdict(to, id, kind, now, core);
             if verdict == AckVerdict::Hold {
-                let held = &mut self.flows[id.index()].receiver.held;
+                let held = &mut self.flows[id].receiver.held;
                 // One acknowledgement stands for all that were held, and with it the echo of their marks.
                 let ece = ack.ece || held.is_some_and(|held| held.ece);
                 *held = Some(HeldAck { syn: false, ece });
             } else {
                 // A newer acknowledgement takes the place of one that waits.
-                self.flows[id.index()].receiver.held = None;
+                self.flows[id].receiver.held = None;
                 self.send_ack(id, ack, false, core, now);
             }
             return self.run_host_actions(to, self.scheme_of(id), now, core);
@@ -222,7 +263,7 @@ impl World {
 
     #[inline(always)]
     fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, core: &mut C, now: Time) {
-        let flow = &mut self.flows[id.index()];
+        let flow = &mut self.flows[id];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let side = &mut flow.receiver;
         // A grant is rounded up to the scale's granularity: cut by a few bytes, a window of whole segments would let
@@ -260,7 +301,7 @@ impl World {
     }
 
     fn send_syn_ack<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
-        let flow = &mut self.flows[id.index()];
+        let flow = &mut self.flows[id];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let side = &mut flow.receiver;
         side.acks_sent += 1;
@@ -288,7 +329,10 @@ impl World {
     }
 
     pub(crate) fn on_delayed_ack<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
-        let flow = &mut self.flows[id.index()];
+        let Some(flow) = self.flows.get_mut(id) else {
+            self.stale_timers += 1;
+            return;
+        };
         let side = &mut flow.receiver;
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let ack = side.state.on_ack_timer(now, cfg);
@@ -305,7 +349,10 @@ impl World {
     }
 
     pub(crate) fn on_retransmission_timer<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
-        let sender = &self.flows[id.index()].sender;
+        let Some(Flow { sender, .. }) = self.flows.get(id) else {
+            self.stale_timers += 1;
+            return;
+        };
         let (una, nxt) = (sender.una(), sender.nxt());
         // What was lost is known before the sender sends it again.
         let cause = self.timeout_cause(id, una, nxt, core);
@@ -317,17 +364,17 @@ impl World {
             }
             TimerOutcome::Reordering => return,
             TimerOutcome::LossProbe => {
-                self.flows[id.index()].loss_probes += 1;
+                self.flows[id].loss_probes += 1;
                 return;
             }
             TimerOutcome::WindowProbe => {
-                self.flows[id.index()].window_probes += 1;
+                self.flows[id].window_probes += 1;
                 return;
             }
             TimerOutcome::Failed | TimerOutcome::SynTimeout => TimeoutCause::Syn,
             TimerOutcome::Timeout => cause,
         };
-        let flow = &mut self.flows[id.index()];
+        let flow = &mut self.flows[id];
         flow.timeouts[cause as usize] += 1;
         if let Some(bins) = &mut core.ledger().bins {
             bins.add_timeout(flow.wire.group, now, cause);
@@ -340,8 +387,8 @@ impl World {
     /// Why the first unacknowledged segment was not acknowledged in time. The network's books know which
     /// transmissions were dropped; no end point reads this.
     fn timeout_cause<C: EventCore>(&self, id: FlowId, una: u64, nxt: u64, core: &mut C) -> TimeoutCause {
-        let flow = &self.flows[id.index()];
-        let lost = &core.ledger().flows[id.index()].lost;
+        let flow = &self.flows[id];
+        let lost = &core.ledger().flows[id].lost;
         let Some(first) = lost.iter().find(|segment| segment.seq == una as u32) else {
             return TimeoutCause::Spurious;
         };
@@ -379,7 +426,7 @@ impl World {
 
     /// The scheme of a flow's end points, by index.
     fn scheme_of(&self, flow: FlowId) -> usize {
-        self.endpoints[self.flows[flow.index()].wire.endpoint as usize].scheme
+        self.endpoints[self.flows[flow].wire.endpoint as usize].scheme
     }
 
     fn ack_verdict<C: EventCore>(
@@ -417,7 +464,7 @@ impl World {
         };
         let result = call(&mut **window, &mut cx);
         if self.probes.of_hosts() {
-            let probed = flow.filter(|flow| self.flows[flow.index()].probed);
+            let probed = flow.filter(|flow| self.flows[*flow].probed);
             self.probes.record_host(node, probed, now, &**window);
         }
         Some(result)
@@ -430,7 +477,10 @@ impl World {
         let mut actions = std::mem::take(&mut self.receiver_actions);
         for action in actions.drain(..) {
             match action {
-                ReceiverAction::Window { flow, bytes } => self.flows[flow.index()].receiver.granted = bytes,
+                // To a flow that is over it makes no difference.
+                ReceiverAction::Window { flow, bytes } => {
+                    self.flows.get_mut(flow).into_iter().for_each(|flow| flow.receiver.granted = bytes);
+                }
                 ReceiverAction::Release { flow, push } => self.release(flow, push, now, core),
                 ReceiverAction::Timer { at, token } => {
                     let slot = self.host_tokens.put((node, scheme, token));
@@ -443,7 +493,7 @@ impl World {
 
     /// Sends the held acknowledgement of a flow, or a fresh one; number and window are those of this moment.
     fn release<C: EventCore>(&mut self, id: FlowId, push: bool, now: Time, core: &mut C) {
-        let flow = &mut self.flows[id.index()];
+        let flow = &mut self.flows[id];
         let held = flow.receiver.held.take();
         if held.is_some_and(|held| held.syn) {
             return self.send_syn_ack(id, now, core);

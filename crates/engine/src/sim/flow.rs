@@ -1,67 +1,17 @@
 //! One flow at work: its two ends, its paths, and the sender's way into the network.
 
-use crate::ids::{FlowId, GroupId, LinkId, NodeId, TransferId};
+use crate::ids::{FlowId, GroupId, NodeId, TransferId};
 use crate::packet::{Addresses, CellTag, Flags, Packet, Stamp};
-use crate::roles::{AddressBook, PacketFacts, PathCx, PathRequest, PathSelector, Routes};
+use crate::roles::{AddressBook, Announcement, PacketFacts, PathRequest};
+use crate::sim::by_flow::ByFlow;
 use crate::sim::event::{Class, EventCore};
+use crate::sim::paths::{InTurn, Paths, choose};
 use crate::sim::world::Host;
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::resequencer::Resequencer;
 use crate::tcp::sender::{OutSegment, Sender, SenderIo};
-use crate::topology::{Topology, twin};
 use crate::units::Time;
-use std::any::Any;
-use std::collections::BTreeMap;
-
-/// Marks the end of a path in the table of paths.
-const END: u32 = u32::MAX;
-
-/// Every path in use, one after the other in one table. A packet carries the index of its next link.
-#[derive(Debug, Default)]
-pub(crate) struct Paths {
-    table: Vec<u32>,
-    /// Offsets of the equal paths between two hosts.
-    known: BTreeMap<(NodeId, NodeId), Vec<u32>>,
-    /// The links between the switches of two hosts, of every equal path. In a network of many hosts nearly every flow
-    /// joins a pair of its own, but few pairs of switches.
-    trunks: BTreeMap<(NodeId, NodeId), Vec<Vec<LinkId>>>,
-}
-
-impl Paths {
-    /// The link at `hop`, or none at the end of the path.
-    #[inline(always)]
-    pub(crate) fn next(&self, hop: u32) -> Option<LinkId> {
-        let link = self.table[hop as usize];
-        (link != END).then(|| LinkId::new(link as usize))
-    }
-
-    /// Offsets of all equal paths.
-    pub(crate) fn between(&mut self, from: NodeId, to: NodeId, topology: &Topology) -> &[u32] {
-        let (table, trunks) = (&mut self.table, &mut self.trunks);
-        self.known.entry((from, to)).or_insert_with(|| {
-            let (first, last) = (topology.uplink(from), twin(topology.uplink(to)));
-            let switches = (topology.end(first), topology.end(twin(last)));
-            let between = trunks.entry(switches).or_insert_with(|| {
-                let inner = |path: Vec<LinkId>| path[1..path.len() - 1].to_vec();
-                topology.paths(from, to).into_iter().map(inner).collect()
-            });
-            let mut offsets = Vec::with_capacity(between.len());
-            for trunk in between {
-                offsets.push(table.len() as u32);
-                let path = std::iter::once(&first).chain(&*trunk).chain([&last]);
-                table.extend(path.map(|link| link.index() as u32));
-                table.push(END);
-            }
-            offsets
-        })
-    }
-
-    /// The links of the path at `offset`.
-    pub(crate) fn links(&self, offset: u32) -> impl Iterator<Item = LinkId> {
-        self.table[offset as usize..].iter().take_while(|link| **link != END).map(|link| LinkId::new(*link as usize))
-    }
-}
 
 /// An acknowledgement that waits for the receiving host's scheduler.
 #[derive(Clone, Copy, Debug)]
@@ -153,6 +103,8 @@ pub(crate) struct Flow {
     pub(crate) window_probes: u32,
     pub(crate) loss_probes: u32,
     pub(crate) sender: Sender,
+    /// What the transfer that it carries now is, or its request.
+    pub(crate) carried: Announcement,
     /// SYN, full window, few duplicates, lost retransmission, spurious.
     pub(crate) timeouts: [u32; crate::sim::transfers::TimeoutCause::ALL.len()],
 }
@@ -162,6 +114,31 @@ const _: () = {
     assert!(std::mem::offset_of!(Flow, receiver) == 128);
     assert!(std::mem::offset_of!(Flow, sender) % 64 == 0);
 };
+
+impl Flow {
+    /// The transfer that it carries now, or whose request.
+    pub(crate) fn carries(&self) -> TransferId {
+        match self.purpose {
+            Purpose::Request(transfer) => transfer,
+            Purpose::Data => self.transfer,
+        }
+    }
+    /// A segment has reached its receiver.
+    #[inline(always)]
+    pub(crate) fn book_arrival(&mut self, packet: &Packet) {
+        self.arrived += 1;
+        self.arrived_bytes += u64::from(packet.size);
+        self.receiver.field = packet.field;
+    }
+    /// Packets that its two ends have sent.
+    pub(crate) fn packets_sent(&self) -> u64 {
+        self.sender.segments_sent + self.receiver.acks_sent
+    }
+    /// Their bytes.
+    pub(crate) fn bytes_sent(&self) -> u64 {
+        self.wire.sent_bytes + self.receiver.ack_bytes_sent
+    }
+}
 
 impl Wire {
     /// What the headers of the flow's segments show.
@@ -175,42 +152,15 @@ impl Wire {
     }
 }
 
-impl AddressBook for Vec<Flow> {
+impl AddressBook for ByFlow<Flow> {
     fn addresses(&self, flow: FlowId) -> Addresses {
-        self[flow.index()].wire.addresses()
+        self[flow].wire.addresses()
     }
 }
 
 /// Address of a node: 10.0.0.0/8 plus its number.
 pub(crate) fn address(node: NodeId) -> [u8; 4] {
     (0x0a00_0000_u32 + node.index() as u32).to_be_bytes()
-}
-
-/// The equal paths between two hosts, of which one is to be chosen.
-pub(crate) struct Offers<'a> {
-    pub(crate) paths: &'a Paths,
-    pub(crate) offsets: &'a [u32],
-}
-
-impl Offers<'_> {
-    /// Offset of the chosen path, and the tag of the packets that take it.
-    pub(crate) fn choose(
-        &self,
-        selector: &mut dyn PathSelector,
-        node: &mut dyn Any,
-        request: &PathRequest,
-    ) -> (u32, u64) {
-        let mut cx = PathCx { node, routes: self, label: None };
-        let choice = selector.choose(&mut cx, request).min(self.offsets.len() - 1);
-        let tag = cx.label.map_or(0, |label| CellTag { label, cell: request.cell as u32 }.field());
-        (self.offsets[choice], tag)
-    }
-}
-
-impl Routes for Offers<'_> {
-    fn links(&self, path: usize) -> Vec<LinkId> {
-        self.offsets.get(path).map_or_else(Vec::new, |offset| self.paths.links(*offset).collect())
-    }
 }
 
 /// The sender's way into the network.
@@ -236,9 +186,10 @@ impl<C: EventCore> Io<'_, C> {
             paths: self.wire.cell_paths.len(),
             cell: self.wire.cell,
         };
-        let offers = Offers { paths: self.paths, offsets: &self.wire.cell_paths };
+        let routes = InTurn { paths: self.paths, offsets: &self.wire.cell_paths };
         let node = self.core.node(self.host.edge, self.now);
-        (self.wire.forward, self.wire.tag) = offers.choose(&mut *self.host.selector, node, &request);
+        let (number, tag) = choose(&routes, &mut *self.host.selector, node, &request);
+        (self.wire.forward, self.wire.tag) = (self.wire.cell_paths[number], tag);
     }
 }
 

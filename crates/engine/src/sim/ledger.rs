@@ -5,6 +5,7 @@ use crate::measure::bins::Bins;
 use crate::measure::queue::{QueueStats, Trace};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
+use crate::sim::by_flow::ByFlow;
 use crate::sim::event::Slots;
 use crate::sim::port::Limit;
 use crate::tcp::sack::SackBlocks;
@@ -77,6 +78,20 @@ pub(crate) struct FlowBook {
     pub(crate) group: GroupId,
 }
 
+/// What happened to packets of a traffic group, acknowledgements included.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GroupBook {
+    pub(crate) drops: u64,
+    pub(crate) marks: u64,
+}
+
+impl GroupBook {
+    fn add(&mut self, flow: &FlowBook) {
+        self.drops += flow.drops + flow.acks_dropped;
+        self.marks += flow.marks + flow.acks_marked;
+    }
+}
+
 /// The queue of one observed port.
 #[derive(Debug)]
 pub(crate) struct QueueMonitor {
@@ -106,7 +121,10 @@ pub(crate) struct DropRecord {
 pub(crate) struct Ledger {
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) ports: Vec<PortBook>,
-    pub(crate) flows: Vec<FlowBook>,
+    pub(crate) flows: ByFlow<FlowBook>,
+    /// By traffic group, what happened to packets of flows that are over, and the most segments that one lost in a row.
+    over: Vec<GroupBook>,
+    over_longest: u64,
     /// Indexed by link; set for observed ports.
     pub(crate) queues: Vec<Option<QueueMonitor>>,
     pub(crate) bins: Option<Bins>,
@@ -132,7 +150,9 @@ impl Ledger {
         Self {
             drops: [0; DropReason::ALL.len()],
             ports,
-            flows: Vec::new(),
+            flows: ByFlow::default(),
+            over: Vec::new(),
+            over_longest: 0,
             queues: (0..links).map(|_| None).collect(),
             bins,
             sack: Slots::default(),
@@ -159,6 +179,33 @@ impl Ledger {
 
     pub(crate) fn add_flow(&mut self, group: GroupId) {
         self.flows.push(FlowBook { group, ..FlowBook::default() });
+        self.over.resize(self.over.len().max(group.index() + 1), GroupBook::default());
+    }
+
+    /// A flow is over: what its group has of it remains.
+    pub(crate) fn close_flow(&mut self, flow: FlowId) {
+        if let Some(book) = self.flows.take(flow) {
+            self.over[book.group.index()].add(&book);
+            self.over_longest = self.over_longest.max(book.loss_run.longest);
+        }
+    }
+
+    /// The books of a traffic group.
+    pub(crate) fn of_group(&self, group: GroupId) -> GroupBook {
+        let mut sum = self.over.get(group.index()).copied().unwrap_or_default();
+        self.flows.iter().filter(|(_, book)| book.group == group).for_each(|(_, book)| sum.add(book));
+        sum
+    }
+
+    /// The most segments that a flow lost in a row.
+    pub(crate) fn longest_loss_run(&self) -> u64 {
+        self.flows.iter().map(|(_, book)| book.loss_run.longest).fold(self.over_longest, u64::max)
+    }
+
+    /// A packet of a flow of which there was none any more.
+    #[cold]
+    fn stray(&mut self, packet: &Packet, at: Time) {
+        self.broken(at, format!("flow {} was over, and a packet of it is in the network", packet.flow));
     }
 
     #[cold]
@@ -182,7 +229,7 @@ impl Ledger {
                 retransmitted: packet.flags.has(Flags::RETRANSMITTED),
             });
         }
-        let book = &mut self.flows[packet.flow.index()];
+        let Some(book) = self.flows.get_mut(packet.flow) else { return self.stray(packet, now) };
         book.dropped_bytes += u64::from(packet.size);
         if ack {
             book.acks_dropped += 1;
@@ -261,7 +308,7 @@ impl Ledger {
 
     fn keep(&mut self, switch: NodeId, packet: &Packet, packets: i64) {
         let bytes = packets * i64::from(packet.size);
-        let book = &mut self.flows[packet.flow.index()];
+        let Some(book) = self.flows.get_mut(packet.flow) else { return };
         book.kept += packets;
         book.kept_bytes += bytes;
         self.kept[switch.index()] += bytes;
@@ -270,7 +317,7 @@ impl Ledger {
     #[inline]
     pub(crate) fn on_mark(&mut self, link: LinkId, packet: &Packet, now: Time) {
         self.ports[link.index()].marks += 1;
-        let book = &mut self.flows[packet.flow.index()];
+        let Some(book) = self.flows.get_mut(packet.flow) else { return self.stray(packet, now) };
         let ack = packet.is_ack();
         book.marks += u64::from(!ack);
         book.acks_marked += u64::from(ack);
@@ -282,7 +329,7 @@ impl Ledger {
     /// The segment at `seq` was sent again: its earlier loss no longer counts.
     #[cold]
     pub(crate) fn on_resent(&mut self, flow: FlowId, seq: u32) {
-        self.flows[flow.index()].lost.retain(|lost| lost.seq != seq);
+        self.flows[flow].lost.retain(|lost| lost.seq != seq);
     }
 
     /// A packet of `size` bytes has left the port of `link`, which has sent it since `begun`, and one of `next` bytes,

@@ -1,6 +1,7 @@
 //! The simulation: from a scenario to an outcome.
 
 mod build;
+mod by_flow;
 mod capture;
 mod cast;
 mod checks;
@@ -9,15 +10,19 @@ mod endpoints;
 mod event;
 mod faults;
 mod flow;
+mod flow_table;
 mod ideal;
 mod ledger;
 mod links;
 #[cfg(any(test, feature = "oracle"))]
 mod oracle;
+mod paths;
 mod port;
 mod probes;
+mod release;
 mod resequencing;
 mod results;
+mod rows;
 mod switching;
 mod tables;
 #[cfg(test)]
@@ -25,7 +30,9 @@ mod tests;
 mod transfers;
 mod world;
 
+pub use flow_table::FlowTable;
 pub use results::Outcome;
+pub use rows::Spill;
 pub use transfers::TimeoutCause;
 pub use world::{Progress, RunError};
 
@@ -54,6 +61,20 @@ pub enum Failure {
 /// The scenario does not make sense, the caller stopped the run, or a law of the simulation was broken.
 pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcome, Failure> {
     run_with(scenario, build::Substitutes::default(), progress)
+}
+
+/// As [`run`], and rows of finished transfers wait where `spill` puts them, so that a run of millions takes no more memory
+/// than what it has under way.
+///
+/// # Errors
+///
+/// As [`run`], or the rows cannot be kept there.
+pub fn run_spilling(
+    scenario: &Scenario,
+    spill: Box<dyn Spill>,
+    progress: Option<Progress<'_>>,
+) -> Result<Outcome, Failure> {
+    simulate(scenario, build::Substitutes::default(), Some(spill), progress)
 }
 
 /// Checks what can only be checked by laying the scenario out; simulates nothing. Tells what the groups offer whose
@@ -86,10 +107,20 @@ fn run_with(
     substitutes: build::Substitutes,
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
+    simulate(scenario, substitutes, None, progress)
+}
+
+fn simulate(
+    scenario: &Scenario,
+    substitutes: build::Substitutes,
+    spill: Option<Box<dyn Spill>>,
+    progress: Option<Progress<'_>>,
+) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, substitutes)?;
+    world.transfers.rows = rows::Rows::new(spill);
     let mut core = core::Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
     world.run(&mut core, progress)?;
-    Ok(results::collect(world, core))
+    Ok(results::collect(world, core)?)
 }
 
 /// Runs a scenario on the naive event core.
@@ -107,5 +138,5 @@ fn run_oracle_with(scenario: &Scenario, substitutes: build::Substitutes) -> Resu
     let (mut world, parts) = build::build(scenario, substitutes)?;
     let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
     world.run(&mut core, None)?;
-    Ok(results::collect(world, core))
+    Ok(results::collect(world, core)?)
 }

@@ -1,38 +1,53 @@
 //! What a run leaves behind: totals, tables and a hash over both.
 
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{GroupId, LinkId, NodeId, TransferId};
 use crate::measure::queue::QueueSummary;
 use crate::measure::stats::{jain, mean, percentile_nearest_rank};
 use crate::measure::table::Table;
 use crate::roles::DropReason;
 use crate::sim::event::EventCore;
-use crate::sim::ledger::FlowBook;
+use crate::sim::flow_table::{self, FlowTable};
+use crate::sim::probes::Probes;
+use crate::sim::rows::Row;
 use crate::sim::tables::{
-    Row, Rows, bin_tables, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table,
-    request_table, trace_table,
+    bin_tables, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table, request_table,
+    trace_table,
 };
-use crate::sim::transfers::{Counters, Group, TimeoutCause, Transfer};
-use crate::sim::world::World;
+use crate::sim::transfers::{Counters, Group, TimeoutCause};
+use crate::sim::world::{RunError, World};
 use crate::topology::NodeKind;
 use crate::units::Time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::OnceLock;
 
 /// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Totals by name. `result_hash` covers every table and total.
     pub summary: Map<String, Value>,
-    /// Tables, each with unit and definition of its columns.
+    /// The table of flows.
+    pub flows: FlowTable,
+    /// The whole of it, once somebody has asked for that.
+    whole_flows: OnceLock<Option<Table>>,
+    /// The other tables, each with unit and definition of its columns.
     pub tables: Vec<Table>,
     /// A pcapng file, if the scenario asked for a capture.
     pub capture: Option<Vec<u8>>,
 }
 
 impl Outcome {
-    /// The table called `name`.
+    /// The names of all tables, that of flows first.
+    pub fn table_names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(flow_table::NAME).chain(self.tables.iter().map(|table| table.name))
+    }
+    /// The table called `name`. Of flows this makes all rows at once; [`FlowTable::parts`] does not.
     pub fn table(&self, name: &str) -> Option<&Table> {
+        if name == flow_table::NAME {
+            return self.whole_flows.get_or_init(|| self.flows.whole().ok()).as_ref();
+        }
         self.tables.iter().find(|table| table.name == name)
     }
     /// A total as a number; NaN where there is none.
@@ -46,35 +61,50 @@ impl Outcome {
 }
 
 /// Turns a world at its end into tables and totals.
-pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
-    let rows = Rows::of(&mut world, &mut core);
-    let queues = queue_summaries(&world, &mut core);
+pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Result<Outcome, RunError> {
+    let open: Vec<TransferId> = world.transfers.open().map(|(id, _)| id).collect();
+    for id in open {
+        world.close_transfer(id, &mut core);
+    }
+    if let Some(failure) = world.failure.take() {
+        return Err(failure);
+    }
+    let rows = std::mem::take(&mut world.transfers.rows);
+    let flows = FlowTable::new(rows, world.transfers.count(), &world.groups);
+    let probes = std::mem::take(&mut world.probes);
+    let outcome = tabulate(&world, &mut core, flows, probes).map_err(|error| RunError::spill(&error))?;
+    Ok(Outcome { capture: world.capture.map(super::capture::Capture::into_bytes), ..outcome })
+}
+
+fn tabulate<C: EventCore>(world: &World, core: &mut C, flows: FlowTable, probes: Probes) -> io::Result<Outcome> {
+    let tallies = Tallies::of(world, &flows)?;
+    let queues = queue_summaries(world, core);
     core.ledger().close(world.now);
     let mut totals = Totals(Map::new());
-    totals.goodput(&world);
-    totals.completion(&world, &rows);
-    totals.retransmission(&world, &rows);
-    totals.network(&world, &mut core, &queues);
-    totals.run(&world);
-    totals.nodes(&world, &mut core);
-    totals.groups(&world, &rows, &mut core);
+    totals.goodput(world);
+    totals.completion(world, &tallies);
+    totals.retransmission(world, &tallies);
+    totals.network(world, core, &queues);
+    totals.run(world);
+    totals.nodes(world, core);
+    totals.groups(world, &tallies, core);
     let mut summary = totals.0;
     let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
-    let links = link_names(&world);
-    let (flow_probes, more_probes) = std::mem::take(&mut world.probes).into_tables();
+    let links = link_names(world);
+    let (flow_probes, more_probes) = probes.into_tables();
     let mut tables = vec![
-        rows.table(&world, &names),
-        queue_table(&world, &mut core, &queues, &links),
-        link_table(&world, &mut core, links.clone()),
-        request_table(&world, &names),
-        delay_table(&world, &names),
-        drop_table(&mut core, &links),
+        queue_table(world, core, &queues, &links),
+        link_table(world, core, links.clone()),
+        request_table(world, &names),
+        delay_table(world, &names),
+        drop_table(core, &links),
         flow_probes,
-        trace_table(&world, &mut core),
+        trace_table(world, core),
     ];
     tables.extend(more_probes);
-    tables.extend(bin_tables(&world, &mut core, names, &links).into_iter().flatten());
+    tables.extend(bin_tables(world, core, &flows, names, &links)?.into_iter().flatten());
     let mut hasher = Sha256::new();
+    flows.digest(&mut hasher)?;
     for table in &tables {
         debug_assert_eq!(table.check(), Ok(()));
         table.digest(&mut hasher);
@@ -83,7 +113,7 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Outcome {
     let digest: [u8; 32] = hasher.finalize().into();
     let (high, _) = digest.split_first_chunk::<16>().expect("a digest is longer");
     summary.shift_insert(0, "result_hash".to_owned(), json!(format!("{:032x}", u128::from_be_bytes(*high))));
-    Outcome { summary, tables, capture: world.capture.map(super::capture::Capture::into_bytes) }
+    Ok(Outcome { summary, flows, whole_flows: OnceLock::new(), tables, capture: None })
 }
 
 /// The time over which goodput counts.
@@ -118,35 +148,71 @@ struct FlowTotals {
     jain: Option<f64>,
     flows: usize,
     incomplete: usize,
-    retransmissions: u64,
-    timeouts: u64,
+    failed: usize,
+    /// None if nobody was in a hurry.
+    deadlines_missed: Option<usize>,
+    counters: Counters,
     /// Share of the flows that had a timeout.
     timeout_ratio: Option<f64>,
 }
 
-impl FlowTotals {
-    fn of<'a>(rows: impl Iterator<Item = (&'a Transfer, &'a Row)>) -> Self {
-        let (mut fcts, mut rates) = (Vec::new(), Vec::new());
-        let (mut flows, mut finite, mut hit, mut retransmissions, mut timeouts) = (0, 0, 0, 0, 0);
-        for (transfer, row) in rows {
-            flows += 1;
-            finite += usize::from(transfer.bytes.is_some());
-            fcts.extend(row.fct);
-            rates.extend(row.rate);
-            retransmissions += row.counters.retransmissions;
-            timeouts += row.counters.timeout_count();
-            hit += usize::from(row.counters.timeout_count() > 0);
+/// Flows as they are counted.
+#[derive(Default)]
+struct FlowCounts {
+    fcts: Vec<f64>,
+    rates: Vec<f64>,
+    flows: usize,
+    finite: usize,
+    hit: usize,
+    failed: usize,
+    hurried: bool,
+    missed: usize,
+    counters: Counters,
+}
+
+impl FlowCounts {
+    fn add(&mut self, row: &Row, now: Time) {
+        self.flows += 1;
+        self.finite += usize::from(row.bytes.is_some());
+        self.fcts.extend(row.fct());
+        self.rates.extend(row.rate);
+        self.hit += usize::from(row.counters.timeout_count() > 0);
+        self.failed += usize::from(row.failed);
+        self.hurried |= row.deadline.is_some();
+        self.missed += usize::from(row.missed_deadline(now));
+        self.counters = self.counters.plus(&row.counters);
+    }
+
+    fn totals(mut self) -> FlowTotals {
+        self.fcts.sort_by(f64::total_cmp);
+        FlowTotals {
+            jain: jain(&self.rates),
+            flows: self.flows,
+            incomplete: self.finite - self.fcts.len(),
+            failed: self.failed,
+            deadlines_missed: self.hurried.then_some(self.missed),
+            counters: self.counters,
+            timeout_ratio: (self.flows > 0).then(|| self.hit as f64 / self.flows as f64),
+            fcts: self.fcts,
         }
-        fcts.sort_by(f64::total_cmp);
-        Self {
-            jain: jain(&rates),
-            flows,
-            incomplete: finite - fcts.len(),
-            retransmissions,
-            timeouts,
-            timeout_ratio: (flows > 0).then(|| hit as f64 / flows as f64),
-            fcts,
-        }
+    }
+}
+
+/// What is told of all flows, and of each group's.
+struct Tallies {
+    all: FlowTotals,
+    groups: Vec<FlowTotals>,
+}
+
+impl Tallies {
+    fn of(world: &World, flows: &FlowTable) -> io::Result<Self> {
+        let mut all = FlowCounts::default();
+        let mut groups: Vec<_> = world.groups.iter().map(|_| FlowCounts::default()).collect();
+        flows.for_each(|row| {
+            all.add(row, world.now);
+            groups[row.group.index()].add(row, world.now);
+        })?;
+        Ok(Self { all: all.totals(), groups: groups.into_iter().map(FlowCounts::totals).collect() })
     }
 }
 
@@ -166,11 +232,11 @@ impl Totals {
     }
 
     /// Completion of transfers and queries, and how fairly they shared.
-    fn completion(&mut self, world: &World, rows: &Rows) {
-        let FlowTotals { fcts, jain, flows, incomplete, .. } = FlowTotals::of(world.transfers.iter().zip(&rows.0));
-        self.put("fct_mean_s", json!(mean(&fcts)));
+    fn completion(&mut self, world: &World, tallies: &Tallies) {
+        let FlowTotals { fcts, jain, flows, incomplete, failed, deadlines_missed, .. } = &tallies.all;
+        self.put("fct_mean_s", json!(mean(fcts)));
         for (name, q) in [("fct_p50_s", 0.5), ("fct_p95_s", 0.95), ("fct_p99_s", 0.99), ("fct_max_s", 1.0)] {
-            self.put(name, json!(percentile_nearest_rank(&fcts, q)));
+            self.put(name, json!(percentile_nearest_rank(fcts, q)));
         }
         let mut query: Vec<f64> = world.queries.iter().filter_map(|q| Some((q.completion? - q.start).secs())).collect();
         query.sort_by(f64::total_cmp);
@@ -179,24 +245,18 @@ impl Totals {
         self.put("jain", json!(jain));
         self.put("flows", json!(flows));
         self.put("completed", json!(fcts.len()));
-        let failed = world.transfers.iter().filter(|t| t.failed).count();
         self.put("failed", json!(failed));
         self.put("incomplete", json!(incomplete));
-        let hurried = world.transfers.iter().any(|t| t.deadline.is_some());
-        let missed = world.transfers.iter().filter(|t| t.missed_deadline(world.now)).count();
-        self.put("deadlines_missed", if hurried { json!(missed) } else { Value::Null });
+        self.put("deadlines_missed", json!(deadlines_missed));
     }
 
     /// The totals of each traffic group; counts add up to those of the run.
-    fn groups<C: EventCore>(&mut self, world: &World, rows: &Rows, core: &mut C) {
+    fn groups<C: EventCore>(&mut self, world: &World, tallies: &Tallies, core: &mut C) {
         let window = Window::of(world);
-        let books = &core.ledger().flows;
+        let ledger = core.ledger();
         let group = |(i, group): (usize, &Group)| {
-            let of_group = |transfer: &Transfer| transfer.group.index() == i;
-            let rows = world.transfers.iter().zip(&rows.0).filter(|(transfer, _)| of_group(transfer));
-            let totals = FlowTotals::of(rows);
-            let booked =
-                |f: &dyn Fn(&FlowBook) -> u64| books.iter().filter(|book| book.group.index() == i).map(f).sum::<u64>();
+            let totals = &tallies.groups[i];
+            let book = ledger.of_group(GroupId::new(i));
             json!({
                 "group": group.name,
                 "goodput_bps": window.rate(window.delivered(group)),
@@ -206,11 +266,11 @@ impl Totals {
                 "flows": totals.flows,
                 "completed": totals.fcts.len(),
                 "incomplete": totals.incomplete,
-                "retransmissions": totals.retransmissions,
-                "timeouts": totals.timeouts,
+                "retransmissions": totals.counters.retransmissions,
+                "timeouts": totals.counters.timeout_count(),
                 "timeout_ratio": totals.timeout_ratio,
-                "drops": booked(&|book| book.drops + book.acks_dropped),
-                "marks": booked(&|book| book.marks + book.acks_marked),
+                "drops": book.drops,
+                "marks": book.marks,
             })
         };
         let groups: Vec<Value> = world.groups.iter().enumerate().map(group).collect();
@@ -219,17 +279,18 @@ impl Totals {
         self.put("offered", offered.map(|(group, offered)| super::offered_json(&group.name, &offered)).collect());
     }
 
-    fn retransmission(&mut self, world: &World, rows: &Rows) {
-        let totals = FlowTotals::of(world.transfers.iter().zip(&rows.0));
-        let count = |f: &dyn Fn(&Counters) -> u64| rows.0.iter().map(|row| f(&row.counters)).sum::<u64>();
-        self.put("retransmissions", json!(totals.retransmissions));
-        self.put("timeouts", json!(totals.timeouts));
+    fn retransmission(&mut self, world: &World, tallies: &Tallies) {
+        let FlowTotals { counters, timeout_ratio, .. } = &tallies.all;
+        self.put("retransmissions", json!(counters.retransmissions));
+        self.put("timeouts", json!(counters.timeout_count()));
         for cause in TimeoutCause::ALL {
-            self.put(cause.column(), json!(count(&|c| u64::from(c.timeouts[cause as usize]))));
+            self.put(cause.column(), json!(counters.timeouts[cause as usize]));
         }
-        self.put("loss_probes", json!(count(&|c| c.loss_probes)));
-        self.put("segments_received", json!(world.flows.iter().map(|flow| flow.receiver.segments).sum::<u64>()));
-        self.put("timeout_ratio", json!(totals.timeout_ratio));
+        self.put("loss_probes", json!(counters.loss_probes));
+        let segments =
+            world.flows.iter().map(|(_, flow)| flow.receiver.segments).sum::<u64>() + world.over_flows.segments;
+        self.put("segments_received", json!(segments));
+        self.put("timeout_ratio", json!(timeout_ratio));
     }
 
     /// Drops, marks, and the queue of the bottleneck.
@@ -239,7 +300,7 @@ impl Totals {
         for reason in DropReason::ALL {
             self.put(&format!("drops_{}", reason.name().replace('-', "_")), json!(ledger.drops[reason as usize]));
         }
-        self.put("loss_run_longest", json!(ledger.flows.iter().map(|flow| flow.loss_run.longest).max().unwrap_or(0)));
+        self.put("loss_run_longest", json!(ledger.longest_loss_run()));
         self.put("marks", json!(ledger.marks()));
         self.put("would_mark", json!(ledger.would_mark()));
         if let Some((_, queue)) = queues.iter().find(|(link, _)| *link == world.topology.bottleneck) {

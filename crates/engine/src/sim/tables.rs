@@ -1,240 +1,58 @@
 //! The tables of a run: a row per transfer, port, link, query, group and loss.
 
-use crate::ids::{LinkId, NodeId, TransferId};
+use crate::ids::LinkId;
 use crate::measure::bins::BinnedPort;
 use crate::measure::queue::QueueSummary;
 use crate::measure::table::{Column, Data, Table};
 use crate::roles::DropReason;
 use crate::sim::event::{EventCore, PortAudit};
-use crate::sim::ideal::{ideal, standalone};
-use crate::sim::transfers::{Counters, TimeoutCause, Transfer};
+use crate::sim::flow_table::FlowTable;
+use crate::sim::ideal::Alone;
+use crate::sim::rows::Row;
+use crate::sim::transfers::{Counters, Transfer};
 use crate::sim::world::World;
 use crate::units::Time;
+use std::io;
 
-/// What is derived per transfer.
-pub(crate) struct Row {
-    pub(crate) counters: Counters,
-    pub(crate) delivered: u64,
-    pub(crate) fct: Option<f64>,
-    pub(crate) ideal: Option<f64>,
-    /// The yardstick of HPCC.
-    pub(crate) standalone: Option<f64>,
-    /// Payload per second: over the completion time, or for a transfer that is not complete over its part of the
-    /// window of goodput.
-    pub(crate) rate: Option<f64>,
-}
-
-pub(crate) struct Rows(pub(crate) Vec<Row>);
-
-impl Rows {
-    pub(crate) fn of<C: EventCore>(world: &mut World, core: &mut C) -> Self {
-        let mut rows = Vec::with_capacity(world.transfers.len());
-        for i in 0..world.transfers.len() {
-            world.close_request(TransferId::new(i), core);
-            let transfer = world.transfers[i].clone();
-            let ideal = transfer.bytes.map(|bytes| ideal(world, &transfer, bytes).secs());
-            let standalone = transfer.bytes.map(|bytes| standalone(world, &transfer, bytes).secs());
-            let counters = transfer.flow.map_or_else(Counters::default, |flow| {
-                let after = transfer.after.unwrap_or_else(|| world.counters(flow, core));
-                after.since(&transfer.before)
-            });
-            let counters = counters.plus(&transfer.request_counters);
-            let delivered = delivered(world, &transfer);
-            let finite = transfer.completion.filter(|_| transfer.bytes.is_some());
-            let fct = finite.map(|end| (end - transfer.start).secs());
-            let rate =
-                fct.map_or_else(|| unfinished_rate(world, &transfer, delivered), |fct| Some(delivered as f64 / fct));
-            rows.push(Row { counters, delivered, fct, ideal, standalone, rate });
-        }
-        Self(rows)
-    }
-
-    /// What each transfer is.
-    fn identity(&self, world: &World, groups: &[String]) -> Vec<Column> {
-        let transfers = &world.transfers;
-        let node = |f: &dyn Fn(&Transfer) -> NodeId| Data::U64(transfers.iter().map(|t| f(t).index() as u64).collect());
-        let column = Column::new;
-        vec![
-            column(
-                "flow",
-                "",
-                "Number of the transfer, in the order of planning.",
-                Data::U64((0..self.0.len() as u64).collect()),
-            ),
-            column("group", "", "Traffic group.", label(transfers.iter().map(|t| t.group.index()), groups)),
-            column(
-                "class",
-                "",
-                "Its class, if a list of flows gives it one, else the traffic group.",
-                class(world, groups),
-            ),
-            column("src", "", "Sending host.", node(&|t| t.from)),
-            column("dst", "", "Receiving host.", node(&|t| t.to)),
-            column(
-                "connection",
-                "",
-                "Flow handle of its connection, once it has begun.",
-                Data::OptU64(transfers.iter().map(|t| t.flow.map(|flow| flow.index() as u64)).collect()),
-            ),
-            column(
-                "query",
-                "",
-                "Query that it belongs to, if any.",
-                Data::OptU64(transfers.iter().map(|t| t.query.map(|q| q as u64)).collect()),
-            ),
-            column(
-                "bytes",
-                "B",
-                "Size; none for endless data.",
-                Data::OptU64(transfers.iter().map(|t| t.bytes).collect()),
-            ),
-        ]
-    }
-
-    /// When it came, and how fast.
-    fn timing(&self, world: &World) -> Vec<Column> {
-        let transfers = &world.transfers;
-        let per = |f: &dyn Fn(&Row) -> u64| Data::U64(self.0.iter().map(f).collect());
-        let opt = |f: &dyn Fn(&Row) -> Option<f64>| Data::OptF64(self.0.iter().map(f).collect());
-        let column = Column::new;
-        vec![
-            column(
-                "delivered_bytes",
-                "B",
-                "Payload that arrived in order by the end of the run.",
-                per(&|row| row.delivered),
-            ),
-            column(
-                "start_s",
-                "s",
-                "When its SYN, request or first byte left.",
-                Data::F64(transfers.iter().map(|t| t.start.secs()).collect()),
-            ),
-            column(
-                "completion_s",
-                "s",
-                "When its last byte arrived in order.",
-                Data::OptF64(transfers.iter().map(|t| t.completion.map(Time::secs)).collect()),
-            ),
-            column(
-                "deadline_s",
-                "s",
-                "When its last byte should have arrived; none if it is in no hurry.",
-                Data::OptF64(transfers.iter().map(|t| t.deadline.map(Time::secs)).collect()),
-            ),
-            column(
-                "fct_s",
-                "s",
-                "Flow completion time: completion minus start; none for endless data, even if it was stopped.",
-                opt(&|row| row.fct),
-            ),
-            column(
-                "ideal_s",
-                "s",
-                "Completion time alone in the network and with an unlimited window.",
-                opt(&|row| row.ideal),
-            ),
-            column(
-                "ideal_hpcc_s",
-                "s",
-                "Base round trip plus wire bytes over the path's lowest rate: what HPCC divides by.",
-                opt(&|row| row.standalone),
-            ),
-            column("slowdown", "1", "fct_s over ideal_s.", opt(&|row| Some(row.fct? / row.ideal?))),
-            column(
-                "goodput_bps",
-                "bit/s",
-                "Payload over completion time; of a transfer without one, over its part of the window of goodput.",
-                opt(&|row| Some(row.rate? * 8.0)),
-            ),
-        ]
-    }
-
-    /// What was lost and marked.
-    fn trouble(&self, world: &World) -> Vec<Column> {
-        let transfers = &world.transfers;
-        let per = |f: &dyn Fn(&Row) -> u64| Data::U64(self.0.iter().map(f).collect());
-        let column = Column::new;
-        let mut columns = vec![
-            column(
-                "retransmissions",
-                "1",
-                "Segments and SYNs sent again, those of its request included.",
-                per(&|row| row.counters.retransmissions),
-            ),
-            column(
-                "timeouts",
-                "1",
-                "Expired retransmission timers, those of SYNs and of its request included.",
-                per(&|row| row.counters.timeout_count()),
-            ),
-        ];
-        for cause in TimeoutCause::ALL {
-            let data = per(&|row| u64::from(row.counters.timeouts[cause as usize]));
-            columns.push(column(cause.column(), "1", cause.description(), data));
-        }
-        columns.extend([
-            column("loss_probes", "1", "Tail loss probes sent (RFC 8985).", per(&|row| row.counters.loss_probes)),
-            column("marks", "1", "Its segments that were marked.", per(&|row| row.counters.marks)),
-            column("drops", "1", "Its segments that were dropped.", per(&|row| row.counters.drops)),
-            column(
-                "failed",
-                "",
-                "The handshake was given up.",
-                Data::Bool(transfers.iter().map(|t| t.failed).collect()),
-            ),
-        ]);
-        columns
-    }
-
-    /// The table of flows.
-    pub(crate) fn table(&self, world: &World, groups: &[String]) -> Table {
-        let parts = [self.identity(world, groups), self.timing(world), self.trouble(world)];
-        let columns = parts.into_iter().flatten().collect();
-        Table { name: "flows", description: "One row per transfer.", columns }
-    }
+/// What remains of a transfer: all of it, if it is over, else what it is now.
+pub(crate) fn row<C: EventCore>(world: &mut World, transfer: &Transfer, core: &mut C) -> Row {
+    let counters = transfer.flow.map_or_else(Counters::default, |flow| {
+        let after = transfer.after.unwrap_or_else(|| world.counters(flow, core));
+        after.since(&transfer.before)
+    });
+    let delivered = delivered(world, transfer);
+    let alone = Alone::between(world, transfer.from, transfer.to);
+    let row = Row {
+        group: transfer.group,
+        from: transfer.from,
+        to: transfer.to,
+        class: transfer.class,
+        flow: transfer.flow,
+        query: transfer.query.map(|query| query as u32),
+        bytes: transfer.bytes,
+        delivered,
+        start: transfer.start,
+        completion: transfer.completion,
+        deadline: transfer.deadline,
+        ideal: transfer.bytes.map(|bytes| alone.ideal(transfer, bytes)),
+        standalone: transfer.bytes.map(|bytes| alone.standalone(transfer, bytes)),
+        rate: None,
+        counters: counters.plus(&transfer.request_counters),
+        failed: transfer.failed,
+    };
+    let unfinished = || unfinished_rate(world, transfer, delivered);
+    Row { rate: row.fct().map_or_else(unfinished, |fct| Some(delivered as f64 / fct)), ..row }
 }
 
 fn label(codes: impl Iterator<Item = usize>, names: &[String]) -> Data {
     Data::Label { codes: codes.map(|code| code as u32).collect(), names: names.to_vec() }
 }
 
-/// The class of each transfer; groups of one name as a class share it.
-fn class(world: &World, groups: &[String]) -> Data {
-    let mut names = groups.to_vec();
-    let mut offsets = Vec::new();
-    for group in &world.groups {
-        let classes = group.traffic.classes();
-        let known = |class: &String| names.iter().position(|name| name == class);
-        let places: Vec<Option<usize>> = classes.iter().map(known).collect();
-        offsets.push(
-            places
-                .into_iter()
-                .zip(classes)
-                .map(|(place, class)| {
-                    place.unwrap_or_else(|| {
-                        names.push(class.clone());
-                        names.len() - 1
-                    })
-                })
-                .collect::<Vec<usize>>(),
-        );
-    }
-    let code = |transfer: &Transfer| {
-        let group = transfer.group.index();
-        transfer.class.map_or(group, |class| offsets[group][class as usize])
-    };
-    label(world.transfers.iter().map(code), &names)
-}
-
 impl World {
     /// Payload of all finite transfers that has arrived in order.
     pub(crate) fn finite_delivered(&self) -> u64 {
-        self.transfers
-            .iter()
-            .filter(|transfer| transfer.bytes.is_some())
-            .map(|transfer| delivered(self, transfer))
-            .sum()
+        let finite = self.transfers.open().filter(|(_, transfer)| transfer.bytes.is_some());
+        self.transfers.finite_over + finite.map(|(_, transfer)| delivered(self, transfer)).sum::<u64>()
     }
 }
 
@@ -250,7 +68,7 @@ pub(crate) fn delivered(world: &World, transfer: &Transfer) -> u64 {
     if transfer.completion.is_some() {
         return transfer.bytes.or(transfer.stopped_at).unwrap_or(0);
     }
-    let Some(flow) = transfer.flow.map(|flow| &world.flows[flow.index()]) else { return 0 };
+    let Some(flow) = transfer.flow.map(|flow| &world.flows[flow]) else { return 0 };
     let arrived = flow.receiver.state.next() - crate::tcp::FIRST_DATA;
     let earlier = transfer.bytes.map_or(0, |bytes| flow.sender.data_end() - crate::tcp::FIRST_DATA - bytes);
     arrived.saturating_sub(earlier)
@@ -365,18 +183,21 @@ pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: 
 pub(crate) fn bin_tables<C: EventCore>(
     world: &World,
     core: &mut C,
+    flows: &FlowTable,
     groups: Vec<String>,
     links: &[String],
-) -> Option<[Table; 2]> {
-    let mut bins = core.ledger().bins.take()?;
-    for transfer in world.transfers.iter().filter(|transfer| !transfer.failed && transfer.start <= world.now) {
-        bins.add_transfer(transfer.group, transfer.start, transfer.completion.unwrap_or(world.now));
-    }
+) -> io::Result<Option<[Table; 2]>> {
+    let Some(mut bins) = core.ledger().bins.take() else { return Ok(None) };
+    flows.for_each(|row| {
+        if !row.failed && row.start <= world.now {
+            bins.add_transfer(row.group, row.start, row.completion.unwrap_or(world.now));
+        }
+    })?;
     let port =
         |link: LinkId| BinnedPort { link: links[link.index()].clone(), rate: world.topology.links[link.index()].rate };
     let ports: Vec<BinnedPort> = core.ledger().observed().map(port).collect();
     let watched = core.ledger().observed().position(|link| link == world.topology.bottleneck);
-    Some(bins.into_tables(groups, &ports, watched, world.now))
+    Ok(Some(bins.into_tables(groups, &ports, watched, world.now)))
 }
 
 pub(crate) fn request_table(world: &World, groups: &[String]) -> Table {

@@ -4,21 +4,25 @@ use crate::ids::{FlowId, GroupId, NodeId, TransferId};
 pub use crate::measure::timeouts::TimeoutCause;
 use crate::packet::Stamp;
 use crate::rng::Stream;
-use crate::roles::PathRequest;
+use crate::roles::{Announcement, PathRequest};
 use crate::schemes::FlowFacts;
 use crate::sim::event::{Class, EventCore};
-use crate::sim::flow::{Flow, Offers, Purpose, ReceiverSide, Wire};
-use crate::sim::ideal;
-use crate::sim::world::World;
+use crate::sim::flow::{Flow, Purpose, ReceiverSide, Wire};
+use crate::sim::ideal::Alone;
+use crate::sim::paths::{Offers, choose};
+use crate::sim::rows::Rows;
+use crate::sim::tables::row;
+use crate::sim::world::{RunError, World};
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::{Sender, State};
 use crate::traffic::{Connection, Request, Traffic, TrafficAction, TrafficCx, TransferSpec};
 use crate::units::Time;
 use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
 
 /// Counters of a flow, to tell the transfers of one connection apart.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     pub(crate) retransmissions: u64,
     pub(crate) loss_probes: u64,
@@ -61,8 +65,8 @@ impl Counters {
     }
 }
 
-/// One transfer: a row of the flow table.
-#[derive(Clone, Debug)]
+/// One transfer that is not over, or that has no end.
+#[derive(Debug)]
 pub(crate) struct Transfer {
     pub(crate) group: GroupId,
     pub(crate) from: NodeId,
@@ -138,10 +142,52 @@ impl Group {
     }
 }
 
-impl Transfer {
-    /// Whether it came too late for its deadline, or will, seen at `now`.
-    pub(crate) fn missed_deadline(&self, now: Time) -> bool {
-        self.deadline.is_some_and(|deadline| self.failed || self.completion.unwrap_or(now) > deadline)
+/// Transfers by number: those that are not over, and a row of each that is.
+#[derive(Debug, Default)]
+pub(crate) struct Transfers {
+    open: BTreeMap<TransferId, Box<Transfer>>,
+    pub(crate) rows: Rows,
+    count: usize,
+    /// Some have an end.
+    pub(crate) any_finite: bool,
+    /// Payload of those that are over and had one.
+    pub(crate) finite_over: u64,
+}
+
+impl Transfers {
+    /// All of them so far: the next one's number.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+    /// Adds the next one.
+    fn push(&mut self, transfer: Transfer) {
+        self.any_finite |= transfer.bytes.is_some();
+        self.open.insert(TransferId::new(self.count), Box::new(transfer));
+        self.count += 1;
+    }
+    /// Those that are not over, in the order of their numbers.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (TransferId, &Transfer)> {
+        self.open.iter().map(|(id, transfer)| (*id, &**transfer))
+    }
+    /// The same.
+    pub(crate) fn open_mut(&mut self) -> impl Iterator<Item = (TransferId, &mut Transfer)> {
+        self.open.iter_mut().map(|(id, transfer)| (*id, &mut **transfer))
+    }
+    fn get(&self, id: TransferId) -> Option<&Transfer> {
+        self.open.get(&id).map(|transfer| &**transfer)
+    }
+}
+
+impl Index<TransferId> for Transfers {
+    type Output = Transfer;
+    fn index(&self, id: TransferId) -> &Transfer {
+        &self.open[&id]
+    }
+}
+
+impl IndexMut<TransferId> for Transfers {
+    fn index_mut(&mut self, id: TransferId) -> &mut Transfer {
+        self.open.get_mut(&id).expect("the transfer is not over")
     }
 }
 
@@ -159,7 +205,7 @@ impl World {
             now,
             senders: &state.senders,
             receivers: &state.receivers,
-            next: TransferId::new(self.transfers.len()),
+            next: TransferId::new(self.transfers.count()),
             stream: &mut state.stream,
             actions: &mut actions,
         };
@@ -168,10 +214,7 @@ impl World {
             match action {
                 TrafficAction::Query => self.begin_query(GroupId::new(group)),
                 TrafficAction::Transfer(spec) => self.plan_transfer(GroupId::new(group), &spec, now, core),
-                TrafficAction::Fail(why) => {
-                    self.failure.get_or_insert(why);
-                    self.over = true;
-                }
+                TrafficAction::Fail(what) => self.fail(RunError::Input { at: now, what }),
                 TrafficAction::Wake(at) => {
                     self.groups[group].wakes += 1;
                     core.schedule(at.max(now), Class::Traffic, group);
@@ -205,9 +248,9 @@ impl World {
             query.bytes += spec.bytes.unwrap_or(0);
         }
         self.open += usize::from(spec.bytes.is_some());
-        core.schedule(start, Class::TransferStart, self.transfers.len());
+        core.schedule(start, Class::TransferStart, self.transfers.count());
         if let Some(stop) = spec.stop {
-            core.schedule(stop.max(start), Class::TransferStop, self.transfers.len());
+            core.schedule(stop.max(start), Class::TransferStop, self.transfers.count());
         }
         self.transfers.push(Transfer {
             group,
@@ -235,11 +278,11 @@ impl World {
 
     /// A transfer begins: with its request, if it has one, or with its data.
     pub(crate) fn start_transfer<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
-        let transfer = &self.transfers[id.index()];
+        let transfer = &self.transfers[id];
         if self.window_start.is_none() && self.warmup == Time::ZERO && transfer.bytes.is_some() {
             self.open_window(now, core);
         }
-        let transfer = &mut self.transfers[id.index()];
+        let transfer = &mut self.transfers[id];
         match transfer.request {
             Some(request) if !transfer.asked => {
                 transfer.asked = true;
@@ -251,21 +294,21 @@ impl World {
 
     /// The client asks on a flow of its own, in the opposite direction on the same connection.
     fn send_request<C: EventCore>(&mut self, id: TransferId, request: Request, now: Time, core: &mut C) {
-        let transfer = &self.transfers[id.index()];
+        let transfer = &self.transfers[id];
         let (group, from, to, connection) = (transfer.group, transfer.from, transfer.to, transfer.connection);
         let known = self.known_flows(group, connection).0;
         let flow = known.unwrap_or_else(|| self.open_flow(group, to, from, Some(request.bytes), id, core));
         if let Connection::Persistent(slot) = connection {
             self.groups[group.index()].connections.entry(slot).or_default().0 = Some(flow);
         }
-        self.flows[flow.index()].purpose = Purpose::Request(id);
+        self.flows[flow].purpose = Purpose::Request(id);
         let before = self.counters(flow, core);
-        self.transfers[id.index()].requesting = Some((flow, before));
+        self.transfers[id].requesting = Some((flow, before));
         self.push_data(flow, Some(request.bytes), connection != Connection::Fresh, false, now, core);
     }
 
     fn send_data<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
-        let transfer = &self.transfers[id.index()];
+        let transfer = &self.transfers[id];
         let (group, from, to, bytes) = (transfer.group, transfer.from, transfer.to, transfer.bytes);
         let (connection, asked) = (transfer.connection, transfer.asked);
         let known = self.known_flows(group, connection).1;
@@ -273,12 +316,12 @@ impl World {
         if let Connection::Persistent(slot) = connection {
             self.groups[group.index()].connections.entry(slot).or_default().1 = Some(flow);
         }
-        self.flows[flow.index()].transfer = id;
+        self.flows[flow].transfer = id;
         if known.is_none() {
-            self.flows[flow.index()].probed = self.probes.choose();
+            self.flows[flow].probed = self.probes.choose();
         }
         let before = self.counters(flow, core);
-        let transfer = &mut self.transfers[id.index()];
+        let transfer = &mut self.transfers[id];
         transfer.flow = Some(flow);
         transfer.before = before;
         // An answer goes out on the connection that its request has opened.
@@ -288,12 +331,12 @@ impl World {
 
     /// The sender of endless data closes, unless its handshake was given up.
     pub(crate) fn stop_transfer<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
-        let transfer = &self.transfers[id.index()];
-        let Some(flow) = transfer.flow.filter(|_| !transfer.failed) else { return };
+        let transfer = self.transfers.get(id).filter(|transfer| !transfer.failed);
+        let Some(flow) = transfer.and_then(|transfer| transfer.flow) else { return };
         self.with_sender(flow, now, core, |sender, cfg, io| sender.close(now, cfg, io));
-        let end = self.flows[flow.index()].sender.data_end();
-        self.flows[flow.index()].receiver.boundary = end;
-        self.transfers[id.index()].stopped_at = Some(end - FIRST_DATA);
+        let end = self.flows[flow].sender.data_end();
+        self.flows[flow].receiver.boundary = end;
+        self.transfers[id].stopped_at = Some(end - FIRST_DATA);
     }
 
     /// Request and data flow of an open connection, as far as it has them.
@@ -316,18 +359,20 @@ impl World {
         now: Time,
         core: &mut C,
     ) {
-        let flow = &self.flows[id.index()];
+        let flow = &self.flows[id];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let peer_window = (endpoint.buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
-        let deadline = self.deadline(id);
-        if !open && self.flows[id.index()].sender.congestion_control().announces() {
-            self.flows[id.index()].wire.announcement = self.announced(id).field();
+        let carried = self.carried(id);
+        self.flows[id].carried = carried;
+        let deadline = carried.deadline;
+        if !open && self.flows[id].sender.congestion_control().announces() {
+            self.flows[id].wire.announcement = self.announced(id).field();
         }
-        let sender = &mut self.flows[id.index()].sender;
+        let sender = &mut self.flows[id].sender;
         sender.announce(bytes, deadline);
         sender.push_data(bytes, fin);
         let boundary = if bytes.is_some() { sender.data_end() } else { u64::MAX };
-        let side = &mut self.flows[id.index()].receiver;
+        let side = &mut self.flows[id].receiver;
         side.boundary = boundary;
         side.unannounced = open;
         self.with_sender(id, now, core, |sender, cfg, io| match sender.state() {
@@ -346,11 +391,11 @@ impl World {
         transfer: TransferId,
         core: &mut C,
     ) -> FlowId {
-        let id = FlowId::new(self.flows.len());
+        let id = FlowId::new(self.flows.count());
         let index = self.groups[group.index()].endpoint;
         let mss = self.endpoints[index].sender.mss;
         let scheme = self.endpoints[index].scheme;
-        let idle_rtt = self.schemes[scheme].wants_idle_rtt().then(|| ideal::round_trip(self, from, to, mss));
+        let idle_rtt = self.schemes[scheme].wants_idle_rtt().then(|| Alone::between(self, from, to).round_trip(mss));
         let endpoint = &self.endpoints[index];
         let rate = self.hosts[from.index()].as_ref().map(|host| self.topology.links[host.uplink.index()].rate);
         let facts = FlowFacts {
@@ -387,6 +432,7 @@ impl World {
             wire,
             purpose: Purpose::Data,
             transfer,
+            carried: Announcement::default(),
             timeouts: [0; TimeoutCause::ALL.len()],
             window_probes: 0,
             loss_probes: 0,
@@ -409,19 +455,15 @@ impl World {
         scale: u8,
         core: &mut C,
     ) -> Wire {
-        let mut choose = |from: NodeId, to: NodeId| {
-            let offsets = self.paths.between(from, to, &self.topology).to_vec();
-            let host = self.hosts[from.index()].as_mut().expect("flows join hosts");
-            if offsets.len() == 1 {
-                return ((offsets[0], 0), None, offsets);
-            }
-            let request = PathRequest { flow: id, from, to, paths: offsets.len(), cell: 0 };
-            let offers = Offers { paths: &self.paths, offsets: &offsets };
-            let chosen = offers.choose(&mut *host.selector, core.node(host.edge, self.now), &request);
-            (chosen, host.selector.cell().filter(|cell| *cell > 0), offsets)
+        let (number, tag, cell) = self.choose_path(id, from, to, core);
+        let (back, _, _) = self.choose_path(id, to, from, core);
+        let mut take = |from, to, number| self.paths.take(from, to, number, &self.topology);
+        let reverse = take(to, from, back);
+        let cell_paths: Box<[u32]> = match cell {
+            Some((_, paths)) => (0..paths).map(|number| take(from, to, number)).collect(),
+            None => Box::default(),
         };
-        let ((forward, tag), cell, cell_paths) = choose(from, to);
-        let ((reverse, _), _, _) = choose(to, from);
+        let forward = cell_paths.get(number).copied().unwrap_or_else(|| take(from, to, number));
         Wire {
             id,
             forward,
@@ -432,50 +474,72 @@ impl World {
             endpoint: endpoint as u32,
             header: self.header,
             scale,
-            cell_end: cell.map_or(u64::MAX, |cell| cell + FIRST_DATA),
+            cell_end: cell.map_or(u64::MAX, |(cell, _)| cell + FIRST_DATA),
             cell: 0,
-            cell_paths: if cell.is_some() { cell_paths.into() } else { Box::default() },
+            cell_paths,
             tag,
             announcement: 0,
             sent_bytes: 0,
         }
     }
 
+    /// Chooses among the equal paths of a flow: the number, the tag of its packets, and how many bytes are a flowcell and
+    /// how many paths there are, if flowcells take turns.
+    fn choose_path<C: EventCore>(
+        &mut self,
+        flow: FlowId,
+        from: NodeId,
+        to: NodeId,
+        core: &mut C,
+    ) -> (usize, u64, Option<(u64, usize)>) {
+        let paths = self.paths.count(from, to, &self.topology);
+        if paths == 1 {
+            return (0, 0, None);
+        }
+        let host = self.hosts[from.index()].as_mut().expect("flows join hosts");
+        let request = PathRequest { flow, from, to, paths, cell: 0 };
+        let offers = Offers::of(&mut self.paths, from, to, &self.topology);
+        let (number, tag) = choose(&offers, &mut *host.selector, core.node(host.edge, self.now), &request);
+        (number, tag, host.selector.cell().filter(|cell| *cell > 0).map(|cell| (cell, paths)))
+    }
+
     /// All bytes of the transfer in progress on this flow have arrived, in order.
     #[cold]
     pub(crate) fn on_transfer_arrived<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
-        let flow = &mut self.flows[id.index()];
+        let flow = &mut self.flows[id];
         // Until the next transfer is given to the sender nothing more can arrive.
         flow.receiver.boundary = u64::MAX;
+        let transfer = flow.carries();
+        let fresh = self.transfers[transfer].connection == Connection::Fresh;
         match flow.purpose {
-            Purpose::Request(transfer) => {
+            Purpose::Request(_) => {
                 self.close_request(transfer, core);
                 self.on_request_arrived(transfer, now, core);
             }
-            Purpose::Data => {
-                let transfer = flow.transfer;
-                self.complete(transfer, id, now, core);
-            }
+            Purpose::Data => self.complete(transfer, id, now, core),
+        }
+        if fresh {
+            self.close_flow(id, core);
         }
     }
 
     /// What was counted for the request of a transfer so far belongs to the transfer.
     pub(crate) fn close_request<C: EventCore>(&mut self, id: TransferId, core: &mut C) {
-        if let Some((flow, before)) = self.transfers[id.index()].requesting.take() {
-            self.transfers[id.index()].request_counters = self.counters(flow, core).since(&before);
+        if let Some((flow, before)) = self.transfers[id].requesting.take() {
+            self.transfers[id].request_counters = self.counters(flow, core).since(&before);
         }
     }
 
     /// The server thinks, then answers.
     fn on_request_arrived<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
-        let transfer = &self.transfers[id.index()];
+        let transfer = &self.transfers[id];
         let think = transfer.request.map_or(Time::ZERO, |request| request.think);
         core.schedule(now + think, Class::TransferStart, id.index());
     }
 
     fn complete<C: EventCore>(&mut self, id: TransferId, flow: FlowId, now: Time, core: &mut C) {
         let after = self.counters(flow, core);
-        let transfer = &mut self.transfers[id.index()];
+        let transfer = &mut self.transfers[id];
         transfer.completion = Some(now);
         transfer.after = Some(after);
         let (group, query, start) = (transfer.group, transfer.query, transfer.start);
@@ -498,17 +562,26 @@ impl World {
         if let Some(bins) = &mut core.ledger().bins {
             bins.add_completion(group, now, now - start);
         }
+        self.close_transfer(id, core);
         self.ask_traffic(group.index(), now, core, |traffic, cx| traffic.on_complete(cx, id));
         self.see_whether_finished();
     }
 
+    /// Nothing of a transfer changes any more: its row remains.
+    pub(crate) fn close_transfer<C: EventCore>(&mut self, id: TransferId, core: &mut C) {
+        self.close_request(id, core);
+        let Some(transfer) = self.transfers.open.remove(&id) else { return };
+        let row = row(self, &transfer, core);
+        self.transfers.finite_over += row.bytes.map_or(0, |_| row.delivered);
+        if let Err(error) = self.transfers.rows.set(id.index(), row) {
+            self.fail(RunError::spill(&error));
+        }
+    }
+
     /// The handshake was given up: the transfer will not complete.
     pub(crate) fn on_flow_failed<C: EventCore>(&mut self, id: FlowId, now: Time, core: &mut C) {
-        let transfer = match self.flows[id.index()].purpose {
-            Purpose::Request(transfer) => transfer,
-            Purpose::Data => self.flows[id.index()].transfer,
-        };
-        let state = &mut self.transfers[transfer.index()];
+        let transfer = self.flows[id].carries();
+        let state = &mut self.transfers[transfer];
         state.failed = true;
         let group = state.group;
         self.open -= usize::from(state.bytes.is_some());
@@ -519,13 +592,13 @@ impl World {
     /// What was counted for a flow up to now. Marks at dequeue are known once a port is looked at, so the ports on
     /// the flow's way are.
     pub(crate) fn counters<C: EventCore>(&self, flow: FlowId, core: &mut C) -> Counters {
-        let state = &self.flows[flow.index()];
+        let state = &self.flows[flow];
         for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths[..]) {
             for link in self.paths.links(*path) {
                 core.backlog(link, self.now);
             }
         }
-        let book = &core.ledger().flows[flow.index()];
+        let book = &core.ledger().flows[flow];
         Counters {
             retransmissions: state.sender.retransmissions,
             loss_probes: u64::from(state.loss_probes),

@@ -6,14 +6,17 @@ use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
 use crate::roles::{Backlog, Controller, PathSelector, ReceiverAction, SwitchAction, SwitchAgent, WindowControl};
 use crate::schemes::Scheme;
+use crate::sim::by_flow::ByFlow;
 use crate::sim::capture::Capture;
 use crate::sim::event::{Class, Event, EventCore, Slots};
 use crate::sim::faults::Faults;
 use crate::sim::flow::Flow;
+use crate::sim::paths::Paths;
 use crate::sim::probes::Probes;
+use crate::sim::release::Over;
 use crate::sim::switching::{ControlChannel, Mail};
 use crate::sim::tables::delivered;
-use crate::sim::transfers::{Group, Query, Transfer};
+use crate::sim::transfers::{Group, Query, Transfers};
 use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::sender::SenderConfig;
 use crate::topology::Topology;
@@ -47,6 +50,14 @@ pub enum RunError {
         /// Which file and line, and what is wrong there.
         what: String,
     },
+    /// The rows of finished transfers cannot be kept where the caller wants them.
+    #[error("rows of the table of flows: {what}")]
+    Spill {
+        /// The operating system's number of the error, if it has one.
+        code: Option<i32>,
+        /// What it says.
+        what: String,
+    },
     /// Nothing can happen any more although a transfer is not complete.
     #[error("seed {seed}, {at} of simulated time: transfer {transfer} of group \"{group}\" is stuck: {why}")]
     Stuck {
@@ -61,6 +72,12 @@ pub enum RunError {
         /// What its sender waits for.
         why: String,
     },
+}
+
+impl RunError {
+    pub(crate) fn spill(error: &std::io::Error) -> Self {
+        Self::Spill { code: error.raw_os_error(), what: error.to_string() }
+    }
 }
 
 /// What the end points of one traffic group have in common.
@@ -102,7 +119,7 @@ pub(crate) struct World {
     pub(crate) endpoints: Vec<Endpoint>,
     /// Bytes of headers in every packet, link layer included.
     pub(crate) header: u16,
-    pub(crate) paths: crate::sim::flow::Paths,
+    pub(crate) paths: Paths,
     pub(crate) hosts: Vec<Option<Host>>,
     pub(crate) switches: Vec<Option<Box<dyn SwitchAgent>>>,
     pub(crate) has_agents: bool,
@@ -116,8 +133,9 @@ pub(crate) struct World {
     pub(crate) channel: ControlChannel,
     /// Packets that a switch agent changed.
     pub(crate) rewritten: u64,
-    pub(crate) flows: Vec<Flow>,
-    pub(crate) transfers: Vec<Transfer>,
+    pub(crate) flows: ByFlow<Flow>,
+    pub(crate) over_flows: Over,
+    pub(crate) transfers: Transfers,
     pub(crate) queries: Vec<Query>,
     pub(crate) groups: Vec<Group>,
     /// Timers of receiving hosts: host, scheme and token.
@@ -144,7 +162,7 @@ pub(crate) struct World {
     /// All finite transfers are complete.
     pub(crate) finished: bool,
     /// Why the run cannot go on.
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Option<RunError>,
     /// That, or the duration is over.
     pub(crate) over: bool,
     pub(crate) hops: u64,
@@ -194,13 +212,19 @@ impl World {
                 }
             }
         }
-        if let Some(what) = self.failure.take() {
-            return Err(RunError::Input { at: self.now, what });
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
         self.events += self.hops;
         self.events -= self.stale_timers;
         core.settle(self.now);
         self.check(core)
+    }
+
+    /// The run cannot go on; the first reason counts.
+    pub(crate) fn fail(&mut self, why: RunError) {
+        self.failure.get_or_insert(why);
+        self.over = true;
     }
 
     fn start<C: EventCore>(&mut self, core: &mut C) {
@@ -221,9 +245,8 @@ impl World {
 
     /// The run is over when no finite transfer is open or to come, unless there are endless ones only.
     pub(crate) fn see_whether_finished(&mut self) {
-        let any_finite = self.transfers.iter().any(|transfer| transfer.bytes.is_some());
         let more = self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0);
-        self.finished = any_finite && self.open == 0 && !more;
+        self.finished = self.transfers.any_finite && self.open == 0 && !more;
         self.over |= self.finished;
     }
 
@@ -272,12 +295,7 @@ impl World {
                 self.see_whether_finished();
             }
             Class::Retransmission => self.on_retransmission_timer(FlowId::new(index), now, core),
-            Class::Pacing => {
-                self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_pace(now, cfg, io));
-            }
-            Class::Wake => {
-                self.with_sender(FlowId::new(index), now, core, |sender, cfg, io| sender.on_wake(now, cfg, io));
-            }
+            Class::Pacing | Class::Wake => self.on_sender_timer(FlowId::new(index), class, now, core),
             Class::Resequencing => self.on_resequencing_timer(FlowId::new(index), now, core),
             Class::DelayedAck => self.on_delayed_ack(FlowId::new(index), now, core),
             Class::Host => self.on_host_timer(index, now, core),
@@ -292,6 +310,16 @@ impl World {
             Class::Stop => {
                 self.over = true;
             }
+        }
+    }
+
+    /// A timer of a sender that is none for retransmissions.
+    fn on_sender_timer<C: EventCore>(&mut self, flow: FlowId, class: Class, now: Time, core: &mut C) {
+        if self.flows.get(flow).is_some() {
+            self.with_sender(flow, now, core, |sender, cfg, io| match class {
+                Class::Pacing => sender.on_pace(now, cfg, io),
+                _ => sender.on_wake(now, cfg, io),
+            });
         }
     }
 
@@ -313,9 +341,9 @@ impl World {
         for group in &mut self.groups {
             group.delivered_before = group.delivered;
         }
-        for i in 0..self.transfers.len() {
-            self.transfers[i].delivered_before = delivered(self, &self.transfers[i]);
-        }
+        let mut transfers = std::mem::take(&mut self.transfers);
+        transfers.open_mut().for_each(|(_, transfer)| transfer.delivered_before = delivered(self, transfer));
+        self.transfers = transfers;
         self.finite_before = self.finite_delivered();
         self.window_start = Some(now);
     }

@@ -334,6 +334,19 @@ impl Sender {
     pub fn state(&self) -> State {
         self.state
     }
+    /// Whether nothing comes of this sender any more unless it is given data: all that it sent is acknowledged, and no
+    /// timer that means something is pending.
+    pub fn is_quiet(&self) -> bool {
+        let no_timer = self.deadline.is_never();
+        match self.state {
+            State::Finished => no_timer,
+            State::Established => {
+                let done = self.una == self.max_sent && self.una == self.stream_end();
+                done && no_timer && self.wake_at.is_never() && !self.pace_armed
+            }
+            State::Closed | State::SynSent | State::Failed => false,
+        }
+    }
     /// Whether loss recovery is in progress.
     pub fn in_recovery(&self) -> bool {
         match self.recovery {

@@ -13,12 +13,12 @@ mod star;
 mod tests;
 mod tree;
 mod two_switch;
+mod ways;
 
 use crate::ids::{LinkId, NodeId};
 use crate::roles::SwitchPort;
 use crate::spec::{Param, Params, SpecError};
 use crate::units::{Rate, Time};
-use std::collections::BTreeMap;
 
 /// A topology that a scenario can name.
 pub struct TopologyRow {
@@ -97,6 +97,7 @@ pub struct Topology {
 }
 
 pub use select::BY_PART;
+pub use ways::Ways;
 
 /// The key of `[network]` that holds the buffer of every port that has no key of its own.
 const BUFFER: &str = "buffer";
@@ -216,51 +217,6 @@ impl Topology {
     /// Where a link ends.
     pub fn end(&self, link: LinkId) -> NodeId {
         self.links[link.index()].to
-    }
-
-    /// Every shortest path from one host to another, each a list of links, in link order.
-    ///
-    /// Only switches forward, so the search follows the cables between switches, however many hosts these have.
-    pub fn paths(&self, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
-        let distance = self.distances(to);
-        let far = |link: &&LinkId| distance.get(&self.end(**link)).copied().unwrap_or(u32::MAX);
-        let uplinks = &self.egress[from.index()];
-        let least = uplinks.iter().map(|link| far(&link)).min().unwrap_or(u32::MAX);
-        let mut done = Vec::new();
-        let nearest = uplinks.iter().rev().filter(|link| least < u32::MAX && far(link) == least);
-        let mut open: Vec<Vec<LinkId>> = nearest.map(|link| vec![*link]).collect();
-        while let Some(path) = open.pop() {
-            let node = self.end(path[path.len() - 1]);
-            let longer = |link: LinkId| path.iter().copied().chain([link]).collect();
-            if distance[&node] == 1 {
-                let here = self.egress[to.index()].iter().filter(|link| self.end(**link) == node);
-                done.extend(here.map(|link| longer(twin(*link))));
-            } else {
-                let next = self.trunks[node.index()].iter().rev().filter(|link| far(link) + 1 == distance[&node]);
-                open.extend(next.map(|link| longer(*link)));
-            }
-        }
-        done
-    }
-
-    /// Links from every switch to the host `to`; hosts do not forward. A map, since a network has far more hosts than
-    /// switches and each of them asks.
-    fn distances(&self, to: NodeId) -> BTreeMap<NodeId, u32> {
-        let mut distance = BTreeMap::new();
-        let mut wave: Vec<NodeId> = self.egress[to.index()].iter().map(|link| self.end(*link)).collect();
-        for hops in 1.. {
-            wave.retain(|node| !distance.contains_key(node));
-            if wave.is_empty() {
-                break;
-            }
-            distance.extend(wave.iter().map(|node| (*node, hops)));
-            // Cables have both directions, so a switch's neighbours are where its own links end.
-            wave = wave.iter().flat_map(|node| &self.trunks[node.index()]).map(|link| self.end(*link)).collect();
-            // Each switch once: in a fat-tree every one is met from many sides, and their ways would multiply.
-            wave.sort_unstable();
-            wave.dedup();
-        }
-        distance
     }
 
     /// Round-trip propagation delay of a path and its reverse.

@@ -129,6 +129,10 @@ impl WindowControl for Interface {
         AckVerdict::Send
     }
 
+    fn knows(&self, flow: FlowId) -> bool {
+        self.flows.contains_key(&flow)
+    }
+
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, token: u64) {
         if token == HALF_SLOT {
             self.turn(cx);

@@ -200,6 +200,10 @@ impl WindowControl for Host {
         }
     }
 
+    fn knows(&self, id: FlowId) -> bool {
+        self.slots.contains_key(&id)
+    }
+
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("acks-waiting", self.waiting() as f64);
         show("granted-segments", self.in_flight() as f64);

@@ -55,7 +55,8 @@ fn difference(one: &Outcome, other: &Outcome) -> Option<String> {
     if one.hash() == other.hash() {
         return None;
     }
-    for (left, right) in one.tables.iter().zip(&other.tables) {
+    let tables = |outcome| Outcome::table_names(outcome).filter_map(|name| outcome.table(name));
+    for (left, right) in tables(one).zip(tables(other)) {
         if let Some(place) = table_difference(left, right) {
             return Some(format!("table {}{place}", left.name));
         }

@@ -1,6 +1,7 @@
 //! The laws that every run is held to: each is broken once, and the run must say so.
 
 use super::bench::{Parts, instead, scenario, star};
+use crate::ids::FlowId;
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
 use crate::schemes::NewReno;
 use crate::sim::build::{Substitutes, build};
@@ -44,25 +45,25 @@ fn says(what: &str, words: &[&str]) {
 
 #[test]
 fn a_lost_packet_is_missed() {
-    says(&after(|world, _| world.flows[3].arrived -= 1), &["flow 3 sent", "packets"]);
-    says(&after(|_, core| core.ledger().flows[2].drops += 1), &["flow 2 sent", "packets"]);
+    says(&after(|world, _| world.flows[FlowId::new(3)].arrived -= 1), &["flow 3 sent", "packets"]);
+    says(&after(|_, core| core.ledger().flows[FlowId::new(2)].drops += 1), &["flow 2 sent", "packets"]);
 }
 
 #[test]
 fn lost_bytes_are_missed_in_both_directions() {
-    says(&after(|world, _| world.flows[1].arrived_bytes -= 1), &["flow 1 sent", "bytes"]);
-    says(&after(|world, _| world.flows[1].ack_bytes_arrived += 40), &["flow 1 sent", "bytes"]);
-    says(&after(|world, _| world.flows[0].wire.sent_bytes += 1500), &["flow 0 sent", "bytes"]);
-    says(&after(|_, core| core.ledger().flows[0].dropped_bytes -= 1), &["flow 0 sent", "bytes"]);
+    says(&after(|world, _| world.flows[FlowId::new(1)].arrived_bytes -= 1), &["flow 1 sent", "bytes"]);
+    says(&after(|world, _| world.flows[FlowId::new(1)].ack_bytes_arrived += 40), &["flow 1 sent", "bytes"]);
+    says(&after(|world, _| world.flows[FlowId::new(0)].wire.sent_bytes += 1500), &["flow 0 sent", "bytes"]);
+    says(&after(|_, core| core.ledger().flows[FlowId::new(0)].dropped_bytes -= 1), &["flow 0 sent", "bytes"]);
 }
 
 #[test]
 fn what_no_switch_kept_cannot_leave_it() {
     let what = after(|world, core| {
-        let book = &mut core.ledger().flows[0];
+        let book = &mut core.ledger().flows[FlowId::new(0)];
         (book.kept, book.kept_bytes) = (-1, -1500);
-        world.flows[0].arrived += 1;
-        world.flows[0].arrived_bytes += 1500;
+        world.flows[FlowId::new(0)].arrived += 1;
+        world.flows[FlowId::new(0)].arrived_bytes += 1500;
     });
     says(&what, &["flow 0 sent", "-1 are kept"]);
 }
@@ -98,7 +99,7 @@ fn windows_stay_above_zero() {
     let Err(RunError::Broken { seed: 42, at, what }) = world.run(&mut core, None) else { panic!("not noticed") };
     says(&what, &["flow f0", "cwnd: -1"]);
     assert!(at > Time::ZERO && at < world.now, "when it happened, not at the end: {at}");
-    says(&after(|world, _| world.flows[4].sender.forge_window(f64::NAN)), &["flow 4", "NaN"]);
+    says(&after(|world, _| world.flows[FlowId::new(4)].sender.forge_window(f64::NAN)), &["flow 4", "NaN"]);
 }
 
 /// Runs a busy star whose books hold the port to the receiver to another limit than the port itself keeps to.

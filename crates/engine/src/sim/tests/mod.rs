@@ -13,6 +13,7 @@ mod laws;
 mod path_selector;
 mod queue_discipline;
 mod random;
+mod release;
 mod retransmissions;
 mod switch_agent;
 mod window_control;

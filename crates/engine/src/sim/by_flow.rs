@@ -1,0 +1,62 @@
+//! What is kept of each flow for as long as something may still happen to it.
+
+use crate::ids::FlowId;
+use std::ops::{Index, IndexMut};
+
+/// Something of every flow that is not over. Handles are never given twice, since tables and schemes name flows by them;
+/// of one that is over an empty place remains.
+#[derive(Debug)]
+pub(crate) struct ByFlow<T> {
+    /// By handle.
+    places: Vec<Option<Box<T>>>,
+}
+
+impl<T> Default for ByFlow<T> {
+    fn default() -> Self {
+        Self { places: Vec::new() }
+    }
+}
+
+impl<T> ByFlow<T> {
+    /// Flows so far, those that are over included: the next one's handle.
+    pub(crate) fn count(&self) -> usize {
+        self.places.len()
+    }
+    /// That of the next flow.
+    pub(crate) fn push(&mut self, item: T) {
+        self.places.push(Some(Box::new(item)));
+    }
+    /// That of a flow, unless it is over.
+    #[inline(always)]
+    pub(crate) fn get(&self, flow: FlowId) -> Option<&T> {
+        self.places.get(flow.index())?.as_deref()
+    }
+    /// That of a flow, unless it is over.
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self, flow: FlowId) -> Option<&mut T> {
+        self.places.get_mut(flow.index())?.as_deref_mut()
+    }
+    /// A flow is over.
+    pub(crate) fn take(&mut self, flow: FlowId) -> Option<Box<T>> {
+        self.places.get_mut(flow.index())?.take()
+    }
+    /// Those of all flows that are not over, in the order of their handles.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FlowId, &T)> {
+        self.places.iter().enumerate().filter_map(|(i, place)| Some((FlowId::new(i), place.as_deref()?)))
+    }
+}
+
+impl<T> Index<FlowId> for ByFlow<T> {
+    type Output = T;
+    #[inline(always)]
+    fn index(&self, flow: FlowId) -> &T {
+        self.get(flow).expect("the flow is not over")
+    }
+}
+
+impl<T> IndexMut<FlowId> for ByFlow<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, flow: FlowId) -> &mut T {
+        self.get_mut(flow).expect("the flow is not over")
+    }
+}

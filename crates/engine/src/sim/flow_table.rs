@@ -1,0 +1,310 @@
+//! The table of flows: a row per transfer, made some rows at a time since there may be millions.
+
+use crate::measure::table::{Column, Data, Table, digest_head, digest_name};
+use crate::sim::rows::{Row, Rows};
+use crate::sim::transfers::{Group, TimeoutCause};
+use crate::units::Time;
+use sha2::Sha256;
+use std::io;
+
+/// How a column reads a row.
+#[derive(Clone, Copy)]
+enum Read {
+    /// Its number.
+    Number,
+    Count(fn(&Row) -> u64),
+    MayCount(fn(&Row) -> Option<u64>),
+    Real(fn(&Row) -> f64),
+    MayReal(fn(&Row) -> Option<f64>),
+    Flag(fn(&Row) -> bool),
+    Group,
+    Class,
+    Cause(TimeoutCause),
+}
+
+/// A column: name, unit, definition and values.
+#[derive(Clone, Copy)]
+struct FlowColumn(&'static str, &'static str, &'static str, Read);
+
+/// What each transfer is.
+const IDENTITY: &[FlowColumn] = &[
+    FlowColumn("flow", "", "Number of the transfer, in the order of planning.", Read::Number),
+    FlowColumn("group", "", "Traffic group.", Read::Group),
+    FlowColumn("class", "", "Its class, if a list of flows gives it one, else the traffic group.", Read::Class),
+    FlowColumn("src", "", "Sending host.", Read::Count(|row| row.from.index() as u64)),
+    FlowColumn("dst", "", "Receiving host.", Read::Count(|row| row.to.index() as u64)),
+    FlowColumn(
+        "connection",
+        "",
+        "Flow handle of its connection, once it has begun.",
+        Read::MayCount(|row| row.flow.map(|flow| flow.index() as u64)),
+    ),
+    FlowColumn("query", "", "Query that it belongs to, if any.", Read::MayCount(|row| row.query.map(u64::from))),
+    FlowColumn("bytes", "B", "Size; none for endless data.", Read::MayCount(|row| row.bytes)),
+];
+
+/// When it came, and how fast.
+const TIMING: &[FlowColumn] = &[
+    FlowColumn(
+        "delivered_bytes",
+        "B",
+        "Payload that arrived in order by the end of the run.",
+        Read::Count(|row| row.delivered),
+    ),
+    FlowColumn("start_s", "s", "When its SYN, request or first byte left.", Read::Real(|row| row.start.secs())),
+    FlowColumn(
+        "completion_s",
+        "s",
+        "When its last byte arrived in order.",
+        Read::MayReal(|row| row.completion.map(Time::secs)),
+    ),
+    FlowColumn(
+        "deadline_s",
+        "s",
+        "When its last byte should have arrived; none if it is in no hurry.",
+        Read::MayReal(|row| row.deadline.map(Time::secs)),
+    ),
+    FlowColumn(
+        "fct_s",
+        "s",
+        "Flow completion time: completion minus start; none for endless data, even if it was stopped.",
+        Read::MayReal(Row::fct),
+    ),
+    FlowColumn(
+        "ideal_s",
+        "s",
+        "Completion time alone in the network and with an unlimited window.",
+        Read::MayReal(|row| row.ideal.map(Time::secs)),
+    ),
+    FlowColumn(
+        "ideal_hpcc_s",
+        "s",
+        "Base round trip plus wire bytes over the path's lowest rate: what HPCC divides by.",
+        Read::MayReal(|row| row.standalone.map(Time::secs)),
+    ),
+    FlowColumn(
+        "slowdown",
+        "1",
+        "fct_s over ideal_s.",
+        Read::MayReal(|row| Some(row.fct()? / row.ideal.map(Time::secs)?)),
+    ),
+    FlowColumn(
+        "goodput_bps",
+        "bit/s",
+        "Payload over completion time; of a transfer without one, over its part of the window of goodput.",
+        Read::MayReal(|row| Some(row.rate? * 8.0)),
+    ),
+];
+
+/// What was lost and marked, but for the causes of timeouts.
+const TROUBLE: [&[FlowColumn]; 2] = [
+    &[
+        FlowColumn(
+            "retransmissions",
+            "1",
+            "Segments and SYNs sent again, those of its request included.",
+            Read::Count(|row| row.counters.retransmissions),
+        ),
+        FlowColumn(
+            "timeouts",
+            "1",
+            "Expired retransmission timers, those of SYNs and of its request included.",
+            Read::Count(|row| row.counters.timeout_count()),
+        ),
+    ],
+    &[
+        FlowColumn(
+            "loss_probes",
+            "1",
+            "Tail loss probes sent (RFC 8985).",
+            Read::Count(|row| row.counters.loss_probes),
+        ),
+        FlowColumn("marks", "1", "Its segments that were marked.", Read::Count(|row| row.counters.marks)),
+        FlowColumn("drops", "1", "Its segments that were dropped.", Read::Count(|row| row.counters.drops)),
+        FlowColumn("failed", "", "The handshake was given up.", Read::Flag(|row| row.failed)),
+    ],
+];
+
+fn columns() -> impl Iterator<Item = FlowColumn> {
+    let causes =
+        TimeoutCause::ALL.map(|cause| FlowColumn(cause.column(), "1", cause.description(), Read::Cause(cause)));
+    let [counts, rest] = TROUBLE;
+    let before = [IDENTITY, TIMING, counts].into_iter().flatten().copied();
+    before.chain(causes).chain(rest.iter().copied())
+}
+
+/// The table of flows of a run that is over.
+#[derive(Debug)]
+pub struct FlowTable {
+    rows: Rows,
+    count: usize,
+    labels: Labels,
+}
+
+/// What groups and classes are called.
+#[derive(Debug)]
+struct Labels {
+    groups: Vec<String>,
+    /// Groups of one name as a class share it.
+    classes: Vec<String>,
+    /// By group and class within it, which of `classes` it is.
+    places: Vec<Vec<u32>>,
+}
+
+impl Labels {
+    fn of(groups: &[Group]) -> Self {
+        let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+        let (mut classes, mut places) = (names.clone(), Vec::new());
+        for group in groups {
+            // A class of this group that another one has as well, or that is called like a group, is the same.
+            let known = classes.len();
+            let mut place = |class: &String| {
+                classes[..known].iter().position(|name| name == class).unwrap_or_else(|| {
+                    classes.push(class.clone());
+                    classes.len() - 1
+                }) as u32
+            };
+            places.push(group.traffic.classes().iter().map(&mut place).collect());
+        }
+        Self { groups: names, classes, places }
+    }
+
+    fn class(&self, row: &Row) -> u32 {
+        let group = row.group.index();
+        row.class.map_or(group as u32, |class| self.places[group][class as usize])
+    }
+}
+
+pub(crate) const NAME: &str = "flows";
+const DESCRIPTION: &str = "One row per transfer.";
+
+/// Rows that are turned into columns together, where that is not for the whole table.
+const BATCH: usize = 1 << 16;
+
+impl FlowTable {
+    pub(crate) fn new(rows: Rows, count: usize, groups: &[Group]) -> Self {
+        Self { rows, count, labels: Labels::of(groups) }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.count
+    }
+
+    /// The table in parts, one after the other, each of the same columns.
+    ///
+    /// # Errors
+    /// Rows that were spilled cannot be had back, or what takes the parts fails.
+    pub fn parts(&self, mut take: impl FnMut(&Table) -> io::Result<()>) -> io::Result<()> {
+        let mut waiting = Part::new(&self.labels, columns());
+        let mut result = Ok(());
+        self.rows.for_each(|first, rows| {
+            waiting.add(first, rows);
+            if waiting.rows >= BATCH && result.is_ok() {
+                result = take(&std::mem::replace(&mut waiting, Part::new(&self.labels, columns())).into_table());
+            }
+        })?;
+        result?;
+        if waiting.rows > 0 || self.count == 0 { take(&waiting.into_table()) } else { Ok(()) }
+    }
+
+    /// The whole table.
+    ///
+    /// # Errors
+    /// Rows that were spilled cannot be had back.
+    pub fn whole(&self) -> io::Result<Table> {
+        let mut part = Part::new(&self.labels, columns());
+        self.rows.for_each(|first, rows| part.add(first, rows))?;
+        Ok(part.into_table())
+    }
+
+    /// Feeds the table to a hash as [`Table::digest`] does, column by column, and keeps none of them.
+    pub(crate) fn digest(&self, hasher: &mut Sha256) -> io::Result<()> {
+        digest_name(hasher, NAME, columns().count());
+        for column in columns() {
+            let mut part = Part::new(&self.labels, std::iter::once(column));
+            digest_head(hasher, &part.columns[0], self.count);
+            self.rows.for_each(|first, rows| {
+                part.add(first, rows);
+                part.columns[0].data.digest_values(hasher);
+                part.clear();
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Shows every row.
+    pub(crate) fn for_each(&self, mut take: impl FnMut(&Row)) -> io::Result<()> {
+        self.rows.for_each(|_, rows| rows.iter().for_each(&mut take))
+    }
+}
+
+/// Columns of some rows.
+struct Part<'a> {
+    labels: &'a Labels,
+    reads: Vec<Read>,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl<'a> Part<'a> {
+    fn new(labels: &'a Labels, wanted: impl Iterator<Item = FlowColumn>) -> Self {
+        let (mut reads, mut columns) = (Vec::new(), Vec::new());
+        for FlowColumn(name, unit, description, read) in wanted {
+            reads.push(read);
+            columns.push(Column::new(name, unit, description, empty(read, labels)));
+        }
+        Self { labels, reads, columns, rows: 0 }
+    }
+
+    fn add(&mut self, first: usize, rows: &[Row]) {
+        for (read, column) in self.reads.iter().zip(&mut self.columns) {
+            match (*read, &mut column.data) {
+                (Read::Number, Data::U64(values)) => values.extend((first..first + rows.len()).map(|row| row as u64)),
+                (Read::Count(read), Data::U64(values)) => values.extend(rows.iter().map(read)),
+                (Read::Cause(cause), Data::U64(values)) => {
+                    values.extend(rows.iter().map(|row| u64::from(row.counters.timeouts[cause as usize])));
+                }
+                (Read::MayCount(read), Data::OptU64(values)) => values.extend(rows.iter().map(read)),
+                (Read::Real(read), Data::F64(values)) => values.extend(rows.iter().map(read)),
+                (Read::MayReal(read), Data::OptF64(values)) => values.extend(rows.iter().map(read)),
+                (Read::Flag(read), Data::Bool(values)) => values.extend(rows.iter().map(read)),
+                (Read::Group, Data::Label { codes, .. }) => {
+                    codes.extend(rows.iter().map(|row| row.group.index() as u32));
+                }
+                (Read::Class, Data::Label { codes, .. }) => codes.extend(rows.iter().map(|row| self.labels.class(row))),
+                _ => unreachable!("a column has the data of its kind"),
+            }
+        }
+        self.rows += rows.len();
+    }
+
+    /// Takes the rows out again.
+    fn clear(&mut self) {
+        for (read, column) in self.reads.iter().zip(&mut self.columns) {
+            match &mut column.data {
+                Data::Label { codes, .. } => codes.clear(),
+                data => *data = empty(*read, self.labels),
+            }
+        }
+        self.rows = 0;
+    }
+
+    fn into_table(self) -> Table {
+        Table { name: NAME, description: DESCRIPTION, columns: self.columns }
+    }
+}
+
+/// A column without rows.
+fn empty(read: Read, labels: &Labels) -> Data {
+    let label = |names: &[String]| Data::Label { codes: Vec::new(), names: names.to_vec() };
+    match read {
+        Read::Number | Read::Count(_) | Read::Cause(_) => Data::U64(Vec::new()),
+        Read::MayCount(_) => Data::OptU64(Vec::new()),
+        Read::Real(_) => Data::F64(Vec::new()),
+        Read::MayReal(_) => Data::OptF64(Vec::new()),
+        Read::Flag(_) => Data::Bool(Vec::new()),
+        Read::Group => label(&labels.groups),
+        Read::Class => label(&labels.classes),
+    }
+}

@@ -1,0 +1,133 @@
+//! The paths in use, as packets follow them.
+
+use crate::ids::{LinkId, NodeId};
+use crate::packet::CellTag;
+use crate::roles::{PathCx, PathRequest, PathSelector, Routes};
+use crate::topology::{Topology, Ways, twin};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// Marks the end of a path in the table of paths.
+const END: u32 = u32::MAX;
+
+/// The paths of all flows that are not over, one after the other in one table. A packet carries the index of its next
+/// link.
+///
+/// A network of many hosts has far more pairs of them than flows at work, and of a pair's equal paths a flow takes one. So
+/// none is looked up by its ends: each flow has its own here for as long as it uses it.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    table: Vec<u32>,
+    /// Room of paths that were given back, by their number of links.
+    free: Vec<Vec<u32>>,
+    /// The shortest ways to each switch that has been a destination.
+    ways: BTreeMap<NodeId, Ways>,
+}
+
+impl Paths {
+    /// The link at `hop`, or none at the end of the path.
+    #[inline(always)]
+    pub(crate) fn next(&self, hop: u32) -> Option<LinkId> {
+        let link = self.table[hop as usize];
+        (link != END).then(|| LinkId::new(link as usize))
+    }
+
+    /// The links of the path at `offset`.
+    pub(crate) fn links(&self, offset: u32) -> impl Iterator<Item = LinkId> {
+        self.table[offset as usize..].iter().take_while(|link| **link != END).map(|link| LinkId::new(*link as usize))
+    }
+
+    fn ways(&mut self, to: NodeId, topology: &Topology) -> &Ways {
+        let switch = topology.rack_of(to);
+        self.ways.entry(switch).or_insert_with(|| topology.ways(switch))
+    }
+
+    /// How many equal paths there are.
+    pub(crate) fn count(&mut self, from: NodeId, to: NodeId, topology: &Topology) -> usize {
+        self.ways(to, topology).count(topology.rack_of(from))
+    }
+
+    /// The links of one of them, used or not.
+    pub(crate) fn path(&mut self, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> Vec<LinkId> {
+        path(self.ways(to, topology), from, to, number, topology)
+    }
+
+    /// Puts one of them into the table; returns its offset.
+    pub(crate) fn take(&mut self, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> u32 {
+        let links = self.path(from, to, number, topology);
+        let room = self.free.get_mut(links.len()).and_then(Vec::pop);
+        let offset = room.map_or(self.table.len(), |offset| offset as usize);
+        if room.is_none() {
+            self.table.resize(offset + links.len() + 1, END);
+        }
+        for (place, link) in self.table[offset..].iter_mut().zip(&links) {
+            *place = link.index() as u32;
+        }
+        offset as u32
+    }
+
+    /// The path at `offset` is not used any more.
+    pub(crate) fn give_back(&mut self, offset: u32) {
+        let length = self.links(offset).count();
+        if self.free.len() <= length {
+            self.free.resize_with(length + 1, Vec::new);
+        }
+        self.free[length].push(offset);
+    }
+
+    /// Entries of the table.
+    #[cfg(test)]
+    pub(crate) fn entries(&self) -> usize {
+        self.table.len()
+    }
+}
+
+fn path(ways: &Ways, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> Vec<LinkId> {
+    let (first, last) = (topology.uplink(from), twin(topology.uplink(to)));
+    [first].into_iter().chain(topology.way(ways, topology.rack_of(from), number)).chain([last]).collect()
+}
+
+/// The equal paths between two hosts, of which one is to be chosen.
+pub(crate) struct Offers<'a> {
+    ways: &'a Ways,
+    topology: &'a Topology,
+    from: NodeId,
+    to: NodeId,
+}
+
+impl<'a> Offers<'a> {
+    pub(crate) fn of(paths: &'a mut Paths, from: NodeId, to: NodeId, topology: &'a Topology) -> Self {
+        Self { ways: paths.ways(to, topology), topology, from, to }
+    }
+}
+
+impl Routes for Offers<'_> {
+    fn links(&self, number: usize) -> Vec<LinkId> {
+        path(self.ways, self.from, self.to, number, self.topology)
+    }
+}
+
+/// The equal paths that a flow uses in turn.
+pub(crate) struct InTurn<'a> {
+    pub(crate) paths: &'a Paths,
+    pub(crate) offsets: &'a [u32],
+}
+
+impl Routes for InTurn<'_> {
+    fn links(&self, number: usize) -> Vec<LinkId> {
+        self.offsets.get(number).map_or_else(Vec::new, |offset| self.paths.links(*offset).collect())
+    }
+}
+
+/// Number of the chosen path, and the tag of the packets that take it.
+pub(crate) fn choose(
+    routes: &dyn Routes,
+    selector: &mut dyn PathSelector,
+    node: &mut dyn Any,
+    request: &PathRequest,
+) -> (usize, u64) {
+    let mut cx = PathCx { node, routes, label: None };
+    let number = selector.choose(&mut cx, request).min(request.paths - 1);
+    let tag = cx.label.map_or(0, |label| CellTag { label, cell: request.cell as u32 }.field());
+    (number, tag)
+}

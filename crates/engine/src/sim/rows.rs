@@ -1,0 +1,317 @@
+//! Rows of the flow table: what remains of transfers that are over, in memory or on the caller's disk.
+
+use crate::ids::{FlowId, GroupId, NodeId};
+use crate::sim::transfers::{Counters, TimeoutCause};
+use crate::units::Time;
+use std::io;
+
+/// Where rows wait for the end of a run, so that they take no memory: a file of the caller's.
+pub trait Spill: Send + Sync {
+    /// Puts bytes behind those that are there.
+    ///
+    /// # Errors
+    /// They cannot be kept: the disk is full.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Fills `bytes` with what was put at `offset`.
+    ///
+    /// # Errors
+    /// They cannot be had back.
+    fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
+}
+
+/// What is known of a transfer at its end, or at that of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) group: GroupId,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    /// Its class among those of its group.
+    pub(crate) class: Option<u32>,
+    pub(crate) flow: Option<FlowId>,
+    pub(crate) query: Option<u32>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) delivered: u64,
+    pub(crate) start: Time,
+    pub(crate) completion: Option<Time>,
+    pub(crate) deadline: Option<Time>,
+    pub(crate) ideal: Option<Time>,
+    /// The yardstick of HPCC.
+    pub(crate) standalone: Option<Time>,
+    /// Payload per second: over the completion time, or for a transfer that has none over its part of the window of
+    /// goodput.
+    pub(crate) rate: Option<f64>,
+    pub(crate) counters: Counters,
+    pub(crate) failed: bool,
+}
+
+impl Row {
+    /// Completion time in seconds; none for endless data, even if it was stopped.
+    pub(crate) fn fct(&self) -> Option<f64> {
+        self.bytes?;
+        Some((self.completion? - self.start).secs())
+    }
+
+    /// Whether it came too late for its deadline, or will, seen at `now`.
+    pub(crate) fn missed_deadline(&self, now: Time) -> bool {
+        self.deadline.is_some_and(|deadline| self.failed || self.completion.unwrap_or(now) > deadline)
+    }
+
+    /// Bytes of a row as it is spilled.
+    const BYTES: usize = 162;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let put = |out: &mut Vec<u8>, value: u64| out.extend(value.to_le_bytes());
+        let half = |out: &mut Vec<u8>, value: u32| out.extend(value.to_le_bytes());
+        let or_none = |out: &mut Vec<u8>, value: Option<u64>| {
+            out.push(u8::from(value.is_some()));
+            put(out, value.unwrap_or(0));
+        };
+        for handle in [self.group.index(), self.from.index(), self.to.index()] {
+            half(out, handle as u32);
+        }
+        or_none(out, self.class.map(u64::from));
+        or_none(out, self.flow.map(|flow| flow.index() as u64));
+        or_none(out, self.query.map(u64::from));
+        or_none(out, self.bytes);
+        put(out, self.delivered);
+        put(out, self.start.ps());
+        for time in [self.completion, self.deadline, self.ideal, self.standalone] {
+            or_none(out, time.map(Time::ps));
+        }
+        or_none(out, self.rate.map(f64::to_bits));
+        let Counters { retransmissions, loss_probes, timeouts, drops, marks } = self.counters;
+        for count in [retransmissions, loss_probes, drops, marks] {
+            put(out, count);
+        }
+        for count in timeouts {
+            half(out, count);
+        }
+        out.push(u8::from(self.failed));
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let mut input = Input(bytes);
+        let [group, from, to] = [input.half(), input.half(), input.half()].map(|handle| handle as usize);
+        Self {
+            group: GroupId::new(group),
+            from: NodeId::new(from),
+            to: NodeId::new(to),
+            class: input.or_none().map(|class| class as u32),
+            flow: input.or_none().map(|flow| FlowId::new(flow as usize)),
+            query: input.or_none().map(|query| query as u32),
+            bytes: input.or_none(),
+            delivered: input.whole(),
+            start: Time::from_ps(input.whole()),
+            completion: input.or_none().map(Time::from_ps),
+            deadline: input.or_none().map(Time::from_ps),
+            ideal: input.or_none().map(Time::from_ps),
+            standalone: input.or_none().map(Time::from_ps),
+            rate: input.or_none().map(f64::from_bits),
+            counters: Counters {
+                retransmissions: input.whole(),
+                loss_probes: input.whole(),
+                drops: input.whole(),
+                marks: input.whole(),
+                timeouts: [(); TimeoutCause::ALL.len()].map(|()| input.half()),
+            },
+            failed: input.take::<1>() != [0],
+        }
+    }
+}
+
+/// What is left to read of a row.
+struct Input<'a>(&'a [u8]);
+
+impl Input<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (head, rest) = self.0.split_first_chunk().expect("a row is whole");
+        self.0 = rest;
+        *head
+    }
+    fn half(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+    fn whole(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+    fn or_none(&mut self) -> Option<u64> {
+        let there = self.take::<1>() != [0];
+        let value = self.whole();
+        there.then_some(value)
+    }
+}
+
+/// Rows that are kept and spilled together.
+pub(crate) const PAGE: usize = 256;
+
+/// As many rows with neighbouring numbers.
+#[derive(Debug)]
+enum Page {
+    Here {
+        /// By number within the page; a blank for a transfer that is not over.
+        rows: Vec<Row>,
+        known: usize,
+    },
+    /// All of them are where the rows wait, from this byte on.
+    Spilled(u64),
+}
+
+impl Page {
+    const EMPTY: Self = Self::Here { rows: Vec::new(), known: 0 };
+}
+
+/// The rows of a run, by number of their transfers.
+#[derive(Default)]
+pub(crate) struct Rows {
+    pages: Vec<Page>,
+    spill: Option<Box<dyn Spill>>,
+    spilled: u64,
+}
+
+impl Rows {
+    /// No rows yet; full pages go where `spill` puts them.
+    pub(crate) fn new(spill: Option<Box<dyn Spill>>) -> Self {
+        Self { spill, ..Self::default() }
+    }
+
+    /// Sets the row of a transfer, once.
+    ///
+    /// # Errors
+    /// The rows cannot be spilled.
+    pub(crate) fn set(&mut self, number: usize, row: Row) -> io::Result<()> {
+        let place = number / PAGE;
+        while self.pages.len() <= place {
+            self.pages.push(Page::EMPTY);
+        }
+        let Page::Here { rows, known } = &mut self.pages[place] else { return Ok(()) };
+        let within = number % PAGE;
+        if rows.len() <= within {
+            rows.resize(within + 1, Row::default());
+        }
+        rows[within] = row;
+        *known += 1;
+        if let (Some(spill), PAGE) = (&mut self.spill, *known) {
+            let mut bytes = Vec::with_capacity(PAGE * Row::BYTES);
+            for row in &*rows {
+                row.write(&mut bytes);
+            }
+            debug_assert_eq!(bytes.len(), PAGE * Row::BYTES);
+            spill.append(&bytes)?;
+            self.pages[place] = Page::Spilled(self.spilled);
+            self.spilled += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// The rows, some at a time and in order, once all are set.
+    ///
+    /// # Errors
+    /// The rows that were spilled cannot be had back.
+    pub(crate) fn for_each(&self, mut take: impl FnMut(usize, &[Row])) -> io::Result<()> {
+        let (mut bytes, mut read) = (Vec::new(), Vec::new());
+        for (place, page) in self.pages.iter().enumerate() {
+            let rows = match page {
+                Page::Here { rows, .. } => rows,
+                Page::Spilled(offset) => {
+                    bytes.resize(PAGE * Row::BYTES, 0);
+                    self.spill.as_ref().map_or(Ok(()), |spill| spill.read(*offset, &mut bytes))?;
+                    read.clear();
+                    read.extend(bytes.chunks_exact(Row::BYTES).map(Row::read));
+                    &read
+                }
+            };
+            take(place * PAGE, rows);
+        }
+        Ok(())
+    }
+
+    /// Rows that take memory.
+    #[cfg(test)]
+    pub(crate) fn in_memory(&self) -> usize {
+        let here = |page: &Page| if let Page::Here { rows, .. } = page { rows.len() } else { 0 };
+        self.pages.iter().map(here).sum()
+    }
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rows({} pages, {} bytes spilled)", self.pages.len(), self.spilled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(number: u64) -> Row {
+        let (some, time) = (!number.is_multiple_of(3), |plus: u64| Time::from_us(number + plus));
+        Row {
+            group: GroupId::new(1),
+            from: NodeId::new(number as usize),
+            to: NodeId::new(7),
+            class: some.then_some(number as u32),
+            flow: some.then(|| FlowId::new(number as usize)),
+            query: (!some).then_some(3),
+            bytes: some.then_some(u64::MAX),
+            delivered: number << 40,
+            start: time(0),
+            completion: some.then(|| time(5)),
+            deadline: (!some).then_some(Time::NEVER),
+            ideal: Some(time(1)),
+            standalone: some.then(|| time(2)),
+            rate: Some(number as f64 / 3.0),
+            counters: Counters {
+                retransmissions: 1 << 33,
+                loss_probes: 2,
+                timeouts: [1, 2, 3, 4, u32::MAX],
+                drops: number,
+                marks: 9,
+            },
+            failed: !some,
+        }
+    }
+
+    struct Memory(Vec<u8>);
+
+    impl Spill for Memory {
+        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.0.extend(bytes);
+            Ok(())
+        }
+        fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+            bytes.copy_from_slice(&self.0[offset as usize..][..bytes.len()]);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn rows_come_back_as_they_were_and_in_order() {
+        let numbers = 3 * PAGE + 17;
+        // The later ones are over first.
+        for spill in [None, Some(Memory(Vec::new()))] {
+            let spills = spill.is_some();
+            let mut rows = Rows::new(spill.map(|memory| Box::new(memory) as Box<dyn Spill>));
+            for number in (0..numbers).rev() {
+                rows.set(number, row(number as u64)).expect("there is room");
+            }
+            assert_eq!(rows.in_memory(), if spills { 17 } else { numbers });
+            let mut seen = 0;
+            rows.for_each(|first, some| {
+                assert_eq!(first, seen);
+                some.iter().enumerate().for_each(|(i, found)| assert_eq!(*found, row((first + i) as u64)));
+                seen += some.len();
+            })
+            .expect("they are there");
+            assert_eq!(seen, numbers);
+        }
+    }
+
+    #[test]
+    fn a_page_waits_for_its_last_row() {
+        let mut rows = Rows::new(Some(Box::new(Memory(Vec::new()))));
+        (1..2 * PAGE).for_each(|number| rows.set(number, row(number as u64)).expect("there is room"));
+        assert_eq!(rows.in_memory(), PAGE);
+        rows.set(0, row(0)).expect("there is room");
+        assert_eq!(rows.in_memory(), 0);
+    }
+}

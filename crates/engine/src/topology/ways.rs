@@ -1,0 +1,81 @@
+//! Shortest ways through the switches, of which a network has far too many to list them.
+//!
+//! What is kept of each switch is how far it is from one destination and how many ways lead there. The ways are numbered
+//! in the order in which a search along the links finds them, so any of them can be walked by its number.
+
+use super::{Topology, twin};
+use crate::ids::{LinkId, NodeId};
+
+/// The ways to the hosts at one switch.
+#[derive(Debug)]
+pub struct Ways {
+    to: NodeId,
+    /// By switch: links to that one, and shortest ways there. Hosts do not forward and have none.
+    switches: Vec<(u32, u32)>,
+}
+
+impl Ways {
+    /// How many shortest ways there are from `switch`.
+    pub fn count(&self, switch: NodeId) -> usize {
+        self.switches[switch.index()].1 as usize
+    }
+}
+
+impl Topology {
+    /// Every shortest way to `to`, a switch.
+    pub fn ways(&self, to: NodeId) -> Ways {
+        let mut switches = vec![(u32::MAX, 0_u32); self.nodes.len()];
+        switches[to.index()] = (0, 1);
+        let mut wave = vec![to];
+        for hops in 1.. {
+            let mut next = Vec::new();
+            for node in &wave {
+                let ways = switches[node.index()].1;
+                // Cables have both directions, so a switch's neighbours are where its own links end. Parallel ones count
+                // each, and those of one switch to many of the wave before add up.
+                for link in &self.trunks[node.index()] {
+                    let neighbour = &mut switches[self.end(*link).index()];
+                    if neighbour.0 == u32::MAX {
+                        *neighbour = (hops, 0);
+                        next.push(self.end(*link));
+                    }
+                    if neighbour.0 == hops {
+                        neighbour.1 = neighbour.1.saturating_add(ways);
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            wave = next;
+        }
+        Ways { to, switches }
+    }
+
+    /// The links of way number `way` from `switch`, below [`Ways::count`]. Ways are in link order.
+    pub fn way<'a>(&'a self, ways: &'a Ways, switch: NodeId, way: usize) -> impl Iterator<Item = LinkId> + 'a {
+        let (mut node, mut rest) = (switch, way as u32);
+        std::iter::from_fn(move || {
+            if node == ways.to {
+                return None;
+            }
+            let hops = ways.switches[node.index()].0;
+            let link = self.trunks[node.index()].iter().find(|link| {
+                let (distance, count) = ways.switches[self.end(**link).index()];
+                let here = distance < hops && rest < count;
+                rest -= if distance < hops && !here { count } else { 0 };
+                here
+            });
+            node = self.end(*link?);
+            link.copied()
+        })
+    }
+
+    /// Every shortest path from one host to another, each a list of links, in link order.
+    pub fn paths(&self, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
+        let (first, last) = (self.uplink(from), twin(self.uplink(to)));
+        let ways = self.ways(self.rack_of(to));
+        let way = |way| self.way(&ways, self.rack_of(from), way);
+        (0..ways.count(self.rack_of(from))).map(|i| [first].into_iter().chain(way(i)).chain([last]).collect()).collect()
+    }
+}
