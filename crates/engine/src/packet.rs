@@ -80,6 +80,9 @@ pub struct Stamp(u32);
 
 impl Stamp {
     const SHIFT: u32 = 10;
+    /// An older packet breaks off the run: its age would soon be told as a small one. Ages grow in steps that are much
+    /// smaller than what is left to 4.4 s.
+    pub const OLDEST: Time = Time::from_secs(4);
     /// The stamp of an instant.
     #[inline(always)]
     pub const fn of(now: Time) -> Self {

@@ -27,7 +27,7 @@ def run(
         typer.Option(
             "--pcap",
             help="Also capture what passed the bottleneck; --set measure.capture=senders instead has every "
-            "transmission once, lost ones included.",
+            "transmission once, as it reaches the first switch.",
         ),
     ] = False,
     json: JsonOption = False,

@@ -1,8 +1,8 @@
 //! Packets as a capture file for Wireshark and its kin.
 //!
 //! The format is pcapng (draft-ietf-opsawg-pcapng), little-endian. Each direction of a captured link is an
-//! interface. Times are in picoseconds; Wireshark 4 reads them and keeps whole nanoseconds. The simulator has
-//! no payload, so packets are captured up to the end of their TCP header, and their original length and
+//! interface. Times are in nanoseconds, or in the simulator's picoseconds, of which Wireshark 4 shows wrong times from
+//! 18.4 ms of each second on. The simulator has no payload, so packets are captured up to the end of their TCP header, and their original length and
 //! checksums are those of a payload of zeros. Packets that do carry something are captured whole.
 
 use crate::units::Time;
@@ -19,11 +19,31 @@ const MAX_OPTIONS: usize = 40;
 const SNAP_LENGTH: usize = IP_HEADER + TCP_HEADER + MAX_OPTIONS;
 const TCP: u8 = 6;
 
+/// Unit of the times in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// Nanoseconds; what is below is cut off.
+    Nanoseconds,
+    /// Picoseconds: exact.
+    Picoseconds,
+}
+
+impl Resolution {
+    /// The exponent of ten in `if_tsresol`, and how many picoseconds a unit has.
+    const fn unit(self) -> (u8, u64) {
+        match self {
+            Self::Nanoseconds => (9, 1000),
+            Self::Picoseconds => (12, 1),
+        }
+    }
+}
+
 /// A capture file in memory.
 #[derive(Clone, Debug)]
 pub struct PcapNg {
     bytes: Vec<u8>,
     interfaces: usize,
+    resolution: Resolution,
 }
 
 /// What a captured packet shows of itself.
@@ -64,8 +84,8 @@ pub struct Header<'a> {
 
 impl PcapNg {
     /// A capture of the named link directions, which packets call by their place in this list.
-    pub fn new(interfaces: &[&str]) -> Self {
-        let mut capture = Self { bytes: Vec::new(), interfaces: 0 };
+    pub fn new(interfaces: &[&str], resolution: Resolution) -> Self {
+        let mut capture = Self { bytes: Vec::new(), interfaces: 0, resolution };
         capture.block(SECTION_HEADER, |body| {
             body.extend(0x1A2B_3C4D_u32.to_le_bytes()); // byte-order magic
             body.extend([1, 0, 0, 0]); // version 1.0
@@ -85,12 +105,13 @@ impl PcapNg {
     }
 
     fn add_interface(&mut self, name: &str, snap_length: u32) -> u32 {
+        let (exponent, _) = self.resolution.unit();
         self.block(INTERFACE_DESCRIPTION, |body| {
             body.extend(LINK_TYPE.to_le_bytes());
             body.extend([0, 0]);
             body.extend(snap_length.to_le_bytes());
             option(body, 2, name.as_bytes()); // if_name
-            option(body, 9, &[12]); // if_tsresol: 10^-12 s
+            option(body, 9, &[exponent]); // if_tsresol
             option(body, 0, b"");
         });
         self.interfaces += 1;
@@ -122,10 +143,12 @@ impl PcapNg {
 
     fn enhanced_packet(&mut self, interface: u32, at: Time, captured: &[u8], original: usize) {
         assert!((interface as usize) < self.interfaces, "interface {interface} of {}", self.interfaces);
+        let (_, unit) = self.resolution.unit();
+        let time = at.ps() / unit;
         self.block(ENHANCED_PACKET, |body| {
             body.extend(interface.to_le_bytes());
-            body.extend(((at.ps() >> 32) as u32).to_le_bytes());
-            body.extend((at.ps() as u32).to_le_bytes());
+            body.extend(((time >> 32) as u32).to_le_bytes());
+            body.extend((time as u32).to_le_bytes());
             body.extend((captured.len() as u32).to_le_bytes());
             body.extend((original as u32).to_le_bytes());
             body.extend(captured);
@@ -312,7 +335,7 @@ mod tests {
     }
 
     fn captured(header: &Header<'_>) -> Vec<u8> {
-        let mut capture = PcapNg::new(&["ab"]);
+        let mut capture = PcapNg::new(&["ab"], Resolution::Picoseconds);
         capture.packet(0, Time::ZERO, header);
         let block = after_preamble(&capture);
         let length = u32::from_le_bytes(block[20..24].try_into().unwrap()) as usize;
@@ -329,12 +352,12 @@ mod tests {
             1, 0, 0, 0, 40, 0, 0, 0, 228, 0, 0, 0, 80, 0, 0, 0,
             2, 0, 2, 0, b'a', b'b', 0, 0, 9, 0, 1, 0, 12, 0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 0,
         ];
-        assert_eq!(PcapNg::new(&["ab"]).bytes(), expected);
+        assert_eq!(PcapNg::new(&["ab"], Resolution::Picoseconds).bytes(), expected);
     }
 
     #[test]
     fn a_syn_is_written_byte_for_byte() {
-        let mut capture = PcapNg::new(&["ab"]);
+        let mut capture = PcapNg::new(&["ab"], Resolution::Picoseconds);
         capture.packet(0, Time::from_ps(0x0000_0001_0203_0405), &SYN);
         #[rustfmt::skip]
         let expected = [
@@ -350,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_data_packet_is_written_byte_for_byte() {
-        let mut capture = PcapNg::new(&["ab"]);
+        let mut capture = PcapNg::new(&["ab"], Resolution::Picoseconds);
         capture.packet(0, Time::from_us(1), &DATA);
         #[rustfmt::skip]
         let expected = [
@@ -385,7 +408,7 @@ mod tests {
     #[test]
     fn a_packet_with_payload_is_captured_whole_and_its_checksum_covers_it() {
         for length in [0, 1, 2, 7, 1460] {
-            let mut capture = PcapNg::new(&["ab"]);
+            let mut capture = PcapNg::new(&["ab"], Resolution::Picoseconds);
             let interface = capture.add_whole_interface("cd");
             let payload: Vec<u8> = (0..length).map(|i| (i * 37 % 251) as u8).collect();
             capture.whole_packet(interface, Time::ZERO, &DATA, &payload);
@@ -415,7 +438,7 @@ mod tests {
 
     #[test]
     fn blocks_are_whole_words_that_repeat_their_length() {
-        let mut capture = PcapNg::new(&["", "a", "abc", "host 1 to leaf 2"]);
+        let mut capture = PcapNg::new(&["", "a", "abc", "host 1 to leaf 2"], Resolution::Picoseconds);
         capture.packet(3, Time::from_secs(5), &SYN);
         capture.packet(1, Time::from_secs(5), &Header { sack: &[(1, 2)], payload: 7, ..DATA });
         let (mut rest, mut blocks) = (capture.bytes(), 0);
@@ -430,11 +453,11 @@ mod tests {
 
     #[test]
     fn pieces_join_to_the_whole() {
-        let mut capture = PcapNg::new(&["ab"]);
+        let mut capture = PcapNg::new(&["ab"], Resolution::Picoseconds);
         let mut pieces = capture.take();
         capture.packet(0, Time::ZERO, &SYN);
         pieces.extend(capture.take());
-        let mut whole = PcapNg::new(&["ab"]);
+        let mut whole = PcapNg::new(&["ab"], Resolution::Picoseconds);
         whole.packet(0, Time::ZERO, &SYN);
         assert_eq!(pieces, whole.bytes());
     }
@@ -442,6 +465,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "interface 1 of 1")]
     fn unknown_interfaces_are_refused() {
-        PcapNg::new(&["ab"]).packet(1, Time::ZERO, &SYN);
+        PcapNg::new(&["ab"], Resolution::Picoseconds).packet(1, Time::ZERO, &SYN);
     }
 }

@@ -3,6 +3,8 @@
 use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::delay::DelayStats;
+use crate::measure::pcapng::Resolution;
+use crate::packet::Stamp;
 use crate::queue;
 use crate::roles::{Ecmp, PathSelector, QueueDiscipline, Spray, SwitchAgent, WindowControl};
 use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
@@ -423,7 +425,7 @@ fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<d
 /// Most rows of the bins and of a sampled queue trace.
 const MOST_ROWS: u64 = 100_000_000;
 
-/// Packets tell how old they are up to 4.4 s ([`Stamp`](crate::packet::Stamp)); this leaves more than that much for queues.
+/// Packets tell how old they are up to [`Stamp::OLDEST`]; this leaves as much for queues.
 const LONGEST_PROPAGATION: Time = Time::from_secs(2);
 
 /// Refuses what would not fit the memory or the keys of the event queue.
@@ -458,6 +460,13 @@ fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -
                 format!("a packet takes too long to cross a link of {rate} and {delay}, with {jitter} of jitter");
             return Err(network.fail("delay", message));
         }
+    }
+    if let Some((fault, waits)) = faults.waits().find(|(_, waits)| *waits > Stamp::OLDEST) {
+        let message = format!(
+            "packets would wait for {waits}, and tell how old they are up to {}; let it end earlier, or queued = \"drop\"",
+            Stamp::OLDEST
+        );
+        return Err(scenario.faults[fault].params.fail("for", message));
     }
     for (fault, links, rate) in faults.rates() {
         let transmission = LARGEST_PACKET * u64::from(rate.ps_per_byte().expect("the parser checks rates"));
@@ -642,7 +651,11 @@ fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> 
     let control = scenario.measure.flag("capture-control");
     (!links.is_empty() || control).then(|| {
         let mss = scenario.transport.bytes("mss").get() as u16;
-        let capture = Capture::new(&links, topology.links.len(), limit, mss, sack);
+        let resolution = match scenario.measure.text("capture-time") {
+            "ps" => Resolution::Picoseconds,
+            _ => Resolution::Nanoseconds,
+        };
+        let capture = Capture::new(&links, topology.links.len(), resolution, limit, mss, sack);
         if control { capture.with_control(topology.nodes.len()) } else { capture }
     })
 }

@@ -1,7 +1,7 @@
 //! Packet capture: what passes chosen links, as headers in a pcapng file.
 
 use crate::ids::{LinkId, NodeId};
-use crate::measure::pcapng::{Header, PcapNg};
+use crate::measure::pcapng::{Header, PcapNg, Resolution};
 use crate::packet::{Addresses, Flags, Packet};
 use crate::sim::by_flow::ByFlow;
 use crate::sim::event::EventCore;
@@ -41,13 +41,20 @@ pub(crate) struct Capture {
 
 impl Capture {
     /// Captures `links`, each under a name, until `limit` packets are taken.
-    pub(crate) fn new(links: &[(LinkId, String)], count: usize, limit: u64, mss: u16, sack: bool) -> Self {
+    pub(crate) fn new(
+        links: &[(LinkId, String)],
+        count: usize,
+        resolution: Resolution,
+        limit: u64,
+        mss: u16,
+        sack: bool,
+    ) -> Self {
         let names: Vec<&str> = links.iter().map(|(_, name)| name.as_str()).collect();
         let mut interfaces = vec![None; count];
         for (interface, (link, _)) in links.iter().enumerate() {
             interfaces[link.index()] = Some(interface as u32);
         }
-        Self { file: PcapNg::new(&names), interfaces, control: None, left: limit, mss, sack }
+        Self { file: PcapNg::new(&names, resolution), interfaces, control: None, left: limit, mss, sack }
     }
 
     /// Captures the control channel of a network of `nodes` as well.

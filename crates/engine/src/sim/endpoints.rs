@@ -85,11 +85,15 @@ impl World {
         let syn = packet.flags.has(Flags::SYN);
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
         let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
+        let rtt = timed.then(|| packet.stamp.until(now));
+        if rtt.is_some_and(|rtt| rtt > Stamp::OLDEST) {
+            too_old(packet, now, core);
+        }
         let ack = InAck {
             ack: unwrap_seq(packet.seq, flow.sender.una()),
             window: u64::from(packet.window) << if syn { 0 } else { flow.wire.scale },
             flags: packet.flags,
-            rtt: timed.then(|| packet.stamp.until(now)),
+            rtt,
             sack: blocks.as_ref(),
             field: packet.field,
         };
@@ -149,6 +153,9 @@ impl World {
         let next = side.state.next();
         side.segments += 1;
         let delay = packet.stamp.until(now);
+        if delay > Stamp::OLDEST {
+            too_old(packet, now, core);
+        }
         let previous = side.last_delay.replace(delay);
         let (group, to) = (flow.wire.group, flow.wire.to);
         let deadline = side.state.ack_deadline();
@@ -510,4 +517,17 @@ impl World {
             self.run_host_actions(node, scheme, now, core);
         }
     }
+}
+
+/// Breaks off the run: what it says of delays, and its timers, would be wrong from now on.
+#[cold]
+fn too_old<C: EventCore>(packet: &Packet, now: Time, core: &mut C) {
+    let what = format!(
+        "a packet of flow {}, or what it acknowledges, is {} old, and delays are measured up to {}: take a smaller buffer or \
+         receive-buffer, or a higher rate",
+        packet.flow.index(),
+        packet.stamp.until(now),
+        Stamp::OLDEST
+    );
+    core.ledger().broken(now, what);
 }

@@ -84,6 +84,14 @@ impl Faults {
         })
     }
 
+    /// How long packets wait for links to come back, with the fault's number, for checks.
+    pub(crate) fn waits(&self) -> impl Iterator<Item = (usize, Time)> {
+        self.planned.iter().enumerate().filter_map(|(i, fault)| match fault.effect {
+            Effect::Down { flush: false } if !fault.until.is_never() => Some((i, fault.until - fault.at)),
+            _ => None,
+        })
+    }
+
     /// Whether any fault loses packets at random.
     pub(crate) fn any_loss(&self) -> bool {
         !self.losing.is_empty()

@@ -518,7 +518,15 @@ pub const MEASURE: &[Param] = &[
         "capture",
         Kind::Choice(&["off", "bottleneck", "senders", "receiver", "all"]),
         "off",
-        "Whose packets are captured.",
+        "Whose packets are captured, at the far end of each link: a packet's time is when its last bit arrives there, and \
+         what the link itself loses is not in the capture.",
+        "our choice",
+    ),
+    Param::new(
+        "capture-time",
+        Kind::Choice(&["ns", "ps"]),
+        "ns",
+        "Unit of a capture's times. Picoseconds are exact, but Wireshark 4 shows wrong times of them.",
         "our choice",
     ),
     Param::new(

@@ -133,3 +133,34 @@ fn the_control_channel_dissects_as_openflow_1_3() {
     assert_eq!(f64::from(messages), outcome.number("control_messages"));
     assert_eq!(kinds["0"], 4, "HELLO from each switch, and its answer");
 }
+
+/// Timeouts of 10 ms and more lie between these packets: times of 18.4 ms and more in picoseconds overflow in Wireshark 4.
+#[test]
+fn wireshark_shows_the_times_of_a_capture() {
+    let outcome = lossy("");
+    let Some(rows) = dissect(&outcome, "times", &["frame.time_epoch"]) else { return };
+    let shown: Vec<u64> = rows.iter().map(|row| nanoseconds(&row[0])).collect();
+    let end = *shown.iter().max().expect("there are packets");
+    assert!(end > 18_446_744, "the run is too short to tell: {end} ns");
+    let ours = times(outcome.capture.as_ref().expect("it was asked for"));
+    assert_eq!(shown, ours);
+}
+
+/// Whole nanoseconds of a decimal number of seconds.
+fn nanoseconds(seconds: &str) -> u64 {
+    let (whole, parts) = seconds.split_once('.').expect("seconds with nine decimals");
+    whole.parse::<u64>().expect("a number") * 1_000_000_000 + parts.parse::<u64>().expect("nine digits")
+}
+
+/// The times in the packet blocks of a file.
+fn times(file: &[u8]) -> Vec<u64> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+    let (mut at, mut found) = (0, Vec::new());
+    while at < file.len() {
+        if word(at) == 6 {
+            found.push(u64::from(word(at + 12)) << 32 | u64::from(word(at + 16)));
+        }
+        at += word(at + 4) as usize;
+    }
+    found
+}

@@ -102,6 +102,30 @@ fn windows_stay_above_zero() {
     says(&after(|world, _| world.flows[FlowId::new(4)].sender.forge_window(f64::NAN)), &["flow 4", "NaN"]);
 }
 
+/// Packets carry 32 bits of their age; what they tell beyond would be wrong without a word.
+#[test]
+fn packets_that_are_too_old_to_tell_break_off_the_run() {
+    let text = star(2, "2MB", "").replace("[network]", "[network]\nrate = \"1Mbps\"\nbuffer = \"1000pkt\"");
+    let text =
+        text.replace("[run]", "[transport]\nreceive-buffer = \"1MiB\"\n[run]\nseed = 42").replace("\"5s\"", "\"60s\"");
+    let (mut world, mut core) = laid_out(&text, Substitutes::default());
+    let Err(RunError::Broken { seed: 42, what, .. }) = world.run(&mut core, None) else { panic!("not noticed") };
+    says(&what, &["of flow", "old", "measured up to 4s"]);
+}
+
+#[test]
+fn a_port_may_not_hold_packets_until_they_are_too_old() {
+    let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"sender-0->switch-0\"\nat = \"1ms\"\n";
+    let refused = |lasts: &str| {
+        let text = format!("{}\n{fault}{lasts}", star(2, "20KB", ""));
+        build(&scenario(&text), Substitutes::default()).err().map(|error| error.to_string())
+    };
+    assert!(refused("for = \"5s\"").is_some_and(|what| what.contains("packets would wait for 5s")));
+    for fine in ["for = \"5s\"\nqueued = \"drop\"", "for = \"4s\"", ""] {
+        assert_eq!(refused(fine), None);
+    }
+}
+
 /// Runs a busy star whose books hold the port to the receiver to another limit than the port itself keeps to.
 fn held_to(network: &str, limit: Limit, oracle: bool) -> String {
     let text = BUSY.replace("buffer = \"10pkt\"", network);
