@@ -220,10 +220,10 @@ def test_a_run_that_breaks_off_leaves_what_was_judged_and_is_tried_again(cli, ti
     whole = json.loads(cli(*arguments, "--out", "whole").out)
     real = fanin.Experiment.simulate
 
-    def simulate(self, settings, progress=None):
+    def simulate(self, settings, *others):
         if {("traffic.answers.senders", "8"), ("run.seed", "2")} <= set(settings):
             raise MemoryError
-        return real(self, settings, progress)
+        return real(self, settings, *others)
 
     with monkeypatch.context() as patched:
         patched.setattr(fanin.Experiment, "simulate", simulate)

@@ -78,10 +78,10 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed 2 of newreno fails."""
     real = fanin.Experiment.simulate
 
-    def failing(self, settings, progress=None):
+    def failing(self, settings, *others):
         if {("transport.scheme", "newreno"), ("run.seed", "2")} <= set(settings):
             raise fanin.RunError("transfer 3 is stuck")
-        return real(self, settings, progress)
+        return real(self, settings, *others)
 
     monkeypatch.setattr(fanin.Experiment, "simulate", failing)
 

@@ -88,8 +88,8 @@ def test_a_run_of_a_changed_list_is_not_kept_as_that_of_the_old_one(scenario, mo
         if text is not None:
             path.write_text(text, encoding="utf-8")
 
-    def simulate(self, overrides, progress=None):
-        output = real(self, overrides, progress)
+    def simulate(self, overrides, *others):
+        output = real(self, overrides, *others)
         put(simulated)
         return output
 

@@ -146,10 +146,10 @@ def failing(monkeypatch, senders):
     """Runs of so many senders break an invariant; everything else is simulated."""
     real = fanin.Experiment.simulate
 
-    def simulate(self, overrides, progress=None):
+    def simulate(self, overrides, *others):
         if ("traffic.bursts.senders", str(senders)) in overrides:
             raise RunError("a packet is missing")
-        return real(self, overrides, progress)
+        return real(self, overrides, *others)
 
     monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
 
@@ -210,10 +210,10 @@ def test_an_engine_that_breaks_off_spoils_one_run_only(work, monkeypatch):
 
     real = fanin.Experiment.simulate
 
-    def simulate(self, overrides, progress=None):
+    def simulate(self, overrides, *others):
         if ("traffic.bursts.senders", "3") in overrides:
             raise PanicException("index out of bounds")
-        return real(self, overrides, progress)
+        return real(self, overrides, *others)
 
     monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
     small = fanin.load("small.toml")

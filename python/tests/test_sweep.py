@@ -32,10 +32,10 @@ def failing(monkeypatch, **settings):
     """Runs with these settings break an invariant; everything else is simulated."""
     real = fanin.Experiment.simulate
 
-    def simulate(self, overrides, progress=None):
+    def simulate(self, overrides, *others):
         if {(path.replace("_", "."), value) for path, value in settings.items()} <= set(overrides):
             raise RunError("a packet is missing")
-        return real(self, overrides, progress)
+        return real(self, overrides, *others)
 
     monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
 
@@ -198,10 +198,10 @@ def test_a_failed_run_is_recorded_and_tried_again_when_asked(cli, work, monkeypa
 def test_what_broke_off_for_want_of_memory_is_tried_again(cli, work, monkeypatch):
     real = fanin.Experiment.simulate
 
-    def simulate(self, overrides, progress=None):
+    def simulate(self, overrides, *others):
         if ("run.seed", "2") in overrides:
             raise MemoryError
-        return real(self, overrides, progress)
+        return real(self, overrides, *others)
 
     with monkeypatch.context() as patched:
         patched.setattr(fanin.Experiment, "simulate", simulate)

@@ -86,10 +86,10 @@ def test_a_trial_that_broke_off_for_want_of_memory_is_tried_again(cli, tiny, mon
     whole = tuned(cli, *arguments, "--out", "whole")
     real = fanin.Experiment.simulate
 
-    def simulate(self, settings, progress=None):
+    def simulate(self, settings, *others):
         if ("network.buffer", "30pkt") in list(settings):
             raise MemoryError
-        return real(self, settings, progress)
+        return real(self, settings, *others)
 
     with monkeypatch.context() as patched:
         patched.setattr(fanin.Experiment, "simulate", simulate)
@@ -237,10 +237,10 @@ def test_without_optuna_it_says_what_to_install(cli, tiny, monkeypatch):
 def test_a_failing_trial_is_told_and_the_others_go_on(cli, tiny, monkeypatch):
     real = fanin.Experiment.simulate
 
-    def failing(self, settings, progress=None):
+    def failing(self, settings, *others):
         if ("network.buffer", "12pkt") in list(settings):
             raise fanin.RunError("transfer 3 is stuck")
-        return real(self, settings, progress)
+        return real(self, settings, *others)
 
     monkeypatch.setattr(fanin.Experiment, "simulate", failing)
     result = cli("tune", "tiny.toml", "--param", "network.buffer=12pkt,24pkt,30pkt", "--fresh", "3", "--json")
