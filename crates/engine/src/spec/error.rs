@@ -19,8 +19,17 @@ pub struct SpecError {
     pub message: String,
     /// What to write instead of the offending name or value, if there is one plausible repair.
     pub suggestion: Option<Box<str>>,
-    /// Further mistakes that could be told without knowing what this one was meant to be: unknown keys.
+    /// Further mistakes that could be told without knowing what this one was meant to be: unknown keys, and values that are
+    /// not of their kind.
     pub more: Box<[SpecError]>,
+}
+
+impl SpecError {
+    /// Whether both are one mistake, although a list's table is called otherwise where its name or kind cannot be read.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        let last = |error: &Self| error.key.rsplit('.').next().map(str::to_owned);
+        (self.line, &self.message) == (other.line, &other.message) && last(self) == last(other)
+    }
 }
 
 impl fmt::Display for SpecError {

@@ -4,7 +4,7 @@ use super::document::{self, Content, Node, Table};
 use super::error::{Fault, Place, SpecError};
 use super::files::Files;
 use super::params::{Param, Value};
-use super::section::{Params, Source, as_table, check_keys, unknown_keys};
+use super::section::{Params, Source, as_table, check_keys, mistakes};
 use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRAFFIC_OPTIONAL, TRANSPORT, Variants};
 use crate::schemes;
 use serde_json::{Map, json};
@@ -96,7 +96,7 @@ impl Scenario {
     /// such as `("traffic.bursts.senders", "10")`. `file` is what errors call the text.
     ///
     /// # Errors
-    /// The first mistake in the text or the overrides, and with it every unknown key.
+    /// The first mistake in the text or the overrides, and with it every unknown key and every value that is not of its kind.
     pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Self, SpecError> {
         let file = Place::file(file);
         let mut root = document::parse(text, &file)?;
@@ -106,8 +106,8 @@ impl Scenario {
         let reader = Reader { root: &root, file: &file };
         let read = reader.top_level().and_then(|()| Self::read(&reader));
         let scenario = read.map_err(|mut first| {
-            let unknown = reader.unknown_keys().into_iter();
-            first.more = unknown.filter(|other| (other.line, &other.key) != (first.line, &first.key)).collect();
+            let others = reader.mistakes().into_iter();
+            first.more = others.filter(|other| !other.is_same_as(&first)).collect();
             first
         })?;
         scenario.check_relations()?;
@@ -289,33 +289,39 @@ impl<'a> Reader<'a> {
         unknown_tables(self.root).into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// Every unknown key of the tables that can be made out, in the order of the file.
-    fn unknown_keys(&self) -> Vec<SpecError> {
+    /// Every unknown key and every value that is not of its kind, in the tables that can be made out and in the order of
+    /// the file.
+    fn mistakes(&self) -> Vec<SpecError> {
         let mut found = unknown_tables(self.root);
         let fixed: [(&str, &[&'static [Param]]); 4] =
             [("transport", &[SCHEME, TRANSPORT]), ("control", &[CONTROL]), ("measure", &[MEASURE]), ("run", &[RUN])];
         for (key, declared) in fixed {
-            found.extend(self.source(key).map_or(Vec::new(), |source| unknown_keys(&source, declared, &[])));
+            found.extend(all_or(self.source(key), |source| mistakes(source, declared, &[])));
         }
         for (key, variants) in [("network", Variants::network()), ("queue", Variants::queue())] {
-            found.extend(self.source(key).map_or(Vec::new(), |source| unknown_in_variant(&variants, &source)));
+            found.extend(all_or(self.source(key), |source| mistakes_in_variant(&variants, source)));
         }
-        if let Ok(all) = self.source("scheme") {
-            found.extend(unknown_schemes(&all));
-            for row in schemes::REGISTRY {
-                let table = all.table.and_then(|table| table.find(row.key));
-                let source = source(table, format!("scheme.{}", row.key), &all.place);
-                found.extend(source.map_or(Vec::new(), |source| unknown_keys(&source, &[row.params], &[])));
-            }
-        }
+        found.extend(all_or(self.source("scheme"), |all| self.mistakes_of_schemes(all)));
         for (list, variants) in [("traffic", Variants::traffic()), ("fault", Variants::fault())] {
             let Some(Content::Array(nodes)) = self.root.find(list).map(|node| &node.content) else { continue };
             for node in nodes {
-                let named = self.named(node, list, &variants);
-                found.extend(named.map_or(Vec::new(), |(source, _)| unknown_in_variant(&variants, &source)));
+                // A table whose name or kind cannot be read is called as the list is.
+                let named = self.named(node, list, &variants).map(|(source, _)| source);
+                let unnamed = |_| source(Some(node), list.to_owned(), self.file);
+                found.extend(all_or(named.or_else(unnamed), |source| mistakes_in_variant(&variants, source)));
             }
         }
         found.sort_by_key(|error| error.line);
+        found
+    }
+
+    fn mistakes_of_schemes(&self, all: &Source<'a>) -> Vec<SpecError> {
+        let mut found = unknown_schemes(all);
+        for row in schemes::REGISTRY {
+            let table = all.table.and_then(|table| table.find(row.key));
+            let source = source(table, format!("scheme.{}", row.key), &all.place);
+            found.extend(all_or(source, |source| mistakes(source, &[row.params], &[])));
+        }
         found
     }
 
@@ -439,12 +445,21 @@ fn variant(variants: &Variants, source: &Source<'_>) -> Result<Section, SpecErro
     Ok(Section { kind, params: source.params(&declared, true)? })
 }
 
-/// The unknown keys of a table whose selector decides on its keys; none if the selector cannot be read.
-fn unknown_in_variant(variants: &Variants, source: &Source<'_>) -> Vec<SpecError> {
-    let Ok(selected) = source.params(&[variants.selector], true) else { return Vec::new() };
+/// What `find` finds in a table, or the mistake that it is none.
+fn all_or(source: Result<Source<'_>, SpecError>, find: impl FnOnce(&Source<'_>) -> Vec<SpecError>) -> Vec<SpecError> {
+    source.map_or_else(|error| vec![error], |source| find(&source))
+}
+
+/// The mistakes of a table whose selector decides on its keys. If the selector cannot be read no key is unknown, and only the
+/// values of keys that every kind has can be judged.
+fn mistakes_in_variant(variants: &Variants, source: &Source<'_>) -> Vec<SpecError> {
+    let Ok(selected) = source.params(&[variants.selector], true) else {
+        let common = [variants.selector, variants.common, variants.optional].concat();
+        return common.iter().filter_map(|param| source.read(param).err()).collect();
+    };
     let kind = selected.choice(variants.selector[0].key);
     let row = variants.rows.iter().find(|row| row.key == kind).expect("choices are the rows' keys");
-    unknown_keys(source, &[variants.selector, variants.common, row.params, variants.optional], &variants.rows)
+    mistakes(source, &[variants.selector, variants.common, row.params, variants.optional], &variants.rows)
 }
 
 fn unknown_schemes(all: &Source<'_>) -> Vec<SpecError> {

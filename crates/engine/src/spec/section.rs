@@ -325,7 +325,7 @@ pub(super) fn check_keys(
 }
 
 /// An error for each key of `source` that `declared` lacks, saying which of the `others` has it if one does.
-pub(super) fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
+fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
     let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
     let written = source.table.iter().flat_map(|table| &table.0);
     let unknown = written.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
@@ -339,6 +339,14 @@ pub(super) fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], o
         source.error(key, fault)
     };
     unknown.map(error).collect()
+}
+
+/// An error for each key of `source` that `declared` lacks, and for each whose value is not one of its kind.
+pub(super) fn mistakes(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
+    let mut found = unknown_keys(source, declared, others);
+    let params = declared.iter().flat_map(|params| params.iter());
+    found.extend(params.filter_map(|param| source.read(param).err()));
+    found
 }
 
 /// The table in `content`, if it is one.

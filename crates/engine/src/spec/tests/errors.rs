@@ -1,7 +1,7 @@
 //! Every kind of mistake, with the exact message.
 
 use super::{WHOLE, error_of, override_error, parse, parse_with};
-use crate::spec::Scenario;
+use crate::spec::{Scenario, SpecError};
 
 #[test]
 fn unknown_keys_name_the_nearest() {
@@ -44,6 +44,28 @@ fn every_unknown_key_is_reported_at_once() {
     let error = Scenario::parse(&text, "s.toml", &[]).unwrap_err();
     assert_eq!((error.key.as_str(), error.more.len()), ("network.topology", 1));
     assert_eq!(error.more[0].key, "run.zzz");
+}
+
+#[test]
+fn every_value_that_is_not_of_its_kind_is_reported_at_once() {
+    let text = WHOLE.replace("\"star\"", "\"stra\"").replace("\"150KB\"", "150").replace("\"10ms\"", "\"10\"");
+    let text = text.replace("\"65pkt\"", "\"65kt\"").replace("senders = 49", "senders = -1");
+    let text = text.replacen("\"incast\"\nsenders = 2", "\"incats\"\nsenders = []", 1).replace("newreno", "reno");
+    let error = Scenario::parse(&text, "s.toml", &[("run.seed".to_owned(), "x".to_owned())]).unwrap_err();
+    let of = |error: &SpecError| (error.line, error.key.clone());
+    let found: Vec<_> = std::iter::once(&error).chain(&error.more).map(of).collect();
+    let expected = [
+        (Some(5), "network.topology"),
+        (None, "run.seed"),
+        // The buffer belongs to every topology, and the number of senders not to every kind of traffic.
+        (Some(7), "network.buffer"),
+        (Some(14), "transport.rto-min"),
+        (Some(18), "scheme.dctcp.mark-threshold"),
+        (Some(23), "traffic.bursts.senders"),
+        (Some(26), "traffic.kind"),
+        (Some(28), "traffic.scheme"),
+    ];
+    assert_eq!(found, expected.map(|(line, key)| (line, key.to_owned())));
 }
 
 #[test]
