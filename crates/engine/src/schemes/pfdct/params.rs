@@ -99,10 +99,11 @@ pub(super) const PARAMS: [Param; 42] = [
     Param::new(
         "ki",
         Kind::Number,
-        "0",
-        "Fixed ideal threshold K_i in packets; 0 takes Eq. 15, and 0.001 is as good as none.",
+        "-1",
+        "Fixed ideal threshold K_i in packets, which may be 0; below 0 it is that of Eq. 15.",
         "Eq. 15",
     )
+    .at_least(-1.0)
     .reading("P5"),
     Param::new(
         "h",

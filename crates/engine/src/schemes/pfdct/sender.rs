@@ -114,7 +114,7 @@ impl Sender {
     ///
     /// READING: P33. With the shortest round-trip time: Eq. 6 holds C RTT apart from the queue.
     fn ideal(&self) -> f64 {
-        if self.set.ideal > 0.0 {
+        if self.set.ideal >= 0.0 {
             return self.set.ideal;
         }
         if self.rtt_min.is_never() { 0.0 } else { ideal_threshold(self.capacity, self.rtt_min.secs()) }

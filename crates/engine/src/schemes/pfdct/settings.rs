@@ -90,7 +90,7 @@ pub(super) struct SenderSettings {
     pub(super) rescale: bool,
     pub(super) step: f64,
     pub(super) lowest: f64,
-    /// Fixed ideal threshold in packets; 0 takes Eq. 15.
+    /// Fixed ideal threshold in packets; below 0 that of Eq. 15.
     pub(super) ideal: f64,
     /// Only when the send buffer is empty (P32).
     pub(super) literal: bool,

@@ -1,7 +1,9 @@
 //! PFDCT in the simulator.
 
 use crate::outcome::{numbers, run, words};
+use fanin_engine::schemes::REGISTRY;
 use fanin_engine::sim::Outcome;
+use fanin_engine::spec::Kind;
 
 /// Four endless flows into a port of 100 packets at 1 Gbps, four hops of 10 us there and back; the first 20 ms do not
 /// count.
@@ -200,4 +202,99 @@ fn p7_p13_at_its_upper_limit_the_long_band_still_marks_and_with_the_ports_buffer
     assert!(band.0 > 10.0 * port.0, "{band:?} and {port:?}");
     assert!(band.1 < port.1, "{band:?} and {port:?}");
     assert!(band.2 > 0.95 && port.2 < 0.93, "{band:?} and {port:?}");
+}
+
+/// Where a key is tried.
+#[derive(Clone, Copy)]
+enum Scene {
+    /// Four endless flows.
+    Long,
+    /// The same, and 20 short flows of 20 KB, ten times.
+    Bursts,
+    /// Ten flows of 3 MB.
+    Finite,
+    /// Four endless flows whose own links are ten times as fast as the bottleneck.
+    Fast,
+    /// The first 5 ms of an endless flow with such a link.
+    Start,
+}
+
+impl Scene {
+    fn run(self, options: &str) -> Outcome {
+        match self {
+            Self::Long => long_flows("pfdct", options),
+            Self::Bursts => mixed(20, "20KB", options),
+            Self::Fast => at_the_upper_limit(options),
+            Self::Finite => run(&format!(
+                "[network]\ntopology = \"star\"\ndelay = \"10us\"\nbuffer = \"100pkt\"\n[transport]\n\
+                 scheme = \"pfdct\"\nrto-min = \"1ms\"\n[scheme.pfdct]\n{options}\n[[traffic]]\nkind = \"incast\"\n\
+                 senders = 10\nbytes-each = \"3MB\"\njitter = \"1ms\"\n"
+            )),
+            Self::Start => run(&format!(
+                "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"20us\"\n\
+                 buffer = \"300pkt\"\n[transport]\nscheme = \"pfdct\"\n[scheme.pfdct]\nclass = \"size-only\"\n{options}\n\
+                 [[traffic]]\nkind = \"background\"\n[run]\nduration = \"5ms\"\n"
+            )),
+        }
+    }
+}
+
+/// What another value does to a measure: the least factor upwards, or downwards.
+enum Effect {
+    Raises(f64),
+    Lowers(f64),
+}
+use Effect::{Lowers, Raises};
+
+/// Each key that is a number, with another value than its default: key and value, what is set beside it, where, the
+/// measure, and what happens to that.
+const NUMBERS: &[(&str, &str, Scene, &str, Effect)] = &[
+    ("kt-step = 0", "", Scene::Long, "queue_mean_packets", Raises(1.5)),
+    ("kt-init = 60", "kt-dir = \"frozen\"", Scene::Long, "queue_mean_packets", Raises(1.3)),
+    ("kt-low = 15", "", Scene::Long, "queue_mean_packets", Raises(1.5)),
+    ("clip-low = 20", "", Scene::Long, "queue_mean_packets", Raises(1.5)),
+    ("clip-high = 5", "kt-dir = \"frozen\"", Scene::Long, "queue_mean_packets", Lowers(0.6)),
+    ("ki = 5", "", Scene::Long, "queue_mean_packets", Raises(1.5)),
+    ("ki = 0", "ki = 5", Scene::Long, "queue_mean_packets", Lowers(0.6)),
+    ("h = 1", "", Scene::Fast, "marks", Raises(1.2)),
+    ("g = 1", "", Scene::Finite, "marks", Lowers(0.9)),
+    ("alpha0 = 0", "", Scene::Start, "queue_mean_packets", Raises(1.1)),
+    ("n-const = 8", "n-source = \"const\"", Scene::Fast, "queue_mean_packets", Lowers(0.8)),
+    ("flow-timeout = \"50us\"", "", Scene::Fast, "drops", Lowers(0.5)),
+    ("long-size = \"5MB\"", "", Scene::Finite, "marks", Lowers(0.01)),
+    ("long-window = 60", "", Scene::Long, "marks", Lowers(0.01)),
+    ("short-bytes = \"1MB\"", "class = \"alg2\"", Scene::Finite, "marks", Lowers(0.7)),
+    ("bands = 1", "", Scene::Finite, "drops", Lowers(0.5)),
+    ("retransmission-share = 0.02", "", Scene::Bursts, "fct_mean_s", Raises(2.0)),
+    ("short-share = 0.1", "", Scene::Finite, "fct_mean_s", Raises(1.5)),
+    ("red-min = 5", "aqm = \"red\"", Scene::Long, "drops", Lowers(0.7)),
+    ("red-max = 25", "aqm = \"red\"", Scene::Long, "drops", Lowers(0.7)),
+    ("red-weight = 0.2", "aqm = \"red\"", Scene::Long, "marks", Raises(1.1)),
+    ("red-max-p = 1", "aqm = \"red\"", Scene::Long, "drops", Lowers(0.8)),
+    ("table-entries = 4", "", Scene::Bursts, "table_evictions", Raises(1.0)),
+    ("min-window = \"10mss\"", "", Scene::Bursts, "marks", Raises(1.1)),
+];
+
+#[test]
+fn every_number_does_something() {
+    let row = REGISTRY.iter().find(|row| row.key == "pfdct").expect("it is registered");
+    for param in row.params.iter().filter(|param| !matches!(param.kind, Kind::Choice(_) | Kind::Bool)) {
+        let tried = NUMBERS.iter().any(|(setting, ..)| setting.split(' ').next() == Some(param.key));
+        assert!(tried, "{} is not tried", param.key);
+    }
+    let mut wrong = Vec::new();
+    for (setting, beside, scene, measure, effect) in NUMBERS {
+        // A key that is set beside itself has that value first.
+        let key = setting.split(' ').next().expect("a key");
+        let with = if beside.starts_with(key) { (*setting).to_owned() } else { format!("{beside}\n{setting}") };
+        let (before, after) = (scene.run(beside).number(measure), scene.run(&with).number(measure));
+        let acts = match effect {
+            Raises(factor) => after > factor * before,
+            Lowers(factor) => after < factor * before,
+        };
+        if !acts {
+            wrong.push(format!("{setting} beside {beside:?}: {measure} is {after} instead of {before}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

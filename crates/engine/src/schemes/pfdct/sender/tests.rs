@@ -385,6 +385,32 @@ fn algorithm_2_line_19_the_ideal_threshold_decides_the_direction() {
     near(change(11.0), 0.5);
 }
 
+/// Below C RTT = 2 packets Eq. 15 is held at zero, and zero can be set for any round trip.
+#[test]
+fn p5_an_ideal_threshold_of_exactly_zero_is_below_any_queue_and_not_above_none() {
+    for (ideal, us) in [(settings().ideal, 20), (0.0, 100)] {
+        let mut bench = Bench::new(SenderSettings { h: 1.0, ideal, ..long() }, None, 20.0);
+        (bench.limited, bench.rtt) = (false, Time::from_us(us));
+        bench.round(1, 0);
+        let before = bench.kt();
+        bench.round(1, 0);
+        assert_eq!((bench.cc.ideal(), bench.cc.average_queue, bench.kt()), (0.0, 0.0, before), "no queue");
+        bench.rtt = Time::from_us(us) + Time::from_ps(1);
+        bench.round(1, 0);
+        near(bench.kt(), before - 0.5);
+        bench.rtt = Time::from_us(us);
+        bench.round(1, 0);
+        near(bench.kt(), before - 0.5);
+    }
+    // The smallest one above zero takes an empty queue for too short.
+    let mut bench = Bench::new(SenderSettings { h: 1.0, ideal: f64::MIN_POSITIVE, ..long() }, None, 20.0);
+    bench.limited = false;
+    bench.round(1, 0);
+    let before = bench.kt();
+    bench.round(1, 0);
+    near(bench.kt(), before + 0.5);
+}
+
 #[test]
 fn algorithm_2_line_25_the_window_changes_once_for_each_window_acknowledged() {
     let mut bench = Bench::new(long(), None, 20.0);
