@@ -1,13 +1,14 @@
-//! What each reading of a paper changes: `cargo run --release --example readings [-- SENDERS [SCHEME]]`.
+//! What each reading of a paper changes: `cargo run --release --example readings [-- SENDERS [SCHEME [READING,...]]]`.
 //!
 //! Runs one incast for every scheme, then again with each parameter that selects another reading set to each of its
 //! other values, and prints a Markdown table of goodput and 99th percentile of the completion times, medians over
 //! seeds, with the mean of the changes of each seed and its 95 % interval. Where neither change is half a per cent and
 //! larger than its interval, other situations are tried until one shows what the reading is for. Words and switches
-//! are tried from the tables of parameters, numbers as [`NUMBERS`] lists them.
+//! are tried from the tables of parameters, numbers and keys of other tables as [`NUMBERS`] and [`BESIDE`] list them.
+//! [`ELSEWHERE`] says why a reading has no row of that kind; a test holds that none is forgotten.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
-use fanin_engine::schemes::{self, SchemeRow};
+use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim;
 use fanin_engine::spec::{Kind, Param, Scenario};
 
@@ -24,16 +25,20 @@ type Values = &'static [(&'static str, &'static str)];
 /// the default to show what the number does. Scheme, reading, and keys of the scheme's table or paths with their values.
 const NUMBERS: &[(&str, &str, Values)] = &[
     ("dctcp", "DCTCP2", &[("min-window", "1mss")]),
-    ("l2dct", "L2DCT2", &[("weight-max", "1.5")]),
-    ("l2dct", "L2DCT3", &[("light-up-to", "100KB"), ("heavy-from", "600KB")]),
+    ("dctcp", "DCTCP2", &[("alpha0", "0")]),
+    ("dctcp", "D2", &[("mark-threshold", "40pkt")]),
+    ("dctcp", "S17", &[("transport.ecn-syn", "true")]),
+    ("l2dct", "L2DCT2", &[("light-up-to", "200mss"), ("heavy-from", "1000mss")]),
+    ("l2dct", "L2DCT3", &[("min-window", "1mss")]),
     ("d2tcp", "D2TCP2", &[("sawtooth", "1")]),
     ("d2tcp", "D2TCP3", &[("urgency-min", "0.25"), ("urgency-max", "4")]),
     ("dt-dctcp", "DT1", &[("start", "35pkt"), ("stop", "30pkt")]),
     ("ictcp", "I2", &[("beta", "0.5")]),
     ("ictcp", "I3", &[("min-slot", "1ms")]),
     ("ictcp", "I4", &[("idle", "100ms")]),
+    ("ictcp", "R17", &[("transport.duplicate-ack-window", "any")]),
     ("sab", "B1", &[("epsilon", "1")]),
-    ("pfdct", "P5", &[("ki", "0.001")]),
+    ("pfdct", "P5", &[("ki", "0")]),
     ("pfdct", "P6", &[("kt-step", "4")]),
     ("pfdct", "P7", &[("clip-low", "20"), ("clip-high", "60")]),
     ("pfdct", "P8", &[("n-source", "const"), ("n-const", "10")]),
@@ -47,8 +52,65 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("dt-cwa", "D10", &[("min-window", "1mss")]),
     ("dt-cwa", "D14", &[("transport.initial-window", "10mss")]),
     ("dt-cwa", "D16", &[("beta", "0.5")]),
+    ("rcc", "E1", &[("priority", "off")]),
+    ("rcc", "E4", &[("skip-cap-deadline", "30"), ("skip-cap-other", "70")]),
+    ("rcc", "R3", &[("traffic.bursts.exponential", "15ms")]),
+    ("rcc", "R4", &[("network.ties", "waiting-first")]),
+    ("rcc", "R7", &[("traffic.bursts.announce-size", "false")]),
+    ("rcc", "R15", &[("rto-r-step", "1ms")]),
+    ("rcc", "R17", &[("transport.duplicate-ack-window", "same")]),
+    ("rcce", "E1", &[("priority", "off")]),
+    ("rcce", "E20", &[("ecn", "off")]),
+    ("rcce", "E20", &[("scheduler", "off")]),
+    ("rcce", "R15", &[("rto-r-step", "1ms")]),
+    ("rcce", "R17", &[("transport.duplicate-ack-window", "same")]),
     ("sdtcp", "S5", &[("poll", "100ms")]),
     ("sdtcp", "S7", &[("rtt", "400us")]),
+    ("sdtcp", "S15", &[("control.delay", "66us")]),
+    ("sdtcp", "S20", &[("idle-timeout", "1s")]),
+    ("sdtcp", "S22", &[("background-bytes", "100KB"), ("background-age", "100ms")]),
+];
+
+/// As [`NUMBERS`], for keys that act beside others only: those come last and are set in what is compared with, too.
+const BESIDE: &[(&str, &str, Values, Values)] = &[
+    ("pfdct", "P31", &[("red-weight", "0.02")], &[("aqm", "red")]),
+    ("pfdct", "P31", &[("red-max-p", "0.02")], &[("aqm", "red")]),
+    ("pfdct", "P7, P31", &[("red-min", "5"), ("red-max", "15")], &[("aqm", "red")]),
+    ("dt-cwa", "D11", &[("network.delay", "16.67us")], &[("network.delay", "25us")]),
+    ("rcc", "R2", &[("network.buffer", "128KiB")], CODE_BUFFER),
+    ("rcc", "R2", &[("network.buffer-full", "no-room"), ("network.buffer-counts", "all")], CODE_BUFFER),
+    ("rcc", "E4", &[("push-bonus", "0")], &[("repeats", "wait")]),
+    ("rcc", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
+    ("rcce", "E4", &[("push-bonus", "150")], &[("repeats", "wait")]),
+    ("rcce", "E13", &[("network.buffer", "128KiB")], CODE_BUFFER),
+    ("rcce", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
+];
+
+/// The buffer of RCC's authors.
+const CODE_BUFFER: Values =
+    &[("network.buffer", "120000B"), ("network.buffer-full", "reached"), ("network.buffer-counts", "waiting")];
+
+/// Readings whose parameters are not tried here, and why: scheme, reading, reason.
+const ELSEWHERE: &[(&str, &str, &str)] = &[
+    ("pfdct", "P21", "the networks of sections 4 and 5.3, in the experiments of Figs. 3 to 5 and 9 to 13"),
+    ("pfdct", "P22", "the size of each figure's flows, in its experiment"),
+    ("pfdct", "P23", "both origins are in the table of flows of any run"),
+    ("pfdct", "P24", "sessions once or in a closed loop, in the experiments of Figs. 10 to 13"),
+    ("pfdct", "P25", "the load of Fig. 6b, in its experiment"),
+    ("dt-cwa", "D12", "workers by the tree of the experiments"),
+    ("dt-cwa", "D13", "the traffic of Figs. 6 to 8, in their experiments"),
+    ("dt-cwa", "D15", "every port of a switch here has a buffer of its own"),
+    ("rcc", "R5", "two links are crossed with either number of switches"),
+    ("rcce", "E9", "a sentence about a figure; the closed form is a test"),
+    ("rcce", "E10", "both numbers of senders, in the experiment of Fig. 5b"),
+    ("rcce", "E14", "no other reading: an RTO_r that doubled for good would not follow the round trip"),
+    ("rcce", "E15", "a condition, which the experiments judge"),
+    ("rcce", "E17", "the symbol of a bound; the closed form is a test"),
+    ("rcce", "E21", "aggregators, in the experiment of relay trees"),
+    ("sdtcp", "S14", "no other reading: a queue is counted in packets"),
+    ("sdtcp", "S17", "its end hosts have no ECN: see dctcp"),
+    ("sdtcp", "S18", "how far the curves go, in the experiments"),
+    ("sdtcp", "S21", "who receives, in the experiments"),
 ];
 
 /// A scenario without scheme and seed.
@@ -233,8 +295,8 @@ impl Situation {
              duration = \"8s\"\nseed = {seed}\n",
             self.network, self.rest
         );
-        let path = |key: &String| if key.contains('.') { key.clone() } else { format!("scheme.{scheme}.{key}") };
-        let overrides: Vec<_> = setting.iter().map(|(key, value)| (path(key), value.clone())).collect();
+        let at = |key: &String| if key.contains('.') { key.clone() } else { format!("scheme.{scheme}.{key}") };
+        let overrides: Vec<_> = setting.iter().map(|(key, value)| (at(key), value.clone())).collect();
         let scenario = Scenario::parse(&text, "readings.toml", &overrides).map_err(|error| error.to_string())?;
         let outcome = sim::run(&scenario, None).map_err(|error| error.to_string())?;
         let (goodput, p99) = (outcome.number("goodput_finite_bps") / 1e6, outcome.number("fct_p99_s") * 1e3);
@@ -249,8 +311,16 @@ impl Situation {
     }
 }
 
-/// The settings that select other readings, each with the reading.
-fn alternatives(row: &SchemeRow) -> Vec<(String, Setting)> {
+/// A setting that selects another reading.
+struct Alternative {
+    reading: String,
+    setting: Setting,
+    /// What else is set, in what it is compared with too.
+    beside: Setting,
+}
+
+/// The settings that select other readings.
+fn alternatives(row: &SchemeRow) -> Vec<Alternative> {
     let words = |param: &Param| -> Vec<&str> {
         match param.kind {
             Kind::Bool => vec!["true", "false"],
@@ -258,16 +328,48 @@ fn alternatives(row: &SchemeRow) -> Vec<(String, Setting)> {
             _ => Vec::new(),
         }
     };
-    let owned = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let owned = |values: &[(&str, &str)]| -> Setting {
+        values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let of = |reading: &str, values: &[(&str, &str)], beside: &[(&str, &str)]| Alternative {
+        reading: reading.to_owned(),
+        setting: owned(values),
+        beside: owned(beside),
+    };
     let mut found = Vec::new();
     for param in row.params.iter().filter(|param| !param.reading.is_empty()) {
         let others = words(param).into_iter().filter(|word| *word != param.default);
-        found.extend(others.map(|word| (param.reading.to_owned(), vec![owned(param.key, word)])));
+        found.extend(others.map(|word| of(param.reading, &[(param.key, word)], &[])));
     }
-    for (_, reading, values) in NUMBERS.iter().filter(|(key, ..)| *key == row.key) {
-        found.push(((*reading).to_owned(), values.iter().map(|(key, value)| owned(key, value)).collect()));
-    }
+    let numbers = NUMBERS.iter().filter(|(key, ..)| *key == row.key);
+    found.extend(numbers.map(|(_, reading, values)| of(reading, values, &[])));
+    let companions = BESIDE.iter().filter(|(key, ..)| *key == row.key);
+    found.extend(companions.map(|(_, reading, values, beside)| of(reading, values, beside)));
     found
+}
+
+/// Path of a key of a setting, as readings name it: without the names of traffic groups.
+fn path(scheme: &str, key: &str) -> String {
+    let parts: Vec<&str> = key.split('.').collect();
+    match parts.as_slice() {
+        [key] => format!("scheme.{scheme}.{key}"),
+        ["traffic", _, key] => format!("traffic.{key}"),
+        _ => key.to_owned(),
+    }
+}
+
+/// Readings with parameters of which none is tried, each with the reason if there is one.
+fn untried(row: &SchemeRow) -> Vec<(&'static Reading, Option<&'static str>)> {
+    let tried = alternatives(row);
+    let tried: Vec<String> = tried.iter().flat_map(|other| &other.setting).map(|(key, _)| path(row.key, key)).collect();
+    let missing = |reading: &&Reading| {
+        !reading.params.is_empty() && !reading.params.iter().any(|param| tried.iter().any(|path| path == param))
+    };
+    let reason = |reading: &Reading| {
+        let said = ELSEWHERE.iter().find(|(scheme, id, _)| (*scheme, *id) == (row.key, reading.id));
+        said.map(|(.., reason)| *reason)
+    };
+    row.readings.iter().filter(missing).map(|reading| (reading, reason(reading))).collect()
 }
 
 /// A mean share and the half of its 95 % interval.
@@ -300,23 +402,30 @@ fn change(from: &Measured, to: &Measured) -> Option<[Change; 2]> {
 }
 
 /// The first situation in which a setting matters, or else that in which it changes most; none if it changes no run.
-fn tell(row: &SchemeRow, reading: &str, setting: &Setting, situations: &[(&Situation, Option<Measured>)]) {
+fn tell(row: &SchemeRow, other: &Alternative, situations: &[(&Situation, Option<Measured>)]) {
     let size = |changes: &[Change; 2]| changes[0].0.abs().max(changes[1].0.abs());
+    let both = [&other.beside[..], &other.setting].concat();
     let mut most: Option<(&str, [f64; 2], [Change; 2])> = None;
     for (situation, base) in situations {
+        let own = (!other.beside.is_empty()).then(|| situation.measure(row.key, &other.beside)).flatten();
+        let base = if other.beside.is_empty() { base.as_ref() } else { own.as_ref() };
         let Some(base) = base else { continue };
-        let Some(other) = situation.measure(row.key, setting) else { continue };
-        let Some(changes) = change(base, &other) else { continue };
+        let Some(measured) = situation.measure(row.key, &both) else { continue };
+        let Some(changes) = change(base, &measured) else { continue };
         let notable = changes.iter().any(|change| change.is_notable());
         if notable || most.as_ref().is_none_or(|most| size(&changes) > size(&most.2)) {
-            most = Some((situation.name, other.medians(), changes));
+            most = Some((situation.name, measured.medians(), changes));
         }
         if notable {
             break;
         }
     }
-    let words: Vec<String> = setting.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
-    let words = words.join(", ");
+    let listed = |setting: &Setting| {
+        let words: Vec<String> = setting.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
+        words.join(", ")
+    };
+    let beside = if other.beside.is_empty() { String::new() } else { format!(", beside {}", listed(&other.beside)) };
+    let (reading, words) = (&other.reading, listed(&other.setting) + &beside);
     match most {
         Some((name, [goodput, p99], [gain, loss])) => {
             println!(
@@ -331,20 +440,51 @@ fn tell(row: &SchemeRow, reading: &str, setting: &Setting, situations: &[(&Situa
 
 fn main() {
     let senders = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(50);
-    let only = std::env::args().nth(2);
+    let (only, readings) = (std::env::args().nth(2), std::env::args().nth(3));
+    let wanted = |reading: &str| {
+        let is = |wanted: &str| reading.split(", ").any(|id| id == wanted);
+        readings.as_ref().is_none_or(|wanted| wanted.split(',').any(is))
+    };
     let first = first(senders);
     println!(
         "| scheme | reading | setting | situation | goodput, Mbit/s | | p99, ms | |\n|---|---|---|---|--:|--:|--:|--:|"
     );
     for row in schemes::REGISTRY.iter().filter(|row| only.as_ref().is_none_or(|only| only == row.key)) {
+        let others: Vec<_> = alternatives(row).into_iter().filter(|other| wanted(&other.reading)).collect();
+        let reasons: Vec<_> = untried(row).into_iter().filter(|(reading, _)| wanted(reading.id)).collect();
+        if readings.is_some() && others.is_empty() && reasons.is_empty() {
+            continue;
+        }
         let all = std::iter::once(&first).chain(OTHERS);
         let situations: Vec<_> = all.map(|situation| (situation, situation.measure(row.key, &Vec::new()))).collect();
         if let Some(base) = &situations[0].1 {
             let [goodput, p99] = base.medians();
             println!("| `{}` | | as it is | {} | {goodput:.0} | | {p99:.1} | |", row.key, first.name);
         }
-        for (reading, setting) in alternatives(row) {
-            tell(row, &reading, &setting, &situations);
+        for other in &others {
+            tell(row, other, &situations);
+        }
+        for (reading, reason) in reasons {
+            let params: Vec<String> = reading.params.iter().map(|param| format!("`{param}`")).collect();
+            let reason = reason.unwrap_or("no reason is given");
+            println!("| | {} | {} | not tried: {reason} | | | | |", reading.id, params.join(", "));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reading_with_a_parameter_has_a_row() {
+        for row in schemes::REGISTRY.iter().filter(|row| row.key != "pfdct-st") {
+            let untried = untried(row);
+            for (reading, reason) in &untried {
+                assert!(reason.is_some(), "{} {} is not tried: {:?}", row.key, reading.id, reading.params);
+            }
+            let reasons = ELSEWHERE.iter().filter(|(scheme, ..)| *scheme == row.key).count();
+            assert_eq!(reasons, untried.len(), "{}: reasons for what is tried", row.key);
         }
     }
 }
