@@ -46,8 +46,8 @@ impl Interface {
     }
 
     /// How long until the next look at a flow.
-    fn interval(&self, flow: &FlowWindow) -> Time {
-        flow.rtt.map_or(Time::ZERO, Time::from_secs_f64).max(self.config.min_slot)
+    fn interval(config: &Config, flow: &FlowWindow) -> Time {
+        flow.rtt.map_or(Time::ZERO, Time::from_secs_f64).max(config.min_slot)
     }
 
     /// The end of a half of a slot: Wu et al. 2010, section 4.2.
@@ -83,14 +83,14 @@ impl Interface {
         for (id, flow) in self.flows.iter_mut().filter(|(_, flow)| !flow.idle) {
             if flow.window > mean {
                 flow.decrease(cx.now, cx.mss as f64, &self.config);
-                cx.actions.push(ReceiverAction::Window { flow: *id, bytes: flow.granted() });
+                flow.tell(*id, cx.actions);
             }
         }
     }
 
     /// The first look at a flow that is new, or was idle for long, is due; the slots run while there are such.
     fn watch(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) {
-        let first = cx.now + self.interval(&self.flows[&id]);
+        let first = cx.now + Self::interval(&self.config, &self.flows[&id]);
         cx.actions.push(ReceiverAction::Timer { at: first, token: id.index() as u64 });
         if !self.ticking {
             self.ticking = true;
@@ -102,8 +102,8 @@ impl Interface {
 impl WindowControl for Interface {
     fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _announced: &Announcement) {
         if !self.flows.contains_key(&flow) {
-            let fresh = FlowWindow::new(self.config.min_window.bytes(cx.mss) as f64, cx.now);
-            cx.actions.push(ReceiverAction::Window { flow, bytes: fresh.granted() });
+            let mut fresh = FlowWindow::new(self.config.min_window.bytes(cx.mss) as f64, cx.now);
+            fresh.tell(flow, cx.actions);
             self.flows.insert(flow, fresh);
             self.watch(cx, flow);
         }
@@ -114,7 +114,7 @@ impl WindowControl for Interface {
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let was_idle = std::mem::take(&mut flow.idle);
         flow.on_data(arrival.seq, arrival.delivery.new_data, arrival.next, cx.now);
-        cx.actions.push(ReceiverAction::Window { flow: id, bytes: flow.granted() });
+        flow.tell(id, cx.actions);
         if arrival.delivery.finished {
             self.flows.remove(&id);
         } else if was_idle {
@@ -145,11 +145,11 @@ impl WindowControl for Interface {
         let id = FlowId::new(token as usize);
         let Some(flow) = self.flows.get_mut(&id) else { return };
         if flow.rest_if_idle(cx.now, &self.config, cx.mss) {
-            return cx.actions.push(ReceiverAction::Window { flow: id, bytes: flow.granted() });
+            return flow.tell(id, cx.actions);
         }
         flow.look(cx.now, cx.mss as f64, &self.config, &mut self.quota);
-        cx.actions.push(ReceiverAction::Window { flow: id, bytes: flow.granted() });
-        let next = cx.now + self.interval(&self.flows[&id]);
+        flow.tell(id, cx.actions);
+        let next = cx.now + Self::interval(&self.config, flow);
         cx.actions.push(ReceiverAction::Timer { at: next, token });
     }
 }

@@ -1,6 +1,8 @@
 //! One flow: its throughput, its round-trip time and its window.
 
 use super::Config;
+use crate::ids::FlowId;
+use crate::roles::ReceiverAction;
 use crate::units::Time;
 use std::collections::VecDeque;
 
@@ -56,6 +58,8 @@ pub(super) struct FlowWindow {
     pub(super) idle: bool,
     /// Payload in this slot, for its weight.
     pub(super) slot_bytes: u64,
+    /// Bytes that the host was told to advertise.
+    told: Option<u64>,
 }
 
 impl FlowWindow {
@@ -75,6 +79,7 @@ impl FlowWindow {
             last_data: now,
             idle: false,
             slot_bytes: 0,
+            told: None,
         }
     }
 
@@ -107,8 +112,8 @@ impl FlowWindow {
     pub(super) fn rest_if_idle(&mut self, now: Time, config: &Config, mss: u64) -> bool {
         if now - self.last_data > config.idle {
             let fresh = Self::new(config.min_window.bytes(mss) as f64, now);
-            let (edge, next, rtt) = (self.edge, self.next, self.rtt);
-            *self = Self { edge, next, rtt, idle: true, ..fresh };
+            let (edge, next, rtt, told) = (self.edge, self.next, self.rtt, self.told);
+            *self = Self { edge, next, rtt, told, idle: true, ..fresh };
         }
         self.idle
     }
@@ -116,6 +121,15 @@ impl FlowWindow {
     /// Bytes to advertise: the window, or as much as keeps the right edge where it was.
     pub(super) fn granted(&self) -> u64 {
         (self.window as u64).max(self.edge.saturating_sub(self.next))
+    }
+
+    /// Has the host advertise what is granted, if that is not what it does.
+    #[inline]
+    pub(super) fn tell(&mut self, flow: FlowId, actions: &mut Vec<ReceiverAction>) {
+        let bytes = self.granted();
+        if self.told.replace(bytes) != Some(bytes) {
+            actions.push(ReceiverAction::Window { flow, bytes });
+        }
     }
 
     /// Looks at a flow once per round trip: Wu et al. 2010, section 4.3.

@@ -20,6 +20,8 @@ pub(in crate::schemes) struct Host {
     pub(super) flows: Vec<Flow>,
     pub(super) free: Vec<u32>,
     pub(super) slots: BTreeMap<FlowId, u32>,
+    /// Where a flow was found last: an acknowledgement is of the flow whose segment was shown just before.
+    found: Option<(FlowId, u32)>,
     /// Flows with something to come, in the order in which they were accepted.
     pub(super) active: Vec<u32>,
     /// Flows came or went since windows were assigned.
@@ -38,6 +40,7 @@ impl Host {
             flows: Vec::new(),
             free: Vec::new(),
             slots: BTreeMap::new(),
+            found: None,
             active: Vec::new(),
             unassigned: false,
             shares: Vec::new(),
@@ -52,6 +55,18 @@ impl Host {
     /// Acknowledgements that wait.
     pub(in crate::schemes) fn waiting(&self) -> usize {
         self.list.len()
+    }
+
+    /// Where a flow is kept, if it is.
+    fn slot(&mut self, id: FlowId) -> Option<u32> {
+        if let Some((last, slot)) = self.found
+            && last == id
+        {
+            return Some(slot);
+        }
+        let slot = self.slots.get(&id).copied()?;
+        self.found = Some((id, slot));
+        Some(slot)
     }
 
     fn add(&mut self, flow: Flow) -> u32 {
@@ -83,6 +98,7 @@ impl Host {
         flow.grant = Grant::new(flow.next);
         flow.window.cap(self.facts.mss);
         if gone {
+            self.found = None;
             self.slots.remove(&flow.id);
             self.free.push(slot);
         } else {
@@ -124,8 +140,8 @@ impl Host {
 
 impl WindowControl for Host {
     fn on_open(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, announced: &Announcement) {
-        let slot = match self.slots.get(&id) {
-            Some(slot) => *slot,
+        let slot = match self.slot(id) {
+            Some(slot) => slot,
             None => self.add(Flow::new(id, &self.rules, self.facts.mss, cx.now)),
         };
         let cap = self.rules.cap(announced.deadline.is_some(), &self.facts);
@@ -146,7 +162,7 @@ impl WindowControl for Host {
     }
 
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, arrival: &Arrival) {
-        let Some(slot) = self.slots.get(&id).copied() else { return };
+        let Some(slot) = self.slot(id) else { return };
         if self.unassigned {
             self.assign();
         }
@@ -181,7 +197,7 @@ impl WindowControl for Host {
     }
 
     fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, _kind: AckKind) -> AckVerdict {
-        let slot = self.slots.get(&id).copied().filter(|slot| self.flows[*slot as usize].active);
+        let slot = self.slot(id).filter(|slot| self.flows[*slot as usize].active);
         let Some(slot) = slot else {
             // Nothing is to come of it: its acknowledgement lets nothing out, and others may have their turn.
             self.release(cx);

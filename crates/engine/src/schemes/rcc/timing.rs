@@ -19,12 +19,15 @@ pub(in crate::schemes) struct RoundTrip {
     last_ack: u64,
     /// Segments that acknowledgements asked for last, and when.
     pending: VecDeque<(u64, Time)>,
+    /// They stand in the order of their numbers, as they do unless a window has shrunk.
+    ordered: bool,
 }
 
 impl RoundTrip {
     /// Without a sample the mean is `initial`.
     pub(in crate::schemes) fn new(initial: Time) -> Self {
-        Self { mean: initial, deviation: Time::ZERO, sampled: false, last_ack: 0, pending: VecDeque::new() }
+        let pending = VecDeque::new();
+        Self { mean: initial, deviation: Time::ZERO, sampled: false, last_ack: 0, pending, ordered: true }
     }
     /// The mean.
     pub(in crate::schemes) fn mean(&self) -> Time {
@@ -44,6 +47,10 @@ impl RoundTrip {
         let last = ack + (window - mss) / mss * mss;
         if ack > self.last_ack {
             self.last_ack = ack;
+            self.ordered = match self.pending.back() {
+                Some((before, _)) => self.ordered && *before <= last,
+                None => true,
+            };
             self.pending.push_back((last, now));
         } else if ack == self.last_ack {
             // Whose answer the segment would be is not clear any more.
@@ -54,10 +61,18 @@ impl RoundTrip {
     /// A segment beginning at `seq` arrived. Returns whether it gave a sample.
     pub(in crate::schemes) fn on_segment(&mut self, seq: u64, now: Time) -> bool {
         let mut sample = None;
-        self.pending.retain(|(last, sent)| {
-            sample = if *last == seq { Some(now - *sent) } else { sample };
-            *last > seq
-        });
+        if self.ordered {
+            // Most segments find a whole window of them and take one.
+            while let Some((last, sent)) = self.pending.front().copied().filter(|(last, _)| *last <= seq) {
+                self.pending.pop_front();
+                sample = if last == seq { Some(now - sent) } else { sample };
+            }
+        } else {
+            self.pending.retain(|(last, sent)| {
+                sample = if *last == seq { Some(now - *sent) } else { sample };
+                *last > seq
+            });
+        }
         if let Some(sample) = sample {
             self.add(sample);
         }
@@ -183,6 +198,22 @@ mod tests {
 
     fn us(us: u64) -> Time {
         Time::from_us(us)
+    }
+
+    #[test]
+    fn an_acknowledgement_with_a_smaller_window_asks_for_an_earlier_segment_than_the_one_before() {
+        let mut rtt = RoundTrip::new(us(0));
+        rtt.on_ack_sent(1, 5000, 1000, us(0)); // up to the segment at 4001
+        rtt.on_ack_sent(1001, 2000, 1000, us(20)); // at 2001
+        assert!(rtt.on_segment(2001, us(120)));
+        assert_eq!((rtt.mean(), rtt.pending.len()), (us(100), 1));
+        assert!(rtt.on_segment(4001, us(100)));
+        assert!(rtt.pending.is_empty());
+        rtt.on_ack_sent(4001, 3000, 1000, us(200));
+        rtt.on_ack_sent(5001, 3000, 1000, us(210));
+        assert!(!rtt.on_segment(5001, us(220)), "earlier than either");
+        assert!(rtt.on_segment(7001, us(310)), "the first one is lost, and asked for no more");
+        assert!(rtt.pending.is_empty());
     }
 
     #[test]
