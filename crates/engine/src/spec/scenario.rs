@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
         for (key, variants) in [("network", Variants::network()), ("queue", Variants::queue())] {
             found.extend(all_or(self.source(key), |source| mistakes_in_variant(&variants, source)));
         }
-        found.extend(all_or(self.source("scheme"), |all| self.mistakes_of_schemes(all)));
+        found.extend(all_or(self.source("scheme"), mistakes_of_schemes));
         for (list, variants) in [("traffic", Variants::traffic()), ("fault", Variants::fault())] {
             let Some(Content::Array(nodes)) = self.root.find(list).map(|node| &node.content) else { continue };
             for node in nodes {
@@ -312,16 +312,6 @@ impl<'a> Reader<'a> {
             }
         }
         found.sort_by_key(|error| error.line);
-        found
-    }
-
-    fn mistakes_of_schemes(&self, all: &Source<'a>) -> Vec<SpecError> {
-        let mut found = unknown_schemes(all);
-        for row in schemes::REGISTRY {
-            let table = all.table.and_then(|table| table.find(row.key));
-            let source = source(table, format!("scheme.{}", row.key), &all.place);
-            found.extend(all_or(source, |source| mistakes(source, &[row.params], &[])));
-        }
         found
     }
 
@@ -460,6 +450,16 @@ fn mistakes_in_variant(variants: &Variants, source: &Source<'_>) -> Vec<SpecErro
     let kind = selected.choice(variants.selector[0].key);
     let row = variants.rows.iter().find(|row| row.key == kind).expect("choices are the rows' keys");
     mistakes(source, &[variants.selector, variants.common, row.params, variants.optional], &variants.rows)
+}
+
+fn mistakes_of_schemes(all: &Source<'_>) -> Vec<SpecError> {
+    let mut found = unknown_schemes(all);
+    for row in schemes::REGISTRY {
+        let table = all.table.and_then(|table| table.find(row.key));
+        let source = source(table, format!("scheme.{}", row.key), &all.place);
+        found.extend(all_or(source, |source| mistakes(source, &[row.params], &[])));
+    }
+    found
 }
 
 fn unknown_schemes(all: &Source<'_>) -> Vec<SpecError> {
