@@ -38,7 +38,8 @@ impl Case {
     fn scenario(self) -> Scenario {
         let Self { pods, flows } = self;
         let text = format!(
-            "[network]\ntopology = \"fat-tree\"\npods = {pods}\nrate = \"10Gbps\"\n[transport]\nscheme = \"dctcp\"\n\
+            "[network]\ntopology = \"fat-tree\"\npods = {pods}\nrate = \"10Gbps\"\nuplink-rate = \"10Gbps\"\n\
+             core-rate = \"10Gbps\"\n[transport]\nscheme = \"dctcp\"\nrto-min = \"10ms\"\n\
              [[traffic]]\nkind = \"poisson\"\nfrom = \"all\"\nto = \"all\"\nload = 0.3\ncount = {flows}\n\
              bytes-each = \"20KB\"\n[measure]\nqueues = \"none\"\n[run]\nduration = \"10s\"\n"
         );
