@@ -31,8 +31,9 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where = error.filename or place
-        other = f"choose another {'file' if option == '--page' else 'folder'} with {option}"
+        named = str(error.filename or "")
+        where = named if named and _TEMPORARY not in named else place
+        other = f"choose another place with {option}"
         hint = f"free some space, or {other}" if error.errno == errno.ENOSPC else other
         raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
 
@@ -59,7 +60,14 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary file to write and close that then takes the place of ``path``; if not, what stood there stays."""
+    """A temporary file to write and close that then takes the place of ``path``; if not, what stood there stays.
+
+    Devices and pipes are written to as they are, and links stay links.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    path = Path(os.path.realpath(path))
     temporary = beside(path)
     try:
         yield temporary

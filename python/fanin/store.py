@@ -35,6 +35,8 @@ RUNS = "runs"
 CAPTURE = "trace.pcapng"
 
 _RUN_ID = re.compile(r"[0-9a-f]{16}")
+_SELF = "sha256"
+"""Key of a manifest that has the digest of all others."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,13 @@ def run_id(resolved: dict[str, Any]) -> str:
 
 
 def _digest(value: object) -> str:
+    return _whole_digest(value)[:16]
+
+
+def _whole_digest(value: object) -> str:
+    """Hash of a value, however its JSON is laid out."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def now() -> str:
@@ -139,7 +146,8 @@ def read_run(folder: Path) -> StoredRun:
     """The run in a folder of the store.
 
     Raises:
-        ResultsError: the manifest is missing or unreadable, or a file is missing or has the wrong size.
+        ResultsError: the manifest is missing, unreadable or not what was written, or a file is missing or has the
+            wrong size.
 
     """
     path = folder / MANIFEST
@@ -151,6 +159,9 @@ def read_run(folder: Path) -> StoredRun:
         raise ResultsError(damaged(path, error.strerror or str(error))) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ResultsError(damaged(path, "not a manifest")) from None
+    # Earlier versions wrote none.
+    if _SELF in manifest and manifest[_SELF] != _own_digest(manifest):
+        raise ResultsError(damaged(path, "its content differs from what was written"))
     for name, size in sizes.items():
         file = folder / name
         if not file.is_file():
@@ -240,8 +251,7 @@ class Store:
         final = self.folder / name
         with writing(self.folder), replacing(final) as temporary:
             manifest = _write(temporary, output, tables, resolved)
-            manifest = {"run_id": name, "experiment": experiment} | manifest
-            _write_manifest(temporary, manifest)
+            manifest = _write_manifest(temporary, {"run_id": name, "experiment": experiment} | manifest)
         return StoredRun(final, manifest)
 
     def save_measured(
@@ -267,7 +277,7 @@ class Store:
         }
         final = self.folder / name
         with writing(self.folder), replacing(final) as temporary:
-            _write_manifest(temporary, manifest)
+            manifest = _write_manifest(temporary, manifest)
         return StoredRun(final, manifest)
 
 
@@ -286,8 +296,15 @@ def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, 
     }
 
 
-def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Writes a manifest with its own digest, and gives that."""
+    manifest = manifest | {_SELF: _own_digest(manifest)}
     (folder / MANIFEST).write_bytes((json.dumps(manifest, indent=1) + "\n").encode())
+    return manifest
+
+
+def _own_digest(manifest: dict[str, Any]) -> str:
+    return _whole_digest({key: value for key, value in manifest.items() if key != _SELF})
 
 
 def _record(path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fanin
+from fanin.files import write_whole
 from fanin.store import Store
 
 
@@ -82,6 +83,41 @@ def test_a_full_disk_leaves_nothing_behind(cli, work, monkeypatch):
     assert not any((work / "results" / "runs").iterdir())
 
 
+def test_an_export_that_fails_leaves_what_was_there(cli, work, monkeypatch):
+    folder = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"])
+    (work / "out").mkdir()
+    out = work / "out" / "x.csv"
+    out.write_text("earlier")
+    tables = [str(folder / f"{name}.parquet") for name in ("queues", "flows")]
+    complaint(cli("export", *tables, "--out", str(out)), "flows.parquet", "not the columns of")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        complaint(cli("export", str(folder), "--out", str(out)), "out/x.csv", "free some space")
+    complaint(cli("export", str(folder), "--out", "nowhere/x.csv"), "nowhere/x.csv: cannot write")
+    assert [(path.name, path.read_text()) for path in out.parent.iterdir()] == [("x.csv", "earlier")]
+    assert cli("export", str(folder), "--out", str(out)).code == 0
+    assert [path.name for path in out.parent.iterdir()] == ["x.csv"]
+    assert out.read_text() == cli("export", str(folder)).out
+
+
+def test_a_whole_file_replaces_neither_pipes_nor_links(work):
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(Path("pipe"), b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    Path("file").write_text("earlier")
+    Path("link").symlink_to("file")
+    write_whole(Path("link"), b"later")
+    assert (Path("pipe").is_fifo(), Path("link").is_symlink(), Path("file").read_text()) == (True, True, "later")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_the_engines_own_files_report_a_full_disk():
     output = fanin._engine.run("\n".join(_minimal()), "x.toml", [])
@@ -132,6 +168,38 @@ def test_a_sweep_warns_about_a_damaged_run_and_computes_it_anew(cli, work):
     assert f"{folder.relative_to(work)}" in result.err
     assert "computed anew" in result.err
     assert Store("results").find(folder.name) is not None
+
+
+def _changed(path, change):
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest, indent=4, sort_keys=True))
+
+
+def test_a_changed_number_in_a_manifest_is_noticed(cli, work):
+    cli("reproduce", "small.toml", "--seeds", "1")
+    path = next((work / "results/runs").glob("*/manifest.json"))
+    goodput = json.loads(path.read_text())["summary"]["goodput_bps"]
+    _changed(path, lambda manifest: manifest["summary"].update(goodput_bps=1))
+    complaint(cli("describe", str(path.parent)), "manifest.json: damaged", "delete")
+    result = cli("reproduce", "small.toml", "--seeds", "1")
+    assert (result.code, "computed anew" in result.err) == (0, True)
+    assert Store("results").find(path.parent.name).summary["goodput_bps"] == goodput
+
+
+def test_manifests_of_another_layout_or_without_their_digest_are_read(cli, work):
+    path = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["manifest"])
+    _changed(path, lambda manifest: None)
+    assert cli("describe", str(path.parent)).code == 0
+    _changed(path, lambda manifest: manifest.pop("sha256"))
+    assert cli("describe", str(path.parent)).code == 0
+    _changed(path, lambda manifest: manifest.update(sha256=None))
+    complaint(cli("describe", str(path.parent)), "manifest.json: damaged")
+
+
+def test_what_a_program_measured_is_read_back_as_it_was_written(work):
+    written = Store("results").save_measured(["program"], {"entries": 2, "rate": 0.1}, {"seconds": 1e-9}, "paper/fig")
+    assert Store("results").find(written.run_id).manifest == written.manifest
 
 
 def test_fct_needs_a_flows_table(cli, work):

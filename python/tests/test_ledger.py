@@ -437,7 +437,7 @@ def test_what_cannot_be_written_names_another_way(cli, figures):
     (figures / "file").write_text("")
     result = cli("claims", "--page", "file/page.md")
     assert result.code == 3
-    assert "choose another file with --page" in result.err
+    assert "choose another place with --page" in result.err
     result = cli("report", "--to", "file/report")
     assert result.code == 3
     assert len(result.err.splitlines()) == 1

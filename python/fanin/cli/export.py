@@ -13,7 +13,7 @@ from fanin import tables
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json
 from fanin.errors import ResultsError
-from fanin.files import writing
+from fanin.files import whole_file, writing
 
 
 class Format(StrEnum):
@@ -54,7 +54,7 @@ def export(
     if out is None:
         _write(files, to, sys.stdout)
         return
-    with writing(out), out.open("w", encoding="utf-8", newline="") as stream:
+    with writing(out), whole_file(out) as file, file.open("w", encoding="utf-8", newline="") as stream:
         _write(files, to, stream)
     if json:
         print_json({"file": str(out), "rows": sum(tables.describe(file)["rows"] for file in files)})

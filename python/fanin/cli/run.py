@@ -34,7 +34,7 @@ def run(
 ) -> None:
     """Run a scenario once and show its summary.
 
-    Results go to OUT/NAME/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
+    Results go to OUT/runs/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
     --json prints one object: the summary (result_hash, goodput_bps, fct_mean_s, fct_p99_s, timeouts, drops, marks,
     queue_mean_packets, queue_max_packets, packet_hops, events, wall_s, groups and more), run_id and paths.
 
