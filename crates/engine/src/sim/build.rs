@@ -246,21 +246,27 @@ fn topology(scenario: &Scenario) -> Result<Topology, SpecError> {
     let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
     let follows = row.params.iter().any(|param| param.key == "sender-hosts")
         && scenario.network.params.is_default("sender-hosts");
-    if total.senders > topology::MAX_PORTS && follows {
-        // The group that asks for most is the one to blame.
-        let most = (0..demands.len()).max_by_key(|group| demands[*group].senders).unwrap_or(0);
-        let group = &scenario.traffic[most];
-        let message = format!(
-            "{} sending hosts, each of its own, do not fit on a switch of {} ports; let flows share hosts with \
-             placement = \"round-robin\"",
-            total.senders,
-            topology::MAX_PORTS
-        );
-        return Err(group.params.fail(cast::traffic_row(group).demand_key, message));
+    if follows && let Some(message) = total.too_many() {
+        return Err(asks_for_most(scenario, &demands, &total, message));
     }
     let mut topology = (row.build)(&scenario.network.params, &total)?;
     topology.place_at_random(&scenario.network.params, &mut stream(scenario.run.integer("seed"), "placement"));
     Ok(topology)
+}
+
+/// The error of hosts that are too many, at the traffic group that asks for most of them.
+fn asks_for_most(scenario: &Scenario, demands: &[Demand], total: &Demand, mut message: String) -> SpecError {
+    let many_senders = total.senders >= total.receivers;
+    let asked = |demand: &Demand| if many_senders { demand.senders } else { demand.receivers };
+    let most = (0..demands.len()).max_by_key(|group| asked(&demands[*group])).unwrap_or(0);
+    let group = &scenario.traffic[most];
+    let row = cast::traffic_row(group);
+    let has = |key: &str| row.params.iter().any(|param| param.key == key);
+    if many_senders && has("placement") {
+        message += "; let flows share hosts with placement = \"round-robin\"";
+    }
+    let to = ["receivers", "receiver"].into_iter().find(|key| !many_senders && has(key));
+    group.params.fail(to.unwrap_or(row.demand_key), message)
 }
 
 fn header(scenario: &Scenario) -> Result<u16, SpecError> {

@@ -224,7 +224,7 @@ impl Totals {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// Payload over the window from the first finite start (or the end of the warm-up) to the end of the run.
+    /// Payload over the window of goodput, which begins with the first finite start or at the end of the warm-up.
     fn goodput(&mut self, world: &World) {
         let window = Window::of(world);
         self.put("goodput_bps", window.rate(world.groups.iter().map(|group| window.delivered(group)).sum()));

@@ -37,8 +37,8 @@ pub(crate) struct Row {
     pub(crate) ideal: Option<Time>,
     /// The yardstick of HPCC.
     pub(crate) standalone: Option<Time>,
-    /// Payload per second: over the completion time, or for a transfer that has none over its part of the window of
-    /// goodput.
+    /// Payload per second: over the completion time, or for a transfer without one from its start in the window of
+    /// goodput to its stop or the end of the run. None of what never began, or whose handshake was given up.
     pub(crate) rate: Option<f64>,
     pub(crate) counters: Counters,
     pub(crate) failed: bool,

@@ -213,6 +213,9 @@ fn rate(text: &str) -> Result<Rate, Fault> {
     let bytes = ["Bps", "B/s"].iter().find_map(|suffix| unit.strip_suffix(suffix)).and_then(prefix);
     let scale = bits.or(bytes.map(|scale| scale * 8)).ok_or_else(|| unknown_unit(Kind::Rate, text, unit))?;
     let rate = Rate::from_bps(quantity.times(scale, Kind::Rate, u64::MAX)?);
+    if rate == Rate::from_bps(0) {
+        return Err(format!("must be above zero, not {text:?}").into());
+    }
     if rate.ps_per_byte().is_some() { Ok(rate) } else { Err(inexact_rate(rate)) }
 }
 

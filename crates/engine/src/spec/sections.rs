@@ -537,7 +537,13 @@ pub const MEASURE: &[Param] = &[
         "our choice",
     ),
     Param::new("capture-limit", Kind::Integer, "1000000", "Packets captured at most.", "our choice"),
-    Param::new("warmup", Kind::Time, "0s", "Time at which queue statistics start.", "our choice"),
+    Param::new(
+        "warmup",
+        Kind::Time,
+        "0s",
+        "Time at which queue statistics and the window of goodput begin; at 0s, with the first finite transfer.",
+        "our choice",
+    ),
 ];
 
 /// `[run]`: how long, and with which random numbers.

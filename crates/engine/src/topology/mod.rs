@@ -45,6 +45,17 @@ pub struct Demand {
     pub receivers: usize,
 }
 
+impl Demand {
+    /// What is wrong where no switch has ports for all these hosts.
+    pub(crate) fn too_many(&self) -> Option<String> {
+        // Every network has a receiver, asked for or not.
+        let (senders, receivers) = (self.senders, self.receivers.max(1));
+        let says =
+            || format!("{senders} sending hosts and {receivers} receiving do not fit on a switch of {MAX_PORTS} ports");
+        (senders + receivers > MAX_PORTS).then(says)
+    }
+}
+
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
@@ -244,10 +255,10 @@ fn sender_hosts(params: &Params, demand: &Demand) -> Result<usize, SpecError> {
         );
         return Err(params.fail("sender-hosts", message));
     }
-    if hosts + demand.receivers + 1 > MAX_PORTS {
-        return Err(params.fail("sender-hosts", format!("{hosts} hosts do not fit on one switch of {MAX_PORTS} ports")));
+    match (Demand { senders: hosts, ..*demand }).too_many() {
+        Some(message) => Err(params.fail("sender-hosts", message)),
+        None => Ok(hosts.max(1)),
     }
-    Ok(hosts.max(1))
 }
 
 /// The parameter that [`sender_hosts`] reads.

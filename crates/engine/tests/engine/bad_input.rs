@@ -123,7 +123,10 @@ fn too_many_hosts() {
     refused(&[("senders = 3", "senders = 1000000")], "8: traffic.incast.senders", "do not fit on a switch");
     let few = [("topology = \"star\"", "topology = \"star\"\nsender-hosts = 2"), ("senders = 3", "senders = 1000000")];
     refused(&few, "3: network.sender-hosts", "needs 1000000 sending hosts");
-    refused(&[("senders = 3", "senders = 3\nreceiver = 65534")], "1: network.sender-hosts", "do not fit");
+    refused(&[("senders = 3", "senders = 65535")], "8: traffic.incast.senders", "65535 sending hosts and 1 receiving");
+    refused(&[("senders = 3", "senders = 3\nreceiver = 65534")], "9: traffic.incast.receiver", "do not fit");
+    let many = [("topology = \"star\"", "topology = \"star\"\nsender-hosts = 65535")];
+    refused(&many, "3: network.sender-hosts", "65535 sending hosts and 1 receiving");
     refused(&[("senders = 3", "senders = 99999999999")], "8: traffic.incast.senders", "at most");
 }
 
