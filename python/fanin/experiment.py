@@ -248,6 +248,7 @@ class Experiment:
         given = settings(overrides)
         changes = checks.changes(self) if swept else []
         found = [remarks.unmarked(self.resolved(given + change.settings)) for change in [checks.NO_CHANGE, *changes]]
+        found += remarks.overloaded(self.offered(given))
         found += remarks.unused(self._unused(given), self.resolved(given)["network"]["admission"])
         return list(dict.fromkeys(remark for remark in found if remark))
 

@@ -52,6 +52,15 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     return f'{", ".join(schemes)} waits for marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'
 
 
+def overloaded(offered: list[dict[str, Any]]) -> list[str]:
+    """Remarks on traffic at a load that no network carries: its queues grow for as long as the run lasts."""
+    return [
+        f"traffic.{each['group']}: offers {each['load']:.0%} of what its {each['load_of']} can carry".replace("%", " %")
+        for each in offered
+        if each["load"] > 1
+    ]
+
+
 def unused(paths: list[str], admission: str) -> list[str]:
     """Remarks on values of schemes that no run uses, and on those of the network beside another way of admission."""
     schemes = [path for path in paths if path.startswith("scheme.")]

@@ -72,6 +72,15 @@ def test_ends_of_the_range(work):
     assert searched(lambda *_: 0, first=5, last=5).found().capacity == 5
 
 
+def test_what_is_too_much_from_the_first_on_is_not_looked_for_further_up(work):
+    search = searched(lambda *_: 1)
+    assert sorted(search.rows) == [2, 8, 32]
+    assert search.found().remarks == ["fan-ins above 32 were not tried"]
+    # Goodput comes with the fan-in.
+    rising = searched(lambda fan_in, _: {"goodput_bps": 1e6 * fan_in}, keep="goodput=500Mbps")
+    assert max(rising.rows) == 1024
+
+
 def test_a_response_that_comes_back_is_reported(work):
     found = searched(lambda fan_in, _: 5 if 40 < fan_in < 90 else 0).found()
     assert (found.capacity, found.monotone) == (40, False)

@@ -63,3 +63,14 @@ def test_every_workload_is_listed_and_explained():
 def test_an_unknown_workload_names_the_nearest(scenario):
     with pytest.raises(ScenarioError, match=r"did you mean .data-mining."):
         load(scenario, {"traffic.poisson.bytes-each": "data-minning"}).check()
+
+
+def test_a_load_that_nothing_carries_is_a_warning(cli, work):
+    text = (
+        '[network]\ntopology = "star"\nsender-hosts = 4\n[[traffic]]\nname = "all"\nkind = "poisson"\nfrom = "all"\n'
+        'to = "all"\nbytes-each = "10KB"\ncount = 5\nload = "140%"\n'
+    )
+    (work / "full.toml").write_text(text)
+    assert "traffic.all: offers 140 % of what its receivers can carry" in cli("check", "full.toml").err
+    (work / "full.toml").write_text(text.replace("140%", "90%"))
+    assert "offers" not in cli("check", "full.toml").err

@@ -95,6 +95,11 @@ class Judged:
         return "breaks" if "breaks" in states else "open" if "open" in states else "keeps"
 
     @property
+    def is_too_much(self) -> bool:
+        """Whether a bound is broken from above: of a time, losses or the like, which a larger fan-in does not mend."""
+        return any(bound.state == "breaks" and not bound.keep.measure.more for bound in self.bounds)
+
+    @property
     def why(self) -> str:
         """The bounds that do not hold."""
         return "; ".join(bound.shown() for bound in self.bounds if bound.state != "keeps")

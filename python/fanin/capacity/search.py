@@ -29,6 +29,9 @@ _GLANCE = 2
 _MANY = 60
 """Runs that are more than enough for the way to the answer, which then gets all seeds."""
 
+_HOPELESS = 3
+"""Rungs, the first ones, with too much of something, after which it is not looked for at larger fan-ins."""
+
 _QUICK = 32
 """Up to here a step of the ladder is four times the last, then twice: a run far into collapse takes long."""
 
@@ -133,8 +136,15 @@ class Search:
         """The next rung of the ladder, until one breaks that comes after one that keeps, and one more."""
         known = {each.fan_in: each.state == "keeps" for each in judged}
         seen = [known[rung] for rung in self.ladder if rung in known]
+        if self._is_hopeless(judged):
+            return None
         up_to = next((place for place in range(1, len(seen)) if seen[place - 1] and not seen[place]), len(self.ladder))
         return self.ladder[len(seen)] if len(seen) < min(up_to + 2, len(self.ladder)) else None
+
+    @staticmethod
+    def _is_hopeless(judged: list[Judged]) -> bool:
+        """Whether nothing keeps the bounds because of what grows with the fan-in, such as times and losses."""
+        return len(judged) >= _HOPELESS and all(each.is_too_much for each in judged)
 
     def _halve(self, judged: list[Judged]) -> int | None:
         kept, after = self._edge(judged)
@@ -192,6 +202,8 @@ class Search:
             remarks.append(f"not monotone: the bounds are kept again with {_listed(again)}")
         if kept and after and not self._is_narrow(kept, after):
             remarks.append(f"the seeds disagree too much to tell fan-ins from {kept.fan_in} to {after.fan_in} apart")
+        if kept is None and self._is_hopeless(judged) and judged[-1].fan_in < self.last:
+            remarks.append(f"fan-ins above {judged[-1].fan_in} were not tried")
         if edge := [each.fan_in for each in judged if each.state == "open" and self._is_settled(each)]:
             remarks.append(f"{len(self.seeds)} seeds leave {_listed(edge)} open, which counts as not kept")
         return remarks

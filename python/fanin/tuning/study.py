@@ -61,7 +61,9 @@ class Study:
             # An extra, and slow to import.
             self._optuna: Any = importlib.import_module("optuna")
         except ImportError:
-            raise NotFoundError("tuning needs Optuna: pip install 'fanin[tune]'") from None
+            raise NotFoundError(
+                "tuning needs Optuna: pip install 'fanin[tune]', with the pip of the environment that fanin is in"
+            ) from None
         self._optuna.logging.set_verbosity(self._optuna.logging.ERROR)
         self._laboratory, self._params = laboratory, params
         self._goals, self._keeps, self._seeds = goals, keeps, list(seeds)
