@@ -13,6 +13,7 @@ import polars as pl
 
 from fanin.errors import ResultsError
 from fanin.stats import Floats, percentile
+from fanin.summary import format_number, format_value
 
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 
@@ -127,7 +128,7 @@ HEADER = ["flows", "from", "to", "completion p50", "p99", "slowdown mean", "p50"
 
 def shown(row: dict[str, Any]) -> list[str]:
     """A row as people read it, under ``HEADER``."""
-    times = [f"{row[name] * 1e6:,.4g} us" for name in ("fct_p50_s", "fct_p99_s")]
+    times = [format_value(name, row[name]) for name in ("fct_p50_s", "fct_p99_s")]
     names = ("slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p99.9")
     sizes = [f"{row[name]:,} B" for name in ("bytes_from", "bytes_to")]
-    return [f"{row['flows']:,}", *sizes, *times, *(f"{row[name]:.3g}" for name in names)]
+    return [f"{row['flows']:,}", *sizes, *times, *(format_number(row[name], 3) for name in names)]

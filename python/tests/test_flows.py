@@ -154,3 +154,10 @@ def test_flow_tables_of_two_engines_are_not_taken_together(scenario, cli, tmp_pa
     result = cli("fct", str(tmp_path / "one.parquet"), str(tmp_path / "one.parquet"), str(tmp_path / "two.parquet"))
     assert result.code == 3
     assert "two.parquet: its columns are not those of" in result.err
+
+
+def test_long_times_and_large_slowdowns_are_plain_numbers():
+    row = dict.fromkeys(("bytes_from", "bytes_to", "flows"), 1000)
+    row |= {"fct_p50_s": 0.0109, "fct_p99_s": 0.2698}
+    row |= {f"slowdown_{of}": 12345.6 for of in ("mean", "p50", "p95", "p99", "p99.9")}
+    assert fct.shown(row)[3:6] == ["10.9 ms", "269.8 ms", "12,346"]
