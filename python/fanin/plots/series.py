@@ -199,11 +199,14 @@ def _relative(plot: Plot, points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summaries(points: pl.DataFrame) -> list[dict[str, Any]]:
+    ends = [end for end in ("low", "high") if end in points.columns]
+    # A frame for each of thousands of groups would take most of the time.
+    groups = points.group_by("by", "x", maintain_order=True).agg("y", pl.col(ends).mean())
     rows = []
-    for (line, x), group in points.group_by("by", "x", maintain_order=True):
-        mean, half = mean_interval(group["y"].to_numpy())
-        row = {"by": line, "x": x, "mean": mean, "half": None if math.isnan(half) else half, "runs": len(group)}
-        rows.append(row | {end: group[end].mean() for end in ("low", "high") if end in group.columns})
+    for row in groups.iter_rows(named=True):
+        values = np.array(row.pop("y"))
+        mean, half = mean_interval(values)
+        rows.append(row | {"mean": mean, "half": None if math.isnan(half) else half, "runs": len(values)})
     return rows
 
 
