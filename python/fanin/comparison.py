@@ -18,7 +18,6 @@ from fanin.laboratory import Laboratory
 from fanin.pool import Advance, Place
 from fanin.stats import Floats, finite, mean_interval
 from fanin.summary import format_interval
-from fanin.sweep import Point
 
 SCHEME = "transport.scheme"
 
@@ -125,12 +124,11 @@ def compare(
     for scheme in schemes:
         experiment.check({SCHEME: scheme})
     laboratory = Laboratory(experiment, out, place=place, again=again, advance=advance)
-    runs = iter(laboratory.rows([Point({SCHEME: scheme}, seed) for scheme in schemes for seed in seeds]))
-    every = {scheme: [next(runs) for _ in seeds] for scheme in schemes}
-    rows = {scheme: [run for run in of if not isinstance(run, Failure)] for scheme, of in every.items()}
-    failures = {scheme: [run for run in of if isinstance(run, Failure)] for scheme, of in every.items()}
-    reference = rows[against or schemes[0]]
-    return [Compared(scheme, rows[scheme], failures[scheme], _estimates(rows[scheme], reference)) for scheme in schemes]
+    found = dict(zip(schemes, laboratory.cases([({SCHEME: scheme}, seeds) for scheme in schemes]), strict=True))
+    reference = found[against or schemes[0]].rows
+    return [
+        Compared(scheme, each.rows, each.failures, _estimates(each.rows, reference)) for scheme, each in found.items()
+    ]
 
 
 def _estimates(rows: list[Row], reference: list[Row]) -> dict[str, Estimate]:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from fanin import columns
 from fanin.dataset import Row, row_of
 from fanin.experiment import Experiment
 from fanin.failures import Failure
+from fanin.format.values import Scalar
 from fanin.pool import Advance, Job, Place, Progress, outcomes
+from fanin.runs import Run
 from fanin.sweep import Point
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case's runs."""
+
+    rows: list[Row]
+    """Of those that ended, in the order of their seeds: rows of a sweep's table."""
+    failures: list[Failure]
 
 
 class Laboratory:
@@ -41,14 +55,28 @@ class Laboratory:
         self._again = again
         self._advance = advance
 
-    def rows(self, points: list[Point]) -> list[Row | Failure]:
-        """What became of these points, in their order: rows of a sweep's table.
+    def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]]) -> list[Outcome]:
+        """What became of some cases, each scenario values and its seeds, in their order.
 
         Raises:
-            ScenarioError: a value of a point is not valid.
+            ScenarioError: a value is not valid.
             ResultsError: results cannot be written; what is finished is kept.
 
         """
+        points = [Point(dict(values), seed) for values, seeds in asked for seed in seeds]
+        runs = zip(points, self._run(points), strict=True)
+        found = []
+        for _, seeds in asked:
+            outcome = Outcome([], [])
+            for point, run in itertools.islice(runs, len(seeds)):
+                if isinstance(run, Failure):
+                    outcome.failures.append(run)
+                else:
+                    outcome.rows.append(row_of(self.experiment, point, run))
+            found.append(outcome)
+        return found
+
+    def _run(self, points: list[Point]) -> list[Run | Failure]:
         before = self._progress
         asked = before.total + len(points)
 
@@ -59,8 +87,4 @@ class Laboratory:
             self._advance(self._progress)
 
         wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]
-        found = outcomes(wanted, self._out, place=self._place, again=self._again, advance=count)
-        return [
-            run if isinstance(run, Failure) else row_of(self.experiment, point, run)
-            for point, run in zip(points, found, strict=True)
-        ]
+        return outcomes(wanted, self._out, place=self._place, again=self._again, advance=count)

@@ -16,7 +16,6 @@ from fanin.failures import Failure
 from fanin.laboratory import Laboratory
 from fanin.pool import Job, Threads, Work, _Queue, outcomes, run_jobs
 from fanin.runs import Run
-from fanin.sweep import Point
 
 
 def job(experiment, senders, seed):
@@ -99,11 +98,11 @@ def test_batches_of_a_search_have_one_place_that_remembers(work, monkeypatch):
     with closing(Threads(2, memory=1.0)) as place:
         laboratory = Laboratory(small, None, place=place)
         with pytest.warns(UserWarning, match="of memory by estimate"):
-            laboratory.rows([Point({"traffic.bursts.senders": 2}, seed) for seed in (1, 2)])
+            laboratory.cases([({"traffic.bursts.senders": 2}, (1, 2))])
         assert len(place._flows) == 1
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            laboratory.rows([Point({"traffic.bursts.senders": 3}, seed) for seed in (1, 2)])
+            laboratory.cases([({"traffic.bursts.senders": 3}, (1, 2))])
         assert len(place._flows) == 2
 
 

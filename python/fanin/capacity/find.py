@@ -7,7 +7,6 @@ from pathlib import Path
 from fanin.capacity.search import SEEDS, Found, Search
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.experiment import Experiment
-from fanin.failures import Failure
 from fanin.format.values import Scalar
 from fanin.goals import Keep
 from fanin.laboratory import Laboratory
@@ -103,15 +102,12 @@ def find(
         for case in cases
     ]
     while wanted := [(search, step) for search in searches if (step := _step(search)) is not None]:
-        points = [Point({**search.case, over: fan_in}, seed) for search, (fan_in, some) in wanted for seed in some]
-        rows = iter(laboratory.rows(points))
-        for search, (fan_in, some) in wanted:
-            mine = [next(rows) for _ in some]
-            failed = [row for row in mine if isinstance(row, Failure)]
-            if failed:
-                search.error = f"fan-in {fan_in}, seed {failed[0].seed}: {failed[0].error}"
+        found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted])
+        for (search, (fan_in, _)), each in zip(wanted, found, strict=True):
+            if each.failures:
+                search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"
             else:
-                search.rows.setdefault(fan_in, []).extend(row for row in mine if not isinstance(row, Failure))
+                search.rows.setdefault(fan_in, []).extend(each.rows)
     return [search.found() for search in searches]
 
 

@@ -20,12 +20,11 @@ from fanin import _engine
 from fanin.comparison import paired
 from fanin.dataset import Row
 from fanin.errors import NotFoundError, PlaceError, RunError
-from fanin.failures import BrokenOff, Failure
+from fanin.failures import BrokenOff
 from fanin.files import writing
 from fanin.goals import Goal, Keep
-from fanin.laboratory import Laboratory
+from fanin.laboratory import Laboratory, Outcome
 from fanin.stats import mean_interval
-from fanin.sweep import Point
 from fanin.tuning.answer import Checked, Trial, Tuned, front, some
 from fanin.tuning.space import Param, Values
 
@@ -106,11 +105,8 @@ class Study:
         return self.trials()
 
     def _default_rows(self, seeds: Sequence[int]) -> list[Row]:
-        rows = self._laboratory.rows([Point({}, seed) for seed in seeds])
-        for row in rows:
-            if isinstance(row, Failure):
-                raise RunError(f"the scenario as it is, seed {row.seed}: {row.error}")
-        return [row for row in rows if not isinstance(row, Failure)]
+        (found,) = self._laboratory.cases([({}, seeds)])
+        return _ended(found, "the scenario as it is")
 
     def _begin(self, trials: int) -> int:
         """Cleans up after a killed search, or puts the first trials in line; returns how many there can be."""
@@ -162,24 +158,20 @@ class Study:
         """Some trials side by side."""
         distributions = {each.path: each.distribution(self._optuna) for each in self._params}
         asked = [self._study.ask(distributions) for _ in range(count)]
-        points = [Point(self._values(trial.params), seed) for trial in asked for seed in self._seeds]
-        found = self._laboratory.rows(points)
-        if broken_off := [row for row in found if isinstance(row, BrokenOff)]:
+        found = self._laboratory.cases([(self._values(trial.params), self._seeds) for trial in asked])
+        if broken_off := [each for outcome in found for each in outcome.failures if isinstance(each, BrokenOff)]:
             # Nothing is told of these trials, so that the same command tries them again.
             raise PlaceError(broken_off[0].error)
-        rows = iter(found)
-        for trial in asked:
-            mine = [next(rows) for _ in self._seeds]
-            errors = [f"seed {row.seed}: {row.error}" for row in mine if isinstance(row, Failure)]
-            finished = [row for row in mine if not isinstance(row, Failure)]
-            values = [] if errors else [float(goal.values(finished, self._base).mean()) for goal in self._goals]
+        for trial, outcome in zip(asked, found, strict=True):
+            errors = [f"seed {each.seed}: {each.error}" for each in outcome.failures]
+            values = [] if errors else [float(goal.values(outcome.rows, self._base).mean()) for goal in self._goals]
             if any(map(math.isnan, values)):
                 errors.append("a goal has no value")
             if errors:
                 trial.set_user_attr("error", errors[0])
                 self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
                 continue
-            for keep, by in zip(self._keeps, self._violations(finished), strict=True):
+            for keep, by in zip(self._keeps, self._violations(outcome.rows), strict=True):
                 trial.set_constraint(keep.text, by)
             self._study.tell(trial, values)
 
@@ -219,15 +211,10 @@ class Study:
 
         """
         base = self._default_rows(seeds)
-        rows = iter(self._laboratory.rows([Point(each.values, seed) for each in chosen for seed in seeds]))
-        found = []
-        for each in chosen:
-            mine = [next(rows) for _ in seeds]
-            for row in mine:
-                if isinstance(row, Failure):
-                    raise RunError(f"the values found, seed {row.seed}: {row.error}")
-            found.append(self._checked(each.values, [row for row in mine if not isinstance(row, Failure)], base))
-        return self._checked(None, base, base), found
+        found = self._laboratory.cases([(each.values, seeds) for each in chosen])
+        rows = [_ended(outcome, "the values found") for outcome in found]
+        checked = [self._checked(each.values, of, base) for each, of in zip(chosen, rows, strict=True)]
+        return self._checked(None, base, base), checked
 
     def _checked(self, values: Values | None, rows: list[Row], base: list[Row]) -> Checked:
         goals = [goal.values(rows, base) for goal in self._goals]
@@ -246,6 +233,13 @@ class Study:
             broken,
             [goal.name for goal in self._goals if not goal.can_refer_to(base)],
         )
+
+
+def _ended(outcome: Outcome, what: str) -> list[Row]:
+    """The rows of runs that all have to end."""
+    for failure in outcome.failures:
+        raise RunError(f"{what}, seed {failure.seed}: {failure.error}")
+    return outcome.rows
 
 
 def tune(
