@@ -61,6 +61,11 @@ class Estimate:
         return f"{format_interval(metric, self.mean, self.half)}{'*' if self.differs else ''}"
 
 
+def apart(own: tuple[float, float], away: Estimate | None) -> Estimate:
+    """A mean with half of its interval, and the differences of an estimate that may be missing."""
+    return Estimate(*own, *((math.nan, math.nan) if away is None else (away.difference, away.difference_half)))
+
+
 def paired(values: Floats, others: Floats) -> Estimate | None:
     """The mean of some values and how they differ from others of the same seeds; nothing if some are infinite."""
     if np.isinf(values).any() or np.isinf(others).any():
@@ -194,9 +199,7 @@ class Placed:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        away = (math.nan, math.nan) if self.behind is None else (self.behind.difference, self.behind.difference_half)
-        names = ("mean", "half", "difference", "difference_half")
-        numbers = dict(zip(names, map(finite, (*self.value, *away)), strict=True))
+        numbers = apart(self.value, self.behind).as_dict()
         measures = {name: {"mean": finite(mean), "half": finite(half)} for name, (mean, half) in self.measures.items()}
         return {"scheme": self.scheme, "rank": self.rank, **numbers, "verdict": self.verdict, "measures": measures}
 

@@ -171,8 +171,8 @@ class Experiment:
         """
         resolved = self.resolved(overrides)
         if run_id(resolved) != name:
-            what = changed(files) or f"{self.scenario_path}: a file that it names"
-            raise ResultsError(f"{what} has changed since its runs were named; run the same command again")
+            refuse_changed(files)
+            raise ResultsError(_CHANGED.format(f"{self.scenario_path}: a file that it names"))
         return resolved
 
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
@@ -247,9 +247,10 @@ class Experiment:
             return []
         given = settings(overrides)
         changes = checks.changes(self) if swept else []
-        found = [remarks.unmarked(self.resolved(given + change.settings)) for change in [checks.NO_CHANGE, *changes]]
+        each = [self.resolved(given + change.settings) for change in [checks.NO_CHANGE, *changes]]
+        found = [remarks.unmarked(resolved) for resolved in each]
         found += remarks.overloaded(self.offered(given))
-        found += remarks.unused(self._unused(given), self.resolved(given)["network"]["admission"])
+        found += remarks.unused(self._unused(given), each[0]["network"]["admission"])
         return list(dict.fromkeys(remark for remark in found if remark))
 
     def _unused(self, given: Settings) -> list[str]:
@@ -395,6 +396,20 @@ def changed(files: Files) -> str | None:
         if now != then:
             return f"{path} (SHA-256 {_short(now)}, not {_short(then)})"
     return None
+
+
+_CHANGED = "{} has changed since its runs were named; run the same command again"
+
+
+def refuse_changed(files: Files) -> None:
+    """Refuses files that hold something else than when runs were named by them.
+
+    Raises:
+        ResultsError: naming the first of them.
+
+    """
+    if (what := changed(files)) is not None:
+        raise ResultsError(_CHANGED.format(what))
 
 
 def _short(fingerprint: str | None) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fanin.errors import PlaceError, RunError
-from fanin.experiment import Experiment, Files, Settings
+from fanin.experiment import Experiment, Files, Settings, refuse_changed
 from fanin.failures import BrokenOff, Failure, Failures, describe, is_of_run
 from fanin.memory import SHARE, Estimate, available, estimate, shown
 from fanin.runs import Run
@@ -457,7 +457,7 @@ class Threads:
         if self._stop.is_set():
             raise RunError("stopped")
         # What is named is what was read when it was named, and not what somebody has put there since.
-        work.resolved()
+        refuse_changed(work.files)
         output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set(), store)
         return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)
 

@@ -65,6 +65,19 @@ why = "more than nothing, and no more than the link carries"
 """
 
 
+LISTED = """\
+[network]
+topology = "leaf-spine"
+rate = "10Gbps"
+delay = "1us"
+[[traffic]]
+kind = "flows"
+file = "list.csv"
+from = "all"
+to = "all"
+"""
+
+
 class Result(NamedTuple):
     """What a command did."""
 
@@ -79,6 +92,14 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(SCENARIO)
     return tmp_path
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    """A scenario of the flows that ``list.csv`` beside it holds."""
+    path = tmp_path / "flows.toml"
+    path.write_text(LISTED, encoding="utf-8")
+    return path
 
 
 @pytest.fixture

@@ -291,22 +291,8 @@ def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, m
         assert type(outcomes([job], "results", place=place)[0]) is Run
 
 
-FLOWS = """\
-[network]
-topology = "leaf-spine"
-rate = "10Gbps"
-delay = "1us"
-[[traffic]]
-kind = "flows"
-file = "list.csv"
-from = "all"
-to = "all"
-"""
-
-
-def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, monkeypatch):
+def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, listed, monkeypatch):
     Path("list.csv").write_text("start_us,src,dst,bytes\n0,0,20,1460\n")
-    Path("flows.toml").write_text(FLOWS)
     job = Job(fanin.load("flows.toml"), [("run.seed", "1")])
     real = Store.find
 

@@ -8,27 +8,13 @@ from fanin.errors import ResultsError, RunError, ScenarioError
 from fanin.experiment import Experiment, load
 from fanin.store import Store
 
-SCENARIO = """
-[network]
-topology = "leaf-spine"
-rate = "10Gbps"
-delay = "1us"
-[[traffic]]
-kind = "flows"
-file = "list.csv"
-from = "all"
-to = "all"
-"""
-
 LIST = "start_us,src,dst,bytes,class,deadline_us\n0,0,20,1460,small,\n0,1,20,1460,small,100\n5,2,3,150000,,\n"
 
 
 @pytest.fixture
-def scenario(tmp_path):
-    path = tmp_path / "flows.toml"
-    path.write_text(SCENARIO, encoding="utf-8")
-    (tmp_path / "list.csv").write_text(LIST, encoding="utf-8")
-    return path
+def scenario(listed):
+    listed.with_name("list.csv").write_text(LIST, encoding="utf-8")
+    return listed
 
 
 def test_flows_of_a_file_run_with_class_and_deadline(scenario):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fanin import plots
+from fanin.comparison import apart
 from fanin.dataset import as_json
 from fanin.experiment import Experiment
 from fanin.files import write_whole, writing
@@ -35,12 +36,7 @@ def as_dict(tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[
 def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[str, Any]:
     found = {}
     for place, goal in enumerate(goals):
-        difference = each.differences[place]
-        away = (float("nan"), float("nan"))
-        if difference is not None:
-            away = (difference.difference, difference.difference_half)
-        names = ("mean", "half", "difference", "difference_half")
-        numbers = dict(zip(names, map(finite, (*each.goals[place], *away)), strict=True))
+        numbers = apart(each.goals[place], each.differences[place]).as_dict()
         found[goal.name] = {**numbers, "verdict": each.verdict(place, goal)}
     bounds = [
         {"keep": keep.text, "mean": finite(mean), "half": finite(half)}
