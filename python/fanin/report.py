@@ -136,7 +136,8 @@ def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         frame.write_parquet(table)
-        files = {plot.name: _draw(plot, experiment, series, folder) for plot in document.plot}
+        # A quick look does without: the report shows the SVGs, and half of the time of drawing is the PNGs'.
+        files = {plot.name: _draw(plot, experiment, series, folder, png=not quick) for plot in document.plot}
         # Last, as it says that all the rest is there.
         drawn = [record.drawn(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
         made = record.make(runs, judgements, drawn, warnings, out, quick=quick)
@@ -145,9 +146,9 @@ def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
     return Report(experiment, frame, judgements, series, paths, warnings)
 
 
-def _draw(plot: Plot, experiment: Experiment, series: dict[str, plots.Drawn], folder: Path) -> list[Path]:
+def _draw(plot: Plot, experiment: Experiment, series: dict[str, plots.Drawn], folder: Path, *, png: bool) -> list[Path]:
     if plot.kind == "topology":
-        return plots.draw_topology(plot, experiment.empty_table("links"), folder)
+        return plots.draw_topology(plot, experiment.empty_table("links"), folder, png=png)
     if plot.kind == "format":
-        return plots.draw_format(plot, folder)
-    return plots.draw(plot, series[plot.name], folder)
+        return plots.draw_format(plot, folder, png=png)
+    return plots.draw(plot, series[plot.name], folder, png=png)

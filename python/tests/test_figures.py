@@ -233,6 +233,18 @@ def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
     assert times[:2].to_list() == [0, 0.05]
 
 
+def test_a_quick_look_leaves_no_png_that_shows_other_runs(cli, paper):
+    network = paper.parent / "results/paper/network.png"
+    network.parent.mkdir(parents=True)
+    network.write_bytes(b"of another look")
+    result = cli("reproduce", "paper.toml", "--quick", "--json")
+    assert result.code == 0, result.err
+    assert {Path(path).suffix for path in json.loads(result.out)["experiments"][0]["paths"]} == {
+        ".svg", ".csv", ".parquet", ".json"
+    }  # fmt: skip
+    assert not list(network.parent.glob("*.png"))
+
+
 def test_rows_at_one_time_are_averaged_or_added_up(cli, paper):
     plain = '[[plot]]\nid = "GROUPS"\nkind = "time"\ny = "bins.goodput_bps"\nby = "system"\nevery = 0.05\n'
     added = plain.replace("GROUPS", "added") + "total = true\n"

@@ -84,7 +84,7 @@ def test_verdicts_are_those_of_the_accepted_ranges(quick):
 def test_no_goodput_exceeds_the_link(quick):
     """Each of these networks has one receiver, or one link to all of them."""
     manifests = [json.loads(path.read_text()) for path in (quick.out / "runs").glob("*/manifest.json")]
-    assert len(manifests) > 200
+    assert len(manifests) > 100
     for manifest in manifests:
         rate, _ = quantity(manifest["scenario"]["network"]["rate"])
         assert manifest["summary"]["goodput_bps"] <= rate, manifest["run_id"]

@@ -35,7 +35,9 @@ def reproduce(
         typer.Argument(help="Experiments such as sdtcp/fig9, papers such as sdtcp, or scenario files."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every experiment of every paper.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewest seeds and points, for a first look.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One seed, fewest points and no PNGs, for a first look.")
+    ] = False,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
     out: OutOption = Path("results"),
@@ -47,8 +49,9 @@ def reproduce(
     With --quick, an experiment whose full run is there is left as it is.
 
     Finished runs are kept and found again, so an interrupted or repeated command goes on where it stopped. Each
-    experiment leaves OUT/EXPERIMENT/runs.parquet, claims.json and, per plot, a PNG, an SVG and a CSV of what is drawn.
-    OUT/report/index.html, the report of all that OUT holds, is brought up to date; `fanin claims` is its ledger.
+    experiment leaves OUT/EXPERIMENT/runs.parquet, claims.json and, per plot, an SVG, a CSV of what is drawn and, but
+    for --quick, a PNG. OUT/report/index.html, the report of all that OUT holds, is brought up to date; `fanin claims`
+    is its ledger.
     A verdict is: reproduced (inside the range that the experiment file fixed beforehand), direction only, or not
     reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure,
     published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], warnings, paths}], kept}: of

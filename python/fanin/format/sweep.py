@@ -57,4 +57,4 @@ class Variant(Section):
 class Quick(_Points):
     """What ``--quick`` runs in place of the sweep's own values."""
 
-    seeds: Seeds = Field(default=[1, 2], description="Seeds of every point of a quick look.")
+    seeds: Seeds = Field(default=[1], description="Seeds of every point of a quick look.")

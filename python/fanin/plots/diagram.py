@@ -9,14 +9,13 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from fanin.files import writing
 from fanin.format.plot import Plot
 from fanin.plots.drawing import STYLE, save
 
 _ROW_BITS = 32
 
 
-def draw_format(plot: Plot, folder: Path) -> list[Path]:
+def draw_format(plot: Plot, folder: Path, *, png: bool = True) -> list[Path]:
     """Draws a message as rows of 32 bits.
 
     Raises:
@@ -38,7 +37,7 @@ def draw_format(plot: Plot, folder: Path) -> list[Path]:
             _draw_field(axes, field.name, start, field.bits)
             start += field.bits
         axes.set_title(plot.title, fontsize=10)
-        return write(plot, figure, table, folder)
+        return save(figure, table, folder, plot.name, png=png)
 
 
 def _draw_field(axes: mpl.axes.Axes, name: str, start: int, bits: int) -> None:
@@ -56,17 +55,3 @@ def _draw_field(axes: mpl.axes.Axes, name: str, start: int, bits: int) -> None:
         width, height, column, row = part
         text = name if part == largest else "\N{HORIZONTAL ELLIPSIS}"
         axes.text(column + width / 2, row + height / 2, text, ha="center", va="center", fontsize=7)
-
-
-def write(plot: Plot, figure: Figure, table: pl.DataFrame, folder: Path) -> list[Path]:
-    """Writes a diagram and the table behind it.
-
-    Raises:
-        ResultsError: the folder cannot be written.
-
-    """
-    paths = [folder / f"{plot.name}.{suffix}" for suffix in ("png", "svg", "csv")]
-    save(figure, paths[0], paths[1])
-    with writing(folder):
-        table.write_csv(paths[2])
-    return paths

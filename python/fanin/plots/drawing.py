@@ -45,35 +45,46 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw(plot: Plot, drawn: Drawn, folder: Path) -> list[Path]:
-    """Writes ``<name>.png``, ``<name>.svg`` and ``<name>.csv`` into the folder.
+def draw(plot: Plot, drawn: Drawn, folder: Path, *, png: bool = True) -> list[Path]:
+    """Writes ``<name>.png`` if asked to, ``<name>.svg`` and ``<name>.csv`` into the folder.
 
     Raises:
         FaninError: a published curve is of a line that the plot does not have.
         ResultsError: the folder cannot be written.
 
     """
-    paths = [folder / f"{plot.name}.{suffix}" for suffix in ("png", "svg", "csv")]
     with mpl.rc_context(STYLE):
-        save(_figure(plot, drawn), paths[0], paths[1])
-        with writing(folder):
-            drawn.data.write_csv(paths[2])
-    return paths
+        return save(_figure(plot, drawn), drawn.data, folder, plot.name, png=png)
 
 
-def save(figure: Figure, png: Path, svg: Path) -> None:
-    """Writes both pictures, the same bytes for the same figure.
+def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *, png: bool = True) -> list[Path]:
+    """Writes a picture and the table behind it, the same bytes for the same figure; returns the files.
+
+    Args:
+        figure: What to draw.
+        table: What it shows, if that is to be a CSV.
+        folder: Where to.
+        name: Of all files, without their ends.
+        png: Whether to write a PNG beside the SVG, which takes as long again.
 
     Raises:
         ResultsError: the folder cannot be written.
 
     """
-    with writing(png.parent):
-        png.parent.mkdir(parents=True, exist_ok=True)
-        # `Figure.savefig` draws all of it twice for each picture, and finds the layout each time.
-        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
-        figure.set_layout_engine("none")
-        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": "fanin"})
+    bitmap, drawing, data = (folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if png:
+            # `Figure.savefig` draws all of it twice for each picture, and finds the layout each time.
+            FigureCanvasAgg(figure).print_png(bitmap, metadata={"Software": None})
+            figure.set_layout_engine("none")
+        else:
+            # One that was drawn earlier would show other numbers than the SVG.
+            bitmap.unlink(missing_ok=True)
+        FigureCanvasSVG(figure).print_svg(drawing, metadata={"Date": None, "Creator": "fanin"})
+        if table is not None:
+            table.write_csv(data)
+    return [*([bitmap] if png else []), drawing, *([data] if table is not None else [])]
 
 
 def _figure(plot: Plot, drawn: Drawn) -> Figure:

@@ -40,9 +40,7 @@ def draw_pareto(
         figure.suptitle(title, fontsize=10)
         for panel, (x, y) in zip(np.ravel(figure.subplots(len(pairs), 1)), pairs, strict=True):
             _draw(panel, axes, (x, y), (kept, others, front, default))
-        png, svg = folder / "pareto.png", folder / "pareto.svg"
-        save(figure, png, svg)
-    return [png, svg]
+        return save(figure, None, folder, "pareto")
 
 
 def _draw(panel: Axes, axes: Sequence[Column], pair: tuple[int, int], points: tuple[Floats, ...]) -> None:

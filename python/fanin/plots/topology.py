@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fanin.format.plot import Plot
-from fanin.plots.diagram import write
-from fanin.plots.drawing import STYLE
+from fanin.plots.drawing import STYLE, save
 
 _WIDTHS = (6.4, 24.0)
 """Of the picture, in inches: it grows with the widest row."""
@@ -52,7 +51,7 @@ class _Row:
     """Inches that it needs."""
 
 
-def draw_topology(plot: Plot, links: pl.DataFrame, folder: Path) -> list[Path]:
+def draw_topology(plot: Plot, links: pl.DataFrame, folder: Path, *, png: bool = True) -> list[Path]:
     """Draws a network from the table of its links: switches by their distance from the hosts, alike hosts as one node.
 
     Raises:
@@ -74,7 +73,7 @@ def draw_topology(plot: Plot, links: pl.DataFrame, folder: Path) -> list[Path]:
         axes.set_title(title.strip(), fontsize=10)
         if rates:
             figure.legend(handles=rates, loc="outside lower center", ncols=len(rates), fontsize=8)
-        return write(plot, figure, network.links, folder)
+        return save(figure, network.links, folder, plot.name, png=png)
 
 
 def _network(links: pl.DataFrame) -> _Network:
