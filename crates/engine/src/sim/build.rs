@@ -368,8 +368,10 @@ fn base_rtt(topology: &Topology) -> Time {
         ((cable.to, cable.delay), *host)
     });
     let places: BTreeMap<_, _> = places.collect();
-    let rtt = |from: &NodeId| Some(topology.base_rtt(topology.paths(*from, topology.receivers[0]).first()?));
-    places.values().filter_map(rtt).max().unwrap_or(Time::ZERO)
+    let to = topology.receivers[0];
+    let ways = topology.ways(topology.rack_of(to));
+    let reached = places.into_values().filter(|from| ways.count(topology.rack_of(*from)) > 0);
+    reached.map(|from| topology.base_rtt(&topology.path(&ways, from, to, 0))).max().unwrap_or(Time::ZERO)
 }
 
 fn ports(scenario: &Scenario, layout: &Layout, looked_at: &[bool], seed: u64) -> Result<Vec<PortSpec>, SpecError> {

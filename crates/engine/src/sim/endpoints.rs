@@ -85,10 +85,7 @@ impl World {
         let syn = packet.flags.has(Flags::SYN);
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
         let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
-        let rtt = timed.then(|| packet.stamp.until(now));
-        if rtt.is_some_and(|rtt| rtt > Stamp::OLDEST) {
-            too_old(packet, now, core);
-        }
+        let rtt = timed.then(|| age(packet, now, core));
         let ack = InAck {
             ack: unwrap_seq(packet.seq, flow.sender.una()),
             window: u64::from(packet.window) << if syn { 0 } else { flow.wire.scale },
@@ -152,10 +149,7 @@ impl World {
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         let next = side.state.next();
         side.segments += 1;
-        let delay = packet.stamp.until(now);
-        if delay > Stamp::OLDEST {
-            too_old(packet, now, core);
-        }
+        let delay = age(packet, now, core);
         let previous = side.last_delay.replace(delay);
         let (group, to) = (flow.wire.group, flow.wire.to);
         let deadline = side.state.ack_deadline();
@@ -517,6 +511,16 @@ impl World {
             self.run_host_actions(node, scheme, now, core);
         }
     }
+}
+
+/// How old a packet is, or what it acknowledges.
+#[inline]
+fn age<C: EventCore>(packet: &Packet, now: Time, core: &mut C) -> Time {
+    let age = packet.stamp.until(now);
+    if age > Stamp::OLDEST {
+        too_old(packet, now, core);
+    }
+    age
 }
 
 /// Breaks off the run: what it says of delays, and its timers, would be wrong from now on.

@@ -3,7 +3,7 @@
 use crate::ids::{LinkId, NodeId};
 use crate::packet::CellTag;
 use crate::roles::{PathCx, PathRequest, PathSelector, Routes};
-use crate::topology::{Topology, Ways, twin};
+use crate::topology::{Topology, Ways};
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ impl Paths {
 
     /// The links of one of them, used or not.
     pub(crate) fn path(&mut self, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> Vec<LinkId> {
-        path(self.ways(to, topology), from, to, number, topology)
+        topology.path(self.ways(to, topology), from, to, number)
     }
 
     /// Puts one of them into the table; returns its offset.
@@ -82,11 +82,6 @@ impl Paths {
     }
 }
 
-fn path(ways: &Ways, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> Vec<LinkId> {
-    let (first, last) = (topology.uplink(from), twin(topology.uplink(to)));
-    [first].into_iter().chain(topology.way(ways, topology.rack_of(from), number)).chain([last]).collect()
-}
-
 /// The equal paths between two hosts, of which one is to be chosen.
 pub(crate) struct Offers<'a> {
     ways: &'a Ways,
@@ -103,7 +98,7 @@ impl<'a> Offers<'a> {
 
 impl Routes for Offers<'_> {
     fn links(&self, number: usize) -> Vec<LinkId> {
-        path(self.ways, self.from, self.to, number, self.topology)
+        self.topology.path(self.ways, self.from, self.to, number)
     }
 }
 

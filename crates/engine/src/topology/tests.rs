@@ -7,7 +7,7 @@ use crate::spec::Scenario;
 fn all_shortest_paths_are_found_in_link_order() {
     let (topology, middle) = two_paths(2, Rate::from_bps(1_000_000_000), [Time::from_us(1); 2]);
     for (from, to) in [(topology.senders[1], topology.receivers[0]), (topology.receivers[0], topology.senders[1])] {
-        let paths = topology.paths(from, to);
+        let paths = every_path(&topology, from, to);
         let by = |path: &Vec<LinkId>| topology.end(path[1]);
         assert_eq!(paths.iter().map(by).collect::<Vec<_>>(), middle);
         for path in paths {
@@ -16,8 +16,14 @@ fn all_shortest_paths_are_found_in_link_order() {
             assert!(path.windows(2).all(joined), "{path:?}");
         }
     }
-    let neighbours = topology.paths(topology.senders[0], topology.senders[1]);
+    let neighbours = every_path(&topology, topology.senders[0], topology.senders[1]);
     assert_eq!((neighbours.len(), neighbours[0].len()), (1, 2), "the edge switch joins them");
+}
+
+/// Every shortest path from one host to another, each a list of links, in link order.
+fn every_path(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
+    let ways = topology.ways(topology.rack_of(to));
+    (0..ways.count(topology.rack_of(from))).map(|number| topology.path(&ways, from, to, number)).collect()
 }
 
 /// A topology laid out for the demand, and its bottleneck's name.
@@ -48,7 +54,7 @@ fn sender_names(topology: &Topology, count: usize) -> Vec<String> {
 }
 
 fn way(topology: &Topology, from: NodeId) -> Vec<String> {
-    let path = &topology.paths(from, topology.receivers[0])[0];
+    let path = &every_path(topology, from, topology.receivers[0])[0];
     let names = topology.link_names();
     path.iter().map(|link| names[link.index()].clone()).collect()
 }
@@ -58,7 +64,7 @@ fn the_tree_is_that_of_dt_cwa() {
     let (tree, bottleneck) = laid_out("topology = \"tree\"", 9, 1);
     assert_eq!((counts(&tree), bottleneck.as_str()), ([4, 10, 13], "root->receiver-0"));
     assert_eq!(way(&tree, tree.senders[4]), ["sender-4->edge-1", "edge-1->root", "root->receiver-0"]);
-    let path = &tree.paths(tree.senders[0], tree.receivers[0])[0];
+    let path = &every_path(&tree, tree.senders[0], tree.receivers[0])[0];
     assert_eq!(tree.base_rtt(path), Time::from_us(150), "D11: three links of 25 us and back");
     assert_eq!(sender_names(&tree, 4), ["edge-0", "edge-1", "edge-2", "edge-0"]);
     let (packed, _) = laid_out("topology = \"tree\"\nsender-placement = \"packed\"", 9, 1);
@@ -78,7 +84,7 @@ fn leaves_and_spines() {
     let (network, bottleneck) = laid_out(text, 6, 2);
     assert_eq!((counts(&network), bottleneck.as_str()), ([7, 15, 3 * 4 + 15], "leaf-0->receiver-0"));
     assert_eq!(sender_names(&network, 5), ["leaf-1", "leaf-2", "leaf-1", "leaf-2", "leaf-1"]);
-    let paths = network.paths(network.senders[0], network.receivers[0]);
+    let paths = every_path(&network, network.senders[0], network.receivers[0]);
     assert_eq!((paths.len(), paths[0].len()), (4, 4), "one over each spine");
     assert_eq!(network.base_rtt(&paths[0]), Time::from_us(200));
     let rates: Vec<u64> = paths[0].iter().map(|link| network.links[link.index()].rate.bps() / 1_000_000_000).collect();
@@ -87,13 +93,13 @@ fn leaves_and_spines() {
     assert_eq!(buffers, ["buffer", "buffer", "spine-buffer", "buffer"]);
     // The rest of the receivers' rack comes last, and is one hop away.
     let last = network.senders[network.senders.len() - 1];
-    assert_eq!(network.paths(last, network.receivers[0])[0].len(), 2);
+    assert_eq!(every_path(&network, last, network.receivers[0])[0].len(), 2);
     let (local, _) = laid_out(&format!("{text}\nsender-placement = \"local\""), 6, 2);
     assert_eq!(sender_names(&local, 5), ["leaf-0", "leaf-0", "leaf-0", "leaf-1", "leaf-2"]);
     let (packed, _) = laid_out(&format!("{text}\nsender-placement = \"packed\""), 6, 2);
     assert_eq!(sender_names(&packed, 6), ["leaf-1", "leaf-1", "leaf-1", "leaf-1", "leaf-1", "leaf-2"]);
     let (apart, _) = laid_out(&format!("{text}\nreceiver-placement = \"spread\""), 6, 2);
-    assert_eq!(apart.paths(apart.receivers[1], apart.receivers[0])[0].len(), 4);
+    assert_eq!(every_path(&apart, apart.receivers[1], apart.receivers[0])[0].len(), 4);
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn a_clos_has_a_path_for_every_choice_of_spine_and_cable() {
     let text = "topology = \"clos\"\nspines = 3\nparallel-links = 2";
     let (network, _) = laid_out(text, 1, 1);
     assert_eq!(counts(&network), [7, 16, 4 * 3 * 2 + 16]);
-    let paths = network.paths(network.senders[0], network.receivers[0]);
+    let paths = every_path(&network, network.senders[0], network.receivers[0]);
     assert_eq!(paths.len(), 3 * 2 * 2);
     // As many of them share no cable between switches as there are spines times parallel cables.
     let mut disjoint: Vec<&Vec<LinkId>> = Vec::new();
@@ -121,7 +127,7 @@ fn a_clos_of_several_pods_has_cores() {
     assert_eq!(counts(&network), [2 * (2 + 2) + 4, 16, 2 * 2 * 2 + 4 * 2 + 16]);
     let far = network.senders[2];
     assert_eq!(way(&network, far)[1..5], ["leaf-3->spine-2", "spine-2->core-0", "core-0->spine-0", "spine-0->leaf-0"]);
-    let paths = network.paths(far, network.receivers[0]);
+    let paths = every_path(&network, far, network.receivers[0]);
     assert_eq!((paths.len(), network.links[paths[0][2].index()].rate.bps()), (4, 10_000_000_000));
     let error = try_lay_out(&text.replace("cores = 4", "cores = 3"), 1, 1).expect_err("three cores, two spines");
     assert_eq!(
@@ -139,9 +145,13 @@ fn regular_fat_trees() {
     assert_eq!((counts(&ten), bottleneck.as_str()), ([50 + 50 + 25, 250, 250 + 250 + 250], "edge-0->receiver-0"));
     let far = ten.senders[48];
     assert_eq!(way(&ten, far)[0], "sender-48->edge-49");
-    let paths = ten.paths(far, ten.receivers[0]);
+    let paths = every_path(&ten, far, ten.receivers[0]);
     assert_eq!((paths.len(), paths[0].len(), ten.base_rtt(&paths[0])), (25, 6, Time::from_us(120)));
-    assert_eq!(ten.paths(ten.senders[0], ten.receivers[0]).len(), 5, "within a pod, over any aggregation switch");
+    assert_eq!(
+        every_path(&ten, ten.senders[0], ten.receivers[0]).len(),
+        5,
+        "within a pod, over any aggregation switch"
+    );
 }
 
 #[test]
@@ -150,7 +160,7 @@ fn the_fat_tree_of_pfdct_section_5_3() {
                 cores = 8\ncore-rate = \"10Gbps\"\ncore-buffer = \"250pkt\"";
     let (network, _) = laid_out(text, 159, 1);
     assert_eq!(counts(&network), [16 + 8 + 8, 160, 160 + 4 * 4 * 2 + 8 * 4]);
-    let paths = network.paths(network.senders[14], network.receivers[0]);
+    let paths = every_path(&network, network.senders[14], network.receivers[0]);
     assert_eq!((paths.len(), network.base_rtt(&paths[0])), (8, Time::from_us(300)), "25 us a link: 300 us");
     let core = network.links[paths[0][3].index()];
     assert_eq!((core.buffer, core.rate.bps()), ("core-buffer", 10_000_000_000));
@@ -189,10 +199,10 @@ fn tiers_have_delays_of_their_own() {
     let text = "topology = \"fat-tree\"\ndelay = \"1us\"\nuplink-delay = \"10us\"\ncore-delay = \"100us\"";
     let (network, _) = laid_out(text, 1, 1);
     // From another pod over all three tiers, and from the next rack over two.
-    let rtt = |host: NodeId| network.base_rtt(&network.paths(host, network.receivers[0])[0]);
+    let rtt = |host: NodeId| network.base_rtt(&every_path(&network, host, network.receivers[0])[0]);
     assert_eq!((rtt(network.senders[4]), rtt(network.senders[0])), (Time::from_us(2 * 222), Time::from_us(2 * 22)));
     let (leaves, _) = laid_out("topology = \"leaf-spine\"\ndelay = \"1us\"\nuplink-delay = \"3us\"", 1, 1);
-    assert_eq!(leaves.base_rtt(&leaves.paths(leaves.senders[0], leaves.receivers[0])[0]), Time::from_us(16));
+    assert_eq!(leaves.base_rtt(&every_path(&leaves, leaves.senders[0], leaves.receivers[0])[0]), Time::from_us(16));
 }
 
 #[test]
@@ -221,5 +231,5 @@ fn too_few_hosts_and_too_many_are_refused() {
     let message = of("topology = \"clos\"\nspines = 256\nparallel-links = 16\nleaves = 4", 1);
     assert!(message.contains("parallel-links: gives"), "{message}");
     let one = try_lay_out("topology = \"clos\"\nleaves = 1\nhosts-per-leaf = 2", 1, 1).expect("two hosts");
-    assert_eq!(one.paths(one.senders[0], one.receivers[0])[0].len(), 2);
+    assert_eq!(every_path(&one, one.senders[0], one.receivers[0])[0].len(), 2);
 }

@@ -53,7 +53,7 @@ impl Topology {
     }
 
     /// The links of way number `way` from `switch`, below [`Ways::count`]. Ways are in link order.
-    pub fn way<'a>(&'a self, ways: &'a Ways, switch: NodeId, way: usize) -> impl Iterator<Item = LinkId> + 'a {
+    fn way<'a>(&'a self, ways: &'a Ways, switch: NodeId, way: usize) -> impl Iterator<Item = LinkId> + 'a {
         let (mut node, mut rest) = (switch, way as u32);
         std::iter::from_fn(move || {
             if node == ways.to {
@@ -71,11 +71,9 @@ impl Topology {
         })
     }
 
-    /// Every shortest path from one host to another, each a list of links, in link order.
-    pub fn paths(&self, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
+    /// The links of shortest path number `number` from one host to another, by the ways to the switch of the latter.
+    pub fn path(&self, ways: &Ways, from: NodeId, to: NodeId, number: usize) -> Vec<LinkId> {
         let (first, last) = (self.uplink(from), twin(self.uplink(to)));
-        let ways = self.ways(self.rack_of(to));
-        let way = |way| self.way(&ways, self.rack_of(from), way);
-        (0..ways.count(self.rack_of(from))).map(|i| [first].into_iter().chain(way(i)).chain([last]).collect()).collect()
+        [first].into_iter().chain(self.way(ways, self.rack_of(from), number)).chain([last]).collect()
     }
 }
