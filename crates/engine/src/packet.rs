@@ -34,6 +34,8 @@ impl Flags {
     pub const RETRANSMITTED: Self = Self(0x400);
     /// The timestamp field is a handle of the SACK blocks that travel with this ACK.
     pub const SACK: Self = Self(0x800);
+    /// Where the window scale stands, four bits as the most that it may be is 14.
+    const SCALE: u32 = 12;
 
     /// Whether any bit of `other` is set.
     #[inline(always)]
@@ -58,6 +60,18 @@ impl Flags {
     pub const fn with_if(self, other: Self, condition: bool) -> Self {
         if condition { self.with(other) } else { self }
     }
+    /// With the window scale that a SYN or SYN-ACK announces, at most 14 (RFC 7323 section 2.2).
+    #[inline(always)]
+    #[must_use]
+    pub const fn with_window_scale(self, shift: u8) -> Self {
+        debug_assert!(shift <= 14 && self.window_scale() == 0);
+        Self(self.0 | (shift as u16) << Self::SCALE)
+    }
+    /// The window scale that a SYN or SYN-ACK announces; zero elsewhere.
+    #[inline(always)]
+    pub const fn window_scale(self) -> u8 {
+        (self.0 >> Self::SCALE) as u8
+    }
     /// The TCP flag byte as it stands on the wire.
     pub const fn tcp_byte(self) -> u8 {
         self.0 as u8
@@ -74,32 +88,42 @@ impl Flags {
     }
 }
 
-/// A sender's clock reading in units of 1.024 ns, modulo 2^32 (4.4 s): what a packet carries to measure delay.
+/// A sender's clock reading in units of 1.024 ns, modulo 2^40 (1,126 s): what a packet carries to measure delay.
+///
+/// A packet in the lowest of strict bands may wait for as long as the others are busy, so seconds are not enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp(u32);
+// So that a packet needs five bytes for it.
+#[repr(C, packed)]
+pub struct Stamp {
+    low: u32,
+    high: u8,
+}
 
 impl Stamp {
     const SHIFT: u32 = 10;
+    const MASK: u64 = (1 << 40) - 1;
     /// An older packet breaks off the run: its age would soon be told as a small one. Ages grow in steps that are much
-    /// smaller than what is left to 4.4 s.
-    pub const OLDEST: Time = Time::from_secs(4);
+    /// smaller than what is left to 1,126 s.
+    pub const OLDEST: Time = Time::from_secs(1_000);
     /// The stamp of an instant.
     #[inline(always)]
     pub const fn of(now: Time) -> Self {
-        Self((now.ps() >> Self::SHIFT) as u32)
+        let units = now.ps() >> Self::SHIFT;
+        Self { low: units as u32, high: (units >> 32) as u8 }
     }
-    /// Time from this stamp to `now`, right if less than 4.4 s have passed.
+    /// Time from this stamp to `now`, right if less than 1,126 s have passed.
     #[inline(always)]
     pub const fn until(self, now: Time) -> Time {
-        Time::from_ps(((((now.ps() >> Self::SHIFT) as u32).wrapping_sub(self.0)) as u64) << Self::SHIFT)
+        let sent = (self.high as u64) << 32 | self.low as u64;
+        Time::from_ps(((now.ps() >> Self::SHIFT).wrapping_sub(sent) & Self::MASK) << Self::SHIFT)
     }
-    /// The raw 32 bits, which carry a SACK handle where [`Flags::SACK`] is set.
+    /// Raw bits, which carry a SACK handle where [`Flags::SACK`] is set.
     pub const fn bits(self) -> u32 {
-        self.0
+        self.low
     }
     /// A stamp field with these raw bits.
     pub const fn from_bits(bits: u32) -> Self {
-        Self(bits)
+        Self { low: bits, high: 0 }
     }
 }
 
@@ -124,16 +148,14 @@ pub struct Packet {
     pub(crate) hop: u32,
     /// When the segment was sent; on an ACK, the echo of the segment that caused it.
     pub stamp: Stamp,
+    /// Priority, 0 the highest, as a code point in the IP header would carry it.
+    pub priority: u8,
     /// The 16-bit window field; in a SYN unscaled, else to be shifted by the receiver's scale (RFC 7323 section 2.2).
     pub window: u16,
     /// Bytes on the wire, headers included.
     pub size: u16,
     /// Header bits.
     pub flags: Flags,
-    /// Priority, 0 the highest, as a code point in the IP header would carry it.
-    pub priority: u8,
-    /// Window scale announced by a SYN or SYN-ACK; zero elsewhere.
-    pub scale: u8,
 }
 
 const _: () = assert!(std::mem::size_of::<Packet>() == 40);
@@ -217,11 +239,14 @@ mod tests {
 
     #[test]
     fn stamps_measure_across_their_wrap() {
-        let sent = Time::from_ps((1 << 42) - 1024);
-        let now = sent + Time::from_us(200);
-        let measured = Stamp::of(sent).until(now);
-        assert!(
-            now - sent >= measured.saturating_sub(Time::from_ps(1024)) && measured <= now - sent + Time::from_ps(1024)
-        );
+        // Where the lower 32 bits begin anew, and where all do.
+        for wrap in [1 << 42, 1 << 50] {
+            let sent = Time::from_ps(wrap - 1024);
+            for age in [Time::from_us(200), Time::from_secs(5), Stamp::OLDEST] {
+                let measured = Stamp::of(sent).until(sent + age);
+                let grain = Time::from_ps(1024);
+                assert!(age >= measured.saturating_sub(grain) && measured <= age + grain, "{age}: {measured}");
+            }
+        }
     }
 }

@@ -291,7 +291,6 @@ impl CongestionControl for Sender {
 mod tests {
     use super::*;
     use crate::ids::{LinkId, NodeId};
-    use crate::packet::Stamp;
     use crate::roles::{Backlog, CongestionWindow, PacketFacts, SwitchAction};
     use crate::units::Rate;
 
@@ -304,19 +303,7 @@ mod tests {
     }
 
     fn pass(agent: &mut Allocator, flow: usize, to: usize, flags: Flags, field: u64) -> u64 {
-        let mut packet = Packet {
-            arrival: 0,
-            field,
-            flow: FlowId::new(flow),
-            seq: 0,
-            hop: 0,
-            stamp: Stamp::default(),
-            window: 0,
-            size: 1500,
-            flags,
-            priority: 0,
-            scale: 0,
-        };
+        let mut packet = Packet { field, flow: FlowId::new(flow), size: 1500, flags, ..Packet::default() };
         let passage = Passage {
             from: LinkId::new(9),
             to: LinkId::new(to),

@@ -434,7 +434,7 @@ fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<d
 const MOST_ROWS: u64 = 100_000_000;
 
 /// Packets tell how old they are up to [`Stamp::OLDEST`]; this leaves as much for queues.
-const LONGEST_PROPAGATION: Time = Time::from_secs(2);
+const LONGEST_PROPAGATION: Time = Time::from_secs(500);
 
 /// Refuses what would not fit the memory or the keys of the event queue.
 fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -> Result<(), SpecError> {

@@ -150,7 +150,7 @@ impl Capture {
                 dscp: packet.priority,
                 window: if ack || syn { packet.window } else { u16::MAX },
                 payload: if ack { 0 } else { packet.size - wire.header },
-                syn_scale: syn.then_some(packet.scale),
+                syn_scale: syn.then_some(packet.flags.window_scale()),
                 mss_option: syn.then_some(self.mss),
                 sack_permitted: syn && self.sack,
                 sack: &blocks,

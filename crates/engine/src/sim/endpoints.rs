@@ -295,7 +295,6 @@ impl World {
             size,
             flags,
             priority: 0,
-            scale: 0,
         };
         let link = self.paths.next(flow.wire.reverse).expect("a path has links");
         core.send(link, &packet, now);
@@ -319,11 +318,11 @@ impl World {
             size: flow.wire.header,
             flags: Flags::SYN
                 .with(Flags::ACK)
+                .with_window_scale(flow.wire.scale)
                 .with_if(Flags::RETRANSMITTED, side.syn_again)
                 .with_if(Flags::ECE, side.ecn_agreed)
                 .with_if(Flags::ECT, side.ecn_agreed && endpoint.sender.ecn_syn),
             priority: 0,
-            scale: flow.wire.scale,
         };
         let link = self.paths.next(flow.wire.reverse).expect("a path has links");
         core.send(link, &packet, now);

@@ -229,9 +229,8 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             stamp: Stamp::of(self.now),
             window: if syn { u16::MAX } else { 0 },
             size: self.wire.header + segment.len as u16,
-            flags: segment.flags,
+            flags: segment.flags.with_window_scale(if syn { self.wire.scale } else { 0 }),
             priority,
-            scale: if syn { self.wire.scale } else { 0 },
         };
         self.wire.sent_bytes += u64::from(packet.size);
         let link = self.paths.next(self.wire.forward).expect("a path has links");

@@ -134,6 +134,18 @@ fn requests_and_delays() {
     }
 }
 
+/// Seconds in a queue, as in the lowest of strict bands, are no less than what they are.
+#[test]
+fn delays_of_many_seconds() {
+    let outcome =
+        run("[network]\ntopology = \"star\"\ndelay = \"25us\"\n[[traffic]]\nkind = \"incast\"\nsenders = 1\n\
+         bytes-each = \"2920B\"\nconnections = \"persistent\"\n[[fault]]\nkind = \"link-down\"\n\
+         link = \"switch-0->receiver-0\"\nat = \"10us\"\nfor = \"60s\"\n[run]\nduration = \"70s\"\n");
+    // Both segments were sent at once; the second follows the first by 12 us when the port opens.
+    let found = numbers(&outcome, "delays", "max_s")[0];
+    assert!((found - (60.0 + 10e-6 + 2.0 * 12e-6 + 25e-6)).abs() < 2e-9, "{found}");
+}
+
 #[test]
 fn bins() {
     let outcome = two_by_two("", "bin = \"50us\"");

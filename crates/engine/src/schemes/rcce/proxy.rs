@@ -163,7 +163,7 @@ impl Proxy {
         let id = packet.flow;
         let Some(connection) = self.flows.get_mut(&id) else { return Pass::Forward };
         let kind = if packet.flags.has(Flags::SYN) {
-            connection.scale = packet.scale;
+            connection.scale = packet.flags.window_scale();
             AckKind::SynAck
         } else {
             AckKind::Data

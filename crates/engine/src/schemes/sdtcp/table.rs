@@ -145,7 +145,7 @@ impl FlowTable {
         let row = self.rows[index].get_or_insert_with(|| Row::new(addresses));
         self.handles.insert(addresses, packet.flow);
         if packet.is_ack() {
-            row.scale = Some(packet.scale);
+            row.scale = Some(packet.flags.window_scale());
             row.set_field(self.scaling);
         }
     }

@@ -489,8 +489,8 @@ impl Bench {
     /// A flow whose handshake has passed, with this scale.
     fn open(&mut self, scale: u8) {
         for acks in [false, true] {
-            let flags = Flags::SYN.with_if(Flags::ACK, acks);
-            let (_, did) = self.pass(&mut Packet { flags, scale, size: 40, ..Packet::default() }, 0);
+            let flags = Flags::SYN.with_if(Flags::ACK, acks).with_window_scale(scale);
+            let (_, did) = self.pass(&mut Packet { flags, size: 40, ..Packet::default() }, 0);
             let [Body::PacketIn(packet)] = &did.said[..] else { panic!("{did:?}") };
             let (connection, port) = if acks { (name(0).reversed(), 2) } else { (name(0), 1) };
             let kind = if acks { cookie::ACKS } else { cookie::DATA };
@@ -508,7 +508,7 @@ impl Bench {
 #[test]
 fn connection_packets_wait_for_the_controller_and_leave_as_it_says() {
     let mut bench = Bench::new(&[]);
-    let mut syn = Packet { flags: Flags::SYN, size: 40, scale: 2, window: 65_535, ..Packet::default() };
+    let mut syn = Packet { flags: Flags::SYN.with_window_scale(2), size: 40, window: 65_535, ..Packet::default() };
     let (pass, did) = bench.pass(&mut syn, 0);
     let [Body::PacketIn(told)] = &did.said[..] else { panic!("{did:?}") };
     assert_eq!((pass, told.reason, told.about.in_port, told.about.out_port), (Pass::Keep, 1, Some(2), Some(1)));
@@ -576,7 +576,7 @@ fn windows_are_cut_in_units_of_the_scale_and_never_raised() {
 #[test]
 fn who_did_not_see_the_handshake_rewrites_nothing() {
     let mut bench = Bench::new(&[]);
-    bench.pass(&mut Packet { flags: Flags::SYN, size: 40, scale: 5, ..Packet::default() }, 0);
+    bench.pass(&mut Packet { flags: Flags::SYN.with_window_scale(5), size: 40, ..Packet::default() }, 0);
     bench.add(cookie::WINDOW, name(0).reversed(), NO_BUFFER, vec![Action::LimitWindow(2920)]);
     assert_eq!(bench.window_after(40_000), 40_000);
 }

@@ -102,15 +102,14 @@ fn windows_stay_above_zero() {
     says(&after(|world, _| world.flows[FlowId::new(4)].sender.forge_window(f64::NAN)), &["flow 4", "NaN"]);
 }
 
-/// Packets carry 32 bits of their age; what they tell beyond would be wrong without a word.
+/// Packets carry 40 bits of their age; what they tell beyond would be wrong without a word.
 #[test]
 fn packets_that_are_too_old_to_tell_break_off_the_run() {
-    let text = star(2, "2MB", "").replace("[network]", "[network]\nrate = \"1Mbps\"\nbuffer = \"1000pkt\"");
-    let text =
-        text.replace("[run]", "[transport]\nreceive-buffer = \"1MiB\"\n[run]\nseed = 42").replace("\"5s\"", "\"60s\"");
+    let text = star(500, "20KB", "").replace("[network]", "[network]\nrate = \"10kbps\"\nbuffer = \"2000pkt\"");
+    let text = text.replace("[run]", "[run]\nseed = 42").replace("\"5s\"", "\"3000s\"");
     let (mut world, mut core) = laid_out(&text, Substitutes::default());
     let Err(RunError::Broken { seed: 42, what, .. }) = world.run(&mut core, None) else { panic!("not noticed") };
-    says(&what, &["of flow", "old", "measured up to 4s"]);
+    says(&what, &["of flow", "old", "measured up to 1000s"]);
 }
 
 #[test]
@@ -120,8 +119,8 @@ fn a_port_may_not_hold_packets_until_they_are_too_old() {
         let text = format!("{}\n{fault}{lasts}", star(2, "20KB", ""));
         build(&scenario(&text), Substitutes::default()).err().map(|error| error.to_string())
     };
-    assert!(refused("for = \"5s\"").is_some_and(|what| what.contains("packets would wait for 5s")));
-    for fine in ["for = \"5s\"\nqueued = \"drop\"", "for = \"4s\"", ""] {
+    assert!(refused("for = \"1001s\"").is_some_and(|what| what.contains("packets would wait for 1001s")));
+    for fine in ["for = \"1001s\"\nqueued = \"drop\"", "for = \"1000s\"", ""] {
         assert_eq!(refused(fine), None);
     }
 }

@@ -271,11 +271,11 @@ fn any_packet(stream: &mut Stream, now: Time) -> Packet {
     packet.flags = flags
         .with_if(Flags::ECT, stream.below(2) == 0)
         .with_if(Flags::ECE, stream.below(4) == 0)
-        .with_if(Flags::RETRANSMITTED, stream.below(5) == 0);
+        .with_if(Flags::RETRANSMITTED, stream.below(5) == 0)
+        .with_window_scale(if flags.has(Flags::SYN) { stream.below(15) as u8 } else { 0 });
     packet.field = field(stream);
     packet.stamp = Stamp::of(now);
     packet.window = stream.bits() as u16;
-    packet.scale = if flags.has(Flags::SYN) { stream.below(15) as u8 } else { 0 };
     packet.priority = stream.below(9) as u8;
     packet
 }

@@ -51,7 +51,7 @@ impl Frame {
             window: packet.window,
             payload: packet.size.saturating_sub(HEADERS),
             mss: syn.then_some(mss),
-            scale: syn.then_some(packet.scale),
+            scale: syn.then_some(packet.flags.window_scale()),
         }
     }
 
