@@ -145,6 +145,7 @@ class Judgement:
             "id": self.claim.id,
             "says": self.claim.says,
             "reading": self.claim.reading,
+            "added": self.claim.added,
             "measure": self.claim.measure,
             "published": self.claim.published,
             "value": finite(self.value),
@@ -193,7 +194,7 @@ def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Jud
     else:
         low, high = _bootstrap(value_of, seeds)
     reach = max(float(x.max()) for x, _ in curves)
-    return Judgement(claim, value, low, high, _verdict(claim, value), reach, provisional)
+    return Judgement(claim, value, low, high, _verdict(claim, value, (low, high)), reach, provisional)
 
 
 def _curves(claim: Claim, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:
@@ -226,9 +227,11 @@ def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float
     return float(values[int(0.025 * _RESAMPLES)]), float(values[int(0.975 * _RESAMPLES) - 1])
 
 
-def _verdict(claim: Claim, value: float) -> Verdict:
+def _verdict(claim: Claim, value: float, interval: tuple[float, float]) -> Verdict:
     if claim.accept[0] <= value <= claim.accept[1]:
         return "reproduced"
-    if claim.direction is not None and claim.direction[0] <= value <= claim.direction[1]:
+    # An effect that other seeds might not show at all has no direction.
+    ends = [value, *(end for end in interval if not math.isnan(end))]
+    if claim.direction is not None and claim.direction[0] <= min(ends) and max(ends) <= claim.direction[1]:
         return "direction only"
     return "not reproduced"

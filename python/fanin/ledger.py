@@ -68,6 +68,8 @@ class Entry:
     reading: str = ""
     """Reading of the paper that it is judged under, where there are several."""
     note: str = ""
+    added: str = ""
+    """What had been seen when the claim, its range or its reading was written; nothing for most."""
 
     @property
     def id(self) -> str:
@@ -94,6 +96,7 @@ class Entry:
             "experiment": self.experiment,
             "reading": self.reading,
             "note": self.note,
+            "added": self.added,
             "number": self.shown.quantity,
             "state": self.state,
             "command": self.command,
@@ -158,6 +161,11 @@ class Standing:
     def count(self, verdict: Status) -> int:
         """How many of its claims have that verdict."""
         return sum(entry.verdict == verdict for entry in self.entries)
+
+    @property
+    def added(self) -> int:
+        """How many of its claims were written after a first look."""
+        return sum(bool(entry.added) for entry in self.entries)
 
     def as_dict(self) -> dict[str, Any]:
         """The experiment for ``fanin list experiments --json``."""
@@ -378,6 +386,7 @@ def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: 
         command=command,
         reading=found.reading,
         note=found.note,
+        added=found.added,
     )
 
 
@@ -407,6 +416,7 @@ def _not_run(key: str, claim: Claim, note: str, paper: str, figure: str, state: 
         command=command,
         reading=claim.reading,
         note=claim.note,
+        added=claim.added,
     )
 
 

@@ -21,7 +21,8 @@ VERDICTS: tuple[tuple[Status, str], ...] = (
     ("reproduced", "our number lies inside the accepted range."),
     (
         "direction only",
-        "it lies outside, but on the right side: the order or sign that the paper reports, not the size.",
+        "it lies outside, but with its whole interval on the right side: the order or sign that the paper reports, not the "
+        "size.",
     ),
     ("not reproduced", "neither. The reason names the cause as far as we know it."),
     ("not run", "the experiment was not run, or not judged, yet."),
@@ -72,6 +73,11 @@ class Paper:
         """Claims in all."""
         return sum(self.counts.values())
 
+    @property
+    def added(self) -> int:
+        """Claims that were written after a first look."""
+        return sum(each.added for each in self.standings)
+
 
 def papers(standings: Iterable[Standing]) -> list[Paper]:
     """Experiments by paper, in their order."""
@@ -116,7 +122,7 @@ def totals(standings: Iterable[Standing]) -> dict[str, str]:
 
 
 def _joined(values: Iterable[str]) -> str:
-    return ", ".join(sorted(set(values))) or NONE
+    return ", ".join(sorted({value for value in values if value})) or NONE
 
 
 def duration(seconds: float) -> str:

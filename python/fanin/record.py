@@ -57,6 +57,8 @@ class Judged(_Part):
     says: str
     reading: str = ""
     """Reading of the paper that it is judged under, where there are several."""
+    added: str = ""
+    """What had been seen when the claim, its range or its reading was written."""
     measure: str
     published: float | str | None
     value: float | None

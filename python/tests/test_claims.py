@@ -66,6 +66,15 @@ def test_where_and_over_choose_runs():
     assert "no explanation" in judged.reason
 
 
+def test_a_direction_is_that_of_the_whole_interval():
+    wanted = claim("mean", (2, 3), direction=(1, 3))
+    told = {
+        values: judge(wanted, pl.DataFrame({"n": [1] * 3, "seed": [1, 2, 3], "goodput": values})).verdict
+        for values in [(1.1, 1.1, 1.1), (0.9, 1.0, 1.4), (0.9, 0.9, 0.9)]
+    }
+    assert list(told.values()) == ["direction only", "not reproduced", "not reproduced"]
+
+
 def test_a_mean_has_a_t_interval():
     judged = judge(claim("mean", (880, 930), at=[5, 10]), runs({"a": COLLAPSE}))
     assert judged.value == pytest.approx(910, rel=0.01)

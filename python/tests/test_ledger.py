@@ -384,11 +384,18 @@ def test_a_scenario_is_written_as_toml_that_reads_back():
 def test_what_a_quick_look_cannot_judge_is_not_run():
     shown = record.Shown(published="-", value="-", interval="-", accept="-")
     fields = {"id": "c", "says": "s", "measure": "max", "published": "about ten", "value": None, "reason": "r"}
-    fields |= {"interval": (None, None), "accept": (0, 1), "reading": "15 KB", "note": "n", "shown": shown}
+    fields |= {
+        "interval": (None, None),
+        "accept": (0, 1),
+        "reading": "15 KB",
+        "note": "n",
+        "added": "later",
+        "shown": shown,
+    }
     about = ("", "sdtcp", "Fig. 9", "quick", "fanin reproduce sdtcp/fig9 --quick")
     entry = ledger._judged("sdtcp/fig9", record.Judged(**fields, verdict="not judged"), *about).as_dict()
     assert (entry["id"], entry["verdict"], entry["published"]) == ("sdtcp/fig9/c", "not run", "about ten")
-    assert (entry["reading"], entry["note"]) == ("15 KB", "n")
+    assert (entry["reading"], entry["note"], entry["added"]) == ("15 KB", "n", "later")
 
 
 def drawn(**fields):

@@ -18,8 +18,8 @@ class Claim(Section):
 
     ``measure`` turns the curve of ``y`` against ``x``, over the runs that match ``where``, into one number; ``over``
     names a second set of runs whose number divides it, ``minus`` one whose number is taken from it, ``rivals`` those
-    it is compared with. The number inside ``accept`` is *reproduced*; outside it but inside ``direction`` is *direction
-    only*; anything else is *not reproduced*.
+    it is compared with. The number inside ``accept`` is *reproduced*; outside it but with its whole interval inside
+    ``direction`` it is *direction only*; anything else is *not reproduced*.
     """
 
     id: str
@@ -41,7 +41,8 @@ class Claim(Section):
     published: float | str | None = Field(default=None, description="The paper's number, or its words.")
     accept: Span = Field(description="Lowest and highest value that reproduce the claim.")
     direction: Span | None = Field(default=None, description="Range that shows the right sign or order only.")
-    why: str = Field(description="Reason for the accepted range, fixed before the first run.")
+    why: str = Field(description="Reason for the accepted range, fixed before the first run unless ``added`` is given.")
+    added: str = Field(default="", description="What had been seen when the claim, its range or reading was written.")
     explanation: str = Field(default="", description="Cause, if the claim is not fully reproduced.")
     note: str = Field(default="", description="Why the claim is judged by rank or ratio and not by its number.")
 
