@@ -21,8 +21,8 @@ VERDICTS: tuple[tuple[Status, str], ...] = (
     ("reproduced", "our number lies inside the accepted range."),
     (
         "direction only",
-        "it lies outside, but with its whole interval on the right side: the order or sign that the paper reports, not the "
-        "size.",
+        "it lies outside, but with its whole interval on the right side: the order or sign that the paper reports, not "
+        "the size.",
     ),
     ("not reproduced", "neither. The reason names the cause as far as we know it."),
     ("not run", "the experiment was not run, or not judged, yet."),

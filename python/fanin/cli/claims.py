@@ -35,8 +35,8 @@ def claims(
     stale. --json prints an array of {id, says, published, ours, interval, verdict, reason, paper, figure, experiment,
     reading, note, added, number, state, command}: numbers in SI units, null where there is none or it is infinite;
     number says what is compared, such as a mean, Kendall's tau, or whose mean divides; added what had been seen when
-    the claim was written, nothing if its range was fixed before the first run; verdict is "reproduced", "direction only",
-    "not reproduced" or "not run"; state is that of the experiment, as in `fanin list experiments`.
+    the claim was written, nothing if its range was fixed before the first run; verdict is "reproduced", "direction
+    only", "not reproduced" or "not run"; state is that of the experiment, as in `fanin list experiments`.
 
     **Examples**
 
