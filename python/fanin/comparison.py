@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -150,12 +150,13 @@ def _estimates(rows: list[Row], reference: list[Row]) -> dict[str, Estimate]:
     return estimates
 
 
-_BySeed = dict[int, float]
+BySeed = dict[int, float]
+"""Seed -> value."""
 
 
-def _values(rows: list[Row], metric: str) -> _BySeed:
+def _values(rows: list[Row], metric: str) -> BySeed:
     """By seed; empty if a run has none."""
-    values: _BySeed = {row["seed"]: row[metric] for row in rows if row.get(metric) is not None}
+    values: BySeed = {row["seed"]: row[metric] for row in rows if row.get(metric) is not None}
     return values if len(values) == len(rows) else {}
 
 
@@ -163,7 +164,7 @@ def _array(values: Iterable[float]) -> Floats:
     return np.array(list(values), dtype=np.float64)
 
 
-def _same_seeds(own: _BySeed, others: _BySeed) -> tuple[Floats, Floats] | None:
+def _same_seeds(own: BySeed, others: BySeed) -> tuple[Floats, Floats] | None:
     """The values of the seeds that both have, if there are any."""
     both = [seed for seed in own if seed in others]
     return (_array(own[seed] for seed in both), _array(others[seed] for seed in both)) if both else None
@@ -221,28 +222,57 @@ def placed(compared: Sequence[Compared], goal: Goal, against: str) -> list[Place
     """
     rows = {each.scheme: each.rows for each in compared if each.rows}
     reference = rows.get(referred_to(compared, goal, against) or "", [])
-    sign = -1.0 if goal.more else 1.0
     values = {
         scheme: dict(zip((row["seed"] for row in of), goal.values(of, reference), strict=True))
         for scheme, of in rows.items()
     }
-    means = {scheme: mean_interval(_array(of.values())) for scheme, of in values.items()}
-    order = sorted(rows, key=lambda scheme: (math.isnan(means[scheme][0]), sign * means[scheme][0]))
-    found: list[Placed] = []
-    for scheme in order:
-        value = means[scheme]
-        away = {other: _paired(values[scheme], values[other]) for other in order if other != scheme}
-        better = sum(each is not None and each.differs and sign * each.difference > 0 for each in away.values())
+    found = ranked(values, more=goal.more)
+    measures = {
+        scheme: {each.name: mean_interval(each.values(of)) for each in goal.measures} for scheme, of in rows.items()
+    }
+    return [
+        Placed(each.name, each.rank, each.value, each is found[0], each.behind, measures[each.name]) for each in found
+    ]
+
+
+class Ranked(NamedTuple):
+    """One of several that were run on the same seeds."""
+
+    name: str
+    rank: int | None
+    """One more than the number of those that are better by more than chance; ``None`` if it is undecided."""
+    value: tuple[float, float]
+    """Mean over the seeds, and half of its 95 % interval."""
+    behind: Estimate | None
+    """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
+
+
+def ranked(values: Mapping[str, BySeed], *, more: bool, least: float = 0.0) -> list[Ranked]:
+    """The best mean first, and what differs from what by more than chance, seed by seed.
+
+    Args:
+        values: What each has with each seed: infinite where it did not finish, not a number where there is none.
+        more: Whether more is better.
+        least: Share of its own mean by which another has to be better to count as that.
+
+    """
+    sign = -1.0 if more else 1.0
+    means = {name: mean_interval(_array(of.values())) for name, of in values.items()}
+    order = sorted(values, key=lambda name: (math.isnan(means[name][0]), sign * means[name][0]))
+    found: list[Ranked] = []
+    for name in order:
+        value = means[name]
+        away = {other: _paired(values[name], values[other]) for other in order if other != name}
+        apart_by = least * abs(value[0])
+        better = sum(each is not None and each.differs and sign * each.difference > apart_by for each in away.values())
         better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
-        measures = {each.name: mean_interval(each.values(rows[scheme])) for each in goal.measures}
         ranks = [each.rank for each in found if each.rank is not None]
         # Not told from some that are told from what is before it: it may belong to either.
         decided = not math.isnan(value[0]) and 1 + better >= max(ranks, default=1)
-        rank = 1 + better if decided else None
-        found.append(Placed(scheme, rank, value, scheme == order[0], away.get(order[0]), measures))
+        found.append(Ranked(name, 1 + better if decided else None, value, away.get(order[0])))
     return found
 
 
-def _paired(own: _BySeed, others: _BySeed) -> Estimate | None:
+def _paired(own: BySeed, others: BySeed) -> Estimate | None:
     both = _same_seeds(own, others)
     return both and paired(*both)

@@ -16,10 +16,11 @@ import numpy as np
 import polars as pl
 
 from fanin import ledger, scenario
+from fanin.comparison import ranked
 from fanin.errors import ResultsError
 from fanin.ledger import Standing
 from fanin.record import Record
-from fanin.stats import finite, mean_interval
+from fanin.stats import FEWEST, finite, mean_interval
 from fanin.store import read_table
 from fanin.summary import column, format_number
 
@@ -49,6 +50,9 @@ DEFINITIONS = {
 }
 """Definitions that no other module has."""
 
+LEAST = 0.01
+"""A system that is better by a smaller share than this ties: nobody chooses a remedy for it."""
+
 UNFINISHED = "groups.queries.incomplete"
 
 
@@ -58,16 +62,6 @@ class Value:
 
     mean: float
     half: float
-
-    @property
-    def low(self) -> float:
-        """Lower end of the interval, or the mean."""
-        return self.mean - (0.0 if math.isnan(self.half) else self.half)
-
-    @property
-    def high(self) -> float:
-        """Upper end of the interval, or the mean."""
-        return self.mean + (0.0 if math.isnan(self.half) else self.half)
 
     def shown(self, measure: str) -> str:
         """As people read it, in the unit of the measure's heading."""
@@ -83,7 +77,8 @@ class Place:
     """One system in one regime."""
 
     system: str
-    rank: int
+    rank: int | None
+    """One more than the number of systems that are better by more than chance; ``None`` if it is undecided."""
     values: dict[str, Value]
     share: float
     """Its query goodput over that of the best."""
@@ -202,10 +197,9 @@ def _ranking(standing: Standing, record: Record) -> Ranking | None:
 
 
 def rank(runs: pl.DataFrame) -> list[Place]:
-    """Systems by the mean of the criterion, the best first.
+    """Systems by the mean of the criterion, the best first, ranked as :func:`fanin.comparison.ranked` does.
 
-    A system's rank is one more than the number of those whose whole 95 % interval lies above its own: systems whose
-    intervals overlap tie, and without intervals the means decide.
+    Systems that differ by less than :data:`LEAST` tie. Where there are too few seeds for an interval the means decide.
 
     Args:
         runs: The runs of one regime, one row per system and seed.
@@ -215,20 +209,23 @@ def rank(runs: pl.DataFrame) -> list[Place]:
         str(key[0]): group for key, group in runs.partition_by([SYSTEM], as_dict=True, maintain_order=True).items()
     }
     values = {system: {name: _value(group, name) for name in MEASURES} for system, group in every.items()}
-    criterion = {system: of[CRITERION] for system, of in values.items()}
-    best = max((value.mean for value in criterion.values()), default=math.nan)
-    places = [
+    seeds = {
+        system: dict(group.select("seed", CRITERION).fill_null(math.nan).iter_rows()) for system, group in every.items()
+    }
+    order = ranked(seeds, more=True, least=LEAST)
+    best = order[0].value[0]
+    told = all(len(of) >= FEWEST for of in seeds.values())
+    return [
         Place(
-            system,
-            1 + sum(other.low > criterion[system].high for other in criterion.values()),
-            values[system],
-            criterion[system].mean / best if best else math.nan,
-            int(group[UNFINISHED].sum()) if UNFINISHED in group.columns else 0,
-            len(group),
+            each.name,
+            each.rank if told else place,
+            values[each.name],
+            each.value[0] / best if best else math.nan,
+            int(every[each.name][UNFINISHED].sum()) if UNFINISHED in every[each.name].columns else 0,
+            len(every[each.name]),
         )
-        for system, group in every.items()
+        for place, each in enumerate(order, start=1)
     ]
-    return sorted(places, key=lambda place: (place.rank, -criterion[place.system].mean))
 
 
 def _value(runs: pl.DataFrame, name: str) -> Value:
@@ -237,6 +234,17 @@ def _value(runs: pl.DataFrame, name: str) -> Value:
     if values is None or values.null_count() or not len(values):
         return Value(math.nan, math.nan)
     return Value(*mean_interval(values.cast(pl.Float64).to_numpy()))
+
+
+def front(every: list[Overall]) -> list[Overall]:
+    """Those of which no other has a larger share and leaves more to the background flows."""
+    return [
+        each
+        for each in every
+        if not any(
+            other.share >= each.share and other.background >= each.background and other is not each for other in every
+        )
+    ]
 
 
 def overall(regimes: Iterable[Regime]) -> list[Overall]:

@@ -69,6 +69,7 @@ def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Stan
         "cell_of": Cell,
         "leaders": leaders,
         "ties": ties,
+        "compromises": compromises,
         "overall": verdict.overall,
         "families": families,
         "parts": parts,
@@ -111,6 +112,13 @@ def leaders(regimes: list[Regime]) -> str:
     return "; ".join(
         f"{each.system} {percent(each.share)}" + (f" ({rate(each)})" if each.background > 0 else "")
         for each in every[: min(max(count, _LEADERS), _MOST)]
+    )
+
+
+def compromises(regimes: list[Regime]) -> str:
+    """The systems between which one has to choose who also cares for the background flows."""
+    return "; ".join(
+        f"{each.system} {percent(each.share)} ({rate(each)})" for each in verdict.front(verdict.overall(regimes))
     )
 
 

@@ -95,12 +95,26 @@ def ranks(frame):
     return {place.system: place.rank for place in verdict.rank(frame)}
 
 
-def test_systems_whose_intervals_overlap_tie():
-    assert ranks(runs(a=[100, 101, 102], b=[101, 102, 103], c=[10, 11, 12])) == {"b": 1, "a": 1, "c": 3}
+def test_systems_are_told_apart_seed_by_seed():
+    # What the seeds have in common falls out, although the intervals of the means overlap.
+    assert ranks(runs(a=[100, 150, 200], b=[110, 161, 211], c=[10, 11, 12])) == {"b": 1, "a": 2, "c": 3}
+    assert ranks(runs(a=[100, 101, 102], b=[103, 101, 102], c=[10, 11, 12])) == {"b": 1, "a": 1, "c": 3}
 
 
-def test_a_wide_interval_ties_with_several_that_do_not_tie_with_each_other():
-    assert ranks(runs(a=[100, 101, 102], b=[80, 81, 82], wide=[60, 90, 120])) == {"a": 1, "wide": 1, "b": 2}
+def test_less_than_one_per_cent_is_a_tie():
+    assert ranks(runs(a=[1000, 1001, 1002], b=[1005, 1006, 1007], c=[985, 986, 987])) == {"b": 1, "a": 1, "c": 3}
+
+
+def test_what_the_seeds_disagree_about_is_neither_first_nor_last():
+    assert ranks(runs(a=[100, 101, 102], b=[80, 81, 82], wide=[20, 60, 120])) == {"a": 1, "b": 2, "wide": None}
+
+
+def test_nobody_has_more_of_both_than_those_on_the_front():
+    every = [
+        verdict.Overall(name, share, 0, 0, 1, 1, rest)
+        for name, share, rest in [("a", 1, 2), ("b", 0.5, 60), ("c", 0.4, 50)]
+    ]
+    assert [each.system for each in verdict.front(every)] == ["a", "b"]
 
 
 def test_without_intervals_the_means_decide():
