@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from fanin.errors import PlaceError, RunError
+from fanin.errors import PlaceError, RunError, ScenarioError
 from fanin.experiment import Experiment, Files, Settings, refuse_changed
 from fanin.failures import BrokenOff, Failure, Failures, describe, is_of_run
 from fanin.memory import SHARE, Estimate, available, estimate, shown
@@ -90,6 +90,12 @@ class Work:
 
         """
         return self.job.experiment.still(self.name, self.files, self.job.settings)
+
+    @property
+    def told(self) -> str:
+        """What tells it from other runs, as people read it."""
+        values = " ".join(f"{path}={value}" for path, value in self.job.settings)
+        return f"{self.job.experiment.name} with {values}" if values else self.job.experiment.name
 
     def failure(self, error: BaseException) -> Failure:
         """The record of its failure."""
@@ -344,6 +350,8 @@ class _Pool:
         try:
             result = self._place.collect(work, self._store, future)
         except BaseException as error:
+            if self._strict and is_of_run(error) and not isinstance(error, ScenarioError):
+                raise RunError(f"{work.told}: {describe(error)}") from error
             if self._strict or not (is_of_run(error) or isinstance(error, PlaceError)):
                 raise
             result = work.failure(error)

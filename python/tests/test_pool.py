@@ -177,7 +177,7 @@ def test_a_run_that_fails_is_recorded_and_the_others_go_on(work, monkeypatch):
 def test_a_sweep_of_a_paper_stops_at_a_run_that_fails(work, monkeypatch):
     small = fanin.load("small.toml")
     failing(monkeypatch, 3)
-    with pytest.raises(RunError, match="a packet is missing"):
+    with pytest.raises(RunError, match=r"^small with traffic.bursts.senders=3 run.seed=1: a packet is missing"):
         run_jobs([job(small, senders, 1) for senders in (2, 3, 4)], "results")
 
 
