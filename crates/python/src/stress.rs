@@ -40,7 +40,6 @@ fn measured(entries: usize, background: usize, decisions: usize) -> serde_json::
     for start in (0..entries).step_by(BATCH) {
         opening.serve(&mut stress, &openings(start..entries.min(start + BATCH)));
     }
-    let memory = stress.table_bytes();
     let mut poll = Count::default();
     poll.add_out(stress.poll());
     let asked = poll.bytes;
@@ -49,6 +48,8 @@ fn measured(entries: usize, background: usize, decisions: usize) -> serde_json::
     poll.bytes = 2 * (poll.bytes - asked) + asked;
     poll.seconds *= 2.0;
     let [low, high] = [false, true].map(|high| decide(&mut stress, &notification(high), decisions));
+    // With the background table and the limits of all flows, which are there once it has decided.
+    let memory = stress.table_bytes();
     let mut ending = Count::default();
     for start in (0..entries).step_by(BATCH) {
         ending.serve(&mut stress, &endings(start..entries.min(start + BATCH)));
