@@ -231,7 +231,7 @@ def _verdict(claim: Claim, value: float, interval: tuple[float, float]) -> Verdi
     if claim.accept[0] <= value <= claim.accept[1]:
         return "reproduced"
     # An effect that other seeds might not show at all has no direction.
-    ends = [value, *(end for end in interval if not math.isnan(end))]
-    if claim.direction is not None and claim.direction[0] <= min(ends) and max(ends) <= claim.direction[1]:
+    spread = [value, *(end for end in interval if not math.isnan(end))]
+    if claim.direction is not None and claim.direction[0] <= min(spread) and max(spread) <= claim.direction[1]:
         return "direction only"
     return "not reproduced"
