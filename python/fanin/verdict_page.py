@@ -24,6 +24,9 @@ _CLOSE = 0.95
 _MOST = 8
 """But not more."""
 
+_HALF = 0.5
+"""Share of the best query goodput below which a system is no remedy, whatever it leaves to the background."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -117,9 +120,8 @@ def leaders(regimes: list[Regime]) -> str:
 
 def compromises(regimes: list[Regime]) -> str:
     """The systems between which one has to choose who also cares for the background flows."""
-    return "; ".join(
-        f"{each.system} {percent(each.share)} ({rate(each)})" for each in verdict.front(verdict.overall(regimes))
-    )
+    every = [each for each in verdict.overall(regimes) if each.share >= _HALF]
+    return "; ".join(f"{each.system} {percent(each.share)} ({rate(each)})" for each in verdict.front(every)) or "-"
 
 
 def ties(regime: Regime) -> str:
