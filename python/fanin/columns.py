@@ -37,10 +37,17 @@ def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
         column = pl.col(name)
         if frame.schema[name] == pl.Boolean or frame.schema[name].is_numeric():
             numbers = [value for value in values if not isinstance(value, str)]
-            conditions.append(column.cast(pl.Float64).is_in([float(value) for value in numbers]))
+            conditions.append(_among(column.cast(pl.Float64), numbers))
         else:
             conditions.append(column.cast(pl.String).is_in([_text(value) for value in values]))
     return frame.filter(*conditions) if conditions else frame
+
+
+def _among(column: pl.Expr, numbers: list[int | float]) -> pl.Expr:
+    """Whether a column has one of these numbers; of a range such as 90000..134100 not each is looked up."""
+    if numbers and numbers == list(range(int(numbers[0]), int(numbers[0]) + len(numbers))):
+        return column.is_between(numbers[0], numbers[-1]) & (column == column.floor())
+    return column.is_in([float(value) for value in numbers])
 
 
 def _text(value: Scalar) -> str:

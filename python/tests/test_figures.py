@@ -10,7 +10,7 @@ import pytest
 
 import fanin
 from fanin import plots
-from fanin.columns import extended, jain
+from fanin.columns import extended, filtered, jain
 from fanin.errors import FaninError, RunError, ScenarioError
 from fanin.format.column import Column
 from fanin.plots.topology import arranged, levels
@@ -325,6 +325,12 @@ def test_columns_of_one_table_read_it_once(paper):
     columns = [Column(id=f"fct_{take}_s", take=take, **one) for take in ("min", "max")]
     assert extended({}, columns, table) == {"fct_min_s": 1, "fct_max_s": 3}
     assert read == ["flows"]
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3, 4], [2, 1, 3, 4], [1, 3, 4], [1, 2.5, 4], ["x", 3]])
+def test_rows_are_those_with_one_of_the_values_ranges_or_not(values):
+    frame = pl.DataFrame({"n": [0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, None]})
+    assert filtered(frame, {"n": values})["n"].to_list() == [n for n in frame["n"] if n in values]
 
 
 def test_a_plot_without_rows_is_a_warning(cli, paper):
