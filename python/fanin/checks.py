@@ -104,6 +104,9 @@ class _Names:
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
         self._swept = [*experiment.swept, "seed"]
+        self._labels: dict[str, list[str]] = {}
+        for variant in experiment.variants:
+            self._labels.setdefault(variant.axis, []).append(variant.label)
         declared = [each.id for each in experiment.columns]
         groups = experiment.groups if experiment.needs_network else []
         of_groups = [f"groups.{group}.{name}" for group in groups for name in GROUP_COLUMNS]
@@ -173,8 +176,11 @@ class _Names:
                 self._complain((*place, "by"), f"{name} is not swept", name, self._swept)
 
     def _check_rows(self, place: Place, rows: dict[str, list[bool | int | float | str]], known: list[str]) -> None:
-        for name in rows:
+        for name, values in rows.items():
             self._check((*place, name), name, known)
+            for value in values if name in self._labels else ():
+                if value not in self._labels[name]:
+                    self._complain((*place, name), f"{value} is no label of {name}", str(value), self._labels[name])
 
     def _check_table(self, place: Place, name: str) -> list[str]:
         """The columns of the result table that a name such as ``flows.fct_s`` is of."""

@@ -14,9 +14,10 @@ from fanin.columns import Filter, filtered
 from fanin.errors import FaninError
 from fanin.format.base import Where
 from fanin.format.claim import Claim, Measure
+from fanin.format.column import Column
 from fanin.measures import POINTS, number
 from fanin.stats import FEWEST, Floats, finite, mean_interval
-from fanin.summary import format_quantity, format_value
+from fanin.summary import column, format_quantity, format_value
 
 Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
 """The last one is a quick look's that has no run of what the claim is about."""
@@ -54,6 +55,8 @@ class Judgement:
     """Largest x that was measured."""
     provisional: bool = False
     """Whether this is a quick look, with fewer runs than the explanation is about."""
+    label: str = ""
+    """What the claim's y is called; its name if nothing is given."""
 
     @property
     def reason(self) -> str:
@@ -97,9 +100,9 @@ class Judgement:
 
     @property
     def quantity(self) -> str:
-        """What the number is: the measure, and whose number divides it or is taken from it."""
+        """What the number is: the measure and of what, and whose number divides it or is taken from it."""
         claim = self.claim
-        name = _NAMES[claim.measure]
+        name = f"{_NAMES[claim.measure]}: {self.label or claim.y}"
         if claim.over is not None:
             return f"{name}, over that of {self._apart(claim.over)}"
         return f"{name}, less that of {self._apart(claim.minus)}" if claim.minus is not None else name
@@ -147,6 +150,8 @@ class Judgement:
             "reading": self.claim.reading,
             "added": self.claim.added,
             "measure": self.claim.measure,
+            "x": self.claim.axis,
+            "y": self.claim.y,
             "published": self.claim.published,
             "value": finite(self.value),
             "interval": ends(self.low, self.high),
@@ -163,13 +168,19 @@ def ends(low: float | None, high: float | None) -> list[float | None] | None:
     return None if found == [None, None] else found
 
 
-def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Judgement:
+def label_of(claim: Claim, columns: list[Column]) -> str:
+    """What a claim's y is called, by the columns that its experiment declares or by all others."""
+    return column(claim.y, next((each.label for each in columns if each.id == claim.y), None)).label
+
+
+def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:
     """Measures the claim on a table with a row per run, or per run and x, and a ``seed`` column; and compares.
 
     Args:
         claim: What to measure.
         runs: On what.
         provisional: Whether the runs are but some of those that the claim's explanation is about.
+        label: What the claim's y is called.
 
     Raises:
         FaninError: a column of the claim does not exist, or no run matches it.
@@ -181,7 +192,7 @@ def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Jud
         if not provisional:
             where = next(where for where, (x, _) in zip(sets, curves, strict=True) if not len(x))
             raise FaninError(f"claim {claim.id}: no run matches {dict(where)} at {claim.at or 'any ' + claim.axis}")
-        return Judgement(claim, math.nan, math.nan, math.nan, "not judged", math.nan, provisional)
+        return Judgement(claim, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label)
 
     def value_of(rows: _Indices) -> float:
         return number(claim, [(x, y[rows].mean(axis=0)) for x, y in curves])
@@ -194,7 +205,7 @@ def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False) -> Jud
     else:
         low, high = _bootstrap(value_of, seeds)
     reach = max(float(x.max()) for x, _ in curves)
-    return Judgement(claim, value, low, high, _verdict(claim, value, (low, high)), reach, provisional)
+    return Judgement(claim, value, low, high, _verdict(claim, value, (low, high)), reach, provisional, label)
 
 
 def _curves(claim: Claim, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fanin import _engine, library, record
-from fanin.claims import Judgement, Verdict, ends
+from fanin.claims import Judgement, Verdict, ends, label_of
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.experiment import Experiment
 from fanin.format.claim import Claim
@@ -271,7 +271,9 @@ def _of_library(key: str, path: Path, out: Path, counted: _Counted) -> Standing:
     judged = {} if found is None else {each.id: each for each in found.claims}
     about = (document.paper, document.figure, state, command)
     entries = [
-        _judged(key, judged[claim.id], note, *about) if claim.id in judged else _not_run(key, claim, note, *about)
+        _judged(key, judged[claim.id], note, *about)
+        if claim.id in judged
+        else _not_run(key, claim, label_of(claim, experiment.columns), note, *about)
         for claim in document.claim
     ]
     return Standing(
@@ -280,7 +282,7 @@ def _of_library(key: str, path: Path, out: Path, counted: _Counted) -> Standing:
 
 
 def _of_results(key: str, out: Path) -> Standing:
-    """An experiment from a file outside the library."""
+    """An experiment from a file outside the library: its claims are not counted as those of the paper that it names."""
     try:
         found = record.read(out / key)
     except OldRecordError as error:
@@ -291,11 +293,11 @@ def _of_results(key: str, out: Path) -> Standing:
         state, note = _state(found, Experiment(key, file) if file.is_file() else None)
     except FaninError as error:
         state, note = "stale", str(error)
-    about = (found.paper, found.figure, state, found.command)
+    about = ("", found.figure, state, found.command)
     entries = [_judged(key, each, note, *about) for each in found.claims]
     work = found.work
     return Standing(
-        key, found.paper, found.figure, found.title, state, note, work.runs, work.of, found.command, entries, found,
+        key, "", found.figure, found.title, state, note, work.runs, work.of, found.command, entries, found,
         out / key,
     )  # fmt: skip
 
@@ -390,9 +392,11 @@ def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: 
     )
 
 
-def _not_run(key: str, claim: Claim, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
+def _not_run(
+    key: str, claim: Claim, label: str, note: str, paper: str, figure: str, state: State, command: str
+) -> Entry:
     # Only to say numbers in the claim's unit: there is nothing judged.
-    words = Judgement(claim, math.nan, math.nan, math.nan, "not reproduced")
+    words = Judgement(claim, math.nan, math.nan, math.nan, "not reproduced", label=label)
     why = f"stale ({note}): " if note else ""
     return Entry(
         experiment=key,

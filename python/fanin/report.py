@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from fanin import curves, plots, record, remarks
-from fanin.claims import Judgement, judge
+from fanin.claims import Judgement, judge, label_of
 from fanin.errors import FaninError
 from fanin.experiment import Experiment
 from fanin.files import writing
@@ -127,7 +127,10 @@ def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
     folder = Path(out) / experiment.name
     frame = runs.frame()
     document = experiment.document
-    judgements = [judge(claim, curves.of_claim(claim, runs, frame), provisional=quick) for claim in document.claim]
+    judgements = [
+        judge(claim, curves.of_claim(claim, runs, frame), provisional=quick, label=label_of(claim, experiment.columns))
+        for claim in document.claim
+    ]
     series = {plot.name: plots.series(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]

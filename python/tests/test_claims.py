@@ -187,12 +187,17 @@ def test_the_number_says_what_it_is():
         return judge(claim(measure, (0, 1), **more), runs({"a": COLLAPSE, "b": LATER})).quantity
 
     own = {"scheme": "a"}
-    assert quantity("max") == "largest"
+    assert quantity("max") == "largest: goodput"
     assert quantity("trend", where=own).startswith("Kendall's tau (1 always rises")
-    assert quantity("mean", where=own, over={"scheme": "b"}) == "mean, over that of b"
-    assert quantity("mean", where={"scheme": "a", "n": 5}, over={"scheme": "a", "n": 10}) == "mean, over that of 10 n"
-    assert quantity("mean", where=own, minus={"scheme": "b"}) == "mean, less that of b"
-    assert quantity("wins", where=own, rivals=[{"scheme": "b"}]) == "share of points where no rival is better"
+    assert quantity("mean", where=own, over={"scheme": "b"}) == "mean: goodput, over that of b"
+    assert (
+        quantity("mean", where={"scheme": "a", "n": 5}, over={"scheme": "a", "n": 10})
+        == "mean: goodput, over that of 10 n"
+    )
+    assert quantity("mean", where=own, minus={"scheme": "b"}) == "mean: goodput, less that of b"
+    assert quantity("wins", where=own, rivals=[{"scheme": "b"}]) == "share of points where no rival is better: goodput"
+    named = judge(claim("max", (0, 1)), runs({"a": COLLAPSE}), label="Goodput of all flows")
+    assert named.quantity == "largest: Goodput of all flows"
 
 
 def test_shares_of_points_are_per_cent():

@@ -333,11 +333,22 @@ def test_rows_are_those_with_one_of_the_values_ranges_or_not(values):
     assert filtered(frame, {"n": values})["n"].to_list() == [n for n in frame["n"] if n in values]
 
 
+def test_a_label_that_no_variant_has_is_found_before_the_runs(cli, paper):
+    paper.write_text(
+        paper.read_text()
+        + '[[claim]]\nid = "c"\nsays = "s"\nmeasure = "mean"\nx = "traffic.bursts.senders"\ny = "drops"\n'
+        'where = { system = "DCTPC" }\naccept = [0, 1]\nwhy = "by hand"\n'
+    )
+    result = cli("check", "paper.toml")
+    assert result.code == 3
+    assert 'claim.2.where.system: DCTPC is no label of system (did you mean "DCTCP"?)' in result.err
+
+
 def test_a_plot_without_rows_is_a_warning(cli, paper):
     paper.write_text(paper.read_text().replace("every = 0.05", 'rows = { group = "nobody" }'))
     result = cli("reproduce", "paper.toml", "--quick")
     assert result.code == 0
-    assert "warning: plot goodput: the runs have no rows for it" in result.err
+    assert "warning: paper: plot goodput: the runs have no rows for it" in result.err
 
 
 @pytest.mark.parametrize(

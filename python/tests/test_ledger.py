@@ -48,7 +48,7 @@ def test_a_claim_that_was_not_run_says_what_runs_it(cli, figures):
     assert set(entry) > KEYS
     assert (entry["verdict"], entry["ours"], entry["interval"]) == ("not run", None, None)
     assert entry["published"] == 9e8
-    assert entry["number"] == "largest"
+    assert entry["number"] == "largest: Goodput of all flows"
     assert "fanin reproduce alpha/fig2" in entry["reason"]
     assert states(cli)["alpha/fig2"]["state"] == "never run"
 

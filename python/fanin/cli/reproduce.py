@@ -110,8 +110,12 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> lis
 
 def _show(drawn: list[Report], kept: list[str], *, json: bool) -> None:
     """Prints what came out."""
-    for remark in dict.fromkeys(warning for each in drawn for warning in each.warnings):
-        note(f"warning: {remark}")
+    remarks: dict[str, list[str]] = {}
+    for each in drawn:
+        for warning in each.warnings:
+            remarks.setdefault(warning, []).append(each.experiment.name)
+    for remark, names in remarks.items():
+        note(f"warning: {', '.join(names)}: {remark}")
     if json:
         print_json({"experiments": [each.as_dict() for each in drawn], "kept": kept})
         return
@@ -150,7 +154,8 @@ def _print(result: Report) -> None:
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
         print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
     for judgement in result.judgements:
-        say(f"{judgement.verdict}: {judgement.claim.id}: {judgement.claim.says}")
+        reading = f" Reading: {judgement.claim.reading}." if judgement.claim.reading else ""
+        say(f"{judgement.verdict}: {judgement.claim.id}: {judgement.claim.says}{reading}")
         say(f"    {judgement.reason}")
     say()
 
@@ -199,7 +204,7 @@ def _print_closing(reports: list[Report]) -> None:
     """What the ± is, and how many claims came out how."""
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
-        say("± and bands: half the 95 % interval over seeds")
+        say("±: half of the 95 % interval over seeds; bands: all of it")
     verdicts = [judgement.verdict for each in reports for judgement in each.judgements]
     if verdicts:
         shown = [each for each in get_args(Verdict) if each != "not judged" or each in verdicts]

@@ -252,7 +252,7 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Drawn) -> None:
             x,
             mean,
             color=colour,
-            linewidth=1 if traced else 1 + _wider(index, drawn) / 2,
+            linewidth=1 + _wider(index, drawn) / 2,
             drawstyle="steps-post" if traced else "default",
             label=line or None,
         )
