@@ -53,7 +53,7 @@ def reproduce(
     for --quick, a PNG. OUT/report/index.html, the report of all that OUT holds, is brought up to date; `fanin claims`
     is its ledger.
     A verdict is: reproduced (inside the range that the experiment file fixed beforehand), direction only, or not
-    reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure,
+    reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure, x, y,
     published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], warnings, paths}], kept}: of
     those in kept a full run is there, whose verdicts and figures --quick leaves as they are.
 
