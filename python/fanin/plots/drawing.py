@@ -30,6 +30,9 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _LEGEND = 96
 """Letters that have room beside each other in a legend, with six for each line's sample."""
 
+_TITLE = 80
+"""Letters of a title that have room in a line."""
+
 _BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
 STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -143,7 +146,7 @@ def _draw_legend(figure: Figure, axes: Axes, plot: Plot, above: int) -> None:
     """Title, and below it the legend: above the axes, where it hides nothing, in as few rows as it needs."""
     labels = axes.get_legend_handles_labels()[1]
     if not labels:
-        axes.set_title(plot.title, fontsize=10, pad=6 + 12 * above)
+        axes.set_title(_wrapped(plot.title, _TITLE), fontsize=10, pad=6 + 12 * above)
         return
     columns = max(int(_LEGEND / (6 + max(map(len, labels)))), 1)
     columns = min(columns, len(labels))
@@ -158,11 +161,11 @@ def _draw_legend(figure: Figure, axes: Axes, plot: Plot, above: int) -> None:
         borderaxespad=0.2,
         columnspacing=1.4,
     )
-    figure.suptitle(plot.title, fontsize=10)
+    figure.suptitle(_wrapped(plot.title, _TITLE), fontsize=10)
 
 
 def _wrapped(label: str, width: int) -> str:
-    """An axis's name in lines of so many characters: what the axis is long enough for."""
+    """A title or an axis's name in lines of so many characters: what the picture or the axis is long enough for."""
     return "\n".join(textwrap.fill(line, width) for line in label.splitlines())
 
 
