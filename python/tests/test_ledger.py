@@ -212,22 +212,27 @@ def test_experiments_outside_the_library_are_in_the_ledger(cli, work):
     assert rows(cli)["small/some-goodput"]["verdict"] == "reproduced"
 
 
-def test_the_page_is_written_from_the_runs(cli, figures):
+def test_the_pages_are_written_from_the_runs(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick", "--seeds", "1..2")
     path = figures / "docs/papers/claims.md"
-    assert cli("claims", "--page", "docs/papers/claims.md").code == 0
-    text = path.read_text()
+
+    def written():
+        assert cli("claims", "--page", "docs/papers/claims.md").code == 0
+        return "".join(each.read_text() for each in sorted(path.parent.glob("claims*.md")))
+
+    text = written()
+    beside = [each.name for each in path.parent.glob("claims-*.md")]
+    assert beside
+    assert all(f"({name})" in path.read_text() for name in beside)
     for expected in ("Table 2", "Table 3", "rank", "reproduced (quick)", "1..2", "900 Mbit/s", "alpha/fig2", "not run"):
         assert expected in text
     assert record.read(figures / "results/alpha/fig2").work.engine_version in text
-    assert cli("claims", "--page", "docs/papers/claims.md").code == 0
-    assert path.read_text() == text
+    assert written() == text
     # Nothing of a claim means anything to Markdown.
     file = figures / "experiments/alpha/fig2.toml"
     file.write_text(file.read_text().replace("Something arrives.", "a | b <i> `c` [d](e)"))
     cli("reproduce", "alpha/fig2", "--quick")
-    cli("claims", "--page", "docs/papers/claims.md")
-    assert r"a \| b \<i\> \`c\` \[d\](e)" in path.read_text()
+    assert r"a \| b \<i\> \`c\` \[d\](e)" in written()
 
 
 def test_commands_and_ranges_are_what_one_types(figures):

@@ -23,7 +23,10 @@ def claims(
         typer.Option("--verdict", help="Only these: reproduced, direction-only, not-reproduced or not-run."),
     ] = None,
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write the ledger as a page of documentation (Markdown).")
+        Path | None,
+        typer.Option(
+            "--page", help="Write the ledger as pages of documentation (Markdown): this one, and one per paper."
+        ),
     ] = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
@@ -52,8 +55,9 @@ def claims(
             note(f"warning: {each.key}: {each.note}")
     entries = [entry for each in standings for entry in each.entries if not wanted or entry.verdict in wanted]
     if page is not None:
-        claims_page.write(page, standings, wanted)
-        note(f"{page}: {len(entries)} claims")
+        for path in claims_page.write(page, standings, wanted):
+            note(str(path))
+        note(f"{len(entries)} claims")
     if json:
         print_json([entry.as_dict() for entry in entries])
     elif page is None:
