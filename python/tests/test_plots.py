@@ -40,6 +40,14 @@ def test_series_are_means_with_intervals_in_the_runs_order_of_lines(none):
     assert data["half"].to_list() == [None] * 4
 
 
+def test_a_reference_of_several_rows_is_their_mean(none):
+    bars = Plot(x="seed", y="goodput_bps", by="scheme", kind="bars", **{"relative-to": "a"})
+    data = plots.series(bars, none, RUNS).data
+    found = dict(zip(zip(data["by"], data["x"], strict=True), data["mean"], strict=True))
+    assert found["a", 1] == found["a", 2] == pytest.approx(1)
+    assert found["b", 1] == pytest.approx((1 + 9) / (5 + 9))
+
+
 def test_intervals_need_three_seeds(none):
     third = RUNS.filter(seed=1).with_columns(seed=pl.lit(3, pl.Int64))
     data = plots.series(PLOT, none, pl.concat([RUNS, third])).data

@@ -189,7 +189,8 @@ def _is_bare(value: str) -> bool:
 
 def _relative(plot: Plot, points: pl.DataFrame) -> pl.DataFrame:
     """Every value divided by that of the reference line, seed by seed."""
-    reference = points.filter(by=plot.relative_to).select("x", "seed", base="y")
+    # Of a place with several rows, as in bars over all that varies, the reference is their mean.
+    reference = points.filter(by=plot.relative_to).group_by("x", "seed").agg(base=pl.col("y").mean())
     if reference.is_empty():
         names = ", ".join(points["by"].unique(maintain_order=True))
         raise FaninError(f"plot {plot.name}: there is no line {plot.relative_to} to be relative to; there are {names}")
