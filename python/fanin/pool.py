@@ -312,7 +312,7 @@ class _Pool:
         while self._running:
             done, _ = wait(self._running, timeout=_TELL_EVERY_S, return_when=FIRST_COMPLETED)
             for future in done:
-                self._take(queue, self._running.pop(future)[0], future)
+                self._take(queue, *self._running.pop(future), future)
             self._fill(queue)
             if not done:
                 self._tell(queue)
@@ -344,7 +344,7 @@ class _Pool:
                 return
             self._running[self._place.submit(work, self._store)] = work, time.monotonic()
 
-    def _take(self, queue: _Queue, work: Work, future: Future[Any]) -> None:
+    def _take(self, queue: _Queue, work: Work, begun: float, future: Future[Any]) -> None:
         """A run has ended, well or not."""
         result: Run | Failure
         try:
@@ -358,7 +358,8 @@ class _Pool:
             if self._failures is not None and not isinstance(result, BrokenOff):
                 self._failures.save(result)
         else:
-            queue.learn(work.job.kind, result.summary["wall_s"])
+            # With all that a run costs beside the engine's time, which for a short one is most of it.
+            queue.learn(work.job.kind, time.monotonic() - begun)
             if self._failures is not None:
                 self._failures.forget(work.name)
         self._simulated += 1
