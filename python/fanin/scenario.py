@@ -8,6 +8,7 @@ and ``benchmark``, which this module reads and checks.
 from __future__ import annotations
 
 import difflib
+import functools
 import tomllib
 from pathlib import Path
 from typing import get_args
@@ -65,6 +66,8 @@ def read_text(path: Path) -> str:
         raise NotFoundError(f"{path}: {error.strerror or error}") from None
 
 
+# A file is read for its own sake, as what others run, and for the report; documents cannot be changed.
+@functools.lru_cache(maxsize=256)
 def parse(text: str, file: str) -> Document:
     """Reads the sections that Python owns.
 
