@@ -104,9 +104,7 @@ class _Names:
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
         self._swept = [*experiment.swept, "seed"]
-        self._labels: dict[str, list[str]] = {}
-        for variant in experiment.variants:
-            self._labels.setdefault(variant.axis, []).append(variant.label)
+        self._labels = experiment.labels
         declared = [each.id for each in experiment.columns]
         groups = experiment.groups if experiment.needs_network else []
         of_groups = [f"groups.{group}.{name}" for group in groups for name in GROUP_COLUMNS]

@@ -14,10 +14,9 @@ from fanin.columns import Filter, filtered
 from fanin.errors import FaninError
 from fanin.format.base import Where
 from fanin.format.claim import Claim, Measure
-from fanin.format.column import Column
 from fanin.measures import POINTS, number
 from fanin.stats import FEWEST, Floats, finite, mean_interval
-from fanin.summary import column, format_quantity, format_value
+from fanin.summary import format_quantity, format_value
 
 Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
 """The last one is a quick look's that has no run of what the claim is about."""
@@ -166,11 +165,6 @@ def ends(low: float | None, high: float | None) -> list[float | None] | None:
     """An interval for ``--json``: ``None`` if there is none, and an infinite end ``None``."""
     found = [finite(low), finite(high)]
     return None if found == [None, None] else found
-
-
-def label_of(claim: Claim, columns: list[Column]) -> str:
-    """What a claim's y is called, by the columns that its experiment declares or by all others."""
-    return column(claim.y, next((each.label for each in columns if each.id == claim.y), None)).label
 
 
 def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:

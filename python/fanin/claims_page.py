@@ -33,7 +33,7 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
         for each in standings
     ]
     papers = [paper for paper in pages.papers(shown) if paper.claims]
-    files = {paper.key: path.with_name(f"{path.stem}-{paper.key or 'other'}{path.suffix}") for paper in papers}
+    files = {paper.key: pages.beside(path, paper.key or "other") for paper in papers}
     command = f"fanin claims --page {path.as_posix()}"
     pages.write_markdown(
         path,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from fanin import summary
 from fanin.format.column import Column
 from fanin.format.values import Scalar
 from fanin.formula import evaluate
@@ -23,6 +24,21 @@ Filter = Mapping[str, list[Scalar]]
 
 Table = Callable[[str], pl.DataFrame]
 """A run's result table by name."""
+
+
+Labels = dict[str, str]
+"""Column -> label and, after a colon, definition."""
+
+
+def own_labels(experiment: Experiment) -> Labels:
+    """What an experiment says of the columns of its own: those that it declares, and the axes of its variants."""
+    axes = {axis: axis[:1].upper() + axis[1:] for axis in experiment.labels}
+    return axes | {each.id: each.label for each in experiment.columns}
+
+
+def describe(own: Labels, name: str) -> summary.Column:
+    """How to show a column of the runs' table, the experiment's own included."""
+    return summary.column(name, own.get(name))
 
 
 def matches(row: Mapping[str, object], where: Filter) -> bool:

@@ -71,8 +71,8 @@ def head(experiment: Experiment, points: list[Point], wanted: list[str] | None =
         seeds=sorted({point.seed for point in points}),
         runs=len(points),
         engine_version=_engine.version(),
-        axes=list(dict.fromkeys(variant.axis for variant in experiment.variants)),
-        labels=plots.own_labels(experiment),
+        axes=list(experiment.labels),
+        labels=columns.own_labels(experiment),
         wanted=wanted or [],
     )
 

@@ -61,6 +61,14 @@ class Experiment:
         self.given: frozenset[str] | None = None
         """Sweep variables that :meth:`vary` set, not the file; ``None`` if it was not asked."""
 
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """The labels of the variants, by axis."""
+        found: dict[str, list[str]] = {}
+        for variant in self.variants:
+            found.setdefault(variant.axis, []).append(variant.label)
+        return found
+
     def vary(
         self, variables: Mapping[str, list[Scalar]], together: Sequence[list[str]] = (), *, bare: bool = False
     ) -> Experiment:

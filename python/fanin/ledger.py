@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from fanin import _engine, library, record
-from fanin.claims import Judgement, Verdict, ends, label_of
+from fanin import _engine, columns, library, record
+from fanin.claims import Judgement, Verdict, ends
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.experiment import Experiment
 from fanin.format.claim import Claim
@@ -270,10 +270,11 @@ def _of_library(key: str, path: Path, out: Path, counted: _Counted) -> Standing:
         state, note, runs = *_state(found, experiment), found.work.runs
     judged = {} if found is None else {each.id: each for each in found.claims}
     about = (document.paper, document.figure, state, command)
+    labels = columns.own_labels(experiment)
     entries = [
         _judged(key, judged[claim.id], note, *about)
         if claim.id in judged
-        else _not_run(key, claim, label_of(claim, experiment.columns), note, *about)
+        else _not_run(key, claim, columns.describe(labels, claim.y).label, note, *about)
         for claim in document.claim
     ]
     return Standing(

@@ -132,6 +132,11 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
+def beside(path: Path, name: str) -> Path:
+    """A page of one paper or experiment, beside the one of all."""
+    return path.with_name(f"{path.stem}-{name.replace('/', '-')}{path.suffix}")
+
+
 def environment() -> jinja2.Environment:
     """Templates, with everything escaped in those of HTML."""
     return jinja2.Environment(

@@ -228,10 +228,9 @@ def _judged(judgement: Judgement, where: str) -> Judged:
 
 def _varied(experiment: Experiment) -> dict[str, list[str]]:
     """The labels of the variants by axis, and the values of the sweep's variables by path."""
-    found: dict[str, list[str]] = {}
-    for variant in experiment.variants:
-        found.setdefault(variant.axis, []).append(variant.label)
-    return found | {path: [str(value) for value in values] for path, values in experiment.sweep.variables.items()}
+    return experiment.labels | {
+        path: [str(value) for value in values] for path, values in experiment.sweep.variables.items()
+    }
 
 
 def _work(runs: Runs) -> Work:

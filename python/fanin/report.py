@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from fanin import curves, plots, record, remarks
-from fanin.claims import Judgement, judge, label_of
+from fanin import columns, curves, plots, record, remarks
+from fanin.claims import Judgement, judge
 from fanin.errors import FaninError
 from fanin.experiment import Experiment
 from fanin.files import writing
@@ -127,8 +127,11 @@ def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
     folder = Path(out) / experiment.name
     frame = runs.frame()
     document = experiment.document
+    labels = columns.own_labels(experiment)
     judgements = [
-        judge(claim, curves.of_claim(claim, runs, frame), provisional=quick, label=label_of(claim, experiment.columns))
+        judge(
+            claim, curves.of_claim(claim, runs, frame), provisional=quick, label=columns.describe(labels, claim.y).label
+        )
         for claim in document.claim
     ]
     series = {plot.name: plots.series(plot, runs, frame) for plot in document.plot if not plot.is_diagram}

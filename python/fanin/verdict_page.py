@@ -58,7 +58,7 @@ def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Stan
 
     """
     command = f"fanin verdict {name} --page {path.as_posix()}"
-    details = {ranking.standing.key: _beside(path, ranking) for ranking in rankings}
+    details = {ranking.standing.key: pages.beside(path, ranking.standing.key) for ranking in rankings}
     common: dict[str, Any] = {
         "command": command,
         "name": name,
@@ -86,10 +86,6 @@ def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Stan
         file = details[ranking.standing.key]
         pages.write_markdown(file, "verdict-details.md.j2", ranking=ranking, page=path.name, **common)
     return [path, *details.values()]
-
-
-def _beside(path: Path, ranking: Ranking) -> Path:
-    return path.with_name(f"{path.stem}-{ranking.standing.key.replace('/', '-')}{path.suffix}")
 
 
 def families(ranking: Ranking) -> list[tuple[str, list[Regime]]]:

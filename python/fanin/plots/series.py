@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fanin.columns import filtered
+from fanin.columns import Labels, describe, filtered, own_labels
 from fanin.curves import axis_of, in_intervals, numeric, table_rows
 from fanin.errors import FaninError
-from fanin.experiment import Experiment
 from fanin.format.plot import GRIDS, Plot
 from fanin.format.values import Scalar
 from fanin.stats import mean_interval
 from fanin.summary import Column, column
 from fanin.sweep import Runs
-
-Labels = dict[str, str]
-"""Column -> label and, after a colon, definition."""
 
 _MANY = 10_000
 """So many bytes are shown as kilobytes."""
@@ -128,17 +124,6 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Drawn:
         order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
         data = data.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x") if order else data
     return readable(Drawn(data, how, _y_axis(plot, own)))
-
-
-def own_labels(experiment: Experiment) -> Labels:
-    """What an experiment says of the columns of its own: those that it declares, and the axes of its variants."""
-    axes = {variant.axis: variant.axis[:1].upper() + variant.axis[1:] for variant in experiment.variants}
-    return axes | {each.id: each.label for each in experiment.columns}
-
-
-def describe(own: Labels, name: str) -> Column:
-    """How to show a column of the runs' table, the experiment's own included."""
-    return column(name, own.get(name))
 
 
 def _y_axis(plot: Plot, own: Labels) -> Column:
