@@ -4,10 +4,16 @@
 //! [`table::Table`]: typed columns that carry their unit and their definition.
 
 pub mod bins;
+pub(crate) mod capture;
 pub mod delay;
+pub(crate) mod flow_table;
 pub mod histogram;
 pub mod pcapng;
+pub(crate) mod probes;
 pub mod queue;
+pub(crate) mod rows;
 pub mod stats;
 pub mod table;
+pub(crate) mod tables;
 pub mod timeouts;
+pub(crate) mod totals;

@@ -1,26 +1,25 @@
 //! From a checked scenario to a world that can run.
 
+use crate::event::links::LinkQueue;
+use crate::event::order::TieBreak;
+use crate::event::slots::Slots;
+use crate::flow_map::FlowMap;
+use crate::host::flows::Over;
 use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
+use crate::measure::capture::Capture;
 use crate::measure::delay::DelayStats;
 use crate::measure::pcapng::Resolution;
+use crate::measure::probes::{self, Probes};
+use crate::net::books::Books;
+use crate::net::faults::Faults;
+use crate::net::paths::Paths;
+use crate::net::port::{Jitter, Limit, PortSpec, Ties};
+use crate::net::switch::{ControlChannel, Mail};
 use crate::packet::Stamp;
 use crate::queue;
 use crate::roles::{Ecmp, PathSelector, QueueDiscipline, Spray, SwitchAgent, WindowControl};
 use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
-use crate::sim::by_flow::ByFlow;
-use crate::sim::capture::Capture;
-use crate::sim::cast::{self, Cast};
-use crate::sim::event::{Slots, TieBreak};
-use crate::sim::faults::Faults;
-use crate::sim::ledger::Ledger;
-use crate::sim::links::LinkQueue;
-use crate::sim::paths::Paths;
-use crate::sim::port::{Jitter, Limit, PortSpec, Ties};
-use crate::sim::probes::{self, Probes};
-use crate::sim::release::Over;
-use crate::sim::switching::{ControlChannel, Mail};
-use crate::sim::transfers::{Group, Transfers};
 use crate::sim::world::{Endpoint, Host, World, stream};
 use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
 use crate::tcp::EcnMode;
@@ -32,6 +31,8 @@ use crate::tcp::tlp::ProbeConfig;
 use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
 use crate::traffic::Place;
 use crate::units::{Size, Time};
+use crate::work::cast::{self, Cast};
+use crate::work::transfer::{Group, Transfers};
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -39,7 +40,7 @@ use std::collections::BTreeMap;
 pub(crate) struct CoreParts {
     pub(crate) ports: Vec<PortSpec>,
     pub(crate) nodes: Vec<Box<dyn Any + Send>>,
-    pub(crate) ledger: Ledger,
+    pub(crate) books: Books,
     pub(crate) ties: TieBreak,
 }
 
@@ -63,12 +64,12 @@ pub(crate) fn build(scenario: &Scenario, substitutes: Substitutes) -> Result<(Wo
     let switches: Vec<_> = layout.nodes().map(|node| layout.agent(node)).collect();
     let looked_at: Vec<bool> = switches.iter().map(|agent| agent.as_ref().is_some_and(|a| a.needs_backlog())).collect();
     let ports = ports(scenario, &layout, &looked_at, seed)?;
-    let ledger = ledger(scenario, &layout, &ports);
+    let books = books(scenario, &layout, &ports);
     let ties = TieBreak::new(layout.topology.links.len(), seed);
     let packet = layout.mss + u64::from(layout.header);
     let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
     let world = world(scenario, layout, switches, buffers, seed)?;
-    Ok((world, CoreParts { ports, nodes, ledger, ties }))
+    Ok((world, CoreParts { ports, nodes, books, ties }))
 }
 
 /// The network, and what acts at its ends.
@@ -190,7 +191,7 @@ fn world(
         paths: Paths::default(),
         hosts,
         switches,
-        flows: ByFlow::default(),
+        flows: FlowMap::default(),
         transfers: Transfers::default(),
         queries: Vec::new(),
         host_tokens: Slots::default(),
@@ -541,7 +542,7 @@ fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool
     }
 }
 
-fn ledger(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Ledger {
+fn books(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Books {
     let topology = &layout.topology;
     let width = scenario.measure.time("bin");
     let switch = |link: &LinkSpec| topology.nodes[link.from.index()] == NodeKind::Switch;
@@ -550,12 +551,12 @@ fn ledger(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Ledger {
         links.filter(|(link, switch)| observed(scenario, topology, *link, *switch)).map(|(link, _)| link).collect();
     let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len(), watched.len()));
     let limits = ports.iter().map(|port| port.limit);
-    let mut ledger = Ledger::new(limits, topology.nodes.len(), bins, layout.header);
+    let mut books = Books::new(limits, topology.nodes.len(), bins, layout.header);
     let trace = scenario.measure.text("queue-trace") == "on-change";
     for link in watched {
-        ledger.observe(link, ports[link.index()].ps_per_byte, trace);
+        books.observe(link, ports[link.index()].ps_per_byte, trace);
     }
-    ledger
+    books
 }
 
 /// The traffic groups, each with its hosts.

@@ -1,41 +1,22 @@
 //! The simulation: from a scenario to an outcome.
 
 mod build;
-mod by_flow;
-mod capture;
-mod cast;
-mod checks;
-mod core;
-mod endpoints;
-mod event;
-mod faults;
-mod flow;
-mod flow_table;
-mod ideal;
-mod ledger;
-mod links;
-#[cfg(any(test, feature = "oracle"))]
-mod oracle;
-mod paths;
-mod port;
-mod probes;
-mod release;
-mod resequencing;
-mod results;
-mod rows;
-mod switching;
-mod tables;
+mod laws;
 #[cfg(test)]
 mod tests;
-mod transfers;
-mod world;
+pub(crate) mod world;
 
-pub use flow_table::FlowTable;
-pub use results::Outcome;
-pub use rows::Spill;
-pub use transfers::TimeoutCause;
+pub use crate::measure::flow_table::FlowTable;
+pub use crate::measure::rows::Spill;
+pub use crate::measure::timeouts::TimeoutCause;
+pub use crate::measure::totals::Outcome;
 pub use world::{Progress, RunError};
 
+use crate::event::core::Core;
+#[cfg(any(test, feature = "oracle"))]
+use crate::event::oracle::Oracle;
+use crate::measure::rows::Rows;
+use crate::measure::totals;
 use crate::spec::{Scenario, SpecError};
 use crate::traffic::Offered;
 use serde_json::{Value, json};
@@ -90,7 +71,7 @@ pub fn check(scenario: &Scenario) -> Result<Vec<Value>, SpecError> {
 }
 
 /// What a group offers, with all that its load was computed from.
-fn offered_json(group: &str, offered: &Offered) -> Value {
+pub(crate) fn offered_json(group: &str, offered: &Offered) -> Value {
     json!({
         "group": group,
         "mean_bytes": offered.mean,
@@ -117,10 +98,10 @@ fn simulate(
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, substitutes)?;
-    world.transfers.rows = rows::Rows::new(spill);
-    let mut core = core::Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
+    world.transfers.rows = Rows::new(spill);
+    let mut core = Core::new(parts.ports, parts.nodes, parts.books, parts.ties);
     world.run(&mut core, progress)?;
-    Ok(results::collect(world, core)?)
+    Ok(totals::collect(world, core)?)
 }
 
 /// Runs a scenario on the naive event core.
@@ -136,7 +117,7 @@ pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
 #[cfg(any(test, feature = "oracle"))]
 fn run_oracle_with(scenario: &Scenario, substitutes: build::Substitutes) -> Result<Outcome, Failure> {
     let (mut world, parts) = build::build(scenario, substitutes)?;
-    let mut core = oracle::Oracle::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
+    let mut core = Oracle::new(parts.ports, parts.nodes, parts.books, parts.ties);
     world.run(&mut core, None)?;
-    Ok(results::collect(world, core)?)
+    Ok(totals::collect(world, core)?)
 }

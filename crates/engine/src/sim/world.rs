@@ -1,26 +1,28 @@
 //! The simulated world: hosts, switches, traffic and measures around an event core, and the only loop.
 
+use crate::event::EventCore;
+use crate::event::order::{Class, Event};
+use crate::event::slots::Slots;
+use crate::flow_map::FlowMap;
+use crate::host::flow::Flow;
+use crate::host::flows::Over;
 use crate::ids::{FlowId, LinkId, NodeId, TransferId};
+use crate::measure::capture::Capture;
 use crate::measure::delay::DelayStats;
+use crate::measure::probes::Probes;
+use crate::measure::tables::delivered;
+use crate::net::faults::Faults;
+use crate::net::paths::Paths;
+use crate::net::switch::{ControlChannel, Mail};
 use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
 use crate::roles::{Backlog, Controller, PathSelector, ReceiverAction, SwitchAction, SwitchAgent, WindowControl};
 use crate::schemes::Scheme;
-use crate::sim::by_flow::ByFlow;
-use crate::sim::capture::Capture;
-use crate::sim::event::{Class, Event, EventCore, Slots};
-use crate::sim::faults::Faults;
-use crate::sim::flow::Flow;
-use crate::sim::paths::Paths;
-use crate::sim::probes::Probes;
-use crate::sim::release::Over;
-use crate::sim::switching::{ControlChannel, Mail};
-use crate::sim::tables::delivered;
-use crate::sim::transfers::{Group, Query, Transfers};
 use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::sender::SenderConfig;
 use crate::topology::Topology;
 use crate::units::{Rate, Time};
+use crate::work::transfer::{Group, Query, Transfers};
 use thiserror::Error;
 
 /// Why a run has no result.
@@ -133,7 +135,7 @@ pub(crate) struct World {
     pub(crate) channel: ControlChannel,
     /// Packets that a switch agent changed.
     pub(crate) rewritten: u64,
-    pub(crate) flows: ByFlow<Flow>,
+    pub(crate) flows: FlowMap<Flow>,
     pub(crate) over_flows: Over,
     pub(crate) transfers: Transfers,
     pub(crate) queries: Vec<Query>,
@@ -326,7 +328,7 @@ impl World {
     fn take_sample<C: EventCore>(&mut self, now: Time, core: &mut C) {
         for i in 0..self.topology.links.len() {
             let link = LinkId::new(i);
-            if core.ledger().queues[i].is_some() {
+            if core.books().queues[i].is_some() {
                 self.samples.push((now, link, core.backlog(link, now)));
             }
         }
@@ -335,7 +337,7 @@ impl World {
     /// Statistics of queues and goodput begin now.
     pub(crate) fn open_window<C: EventCore>(&mut self, now: Time, core: &mut C) {
         core.settle(now);
-        for monitor in core.ledger().queues.iter_mut().flatten() {
+        for monitor in core.books().queues.iter_mut().flatten() {
             monitor.stats.reset(now);
         }
         for group in &mut self.groups {

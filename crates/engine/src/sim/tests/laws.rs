@@ -1,14 +1,15 @@
 //! The laws that every run is held to: each is broken once, and the run must say so.
 
 use super::bench::{Parts, instead, scenario, star};
+use crate::event::EventCore;
+use crate::event::core::Core;
+use crate::event::oracle::Oracle;
+use crate::event::order::{Class, Event};
 use crate::ids::FlowId;
+use crate::net::port::Limit;
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
 use crate::schemes::NewReno;
 use crate::sim::build::{Substitutes, build};
-use crate::sim::core::Core;
-use crate::sim::event::{Class, Event, EventCore};
-use crate::sim::oracle::Oracle;
-use crate::sim::port::Limit;
 use crate::sim::world::{RunError, World};
 use crate::units::Time;
 
@@ -19,7 +20,7 @@ const BUSY: &str = "[network]\ntopology = \"star\"\nbuffer = \"10pkt\"\n[[traffi
 /// A world and its core, before the first event.
 fn laid_out(text: &str, substitutes: Substitutes) -> (World, Core) {
     let (world, parts) = build(&scenario(text), substitutes).expect("makes sense");
-    (world, Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties))
+    (world, Core::new(parts.ports, parts.nodes, parts.books, parts.ties))
 }
 
 /// What is wrong with a run whose books are changed after it, and when.
@@ -46,7 +47,7 @@ fn says(what: &str, words: &[&str]) {
 #[test]
 fn a_lost_packet_is_missed() {
     says(&after(|world, _| world.flows[FlowId::new(3)].arrived -= 1), &["flow 3 sent", "packets"]);
-    says(&after(|_, core| core.ledger().flows[FlowId::new(2)].drops += 1), &["flow 2 sent", "packets"]);
+    says(&after(|_, core| core.books().flows[FlowId::new(2)].drops += 1), &["flow 2 sent", "packets"]);
 }
 
 #[test]
@@ -54,13 +55,13 @@ fn lost_bytes_are_missed_in_both_directions() {
     says(&after(|world, _| world.flows[FlowId::new(1)].arrived_bytes -= 1), &["flow 1 sent", "bytes"]);
     says(&after(|world, _| world.flows[FlowId::new(1)].ack_bytes_arrived += 40), &["flow 1 sent", "bytes"]);
     says(&after(|world, _| world.flows[FlowId::new(0)].wire.sent_bytes += 1500), &["flow 0 sent", "bytes"]);
-    says(&after(|_, core| core.ledger().flows[FlowId::new(0)].dropped_bytes -= 1), &["flow 0 sent", "bytes"]);
+    says(&after(|_, core| core.books().flows[FlowId::new(0)].dropped_bytes -= 1), &["flow 0 sent", "bytes"]);
 }
 
 #[test]
 fn what_no_switch_kept_cannot_leave_it() {
     let what = after(|world, core| {
-        let book = &mut core.ledger().flows[FlowId::new(0)];
+        let book = &mut core.books().flows[FlowId::new(0)];
         (book.kept, book.kept_bytes) = (-1, -1500);
         world.flows[FlowId::new(0)].arrived += 1;
         world.flows[FlowId::new(0)].arrived_bytes += 1500;
@@ -72,11 +73,11 @@ fn what_no_switch_kept_cannot_leave_it() {
 fn each_port_accounts_for_its_bytes() {
     // Of all ports at the switch and at the hosts: one byte more than was let in, or dropped, is noticed at its node.
     for link in 0..12 {
-        let dropped = after(|_, core| core.ledger().ports[link].dropped_bytes += 1);
+        let dropped = after(|_, core| core.books().ports[link].dropped_bytes += 1);
         says(&dropped, &["do not add up", "dropped"]);
     }
     says(&after(|_, core| core.forget(1)), &["switch-0->receiver-0 let in", "counts"]);
-    says(&after(|_, core| core.ledger().kept[0] += 40), &["node 0 keeps 40 bytes"]);
+    says(&after(|_, core| core.books().kept[0] += 40), &["node 0 keeps 40 bytes"]);
 }
 
 #[test]
@@ -131,12 +132,12 @@ fn held_to(network: &str, limit: Limit, oracle: bool) -> String {
     let (mut world, parts) = build(&scenario(&text), Substitutes::default()).expect("makes sense");
     let to_receiver = world.topology.bottleneck.index();
     let result = if oracle {
-        let mut core = Oracle::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
-        core.ledger().ports[to_receiver].limit = limit;
+        let mut core = Oracle::new(parts.ports, parts.nodes, parts.books, parts.ties);
+        core.books().ports[to_receiver].limit = limit;
         world.run(&mut core, None)
     } else {
-        let mut core = Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties);
-        core.ledger().ports[to_receiver].limit = limit;
+        let mut core = Core::new(parts.ports, parts.nodes, parts.books, parts.ties);
+        core.books().ports[to_receiver].limit = limit;
         world.run(&mut core, None)
     };
     let Err(RunError::Broken { seed: 42, at, what }) = result else { panic!("{result:?}") };
@@ -160,7 +161,7 @@ fn queues_stay_within_their_buffers() {
 #[test]
 fn the_memory_that_ports_share_is_counted_at_the_end_as_well() {
     let what = after(|_, core| {
-        for port in &mut core.ledger().ports {
+        for port in &mut core.books().ports {
             port.limit = Limit::Dynamic { pool: 0, memory: 2_000, alpha: 1.0 };
         }
     });

@@ -1,14 +1,14 @@
 //! Flows that are over are let go: that nothing depends on it, and how little remains.
 
 use super::bench::scenario;
+use crate::event::EventCore;
+use crate::event::core::Core;
 use crate::ids::{FlowId, LinkId};
+use crate::measure::rows::{PAGE, Rows, Spill};
+use crate::measure::totals::collect;
 use crate::packet::Packet;
 use crate::schemes::REGISTRY;
 use crate::sim::build::{Substitutes, build};
-use crate::sim::core::Core;
-use crate::sim::event::EventCore;
-use crate::sim::results::collect;
-use crate::sim::rows::{PAGE, Rows, Spill};
 use crate::sim::world::{RunError, World};
 use std::io;
 
@@ -26,7 +26,7 @@ const LEAVES: &str = "topology = \"leaf-spine\"\npath-selector = \"spray\"";
 
 fn laid_out(text: &str) -> (World, Core) {
     let (world, parts) = build(&scenario(text), Substitutes::default()).expect("makes sense");
-    (world, Core::new(parts.ports, parts.nodes, parts.ledger, parts.ties))
+    (world, Core::new(parts.ports, parts.nodes, parts.books, parts.ties))
 }
 
 /// A world after its run, in which flows were let go as soon as they were over.
@@ -78,7 +78,7 @@ fn what_is_over_takes_no_memory() {
         let (world, mut core) = run(&text);
         // 16 are under way at once; the last packets of some others may be.
         assert!(kept(&world) < 64, "{scheme}: {} flows", kept(&world));
-        assert!(core.ledger().flows.iter().count() < 64, "{scheme}");
+        assert!(core.books().flows.iter().count() < 64, "{scheme}");
         assert_eq!(world.transfers.open().count(), 0, "{scheme}");
         // Each has all ways over two spines and one back, of five entries.
         assert!(world.paths.entries() < 64 * 3 * 5, "{scheme}: {} entries", world.paths.entries());

@@ -10,13 +10,14 @@
 //! A port is quiet while fewer packets than its threshold are on the link: then nothing can be marked or dropped
 //! and nobody watches, so a hop is a copy and two additions.
 
+use crate::event::links::LinkQueue;
+use crate::event::order::{Class, Event, MiscKey, TieBreak};
+use crate::event::{EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
+use crate::net::books::Books;
+use crate::net::port::{Limit, LinkState, PortSpec, Situation, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason, Markable, Step};
-use crate::sim::event::{Class, Event, EventCore, MiscKey, PortAudit, TieBreak};
-use crate::sim::ledger::Ledger;
-use crate::sim::links::LinkQueue;
-use crate::sim::port::{Limit, LinkState, PortSpec, Situation, Verdict};
 use crate::units::Time;
 use std::any::Any;
 use std::cmp::Reverse;
@@ -200,11 +201,11 @@ pub(crate) struct Core {
     pools: Vec<Vec<LinkId>>,
     /// By node, its ports whose disciplines act on dequeue, if the node's roles share a state.
     siblings: Vec<Vec<LinkId>>,
-    ledger: Ledger,
+    books: Books,
 }
 
 impl Core {
-    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger, ties: TieBreak) -> Self {
+    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, books: Books, ties: TieBreak) -> Self {
         let mut pools: Vec<Vec<LinkId>> = Vec::new();
         let mut siblings = vec![Vec::new(); nodes.len()];
         for (i, spec) in specs.iter().enumerate() {
@@ -225,7 +226,7 @@ impl Core {
             nodes,
             pools,
             siblings,
-            ledger,
+            books,
         }
     }
 
@@ -238,10 +239,10 @@ impl Core {
         let marked = packet.flags.has(Flags::CE);
         let (band, pool_bytes) = match self.decide(link, &mut packet, now) {
             Ok(admitted) => admitted,
-            Err(reason) => return self.ledger.on_drop(link, &packet, reason, now),
+            Err(reason) => return self.books.on_drop(link, &packet, reason, now),
         };
         if packet.flags.has(Flags::CE) && !marked {
-            self.ledger.on_mark(link, &packet, now);
+            self.books.on_mark(link, &packet, now);
         }
         let port = &mut self.ports[link.index()];
         port.bytes_in += u64::from(packet.size);
@@ -251,7 +252,7 @@ impl Core {
             self.enqueue_fifo(link, &packet, now)
         };
         let backlog = self.counted(link, backlog);
-        self.ledger.on_admitted(link, now, &packet, backlog, pool_bytes);
+        self.books.on_admitted(link, now, &packet, backlog, pool_bytes);
     }
 
     /// As [`Self::send_slow`], through a port that only counts packets.
@@ -259,19 +260,19 @@ impl Core {
     fn send_stepped(&mut self, link: LinkId, packet: &Packet, now: Time, Stepped { limit, from, marks }: Stepped) {
         let found = self.look(link, now).packets;
         if found >= limit {
-            return self.ledger.on_drop(link, packet, DropReason::BufferFull, now);
+            return self.books.on_drop(link, packet, DropReason::BufferFull, now);
         }
         let mut packet = *packet;
         if found >= from {
-            self.ledger.ports[link.index()].would_mark += 1;
+            self.books.ports[link.index()].would_mark += 1;
             if marks.includes(&packet) && !packet.flags.has(Flags::CE) {
                 packet.flags = packet.flags.with(Flags::CE);
-                self.ledger.on_mark(link, &packet, now);
+                self.books.on_mark(link, &packet, now);
             }
         }
         self.ports[link.index()].bytes_in += u64::from(packet.size);
         let backlog = self.enqueue_fifo(link, &packet, now);
-        self.ledger.on_admitted(link, now, &packet, backlog, 0);
+        self.books.on_admitted(link, now, &packet, backlog, 0);
     }
 
     /// Decides about a packet that wants to enter, and makes room for it where the discipline pushes others out.
@@ -289,7 +290,7 @@ impl Core {
             let node = &mut *self.nodes[slow.spec.node];
             let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
             let (verdict, would_mark) = slow.spec.admit(packet, situation);
-            self.ledger.ports[link.index()].would_mark += u64::from(would_mark);
+            self.books.ports[link.index()].would_mark += u64::from(would_mark);
             match verdict {
                 Verdict::Enqueue(band) => return Ok((band, pool_bytes)),
                 Verdict::Drop(reason) => return Err(reason),
@@ -314,9 +315,9 @@ impl Core {
         let Some(victim) = slow.waiting.get_mut(band).and_then(VecDeque::pop_back) else { return false };
         slow.remove(band, victim.size);
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
-        self.ledger.on_drop(link, &victim, DropReason::PushedOut, now);
+        self.books.on_drop(link, &victim, DropReason::PushedOut, now);
         let port = &self.ports[link.index()];
-        self.ledger.on_queue(link, now, in_port(port, slow), port.in_service);
+        self.books.on_queue(link, now, in_port(port, slow), port.in_service);
         true
     }
 
@@ -345,7 +346,7 @@ impl Core {
             return Backlog { packets, bytes: 0 };
         }
         let backlog = Backlog { packets, bytes: port.bytes_in - slow.bytes_out };
-        self.ledger.on_queue(link, now, backlog, port.at(port.dep).size);
+        self.books.on_queue(link, now, backlog, port.at(port.dep).size);
         backlog
     }
 
@@ -368,7 +369,7 @@ impl Core {
         }
         let port = &self.ports[link.index()];
         let backlog = in_port(port, &self.slow[link.index()]);
-        self.ledger.on_queue(link, now, backlog, port.in_service);
+        self.books.on_queue(link, now, backlog, port.in_service);
         backlog
     }
 
@@ -390,9 +391,9 @@ impl Core {
         if slow.acts_on_dequeue {
             let node = &mut *self.nodes[slow.spec.node];
             let (marked, would_mark) = slow.spec.dequeue(&mut packet, slow.behind, &slow.bands, at, node);
-            self.ledger.ports[link.index()].would_mark += u64::from(would_mark);
+            self.books.ports[link.index()].would_mark += u64::from(would_mark);
             if marked {
-                self.ledger.on_mark(link, &packet, at);
+                self.books.on_mark(link, &packet, at);
             }
         }
         // What waits has the time from which on it may leave in place of its arrival.
@@ -449,7 +450,7 @@ impl Core {
             let at = Time::from_ps(packet.arrival - port.delay);
             let begun = at - slow.spec.transmission(packet.size);
             let next = if backlog.packets > 0 { port.at(port.dep).size } else { 0 };
-            self.ledger.on_departure(link, (begun, at), (packet.size, next), backlog);
+            self.books.on_departure(link, (begun, at), (packet.size, next), backlog);
         }
     }
 
@@ -490,7 +491,7 @@ impl Core {
         let size = std::mem::take(&mut port.in_service);
         let (begun, backlog) = (slow.begun, slow.behind);
         self.serve(link, at);
-        self.ledger.on_departure(link, (begun, at), (size, self.ports[link.index()].in_service), backlog);
+        self.books.on_departure(link, (begun, at), (size, self.ports[link.index()].in_service), backlog);
     }
 
     /// What is in transmission or on its way over a link is lost.
@@ -500,9 +501,9 @@ impl Core {
             let packet = *port.at(port.head);
             port.head = port.head.wrapping_add(1);
             if port.head == port.tail && port.in_service > 0 {
-                self.ledger.on_drop(link, &packet, DropReason::LinkDown, now);
+                self.books.on_drop(link, &packet, DropReason::LinkDown, now);
             } else {
-                self.ledger.on_lost(link, &packet, DropReason::LinkDown, now);
+                self.books.on_lost(link, &packet, DropReason::LinkDown, now);
             }
         }
         // The transmission of the last one will not be over.
@@ -518,7 +519,7 @@ impl Core {
             while let Some(packet) = slow.waiting[band].pop_front() {
                 slow.remove(band, packet.size);
                 port.bytes_in -= u64::from(packet.size);
-                self.ledger.on_drop(link, &packet, DropReason::LinkDown, now);
+                self.books.on_drop(link, &packet, DropReason::LinkDown, now);
             }
         }
     }
@@ -647,7 +648,7 @@ impl EventCore for Core {
             self.announce_head(link, now);
         }
         let port = &self.ports[link.index()];
-        self.ledger.on_queue(link, now, in_port(port, &self.slow[link.index()]), port.in_service);
+        self.books.on_queue(link, now, in_port(port, &self.slow[link.index()]), port.in_service);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {
@@ -676,8 +677,8 @@ impl EventCore for Core {
         self.look(link, now)
     }
 
-    fn ledger(&mut self) -> &mut Ledger {
-        &mut self.ledger
+    fn books(&mut self) -> &mut Books {
+        &mut self.books
     }
 
     fn settle(&mut self, now: Time) {

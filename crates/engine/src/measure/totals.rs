@@ -1,22 +1,23 @@
 //! What a run leaves behind: totals, tables and a hash over both.
 
+use crate::event::EventCore;
 use crate::ids::{GroupId, LinkId, NodeId, TransferId};
+use crate::measure::flow_table::{self, FlowTable};
+use crate::measure::probes::Probes;
 use crate::measure::queue::QueueSummary;
+use crate::measure::rows::Row;
 use crate::measure::stats::{jain, mean, percentile_nearest_rank};
 use crate::measure::table::Table;
-use crate::roles::DropReason;
-use crate::sim::event::EventCore;
-use crate::sim::flow_table::{self, FlowTable};
-use crate::sim::probes::Probes;
-use crate::sim::rows::Row;
-use crate::sim::tables::{
+use crate::measure::tables::{
     bin_tables, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table, request_table,
     trace_table,
 };
-use crate::sim::transfers::{Counters, Group, TimeoutCause};
+use crate::measure::timeouts::TimeoutCause;
+use crate::roles::DropReason;
 use crate::sim::world::{RunError, World};
 use crate::topology::NodeKind;
 use crate::units::Time;
+use crate::work::transfer::{Counters, Group};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -73,13 +74,13 @@ pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Result<Out
     let flows = FlowTable::new(rows, world.transfers.count(), &world.groups);
     let probes = std::mem::take(&mut world.probes);
     let outcome = tabulate(&world, &mut core, flows, probes).map_err(|error| RunError::spill(&error))?;
-    Ok(Outcome { capture: world.capture.map(super::capture::Capture::into_bytes), ..outcome })
+    Ok(Outcome { capture: world.capture.map(crate::measure::capture::Capture::into_bytes), ..outcome })
 }
 
 fn tabulate<C: EventCore>(world: &World, core: &mut C, flows: FlowTable, probes: Probes) -> io::Result<Outcome> {
     let tallies = Tallies::of(world, &flows)?;
     let queues = queue_summaries(world, core);
-    core.ledger().close(world.now);
+    core.books().close(world.now);
     let mut totals = Totals(Map::new());
     totals.goodput(world);
     totals.completion(world, &tallies);
@@ -253,10 +254,10 @@ impl Totals {
     /// The totals of each traffic group; counts add up to those of the run.
     fn groups<C: EventCore>(&mut self, world: &World, tallies: &Tallies, core: &mut C) {
         let window = Window::of(world);
-        let ledger = core.ledger();
+        let books = core.books();
         let group = |(i, group): (usize, &Group)| {
             let totals = &tallies.groups[i];
-            let book = ledger.of_group(GroupId::new(i));
+            let book = books.of_group(GroupId::new(i));
             json!({
                 "group": group.name,
                 "goodput_bps": window.rate(window.delivered(group)),
@@ -276,7 +277,7 @@ impl Totals {
         let groups: Vec<Value> = world.groups.iter().enumerate().map(group).collect();
         self.put("groups", Value::Array(groups));
         let offered = world.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
-        self.put("offered", offered.map(|(group, offered)| super::offered_json(&group.name, &offered)).collect());
+        self.put("offered", offered.map(|(group, offered)| crate::sim::offered_json(&group.name, &offered)).collect());
     }
 
     fn retransmission(&mut self, world: &World, tallies: &Tallies) {
@@ -295,14 +296,14 @@ impl Totals {
 
     /// Drops, marks, and the queue of the bottleneck.
     fn network<C: EventCore>(&mut self, world: &World, core: &mut C, queues: &[(LinkId, QueueSummary)]) {
-        let ledger = core.ledger();
-        self.put("drops", json!(ledger.drops.iter().sum::<u64>()));
+        let books = core.books();
+        self.put("drops", json!(books.drops.iter().sum::<u64>()));
         for reason in DropReason::ALL {
-            self.put(&format!("drops_{}", reason.name().replace('-', "_")), json!(ledger.drops[reason as usize]));
+            self.put(&format!("drops_{}", reason.name().replace('-', "_")), json!(books.drops[reason as usize]));
         }
-        self.put("loss_run_longest", json!(ledger.longest_loss_run()));
-        self.put("marks", json!(ledger.marks()));
-        self.put("would_mark", json!(ledger.would_mark()));
+        self.put("loss_run_longest", json!(books.longest_loss_run()));
+        self.put("marks", json!(books.marks()));
+        self.put("would_mark", json!(books.would_mark()));
         if let Some((_, queue)) = queues.iter().find(|(link, _)| *link == world.topology.bottleneck) {
             self.put("queue_mean_packets", json!(queue.packets.mean_time_weighted));
             self.put("queue_mean_busy_packets", json!(queue.packets.mean_while_busy));

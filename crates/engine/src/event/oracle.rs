@@ -3,12 +3,13 @@
 //! Ports count what they hold instead of deriving it from departure times, every departure is an event, every deadline
 //! of a timer is one even if it moves on, and nothing is skipped. Buffer limits, disciplines and books are the shared ones; the mechanics are written anew.
 
+use crate::event::order::{Class, Event, MiscKey, TieBreak};
+use crate::event::{EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
+use crate::net::books::Books;
+use crate::net::port::{Limit, LinkState, PortSpec, Situation, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
-use crate::sim::event::{Class, Event, EventCore, MiscKey, PortAudit, TieBreak};
-use crate::sim::ledger::Ledger;
-use crate::sim::port::{Limit, LinkState, PortSpec, Situation, Verdict};
 use crate::units::Time;
 use std::any::Any;
 use std::cmp::{Ordering, Reverse};
@@ -70,14 +71,14 @@ pub(crate) struct Oracle {
     queue: BinaryHeap<Reverse<Entry>>,
     ports: Vec<Port>,
     nodes: Vec<Box<dyn Any + Send>>,
-    ledger: Ledger,
+    books: Books,
     /// The packet of the last arrival.
     arrived: Packet,
     ties: TieBreak,
 }
 
 impl Oracle {
-    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, ledger: Ledger, ties: TieBreak) -> Self {
+    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, books: Books, ties: TieBreak) -> Self {
         let ports = specs.into_iter().map(|spec| {
             let bands = usize::from(spec.discipline.bands());
             Port {
@@ -89,7 +90,7 @@ impl Oracle {
                 bytes_in: 0,
             }
         });
-        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, ledger, arrived: Packet::default(), ties }
+        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, books, arrived: Packet::default(), ties }
     }
 
     fn push(&mut self, at: Time, rank: (u8, u64), link: usize, kind: Kind) {
@@ -110,9 +111,9 @@ impl Oracle {
         let node = &mut *self.nodes[port.spec.node];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
         let (marked, would_mark) = port.spec.dequeue(&mut packet, behind, bands, now, node);
-        self.ledger.ports[link].would_mark += u64::from(would_mark);
+        self.books.ports[link].would_mark += u64::from(would_mark);
         if marked {
-            self.ledger.on_mark(LinkId::new(link), &packet, now);
+            self.books.on_mark(LinkId::new(link), &packet, now);
         }
         port.in_service = packet.size;
         port.begun = port.spec.jitter.as_ref().map_or(now.max(ready), |jitter| jitter.begin(ready, now));
@@ -129,7 +130,7 @@ impl Oracle {
         self.push(arrival, (1, rank), link, Kind::Arrival(packet));
         self.serve(link, now);
         let next = self.ports[link].in_service;
-        self.ledger.on_departure(LinkId::new(link), (begun, now), (packet.size, next), backlog);
+        self.books.on_departure(LinkId::new(link), (begun, now), (packet.size, next), backlog);
     }
 
     /// The packets that are on their way over a link, in order, and the one that is in transmission, taken off it.
@@ -161,8 +162,8 @@ impl Oracle {
         port.counts[band].bytes -= u64::from(victim.size);
         port.bytes_in -= u64::from(victim.size);
         let (backlog, in_service) = (port.backlog(), port.in_service);
-        self.ledger.on_drop(LinkId::new(link), &victim, DropReason::PushedOut, now);
-        self.ledger.on_queue(LinkId::new(link), now, backlog, in_service);
+        self.books.on_drop(LinkId::new(link), &victim, DropReason::PushedOut, now);
+        self.books.on_queue(LinkId::new(link), now, backlog, in_service);
         true
     }
 
@@ -189,17 +190,17 @@ impl EventCore for Oracle {
         let marked = packet.flags.has(Flags::CE);
         let band = loop {
             let (verdict, would_mark) = self.admit(i, &mut packet, now);
-            self.ledger.ports[i].would_mark += u64::from(would_mark);
+            self.books.ports[i].would_mark += u64::from(would_mark);
             match verdict {
                 Verdict::Enqueue(band) => break usize::from(band).min(self.ports[i].bands.len() - 1),
                 Verdict::PushOut(band, _) if self.push_out(i, usize::from(band), now) => {}
                 Verdict::Drop(reason) | Verdict::PushOut(_, reason) => {
-                    return self.ledger.on_drop(link, &packet, reason, now);
+                    return self.books.on_drop(link, &packet, reason, now);
                 }
             }
         };
         if packet.flags.has(Flags::CE) && !marked {
-            self.ledger.on_mark(link, &packet, now);
+            self.books.on_mark(link, &packet, now);
         }
         let port = &mut self.ports[i];
         port.bytes_in += u64::from(packet.size);
@@ -211,10 +212,10 @@ impl EventCore for Oracle {
             self.serve(i, now);
         }
         let backlog = self.ports[i].backlog();
-        self.ledger.on_queue(link, now, backlog, self.ports[i].in_service);
+        self.books.on_queue(link, now, backlog, self.ports[i].in_service);
         let pool_bytes = self.pool_bytes(self.ports[i].spec.limit).saturating_sub(u64::from(packet.size));
         let counted = self.ports[i].spec.counted(backlog, u64::from(self.ports[i].in_service));
-        self.ledger.on_admitted(link, now, &packet, counted, pool_bytes);
+        self.books.on_admitted(link, now, &packet, counted, pool_bytes);
     }
 
     fn set_link(&mut self, link: LinkId, state: LinkState, now: Time) {
@@ -224,7 +225,7 @@ impl EventCore for Oracle {
         if !state.up {
             let (flying, leaving) = self.in_transit(i);
             for packet in &flying {
-                self.ledger.on_lost(link, packet, DropReason::LinkDown, now);
+                self.books.on_lost(link, packet, DropReason::LinkDown, now);
             }
             lost = leaving;
             let port = &mut self.ports[i];
@@ -240,13 +241,13 @@ impl EventCore for Oracle {
             port.counts.fill(Backlog::default());
         }
         for packet in &lost {
-            self.ledger.on_drop(link, packet, DropReason::LinkDown, now);
+            self.books.on_drop(link, packet, DropReason::LinkDown, now);
         }
         if self.ports[i].in_service == 0 {
             self.serve(i, now);
         }
         let backlog = self.ports[i].backlog();
-        self.ledger.on_queue(link, now, backlog, self.ports[i].in_service);
+        self.books.on_queue(link, now, backlog, self.ports[i].in_service);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {
@@ -276,8 +277,8 @@ impl EventCore for Oracle {
         self.ports[link.index()].backlog()
     }
 
-    fn ledger(&mut self) -> &mut Ledger {
-        &mut self.ledger
+    fn books(&mut self) -> &mut Books {
+        &mut self.books
     }
 
     /// Departures due at this very instant come before whatever the caller is about to do.

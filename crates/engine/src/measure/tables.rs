@@ -1,17 +1,17 @@
 //! The tables of a run: a row per transfer, port, link, query, group and loss.
 
+use crate::event::{EventCore, PortAudit};
 use crate::ids::LinkId;
 use crate::measure::bins::BinnedPort;
+use crate::measure::flow_table::FlowTable;
 use crate::measure::queue::QueueSummary;
+use crate::measure::rows::Row;
 use crate::measure::table::{Column, Data, Table};
 use crate::roles::DropReason;
-use crate::sim::event::{EventCore, PortAudit};
-use crate::sim::flow_table::FlowTable;
-use crate::sim::ideal::Alone;
-use crate::sim::rows::Row;
-use crate::sim::transfers::{Counters, Transfer};
 use crate::sim::world::World;
 use crate::units::Time;
+use crate::work::ideal::Alone;
+use crate::work::transfer::{Counters, Transfer};
 use std::io;
 
 /// What remains of a transfer: all of it, if it is over, else what it is now.
@@ -77,7 +77,7 @@ pub(crate) fn delivered(world: &World, transfer: &Transfer) -> u64 {
 /// The queue statistics of every observed port.
 pub(crate) fn queue_summaries<C: EventCore>(world: &World, core: &mut C) -> Vec<(LinkId, QueueSummary)> {
     let now = world.now;
-    let queues = core.ledger().queues.iter_mut().enumerate();
+    let queues = core.books().queues.iter_mut().enumerate();
     queues.filter_map(|(i, queue)| Some((LinkId::new(i), queue.as_mut()?.stats.finish(now)))).collect()
 }
 
@@ -96,8 +96,8 @@ pub(crate) fn queue_table<C: EventCore>(
     let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(queues.iter().map(|(_, q)| f(q)).collect());
     let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(queues.iter().map(|(_, q)| f(q)).collect());
     let int = |f: &dyn Fn(&QueueSummary) -> u64| Data::U64(queues.iter().map(|(_, q)| f(q)).collect());
-    let book = |f: &dyn Fn(&super::ledger::PortBook) -> u64, core: &mut C| {
-        Data::U64(queues.iter().map(|(link, _)| f(&core.ledger().ports[link.index()])).collect())
+    let book = |f: &dyn Fn(&crate::net::books::PortBook) -> u64, core: &mut C| {
+        Data::U64(queues.iter().map(|(link, _)| f(&core.books().ports[link.index()])).collect())
     };
     let names = queues.iter().map(|(link, _)| links[link.index()].clone()).collect();
     let bottleneck = queues.iter().map(|(link, _)| *link == world.topology.bottleneck).collect();
@@ -172,7 +172,7 @@ pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: 
                 "drops",
                 "1",
                 "Packets dropped at its port.",
-                Data::U64(links.map(|i| core.ledger().ports[i].drops).collect()),
+                Data::U64(links.map(|i| core.books().ports[i].drops).collect()),
             ),
             column("bytes", "B", "Bytes sent, headers included.", Data::U64(bytes)),
         ],
@@ -187,7 +187,7 @@ pub(crate) fn bin_tables<C: EventCore>(
     groups: Vec<String>,
     links: &[String],
 ) -> io::Result<Option<[Table; 2]>> {
-    let Some(mut bins) = core.ledger().bins.take() else { return Ok(None) };
+    let Some(mut bins) = core.books().bins.take() else { return Ok(None) };
     flows.for_each(|row| {
         if !row.failed && row.start <= world.now {
             bins.add_transfer(row.group, row.start, row.completion.unwrap_or(world.now));
@@ -195,15 +195,15 @@ pub(crate) fn bin_tables<C: EventCore>(
     })?;
     let port =
         |link: LinkId| BinnedPort { link: links[link.index()].clone(), rate: world.topology.links[link.index()].rate };
-    let ports: Vec<BinnedPort> = core.ledger().observed().map(port).collect();
-    let watched = core.ledger().observed().position(|link| link == world.topology.bottleneck);
+    let ports: Vec<BinnedPort> = core.books().observed().map(port).collect();
+    let watched = core.books().observed().position(|link| link == world.topology.bottleneck);
     Ok(Some(bins.into_tables(groups, &ports, watched, world.now)))
 }
 
 pub(crate) fn request_table(world: &World, groups: &[String]) -> Table {
     let queries = &world.queries;
     let column = Column::new;
-    let int = |f: &dyn Fn(&super::transfers::Query) -> u64| Data::U64(queries.iter().map(f).collect());
+    let int = |f: &dyn Fn(&crate::work::transfer::Query) -> u64| Data::U64(queries.iter().map(f).collect());
     Table {
         name: "requests",
         description: "One row per query: transfers that are asked for together.",
@@ -273,7 +273,7 @@ pub(crate) fn delay_table(world: &World, groups: &[String]) -> Table {
 }
 
 pub(crate) fn drop_table<C: EventCore>(core: &mut C, links: &[String]) -> Table {
-    let log = std::mem::take(&mut core.ledger().drop_log);
+    let log = std::mem::take(&mut core.books().drop_log);
     let reasons: Vec<String> = DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect();
     let column = Column::new;
     Table {
@@ -308,7 +308,7 @@ pub(crate) fn drop_table<C: EventCore>(core: &mut C, links: &[String]) -> Table 
 
 pub(crate) fn trace_table<C: EventCore>(world: &World, core: &mut C) -> Table {
     let bottleneck = world.topology.bottleneck;
-    let trace = core.ledger().queues[bottleneck.index()].as_mut().and_then(|monitor| monitor.trace.take());
+    let trace = core.books().queues[bottleneck.index()].as_mut().and_then(|monitor| monitor.trace.take());
     let mut table = trace.unwrap_or_default().into_table();
     table.name = "queue-trace";
     if !world.samples.is_empty() {

@@ -1,13 +1,13 @@
 //! The books that every event core keeps alike: drops, marks, queue lengths, and packets' SACK blocks.
 
+use crate::event::slots::Slots;
+use crate::flow_map::FlowMap;
 use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::bins::Bins;
 use crate::measure::queue::{QueueStats, Trace};
+use crate::net::port::Limit;
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
-use crate::sim::by_flow::ByFlow;
-use crate::sim::event::Slots;
-use crate::sim::port::Limit;
 use crate::tcp::sack::SackBlocks;
 use crate::units::{Bytes, Time};
 
@@ -118,10 +118,10 @@ pub(crate) struct DropRecord {
 }
 
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct Books {
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) ports: Vec<PortBook>,
-    pub(crate) flows: ByFlow<FlowBook>,
+    pub(crate) flows: FlowMap<FlowBook>,
     /// By traffic group, what happened to packets of flows that are over, and the most segments that one lost in a row.
     over: Vec<GroupBook>,
     over_longest: u64,
@@ -141,7 +141,7 @@ pub(crate) struct Ledger {
 /// The drops table lists this many losses; totals count all.
 pub(crate) const DROP_LOG_LIMIT: usize = 100_000;
 
-impl Ledger {
+impl Books {
     /// Books for ports with these buffers, and for a number of nodes.
     pub(crate) fn new(limits: impl Iterator<Item = Limit>, nodes: usize, bins: Option<Bins>, header: u16) -> Self {
         let port = |limit| PortBook { drops: 0, dropped_bytes: 0, lost_on_link: 0, marks: 0, would_mark: 0, limit };
@@ -150,7 +150,7 @@ impl Ledger {
         Self {
             drops: [0; DropReason::ALL.len()],
             ports,
-            flows: ByFlow::default(),
+            flows: FlowMap::default(),
             over: Vec::new(),
             over_longest: 0,
             queues: (0..links).map(|_| None).collect(),

@@ -1,9 +1,6 @@
 //! What can happen, and in which order at one instant.
 
 use crate::ids::LinkId;
-use crate::packet::Packet;
-use crate::roles::Backlog;
-use crate::sim::port::LinkState;
 use crate::units::Time;
 
 /// The kinds of rare events, in the order in which they happen at one instant.
@@ -92,7 +89,7 @@ impl TieBreak {
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A packet reached the far end of a link; [`EventCore::take`] hands it over.
+    /// A packet reached the far end of a link; [`EventCore::take`](super::EventCore::take) hands it over.
     Arrival(LinkId),
     /// Something rare.
     Misc { class: Class, index: u32 },
@@ -140,108 +137,5 @@ impl MiscKey {
     }
     pub(crate) fn event(self) -> Event {
         Event::Misc { class: CLASSES[(self.0 >> INDEX_BITS) as usize], index: self.0 & ((1 << INDEX_BITS) - 1) }
-    }
-}
-
-/// A store of payloads for rare events that do not fit their 28-bit index.
-#[derive(Debug)]
-pub(crate) struct Slots<T> {
-    items: Vec<Option<T>>,
-    free: Vec<u32>,
-}
-
-impl<T> Default for Slots<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<T> Slots<T> {
-    pub(crate) fn put(&mut self, item: T) -> usize {
-        if let Some(slot) = self.free.pop() {
-            self.items[slot as usize] = Some(item);
-            return slot as usize;
-        }
-        self.items.push(Some(item));
-        self.items.len() - 1
-    }
-    pub(crate) fn take(&mut self, slot: usize) -> Option<T> {
-        let item = self.items.get_mut(slot)?.take();
-        if item.is_some() {
-            self.free.push(slot as u32);
-        }
-        item
-    }
-    pub(crate) fn peek(&self, slot: usize) -> Option<&T> {
-        self.items.get(slot)?.as_ref()
-    }
-}
-
-/// An event core: the queue of events and the ports whose packets are events.
-///
-/// The product has one (`sim::core`); the tests have a second, naive one that it must agree with bit for bit.
-pub(crate) trait EventCore {
-    /// Every new deadline of a retransmission or acknowledgement timer becomes an event, and is ignored if it has moved
-    /// when the event comes. Else deadlines move lazily, which must not change anything else.
-    const EAGER_TIMERS: bool = false;
-    /// Lets `packet` into the egress port of `link`.
-    fn send(&mut self, link: LinkId, packet: &Packet, now: Time);
-    /// Changes the link whose port is [`PortSpec::faulty`](super::port::PortSpec). What is in transmission or on the
-    /// link when it goes down is lost now.
-    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time);
-    /// Schedules a rare event.
-    fn schedule(&mut self, at: Time, class: Class, index: usize);
-    /// The next event in time and structural order.
-    fn next(&mut self) -> Option<(Time, Event)>;
-    /// Takes the packet whose arrival was the last event.
-    fn take(&mut self, link: LinkId, now: Time) -> Packet;
-    /// What is in the port of `link` now.
-    fn backlog(&mut self, link: LinkId, now: Time) -> Backlog;
-    /// The books that both cores keep in the same way.
-    fn ledger(&mut self) -> &mut super::ledger::Ledger;
-    /// Brings every observed port up to `now` (end of run, samples).
-    fn settle(&mut self, now: Time);
-    /// State that a switch's roles share, as it is now.
-    fn node(&mut self, switch: crate::ids::NodeId, now: Time) -> &mut dyn std::any::Any;
-    /// Packets of each flow that are still inside a port or on a link.
-    fn in_network(&self, count: &mut dyn FnMut(&Packet));
-    /// Nothing is left that could happen, but for samples and the timers of end points.
-    fn is_idle(&self) -> bool;
-    /// What every port has counted, beside what is really there.
-    fn audit(&mut self, now: Time) -> Vec<PortAudit>;
-}
-
-/// What one port has counted, beside what is really in it and on its link.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PortAudit {
-    /// Bytes that were let in and not pushed out again.
-    pub(crate) entered: u64,
-    /// What it believes to hold.
-    pub(crate) believed: Backlog,
-    /// It counts bytes, not only packets.
-    pub(crate) counts_bytes: bool,
-    /// What it holds, the packet in transmission included.
-    pub(crate) held: Backlog,
-    /// Bytes that have left it and are on their way.
-    pub(crate) flying: u64,
-}
-
-impl PortAudit {
-    /// Books a packet that is in the port, or else on its way.
-    pub(crate) fn find(&mut self, size: u16, in_port: bool) {
-        if in_port {
-            self.held.packets += 1;
-            self.held.bytes += u64::from(size);
-        } else {
-            self.flying += u64::from(size);
-        }
-    }
-    /// Bytes whose transmission is over.
-    pub(crate) fn departed(&self) -> u64 {
-        self.entered.saturating_sub(self.held.bytes)
-    }
-    /// Bytes that have reached the end of the link.
-    pub(crate) fn delivered(&self) -> u64 {
-        self.departed().saturating_sub(self.flying)
     }
 }

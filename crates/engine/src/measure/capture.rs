@@ -1,11 +1,11 @@
 //! Packet capture: what passes chosen links, as headers in a pcapng file.
 
+use crate::event::EventCore;
+use crate::flow_map::FlowMap;
+use crate::host::flow::{Flow, address};
 use crate::ids::{LinkId, NodeId};
 use crate::measure::pcapng::{Header, PcapNg, Resolution};
 use crate::packet::{Addresses, Flags, Packet};
-use crate::sim::by_flow::ByFlow;
-use crate::sim::event::EventCore;
-use crate::sim::flow::{Flow, address};
 use crate::units::Time;
 
 /// TCP port of OpenFlow controllers.
@@ -107,7 +107,7 @@ impl Capture {
         link: LinkId,
         packet: &Packet,
         now: Time,
-        flows: &ByFlow<Flow>,
+        flows: &FlowMap<Flow>,
         core: &mut C,
     ) {
         let Some(interface) = self.interfaces[link.index()] else { return };
@@ -119,7 +119,7 @@ impl Capture {
         let (ack, flags) = (packet.is_ack(), packet.flags);
         let syn = flags.has(Flags::SYN);
         let handle = packet.stamp.bits() as usize;
-        let blocks: Vec<(u32, u32)> = match core.ledger().sack.peek(handle).filter(|_| flags.has(Flags::SACK)) {
+        let blocks: Vec<(u32, u32)> = match core.books().sack.peek(handle).filter(|_| flags.has(Flags::SACK)) {
             Some(blocks) => blocks.as_slice().iter().map(|(start, end)| (*start as u32, *end as u32)).collect(),
             None => Vec::new(),
         };

@@ -6,18 +6,18 @@ use std::ops::{Index, IndexMut};
 /// Something of every flow that is not over. Handles are never given twice, since tables and schemes name flows by them;
 /// of one that is over an empty place remains.
 #[derive(Debug)]
-pub(crate) struct ByFlow<T> {
+pub(crate) struct FlowMap<T> {
     /// By handle.
     places: Vec<Option<Box<T>>>,
 }
 
-impl<T> Default for ByFlow<T> {
+impl<T> Default for FlowMap<T> {
     fn default() -> Self {
         Self { places: Vec::new() }
     }
 }
 
-impl<T> ByFlow<T> {
+impl<T> FlowMap<T> {
     /// Flows so far, those that are over included: the next one's handle.
     pub(crate) fn count(&self) -> usize {
         self.places.len()
@@ -46,7 +46,7 @@ impl<T> ByFlow<T> {
     }
 }
 
-impl<T> Index<FlowId> for ByFlow<T> {
+impl<T> Index<FlowId> for FlowMap<T> {
     type Output = T;
     #[inline(always)]
     fn index(&self, flow: FlowId) -> &T {
@@ -54,7 +54,7 @@ impl<T> Index<FlowId> for ByFlow<T> {
     }
 }
 
-impl<T> IndexMut<FlowId> for ByFlow<T> {
+impl<T> IndexMut<FlowId> for FlowMap<T> {
     #[inline(always)]
     fn index_mut(&mut self, flow: FlowId) -> &mut T {
         self.get_mut(flow).expect("the flow is not over")

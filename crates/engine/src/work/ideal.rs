@@ -1,10 +1,10 @@
 //! The time that a transfer would take alone: the yardstick of slowdown.
 
 use crate::ids::{LinkId, NodeId};
-use crate::sim::transfers::Transfer;
 use crate::sim::world::World;
 use crate::traffic::Connection;
 use crate::units::Time;
+use crate::work::transfer::Transfer;
 
 /// The ways of a transfer's data and of what comes back, with nobody else on them.
 pub(crate) struct Alone<'a> {

@@ -1,12 +1,13 @@
 //! Faults at work: which are on, and what that means for links and controller.
 
+use crate::event::EventCore;
+use crate::event::order::Class;
 use crate::fault::{Effect, LINK_KEY, REGISTRY};
 use crate::ids::LinkId;
+use crate::net::port::LinkState;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::roles::DropReason;
-use crate::sim::event::{Class, EventCore};
-use crate::sim::port::LinkState;
 use crate::sim::world::{World, stream};
 use crate::spec::{Scenario, ScenarioFault, SpecError};
 use crate::topology::{Topology, twin};
@@ -209,7 +210,7 @@ impl World {
     ) -> bool {
         let lost = self.faults.loses(link);
         if lost {
-            core.ledger().on_lost(link, packet, DropReason::RandomLoss, now);
+            core.books().on_lost(link, packet, DropReason::RandomLoss, now);
         }
         lost
     }

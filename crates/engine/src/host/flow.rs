@@ -1,11 +1,12 @@
 //! One flow at work: its two ends, its paths, and the sender's way into the network.
 
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::flow_map::FlowMap;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
+use crate::net::paths::{InTurn, Paths, choose};
 use crate::packet::{Addresses, CellTag, Flags, Packet, Stamp};
 use crate::roles::{AddressBook, Announcement, PacketFacts, PathRequest};
-use crate::sim::by_flow::ByFlow;
-use crate::sim::event::{Class, EventCore};
-use crate::sim::paths::{InTurn, Paths, choose};
 use crate::sim::world::Host;
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
@@ -106,7 +107,7 @@ pub(crate) struct Flow {
     /// What the transfer that it carries now is, or its request.
     pub(crate) carried: Announcement,
     /// SYN, full window, few duplicates, lost retransmission, spurious.
-    pub(crate) timeouts: [u32; crate::sim::transfers::TimeoutCause::ALL.len()],
+    pub(crate) timeouts: [u32; crate::measure::timeouts::TimeoutCause::ALL.len()],
 }
 
 /// Where the ends' own lines begin.
@@ -152,7 +153,7 @@ impl Wire {
     }
 }
 
-impl AddressBook for ByFlow<Flow> {
+impl AddressBook for FlowMap<Flow> {
     fn addresses(&self, flow: FlowId) -> Addresses {
         self[flow].wire.addresses()
     }
@@ -211,8 +212,8 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
                 field = facts.field | CellTag { cell, ..tag }.field();
             }
             priority = facts.resend_priority.unwrap_or(priority);
-            self.core.ledger().on_resent(self.wire.id, segment.seq as u32);
-            if let Some(bins) = &mut self.core.ledger().bins {
+            self.core.books().on_resent(self.wire.id, segment.seq as u32);
+            if let Some(bins) = &mut self.core.books().bins {
                 bins.add_retransmission(self.wire.group, self.now);
             }
         }

@@ -4,13 +4,14 @@
 //! with a fixed service time. Orders travel back in the same way and act when they arrive. Each switch has a connection
 //! to the controller: messages of one direction never overtake each other.
 
+use crate::event::EventCore;
+use crate::event::order::{Class, MAX_INDEX};
 use crate::ids::{LinkId, NodeId};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::roles::{
     Backlog, Controller, ControllerAction, ControllerCx, DropReason, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx,
 };
-use crate::sim::event::{Class, EventCore, MAX_INDEX};
 use crate::sim::world::World;
 use crate::units::Time;
 use std::collections::BTreeMap;
@@ -115,8 +116,8 @@ impl World {
         }
         match pass {
             Pass::Forward => core.send(to, &packet, now),
-            Pass::Drop => core.ledger().on_drop(to, &packet, DropReason::Agent, now),
-            Pass::Keep => core.ledger().on_keep(switch, &packet),
+            Pass::Drop => core.books().on_drop(to, &packet, DropReason::Agent, now),
+            Pass::Keep => core.books().on_keep(switch, &packet),
         }
         self.run_switch_actions(switch, now, core);
     }
@@ -154,12 +155,12 @@ impl World {
                 SwitchAction::Inject { packet, to } => {
                     let (backlog, rate) = (core.backlog(to, now), self.rates[to.index()]);
                     self.ask_switch(switch, now, core, |agent, cx| agent.on_inject(cx, &packet, to, backlog, rate));
-                    core.ledger().on_let_go(switch, &packet);
+                    core.books().on_let_go(switch, &packet);
                     core.send(to, &packet, now);
                 }
                 SwitchAction::Discard { packet, to } => {
-                    core.ledger().on_let_go(switch, &packet);
-                    core.ledger().on_drop(to, &packet, DropReason::Agent, now);
+                    core.books().on_let_go(switch, &packet);
+                    core.books().on_drop(to, &packet, DropReason::Agent, now);
                 }
                 SwitchAction::Timer { at, token } => {
                     let slot = self.tokens.put((switch, token));

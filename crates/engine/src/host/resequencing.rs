@@ -1,8 +1,9 @@
 //! Where data arrives in flowcells: segments that overtook an earlier cell wait before TCP sees them.
 
+use crate::event::EventCore;
+use crate::event::order::Class;
 use crate::ids::FlowId;
 use crate::packet::{CellTag, Flags, Packet};
-use crate::sim::event::{Class, EventCore};
 use crate::sim::world::World;
 use crate::tcp::resequencer::{Place, Resequencer};
 use crate::units::Time;

@@ -1,9 +1,10 @@
 //! The table of flows: a row per transfer, made some rows at a time since there may be millions.
 
+use crate::measure::rows::{Row, Rows};
 use crate::measure::table::{Column, Data, Table, digest_head, digest_name};
-use crate::sim::rows::{Row, Rows};
-use crate::sim::transfers::{Group, TimeoutCause};
+use crate::measure::timeouts::TimeoutCause;
 use crate::units::Time;
+use crate::work::transfer::Group;
 use sha2::Sha256;
 use std::io;
 

@@ -1,23 +1,24 @@
 //! Transfers: the rows of the flow table, from the traffic pattern's wish to the last byte's arrival.
 
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::host::flow::{Flow, Purpose, ReceiverSide, Wire};
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
-pub use crate::measure::timeouts::TimeoutCause;
+use crate::measure::rows::Rows;
+use crate::measure::tables::row;
+use crate::measure::timeouts::TimeoutCause;
+use crate::net::paths::{Offers, choose};
 use crate::packet::Stamp;
 use crate::rng::Stream;
 use crate::roles::{Announcement, PathRequest};
 use crate::schemes::FlowFacts;
-use crate::sim::event::{Class, EventCore};
-use crate::sim::flow::{Flow, Purpose, ReceiverSide, Wire};
-use crate::sim::ideal::Alone;
-use crate::sim::paths::{Offers, choose};
-use crate::sim::rows::Rows;
-use crate::sim::tables::row;
 use crate::sim::world::{RunError, World};
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::{Sender, State};
 use crate::traffic::{Connection, Request, Traffic, TrafficAction, TrafficCx, TransferSpec};
 use crate::units::Time;
+use crate::work::ideal::Alone;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
@@ -442,7 +443,7 @@ impl World {
             ack_bytes_arrived: 0,
             probed: false,
         });
-        core.ledger().add_flow(group);
+        core.books().add_flow(group);
         id
     }
 
@@ -559,7 +560,7 @@ impl World {
                 query.completion = Some(now);
             }
         }
-        if let Some(bins) = &mut core.ledger().bins {
+        if let Some(bins) = &mut core.books().bins {
             bins.add_completion(group, now, now - start);
         }
         self.close_transfer(id, core);
@@ -598,7 +599,7 @@ impl World {
                 core.backlog(link, self.now);
             }
         }
-        let book = &core.ledger().flows[flow];
+        let book = &core.books().flows[flow];
         Counters {
             retransmissions: state.sender.retransmissions,
             loss_probes: u64::from(state.loss_probes),

@@ -59,7 +59,7 @@ impl Limit {
 /// Which of the packets that hosts send comes first where they meet at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
-    /// Either, as [`crate::sim::event::TieBreak`] has it.
+    /// Either, as [`crate::event::order::TieBreak`] has it.
     Drawn,
     /// One that waited for another of its host.
     WaitingFirst,

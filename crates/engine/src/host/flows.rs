@@ -7,10 +7,10 @@
 //! That the books of a flow balance is the law that [`World::check`] holds every other flow to at the end of a run; so
 //! letting a flow go is its check.
 
+use crate::event::EventCore;
+use crate::host::flow::{Flow, Wire};
 use crate::ids::FlowId;
-use crate::sim::event::EventCore;
-use crate::sim::flow::{Flow, Wire};
-use crate::sim::ledger::FlowBook;
+use crate::net::books::FlowBook;
 use crate::sim::world::World;
 
 /// Flows that may soon be over, and what those that are have left behind.
@@ -79,12 +79,12 @@ impl World {
 
     /// Lets a flow go, if it is over.
     fn let_go<C: EventCore>(&mut self, id: FlowId, core: &mut C) -> bool {
-        let (flow, book) = (&self.flows[id], &core.ledger().flows[id]);
+        let (flow, book) = (&self.flows[id], &core.books().flows[id]);
         if !flow.is_done() || !balances(flow, book) || self.is_known(flow) {
             return false;
         }
         let Some(flow) = self.flows.take(id) else { return true };
-        core.ledger().close_flow(id);
+        core.books().close_flow(id);
         self.over_flows.add(&flow);
         let Wire { forward, reverse, cell_paths, .. } = &flow.wire;
         let forth = if cell_paths.is_empty() { std::slice::from_ref(forward) } else { cell_paths };

@@ -1,7 +1,7 @@
 //! The queue of links: a branchless winner tree.
 
+use crate::event::order::TieBreak;
 use crate::ids::LinkId;
-use crate::sim::event::TieBreak;
 use crate::units::Time;
 
 /// Absent.

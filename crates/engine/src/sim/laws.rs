@@ -4,15 +4,15 @@
 //! flow by flow, port by port, and node by node. A hop costs nothing for it: what went through a port follows from what
 //! it let in and what is still there, and the nodes at its two ends must agree.
 
+use crate::event::{EventCore, PortAudit};
+use crate::host::flow::Flow;
+use crate::host::flows::add_ends;
 use crate::ids::{FlowId, TransferId};
+use crate::net::port::Limit;
 use crate::packet::Packet;
-use crate::sim::event::{EventCore, PortAudit};
-use crate::sim::flow::Flow;
-use crate::sim::port::Limit;
-use crate::sim::release::add_ends;
-use crate::sim::transfers::Transfer;
 use crate::sim::world::{RunError, World};
 use crate::tcp::sender::State;
+use crate::work::transfer::Transfer;
 use std::collections::BTreeMap;
 
 impl World {
@@ -29,7 +29,7 @@ impl World {
 
     /// Nothing was broken while the run went on: no queue beyond its buffer, no window that is not above zero.
     pub(crate) fn check_breach<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        match core.ledger().breach.clone() {
+        match core.books().breach.clone() {
             None => Ok(()),
             Some(breach) => Err(RunError::Broken { seed: self.seed, at: breach.at, what: breach.what }),
         }
@@ -44,7 +44,7 @@ impl World {
             *bytes += u64::from(packet.size);
         });
         for (id, flow) in self.flows.iter() {
-            let (i, book) = (id.index(), &core.ledger().flows[id]);
+            let (i, book) = (id.index(), &core.books().flows[id]);
             let inside = inside.remove(&id).unwrap_or_default();
             let counts = [
                 (
@@ -106,7 +106,7 @@ impl World {
     fn check_memory<C: EventCore>(&self, ports: &[PortAudit], core: &mut C) -> Result<(), RunError> {
         let mut pools = vec![0; self.topology.nodes.len()];
         for (i, port) in ports.iter().enumerate() {
-            let Limit::Dynamic { pool, memory, .. } = core.ledger().ports[i].limit else { continue };
+            let Limit::Dynamic { pool, memory, .. } = core.books().ports[i].limit else { continue };
             pools[pool] += port.held.bytes;
             if pools[pool] > memory {
                 let (used, node) = (pools[pool], self.topology.links[i].from);
@@ -120,7 +120,7 @@ impl World {
     fn check_nodes<C: EventCore>(&self, ports: &[PortAudit], core: &mut C) -> Result<(), RunError> {
         let mut nodes = vec![Balance::default(); self.topology.nodes.len()];
         for (i, (link, port)) in self.topology.links.iter().zip(ports).enumerate() {
-            let book = &core.ledger().ports[i];
+            let book = &core.books().ports[i];
             nodes[link.to.index()].reached += port.delivered().saturating_sub(book.lost_on_link);
             nodes[link.from.index()].let_in += port.entered;
             nodes[link.from.index()].dropped += book.dropped_bytes - book.lost_on_link;
@@ -128,7 +128,7 @@ impl World {
         let mut ends = self.over_flows.nodes.clone();
         self.flows.iter().for_each(|(_, flow)| add_ends(&mut ends, flow));
         for (i, (node, ends)) in nodes.iter().zip(&ends).enumerate() {
-            let kept = core.ledger().kept[i];
+            let kept = core.books().kept[i];
             let gone = i128::from(node.let_in + node.dropped + ends.ended) + i128::from(kept);
             if i128::from(node.reached + ends.begun) != gone {
                 return Err(self

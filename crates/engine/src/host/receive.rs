@@ -4,14 +4,15 @@
 //! FIN rides on its acknowledgement of the sender's FIN. If that acknowledgement is lost, the sender's repeated FIN
 //! brings it again; the last acknowledgement, of the receiver's FIN, is not waited for.
 
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::host::flow::{Flow, HeldAck, Io, Purpose};
 use crate::ids::{FlowId, NodeId};
+use crate::measure::probes::Probes;
+use crate::measure::timeouts::TimeoutCause;
+use crate::net::paths::Paths;
 use crate::packet::{Flags, Packet, Stamp, unwrap_seq};
 use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
-use crate::sim::event::{Class, EventCore};
-use crate::sim::flow::{Flow, HeldAck, Io, Purpose};
-use crate::sim::paths::Paths;
-use crate::sim::probes::Probes;
-use crate::sim::transfers::TimeoutCause;
 use crate::sim::world::{Endpoint, Host, World};
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::{AckOut, Segment};
@@ -49,7 +50,7 @@ impl Around<'_> {
         let real = flow.sender.window().cwnd > 0.0;
         if !real {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
-            core.ledger().broken(now, what);
+            core.books().broken(now, what);
         }
         if flow.probed {
             self.probes.record(flow.wire.id, now, &flow.sender, cfg);
@@ -81,7 +82,7 @@ impl World {
         flow.acks_arrived += 1;
         flow.ack_bytes_arrived += u64::from(packet.size);
         let blocks =
-            if packet.flags.has(Flags::SACK) { core.ledger().sack.take(packet.stamp.bits() as usize) } else { None };
+            if packet.flags.has(Flags::SACK) { core.books().sack.take(packet.stamp.bits() as usize) } else { None };
         let syn = packet.flags.has(Flags::SYN);
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
         let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
@@ -121,7 +122,7 @@ impl World {
     /// A packet of a flow that was over: somebody has made it out of nothing.
     #[cold]
     fn stray<C: EventCore>(packet: &Packet, now: Time, core: &mut C) {
-        core.ledger().broken(now, format!("a packet of flow {}, which was over, reached a host", packet.flow));
+        core.books().broken(now, format!("a packet of flow {}, which was over, reached a host", packet.flow));
     }
 
     /// A segment comes to TCP, with everything that follows from it. It `arrives` now, or has waited since it did.
@@ -162,7 +163,7 @@ impl World {
         if flow.purpose == Purpose::Data {
             self.delays[group.index()].record(delay, previous);
             self.groups[group.index()].delivered += delivery.new_in_order;
-            if let Some(bins) = &mut core.ledger().bins {
+            if let Some(bins) = &mut core.books().bins {
                 bins.add_delay(group, now, delay, previous);
                 bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
@@ -280,7 +281,7 @@ impl World {
             let blocks = side.state.sack_blocks();
             flags = flags.with(Flags::SACK);
             size += sack_bytes(&blocks);
-            stamp = Stamp::from_bits(core.ledger().sack.put(blocks) as u32);
+            stamp = Stamp::from_bits(core.books().sack.put(blocks) as u32);
         }
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(size);
@@ -376,7 +377,7 @@ impl World {
         };
         let flow = &mut self.flows[id];
         flow.timeouts[cause as usize] += 1;
-        if let Some(bins) = &mut core.ledger().bins {
+        if let Some(bins) = &mut core.books().bins {
             bins.add_timeout(flow.wire.group, now, cause);
         }
         if outcome == TimerOutcome::Failed {
@@ -388,7 +389,7 @@ impl World {
     /// transmissions were dropped; no end point reads this.
     fn timeout_cause<C: EventCore>(&self, id: FlowId, una: u64, nxt: u64, core: &mut C) -> TimeoutCause {
         let flow = &self.flows[id];
-        let lost = &core.ledger().flows[id].lost;
+        let lost = &core.books().flows[id].lost;
         let Some(first) = lost.iter().find(|segment| segment.seq == una as u32) else {
             return TimeoutCause::Spurious;
         };
@@ -532,5 +533,5 @@ fn too_old<C: EventCore>(packet: &Packet, now: Time, core: &mut C) {
         packet.stamp.until(now),
         Stamp::OLDEST
     );
-    core.ledger().broken(now, what);
+    core.books().broken(now, what);
 }

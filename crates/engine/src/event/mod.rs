@@ -1,0 +1,86 @@
+//! What happens next: the queue of events, and the ports whose packets are events.
+
+pub(crate) mod core;
+pub(crate) mod links;
+#[cfg(any(test, feature = "oracle"))]
+pub(crate) mod oracle;
+pub(crate) mod order;
+pub(crate) mod slots;
+
+use crate::event::order::{Class, Event};
+use crate::ids::{LinkId, NodeId};
+use crate::net::books::Books;
+use crate::net::port::LinkState;
+use crate::packet::Packet;
+use crate::roles::Backlog;
+use crate::units::Time;
+use std::any::Any;
+
+/// An event core: the queue of events and the ports whose packets are events.
+///
+/// The product has one ([`core`]); the tests have a second, naive one that it must agree with bit for bit.
+pub(crate) trait EventCore {
+    /// Every new deadline of a retransmission or acknowledgement timer becomes an event, and is ignored if it has moved
+    /// when the event comes. Else deadlines move lazily, which must not change anything else.
+    const EAGER_TIMERS: bool = false;
+    /// Lets `packet` into the egress port of `link`.
+    fn send(&mut self, link: LinkId, packet: &Packet, now: Time);
+    /// Changes the link whose port is [`PortSpec::faulty`](crate::net::port::PortSpec). What is in transmission or on the
+    /// link when it goes down is lost now.
+    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time);
+    /// Schedules a rare event.
+    fn schedule(&mut self, at: Time, class: Class, index: usize);
+    /// The next event in time and structural order.
+    fn next(&mut self) -> Option<(Time, Event)>;
+    /// Takes the packet whose arrival was the last event.
+    fn take(&mut self, link: LinkId, now: Time) -> Packet;
+    /// What is in the port of `link` now.
+    fn backlog(&mut self, link: LinkId, now: Time) -> Backlog;
+    /// The books that both cores keep in the same way.
+    fn books(&mut self) -> &mut Books;
+    /// Brings every observed port up to `now` (end of run, samples).
+    fn settle(&mut self, now: Time);
+    /// State that a switch's roles share, as it is now.
+    fn node(&mut self, switch: NodeId, now: Time) -> &mut dyn Any;
+    /// Packets of each flow that are still inside a port or on a link.
+    fn in_network(&self, count: &mut dyn FnMut(&Packet));
+    /// Nothing is left that could happen, but for samples and the timers of end points.
+    fn is_idle(&self) -> bool;
+    /// What every port has counted, beside what is really there.
+    fn audit(&mut self, now: Time) -> Vec<PortAudit>;
+}
+
+/// What one port has counted, beside what is really in it and on its link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PortAudit {
+    /// Bytes that were let in and not pushed out again.
+    pub(crate) entered: u64,
+    /// What it believes to hold.
+    pub(crate) believed: Backlog,
+    /// It counts bytes, not only packets.
+    pub(crate) counts_bytes: bool,
+    /// What it holds, the packet in transmission included.
+    pub(crate) held: Backlog,
+    /// Bytes that have left it and are on their way.
+    pub(crate) flying: u64,
+}
+
+impl PortAudit {
+    /// Books a packet that is in the port, or else on its way.
+    pub(crate) fn find(&mut self, size: u16, in_port: bool) {
+        if in_port {
+            self.held.packets += 1;
+            self.held.bytes += u64::from(size);
+        } else {
+            self.flying += u64::from(size);
+        }
+    }
+    /// Bytes whose transmission is over.
+    pub(crate) fn departed(&self) -> u64 {
+        self.entered.saturating_sub(self.held.bytes)
+    }
+    /// Bytes that have reached the end of the link.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.departed().saturating_sub(self.flying)
+    }
+}

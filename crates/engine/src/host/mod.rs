@@ -1,0 +1,6 @@
+//! The hosts: the flows that begin and end there, and the schedulers of receiving hosts.
+
+pub(crate) mod flow;
+pub(crate) mod flows;
+pub(crate) mod receive;
+pub(crate) mod resequencing;

@@ -1,0 +1,7 @@
+//! The network: ports and their links, paths, faults, what passes a switch, the control channel, and the books.
+
+pub(crate) mod books;
+pub(crate) mod faults;
+pub(crate) mod paths;
+pub(crate) mod port;
+pub(crate) mod switch;
