@@ -1,0 +1,42 @@
+//! Controller: what it hears of the switches, and what it may order.
+
+use crate::ids::NodeId;
+use crate::units::Time;
+
+/// What the controller does.
+#[derive(Clone, Debug)]
+pub enum ControllerAction {
+    /// Send a message to a switch.
+    Order {
+        /// The switch.
+        to: NodeId,
+        /// The message.
+        message: Vec<u8>,
+    },
+    /// Call back at `at` with `token`.
+    Timer {
+        /// When.
+        at: Time,
+        /// Handed back.
+        token: u64,
+    },
+}
+
+/// Facts and levers of the controller.
+#[derive(Debug)]
+pub struct ControllerCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// What to do, in order.
+    pub actions: &'a mut Vec<ControllerAction>,
+}
+
+/// Controller: one instance per network, behind a channel with delay, jitter and loss, and a FIFO server.
+pub trait Controller: Send {
+    /// The run begins.
+    fn on_start(&mut self, _cx: &mut ControllerCx<'_>) {}
+    /// A message from switch `from` was served.
+    fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]);
+    /// A timer set earlier expired.
+    fn on_timer(&mut self, _cx: &mut ControllerCx<'_>, _token: u64) {}
+}

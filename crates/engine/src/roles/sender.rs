@@ -1,0 +1,148 @@
+//! Sender: what congestion control sees of its flow, and what it may set.
+
+use crate::tcp::EcnMode;
+use crate::units::Time;
+
+/// The two variables of RFC 5681 section 2, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CongestionWindow {
+    /// Bytes that may be outstanding.
+    pub cwnd: f64,
+    /// Window at which slow start ends.
+    pub ssthresh: f64,
+}
+
+/// What the sender writes into each packet that it sends from now on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketFacts {
+    /// In-band field for switches and the receiver.
+    pub field: u64,
+    /// Pause after each packet, for pacing; zero sends whole windows at once.
+    pub gap: Time,
+    /// Largest payload of a segment in bytes where that is to be less than the usual; zero for the usual.
+    pub segment: u32,
+    /// Mark data as ECN-capable. Without effect on a flow whose [`CongestionControl::ecn`] is off.
+    pub ect: bool,
+    /// Priority, 0 the highest.
+    pub priority: u8,
+    /// Priority of segments that are sent again; none gives them that of the others.
+    pub resend_priority: Option<u8>,
+}
+
+impl PacketFacts {
+    /// Payload of a full segment, where the usual one is `mss`.
+    #[inline(always)]
+    pub fn segment_of(&self, mss: u64) -> u64 {
+        if self.segment == 0 { mss } else { mss.min(u64::from(self.segment)) }
+    }
+}
+
+/// Facts and levers of one sender.
+#[derive(Debug)]
+pub struct SenderCx<'a> {
+    /// The clock.
+    pub now: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: f64,
+    /// Bytes sent and not yet acknowledged, `nxt - una`.
+    pub in_flight: u64,
+    /// First unacknowledged sequence number.
+    pub una: u64,
+    /// Next sequence number to send.
+    pub nxt: u64,
+    /// One past the highest sequence number ever sent.
+    pub max_sent: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Time>,
+    /// The window.
+    pub window: &'a mut CongestionWindow,
+    /// What the next packets carry.
+    pub packet: &'a mut PacketFacts,
+    /// Set to be called back at that time.
+    pub wake: &'a mut Time,
+}
+
+/// An acknowledgement, as congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct AckEvent {
+    /// Bytes newly acknowledged; zero on a duplicate.
+    pub acked: u64,
+    /// ECN echo was set.
+    pub ece: bool,
+    /// The flow is in loss recovery: a window must not grow.
+    pub in_recovery: bool,
+    /// The congestion window was what limited the sender, and not the peer's window or a lack of data. A window that
+    /// is not used says nothing about the path and must not grow (RFC 7661 section 4.3). Always set where
+    /// `transport.window-validation` is off.
+    pub window_limited: bool,
+    /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
+    pub rtt: Option<Time>,
+    /// In-band field that the receiver echoed.
+    pub field: u64,
+}
+
+/// A transfer that the application hands to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferFacts {
+    /// Sequence number of its first byte.
+    pub first: u64,
+    /// Its size in bytes; none if it is endless.
+    pub bytes: Option<u64>,
+    /// When its data should have arrived, if it is in a hurry.
+    pub deadline: Option<Time>,
+}
+
+/// Sender side: one instance per flow.
+pub trait CongestionControl: Send {
+    /// Which ECN signalling both ends of the flow use.
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Off
+    }
+    /// The application hands over a transfer: before [`CongestionControl::on_start`] the first of a connection, and on
+    /// an open connection one after the other.
+    fn on_transfer(&mut self, _transfer: &TransferFacts) {}
+    /// Only the window that the peer advertises limits the sender; its own congestion window is kept, but not obeyed.
+    /// Duplicate acknowledgements and the timer still make it retransmit.
+    fn obeys_peer(&self) -> bool {
+        false
+    }
+    /// SYNs carry what the sender announces of its transfer in their in-band field, where switches can read it too: see
+    /// [`Announcement::field`].
+    fn announces(&self) -> bool {
+        false
+    }
+    /// An acknowledgement with PSH is only a request to retransmit: it acknowledges nothing.
+    fn push_is_only_a_request(&self) -> bool {
+        false
+    }
+    /// The connection is open and the window has its initial value.
+    fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// The in-band field that came with the SYN-ACK, after `on_start`; not called on a connection taken up later.
+    fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
+    /// An acceptable acknowledgement came; `acked` is zero on a duplicate.
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
+    /// An ECN echo came and the window was not yet reduced in this round trip (RFC 3168 section 6.1.2).
+    fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
+        let halved = half_flight(cx);
+        cx.window.ssthresh = halved;
+        // The floor of the threshold must not open a window of one segment.
+        cx.window.cwnd = cx.window.cwnd.min(halved);
+    }
+    /// A loss was detected by duplicate acknowledgements. Returns the new slow-start threshold in bytes.
+    fn on_loss(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        half_flight(cx)
+    }
+    /// The retransmission timer expired for the first time on this segment. Returns the new threshold in bytes.
+    fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
+        half_flight(cx)
+    }
+    /// The time set through [`SenderCx::wake`] has come.
+    fn on_wake(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// Names and values of internal state worth plotting.
+    fn probes(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// RFC 5681 equation 4: half of what is outstanding, two segments at least.
+pub fn half_flight(cx: &SenderCx<'_>) -> f64 {
+    (cx.in_flight as f64 / 2.0).max(2.0 * cx.mss)
+}
