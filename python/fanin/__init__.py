@@ -11,9 +11,9 @@
 from fanin import extension
 from fanin._engine import version as engine_version
 from fanin.errors import ClusterError, FaninError, NotFoundError, ResultsError, RunError, ScenarioError
-from fanin.experiment import Experiment, load
-from fanin.runs import Run
-from fanin.sweep import Point, Runs, sweep
+from fanin.results.runs import Run
+from fanin.run.experiment import Experiment, load
+from fanin.run.sweep import Point, Runs, sweep
 
 __version__ = extension.PACKAGE_VERSION
 

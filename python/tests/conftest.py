@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from fanin import laboratory
 from fanin.cli import main
+from fanin.run import laboratory
 
 SCENARIO = """\
 title = "A small incast"

@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 from fanin.cli import main
-from fanin.files import whole_folder
-from fanin.store import Store, read_run
+from fanin.results.files import whole_folder
+from fanin.results.store import Store, read_run
 
 COMMAND = ("sweep", "small.toml", "--seeds", "1..2", "--tables", "flows", "--columns", "goodput_bps", "--jobs", "2")
 EARLIER = ("sweep", "small.toml", "--seeds", "1..2", "--columns", "fct_p99_s", "--jobs", "1")

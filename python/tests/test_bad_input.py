@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import fanin
-from fanin.files import write_whole
-from fanin.store import Store
+from fanin.results.files import write_whole
+from fanin.results.store import Store
 
 
 def complaint(result, *expected):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import fanin
-from fanin import goals
-from fanin.capacity.find import fan_in_path, find
-from fanin.capacity.search import Search
+from fanin.choose import goals
+from fanin.choose.capacity.find import fan_in_path, find
+from fanin.choose.capacity.search import Search
 from fanin.errors import NotFoundError
-from fanin.format.values import parse_range
-from fanin.stats import share_at_most
+from fanin.numbers.stats import share_at_most
+from fanin.scenario.format.values import parse_range
 
 TINY = """\
 [network]

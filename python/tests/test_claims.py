@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fanin.claims import judge
+from fanin.claims.judge import judge
 from fanin.errors import FaninError
-from fanin.format.claim import Claim
-from fanin.stats import mean_interval, t_quantile
+from fanin.numbers.stats import mean_interval, t_quantile
+from fanin.scenario.format.claim import Claim
 
 
 def runs(curves, seeds=10, noise=0.01):

@@ -17,14 +17,14 @@ from typing import ClassVar
 import pytest
 
 import fanin
-from fanin import cluster, remote
-from fanin.cluster import Cluster
 from fanin.errors import ClusterError, RunError
-from fanin.failures import BrokenOff, Failure
-from fanin.pool import Job, outcomes
-from fanin.remote import Task, Versions, simulate, versions
-from fanin.runs import Run
-from fanin.store import Store
+from fanin.results.failures import BrokenOff, Failure
+from fanin.results.runs import Run
+from fanin.results.store import Store
+from fanin.run import cluster, remote
+from fanin.run.cluster import Cluster
+from fanin.run.pool import Job, outcomes
+from fanin.run.remote import Task, Versions, simulate, versions
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'fanin[cluster]'")
 
@@ -56,7 +56,7 @@ def wait_for(what, process: subprocess.Popen, log: Path):
 HELD = """\
 import threading
 from pathlib import Path
-from fanin import remote
+from fanin.run import remote
 
 def simulate(task):
     # In one piece, so that whoever sees it can read it.

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import fanin
-from fanin import comparison, goals
-from fanin.comparison import Compared, Estimate, compare, placed, referred_to
-from fanin.stats import mean_interval
+from fanin.choose import comparison, goals
+from fanin.choose.comparison import Compared, Estimate, compare, placed, referred_to
+from fanin.numbers.stats import mean_interval
+from fanin.run import laboratory
 
 TWO = ("--schemes", "newreno,dctcp")
 
@@ -125,9 +126,9 @@ def test_a_scheme_of_which_all_runs_fail_has_an_empty_row(cli, work, stuck):
 
 def test_all_schemes_are_one_batch(cli, work, monkeypatch):
     batches = []
-    real = fanin.laboratory.outcomes
+    real = laboratory.outcomes
     monkeypatch.setattr(
-        fanin.laboratory,
+        laboratory,
         "outcomes",
         lambda jobs, *rest, **named: batches.append(len(jobs)) or real(jobs, *rest, **named),
     )

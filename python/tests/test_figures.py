@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 import fanin
-from fanin import plots
-from fanin.columns import extended, filtered, jain
 from fanin.errors import FaninError, RunError, ScenarioError
-from fanin.format.column import Column
-from fanin.plots.topology import arranged, levels
-from fanin.stats import percentile
-from fanin.sweep import points
+from fanin.numbers.stats import percentile
+from fanin.results.columns import extended, filtered, jain
+from fanin.run.sweep import points
+from fanin.scenario.format.column import Column
+from fanin.show import plots
+from fanin.show.plots.topology import arranged, levels
 
 PAPER = """
 [measure]

@@ -3,10 +3,11 @@ import io
 import polars as pl
 import pytest
 
-from fanin import fct, pool
 from fanin.errors import ResultsError, RunError, ScenarioError
-from fanin.experiment import Experiment, load
-from fanin.store import Store
+from fanin.numbers import fct
+from fanin.results.store import Store
+from fanin.run import pool
+from fanin.run.experiment import Experiment, load
 
 LIST = "start_us,src,dst,bytes,class,deadline_us\n0,0,20,1460,small,\n0,1,20,1460,small,100\n5,2,3,150000,,\n"
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fanin.formula import evaluate, names, parse_formula
-from fanin.units import quantity
+from fanin.numbers.formula import evaluate, names, parse_formula
+from fanin.numbers.units import quantity
 
 
 def test_columns_stand_in_braces():

@@ -9,8 +9,8 @@ import pytest
 
 from fanin import imports
 from fanin.errors import ScenarioError
-from fanin.experiment import load
 from fanin.imports import Points, SizeUnit, Unit
+from fanin.run.experiment import load
 
 
 def rows(flows):

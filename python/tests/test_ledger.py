@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fanin import html_report, ledger, library, record
+from fanin.claims import ledger, record
 from fanin.errors import ResultsError
+from fanin.scenario import library
+from fanin.show import html_report
 
 KEYS = {"id", "says", "published", "ours", "interval", "verdict", "reason"}
 

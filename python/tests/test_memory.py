@@ -8,9 +8,10 @@ import warnings
 import pytest
 
 import fanin
-from fanin import memory
-from fanin.memory import Estimate, estimate, mean_size
-from fanin.pool import Job, Threads, Work, outcomes
+from fanin.run import memory
+from fanin.run.memory import Estimate, estimate, mean_size
+from fanin.run.pool import Job, Threads, Work, outcomes
+from fanin.scenario import library
 
 SESSIONS = """\
 [network]
@@ -107,7 +108,7 @@ def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
 
 
 def test_every_shipped_experiment_has_an_estimate():
-    for name in fanin.library.experiments():
+    for name in library.experiments():
         experiment = fanin.load(name)
         if experiment.needs_network:
             assert 1e6 < estimate(experiment.resolved()).bytes() < 4e9, name

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 
-from fanin import claims, ledger, library
+from fanin.claims import judge, ledger
 from fanin.cli import main
-from fanin.store import read_table
-from fanin.units import quantity
+from fanin.numbers.units import quantity
+from fanin.results.store import read_table
+from fanin.scenario import library
 
 SAMPLE = {
     "dtcwa": ["dtcwa/fig4"],
@@ -76,7 +77,7 @@ def test_verdicts_are_those_of_the_accepted_ranges(quick):
     for standing in quick.standings:
         for judged in standing.record.claims:
             low, high = judged.accept
-            if judged.value is not None and judged.verdict in claims.Verdict.__args__:
+            if judged.value is not None and judged.verdict in judge.Verdict.__args__:
                 inside = (low is None or low <= judged.value) and (high is None or judged.value <= high)
                 assert inside == (judged.verdict == "reproduced"), judged.id
 

@@ -2,10 +2,10 @@ import polars as pl
 import pytest
 
 import fanin
-from fanin import plots
 from fanin.errors import FaninError, ResultsError
-from fanin.format.plot import Plot
-from fanin.sweep import Runs
+from fanin.run.sweep import Runs
+from fanin.scenario.format.plot import Plot
+from fanin.show import plots
 
 RUNS = pl.DataFrame(
     {

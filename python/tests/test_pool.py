@@ -9,13 +9,14 @@ from types import SimpleNamespace
 import pytest
 
 import fanin
-from fanin import files, pool
 from fanin.cli import terminal
 from fanin.errors import PlaceError, RunError
-from fanin.failures import Failure
-from fanin.laboratory import Laboratory
-from fanin.pool import Job, Threads, Work, _Queue, outcomes, run_jobs
-from fanin.runs import Run
+from fanin.results import files
+from fanin.results.failures import Failure
+from fanin.results.runs import Run
+from fanin.run import pool
+from fanin.run.laboratory import Laboratory
+from fanin.run.pool import Job, Threads, Work, _Queue, outcomes, run_jobs
 
 
 def job(experiment, senders, seed):

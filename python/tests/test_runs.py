@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import fanin
-from fanin import library
 from fanin.errors import ResultsError
-from fanin.store import Store
-from fanin.sweep import points
+from fanin.results.store import Store
+from fanin.run.sweep import points
+from fanin.scenario import library
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fanin import remarks
 from fanin.errors import ScenarioError
-from fanin.format.plot import is_of_table
-from fanin.format.values import expand, parse_range, parse_values
-from fanin.scenario import parse
-from fanin.toml_lines import line_of
+from fanin.scenario import remarks
+from fanin.scenario.format.plot import is_of_table
+from fanin.scenario.format.values import expand, parse_range, parse_values
+from fanin.scenario.sections import parse
+from fanin.scenario.toml_lines import line_of
 
 
 def test_ranges_include_their_ends():

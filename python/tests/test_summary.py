@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import fanin
-from fanin.summary import column, rows
+from fanin.numbers.summary import column, rows
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "output.md"
 

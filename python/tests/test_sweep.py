@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import fanin
-from fanin import files
 from fanin.errors import RunError
-from fanin.shards import Shard
-from fanin.stats import mean_interval
+from fanin.numbers.stats import mean_interval
+from fanin.results import files
+from fanin.results.shards import Shard
 
 SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "--columns", "goodput_bps")
 

@@ -11,9 +11,9 @@ import pytest
 from test_capacity import TINY
 
 import fanin
-from fanin import goals
-from fanin.tuning.answer import Trial, front, snippet
-from fanin.tuning.space import param
+from fanin.choose import goals
+from fanin.choose.tuning.answer import Trial, front, snippet
+from fanin.choose.tuning.space import param
 
 BUFFER = ("--param", "network.buffer=12pkt..48pkt")
 

@@ -6,8 +6,10 @@ import math
 import polars as pl
 import pytest
 
-from fanin import catalogue, library, record, verdict
-from fanin.verdict import CRITERION, Place, Regime, Value
+from fanin.choose import ranking
+from fanin.choose.ranking import CRITERION, Place, Regime, Value
+from fanin.claims import record
+from fanin.scenario import catalogue, library
 
 SMALL = """\
 title = "Two | systems"
@@ -84,7 +86,7 @@ def reproduced(cli, work):
 def runs(**goodputs):
     """A regime's runs: the goodputs of each system, seed by seed."""
     rows = [
-        {"system": system, "seed": seed, CRITERION: float(value), verdict.UNFINISHED: value == 1}
+        {"system": system, "seed": seed, CRITERION: float(value), ranking.UNFINISHED: value == 1}
         for system, values in goodputs.items()
         for seed, value in enumerate(values)
     ]
@@ -92,7 +94,7 @@ def runs(**goodputs):
 
 
 def ranks(frame):
-    return {place.system: place.rank for place in verdict.rank(frame)}
+    return {place.system: place.rank for place in ranking.rank(frame)}
 
 
 def test_systems_are_told_apart_seed_by_seed():
@@ -111,10 +113,10 @@ def test_what_the_seeds_disagree_about_is_neither_first_nor_last():
 
 def test_nobody_has_more_of_both_than_those_on_the_front():
     every = [
-        verdict.Overall(name, share, 0, 0, 1, 1, rest)
+        ranking.Overall(name, share, 0, 0, 1, 1, rest)
         for name, share, rest in [("a", 1, 2), ("b", 0.5, 60), ("c", 0.4, 50)]
     ]
-    assert [each.system for each in verdict.front(every)] == ["a", "b"]
+    assert [each.system for each in ranking.front(every)] == ["a", "b"]
 
 
 def test_without_intervals_the_means_decide():
@@ -122,24 +124,24 @@ def test_without_intervals_the_means_decide():
 
 
 def test_shares_are_of_the_best_mean_and_unfinished_answers_are_counted():
-    best, other = verdict.rank(runs(a=[1, 50, 99], b=[100, 100, 100]))
+    best, other = ranking.rank(runs(a=[1, 50, 99], b=[100, 100, 100]))
     assert (best.system, best.share, best.unfinished) == ("b", 1.0, 0)
     assert (other.share, other.unfinished, other.seeds) == (0.5, 1, 3)
 
 
 def test_a_measure_that_a_seed_lacks_has_no_value():
     frame = runs(a=[1, 2, 3]).with_columns(pl.Series("query_p99_s", [0.1, None, 0.2]))
-    value = verdict.rank(frame)[0].values["query_p99_s"]
+    value = ranking.rank(frame)[0].values["query_p99_s"]
     assert math.isnan(value.mean)
     assert value.shown("query_p99_s") == "-"
 
 
 def test_over_several_regimes_the_geometric_mean_counts():
     def regime(a, b):
-        values = {name: Value(0.0, 0.0) for name in verdict.MEASURES}
+        values = {name: Value(0.0, 0.0) for name in ranking.MEASURES}
         return Regime({}, [Place("a", 1, values, a, 0, 3), Place("b", 2, values, b, 1, 3)])
 
-    first, second = verdict.overall([regime(1.0, 0.01), regime(0.25, 1.0)])
+    first, second = ranking.overall([regime(1.0, 0.01), regime(0.25, 1.0)])
     assert (first.system, first.share, first.worst, first.first) == ("a", 0.5, 0.25, 2)
     assert (second.share, second.finished, second.regimes) == (pytest.approx(0.1), 0, 2)
 
@@ -155,7 +157,7 @@ def test_the_regimes_are_what_varies_besides_system_and_seed(cli, reproduced):
     assert {place["system"] for place in places} == {"TCP", "DCTCP"}
     assert places[0]["rank"] == 1
     assert places[0]["seeds"] == 3
-    assert set(places[0]["measures"]) == set(verdict.MEASURES)
+    assert set(places[0]["measures"]) == set(ranking.MEASURES)
 
 
 def test_the_pages_are_made_of_the_runs_and_the_same_twice(cli, reproduced):
@@ -172,7 +174,7 @@ def test_the_pages_are_made_of_the_runs_and_the_same_twice(cli, reproduced):
     for line in (text + details.read_text()).splitlines():
         assert not line.startswith("|") or line.rstrip().endswith("|"), line
     columns = [line.replace(r"\|", "").count("|") for line in details.read_text().splitlines() if line.startswith("|")]
-    assert set(columns) == {len(verdict.MEASURES) + 5}
+    assert set(columns) == {len(ranking.MEASURES) + 5}
 
 
 def test_a_terminal_gets_the_best_of_each_regime(cli, reproduced):

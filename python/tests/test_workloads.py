@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from fanin import catalogue
 from fanin.errors import ScenarioError
-from fanin.experiment import load
+from fanin.run.experiment import load
+from fanin.scenario import catalogue
 
 SCENARIO = """
 [network]

@@ -26,12 +26,12 @@ from fanin.cli import (
     import_,
     list_,
     merge,
+    ranking,
     report,
     reproduce,
     run,
     sweep,
     tune,
-    verdict,
 )
 from fanin.cli.terminal import note, say
 from fanin.errors import FaninError, RunError
@@ -53,7 +53,7 @@ app.command("merge")(merge.merge)
 app.command("cluster")(cluster.cluster)
 app.command("reproduce")(reproduce.reproduce)
 app.command("claims")(claims.claims)
-app.command("verdict")(verdict.verdict)
+app.command("verdict")(ranking.verdict)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("capacity")(capacity.capacity)

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 import fanin
-from fanin.capacity import report
-from fanin.capacity.find import KEEP, fan_in_path, find
-from fanin.capacity.search import SEEDS, Found
+from fanin.choose.capacity.find import KEEP, fan_in_path, find
+from fanin.choose.capacity.search import SEEDS, Found
+from fanin.choose.comparison import SCHEME
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -28,9 +28,9 @@ from fanin.cli.options import (
     seeds,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
-from fanin.comparison import SCHEME
-from fanin.format.values import Range, Scalar, parse_range, parse_values
-from fanin.stats import CONFIDENCE, FEWEST
+from fanin.numbers.stats import CONFIDENCE, FEWEST
+from fanin.scenario.format.values import Range, Scalar, parse_range, parse_values
+from fanin.show import capacity_folder
 
 SchemeOption = Annotated[
     str | None,
@@ -151,9 +151,9 @@ def capacity(
         "vary": None if varied is None else {varied: values},
     }
     title = experiment.document.title or experiment.name
-    paths = report.write(found, title, asked, varied, report.folder_of(experiment, asked, out))
+    paths = capacity_folder.write(found, title, asked, varied, capacity_folder.folder_of(experiment, asked, out))
     if json:
-        print_json({**asked, **report.as_dict(found), "paths": [str(each) for each in paths]})
+        print_json({**asked, **capacity_folder.as_dict(found), "paths": [str(each) for each in paths]})
     else:
         _print(title, found, asked, varied)
         for written in paths:

@@ -9,8 +9,8 @@ import typer
 import fanin
 from fanin.cli.options import JsonOption, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.summary import OFFERED_HEADER, offered_rows
-from fanin.sweep import points
+from fanin.numbers.summary import OFFERED_HEADER, offered_rows
+from fanin.run.sweep import points
 
 
 def check(

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from fanin import claims_page, ledger
+from fanin.claims import ledger
+from fanin.claims.ledger import STATUSES, Entry, Standing
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, say
-from fanin.ledger import STATUSES, Entry, Standing
+from fanin.show import claims_page
 
 
 def claims(

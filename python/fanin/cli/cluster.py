@@ -8,7 +8,7 @@ import typer
 
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.cluster import Cluster
+from fanin.run.cluster import Cluster
 
 
 def cluster(

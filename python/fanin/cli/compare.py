@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin import comparison, remarks
+from fanin.choose import comparison
+from fanin.choose.comparison import FEW_SEEDS, METRICS, Compared, Placed, placed, referred_to
+from fanin.choose.goals import Goal
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -24,10 +26,9 @@ from fanin.cli.options import (
     seeds,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
-from fanin.comparison import FEW_SEEDS, METRICS, Compared, Placed, placed, referred_to
-from fanin.goals import Goal
-from fanin.stats import FEWEST
-from fanin.summary import column
+from fanin.numbers.stats import FEWEST
+from fanin.numbers.summary import column
+from fanin.scenario import remarks
 
 
 def compare(

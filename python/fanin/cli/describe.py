@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from fanin import tables
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import print_json, print_table, summary_rows
-from fanin.store import read_run
+from fanin.results import tables
+from fanin.results.store import read_run
 
 
 def describe(

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 from rich.markdown import Markdown
 
-from fanin import catalogue
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import print_json, print_table, say
+from fanin.scenario import catalogue
 
 
 def explain(

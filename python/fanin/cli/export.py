@@ -9,11 +9,11 @@ from typing import Annotated, TextIO
 
 import typer
 
-from fanin import tables
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json
 from fanin.errors import ResultsError
-from fanin.files import whole_file, writing
+from fanin.results import tables
+from fanin.results.files import whole_file, writing
 
 
 class Format(StrEnum):

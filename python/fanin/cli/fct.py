@@ -9,13 +9,13 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from fanin import fct as analysis
-from fanin import tables
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.errors import ResultsError
-from fanin.files import write_whole, writing
-from fanin.store import read_table
+from fanin.numbers import fct as analysis
+from fanin.results import tables
+from fanin.results.files import write_whole, writing
+from fanin.results.store import read_table
 
 
 class Slowdown(StrEnum):

@@ -12,8 +12,8 @@ import typer
 from fanin import imports
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, say
-from fanin.files import whole_file, write_whole, writing
 from fanin.imports import Points, SizeUnit, Unit
+from fanin.results.files import whole_file, write_whole, writing
 
 
 class What(StrEnum):

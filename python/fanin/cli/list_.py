@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from fanin import catalogue, ledger
+from fanin.claims import ledger
+from fanin.claims.ledger import Standing
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.ledger import Standing
+from fanin.scenario import catalogue
 
 
 class Kind(StrEnum):

@@ -10,8 +10,8 @@ import typer
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.sweep import show
 from fanin.cli.terminal import counting, note, print_json
-from fanin.pool import Progress
-from fanin.shards import merge as join
+from fanin.results.shards import merge as join
+from fanin.run.pool import Progress
 
 
 def merge(

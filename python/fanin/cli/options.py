@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from fanin import catalogue
+from fanin.choose.goals import Goal, Keep, goal, keep
 from fanin.cli.terminal import note
-from fanin.cluster import Cluster
-from fanin.experiment import Experiment, Settings
-from fanin.format.values import Scalar, expand_seeds, parse_values
-from fanin.goals import Goal, Keep, goal, keep
-from fanin.pool import Place, Threads
+from fanin.run.cluster import Cluster
+from fanin.run.experiment import Experiment, Settings
+from fanin.run.pool import Place, Threads
+from fanin.scenario import catalogue
+from fanin.scenario.format.values import Scalar, expand_seeds, parse_values
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from fanin import html_report
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import print_json, say
+from fanin.show import html_report
 
 
 def report(

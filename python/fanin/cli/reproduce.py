@@ -9,18 +9,20 @@ import polars as pl
 import typer
 
 import fanin
-from fanin import html_report, ledger, library, record
-from fanin.claims import Judgement, Verdict
+from fanin.claims import ledger, record
+from fanin.claims.judge import Judgement, Verdict
 from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
-from fanin.experiment import Experiment
-from fanin.format.plot import Plot
-from fanin.plots import Drawn
-from fanin.pool import Progress
-from fanin.report import Report, reports
-from fanin.summary import format_number
-from fanin.sweep import Runs, sweep_all
+from fanin.numbers.summary import format_number
+from fanin.run.experiment import Experiment
+from fanin.run.pool import Progress
+from fanin.run.sweep import Runs, sweep_all
+from fanin.scenario import library
+from fanin.scenario.format.plot import Plot
+from fanin.show import html_report
+from fanin.show.plots import Drawn
+from fanin.show.reproduction import Report, reports
 
 _MOST_ROWS = 40
 """A table of more rows is not printed."""

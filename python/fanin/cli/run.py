@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import typer
 
 import fanin
-from fanin import fct, remarks
 from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
 from fanin.cli.terminal import keeping, note, print_json, print_table, summary_rows
-from fanin.experiment import Settings
-from fanin.store import CAPTURE, MANIFEST, Store
-from fanin.summary import OFFERED_HEADER, group_rows, offered_rows
+from fanin.numbers import fct
+from fanin.numbers.summary import OFFERED_HEADER, group_rows, offered_rows
+from fanin.results.store import CAPTURE, MANIFEST, Store
+from fanin.run.experiment import Settings
+from fanin.scenario import remarks
 
 
 def run(

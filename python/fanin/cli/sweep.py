@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import fanin
-from fanin import checks, columns, remarks
+from fanin.choose.comparison import METRICS
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -25,18 +25,19 @@ from fanin.cli.options import (
     zipped,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
-from fanin.comparison import METRICS
-from fanin.dataset import MOST_LINES, DataSet, Row, failure_of, head, row_of
 from fanin.errors import ScenarioError
-from fanin.experiment import Experiment
-from fanin.failures import Failure
-from fanin.format.plot import TABLE_NAMES
-from fanin.pool import Job, outcomes
-from fanin.scenario import nearest
-from fanin.shards import Part, Shard
-from fanin.stats import FEWEST
-from fanin.summary import column, format_interval
-from fanin.sweep import points
+from fanin.numbers.stats import FEWEST
+from fanin.numbers.summary import column, format_interval
+from fanin.results import columns
+from fanin.results.dataset import MOST_LINES, DataSet, Row, failure_of, head, row_of
+from fanin.results.failures import Failure
+from fanin.results.shards import Part, Shard
+from fanin.run.experiment import Experiment
+from fanin.run.pool import Job, outcomes
+from fanin.run.sweep import points
+from fanin.scenario import checks, remarks
+from fanin.scenario.format.plot import TABLE_NAMES
+from fanin.scenario.sections import nearest
 
 _MOST_ROWS = 40
 """A table of more rows is cut short."""

@@ -23,8 +23,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from fanin import pool
-from fanin.summary import format_number, rows
+from fanin.numbers.summary import format_number, rows
+from fanin.run import pool
 
 _PLAIN_INTERVAL_S = 5.0
 

@@ -8,6 +8,11 @@ from typing import Annotated, Any
 import typer
 
 import fanin
+from fanin.choose.goals import Goal, Keep
+from fanin.choose.tuning.answer import Checked, Tuned, snippet
+from fanin.choose.tuning.space import Param, param, unused
+from fanin.choose.tuning.study import STUDY
+from fanin.choose.tuning.study import tune as search
 from fanin.cli.options import (
     ClusterOption,
     JobsOption,
@@ -22,15 +27,10 @@ from fanin.cli.options import (
     seeds,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
-from fanin.experiment import Experiment
-from fanin.goals import Goal, Keep
-from fanin.laboratory import Laboratory
-from fanin.stats import FEWEST
-from fanin.tuning import report
-from fanin.tuning.answer import Checked, Tuned, snippet
-from fanin.tuning.space import Param, param, unused
-from fanin.tuning.study import STUDY
-from fanin.tuning.study import tune as search
+from fanin.numbers.stats import FEWEST
+from fanin.run.experiment import Experiment
+from fanin.run.laboratory import Laboratory
+from fanin.show import tuning_folder
 
 
 def tune(
@@ -93,15 +93,15 @@ def tune(
         "keep": [each.text for each in keeps],
         "seeds": chosen,
     }
-    folder = report.folder_of(experiment, asked, out)
+    folder = tuning_folder.folder_of(experiment, asked, out)
     with keeping(f"the study is kept in {folder}"), place(cluster, jobs) as where, counting("runs") as counter:
         laboratory = Laboratory(experiment, out, place=where, advance=counter.advance)
         tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name
     asked |= {"fresh": fresh, "study": str(folder / STUDY)}
-    paths = report.write(tuned, goals, keeps, asked, title, folder)
+    paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
     if json:
-        print_json({**asked, **report.as_dict(tuned, goals, keeps), "paths": [str(path) for path in paths]})
+        print_json({**asked, **tuning_folder.as_dict(tuned, goals, keeps), "paths": [str(path) for path in paths]})
     else:
         _print(title, tuned, goals, keeps, defaults)
         for path in paths:

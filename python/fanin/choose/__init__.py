@@ -1,0 +1,1 @@
+"""Choosing a remedy: comparison, ranking, capacity and tuning."""

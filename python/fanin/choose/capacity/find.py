@@ -1,0 +1,115 @@
+"""Searches the capacities of a scenario: of several cases side by side, with the runs that the searches ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fanin.choose.capacity.search import SEEDS, Found, Search
+from fanin.choose.goals import Keep
+from fanin.errors import NotFoundError, ScenarioError
+from fanin.run.experiment import Experiment
+from fanin.run.laboratory import Laboratory
+from fanin.run.pool import Advance, Place
+from fanin.run.sweep import Point
+from fanin.scenario.format.values import Scalar
+
+KEEP = ("goodput=90%", "timeout-ratio=1%")
+"""Bounds if none are named."""
+
+_KEYS = {"incast": "senders", "requests": "fan-in", "relay-tree": "senders"}
+"""Kind of traffic -> its parameter that is the fan-in."""
+
+
+def fan_in_path(experiment: Experiment) -> str:
+    """The scenario value that is the fan-in, if there is one alone.
+
+    Raises:
+        NotFoundError: there is none or there are several; the option that names it is told.
+
+    """
+    groups = experiment.resolved()["traffic"]
+    found = [f"traffic.{group['name']}.{_KEYS[group['kind']]}" for group in groups if group["kind"] in _KEYS]
+    if len(found) == 1:
+        return found[0]
+    some = f"several fan-ins: {', '.join(found)}" if found else "no traffic of many senders to one receiver"
+    raise NotFoundError(f"{experiment.path}: {some}; name the value to search with --over PATH=FIRST..LAST")
+
+
+def largest_valid(experiment: Experiment, path: str, first: int, last: int, case: dict[str, Scalar]) -> int:
+    """The largest fan-in up to ``last`` that the scenario can have: its network may have room for so many senders only.
+
+    Raises:
+        ScenarioError: the scenario is not valid with the first one either.
+
+    """
+
+    def valid(fan_in: int) -> bool:
+        try:
+            experiment.check_settings([*Point(case, experiment.seeds[0]).overrides, (path, str(fan_in))])
+        except ScenarioError:
+            return False
+        return True
+
+    experiment.check_settings([*Point(case, experiment.seeds[0]).overrides, (path, str(first))])
+    if valid(last):
+        return last
+    low, high = first, last
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if valid(middle) else (low, middle)
+    return low
+
+
+def find(
+    experiment: Experiment,
+    cases: list[dict[str, Scalar]],
+    keeps: list[Keep],
+    *,
+    over: str,
+    first: int = 2,
+    last: int = 1024,
+    seeds: list[int] = SEEDS,
+    precision: float = 0.05,
+    out: Path | str | None = "results",
+    place: Place | None = None,
+    again: bool = False,
+    advance: Advance = lambda _: None,
+) -> list[Found]:
+    """Searches the largest fan-in of each case, all of them side by side; runs in the store are found again.
+
+    Args:
+        experiment: The scenario; its sweep is left aside.
+        cases: Scenario values of each case, such as its scheme.
+        keeps: What has to hold.
+        over: The scenario value that is the fan-in.
+        first: The smallest fan-in.
+        last: The largest.
+        seeds: At least three; the same for every fan-in and every case.
+        precision: The gap that is left between what keeps the bounds and what breaks them, as a share of the answer.
+        out: Results folder; ``None`` keeps everything in memory.
+        place: Where to run them, if not on threads.
+        again: Whether runs that are recorded as failed are tried again.
+        advance: Called after every simulation.
+
+    Raises:
+        ScenarioError: the scenario is not valid with a case.
+        ResultsError: results cannot be written.
+
+    """
+    laboratory = Laboratory(experiment, out, place=place, again=again, advance=advance)
+    searches = [
+        Search(case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision)
+        for case in cases
+    ]
+    while wanted := [(search, step) for search in searches if (step := _step(search)) is not None]:
+        found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted])
+        for (search, (fan_in, _)), each in zip(wanted, found, strict=True):
+            if each.failures:
+                search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"
+            else:
+                search.rows.setdefault(fan_in, []).extend(each.rows)
+    return [search.found() for search in searches]
+
+
+def _step(search: Search) -> tuple[int, list[int]] | None:
+    return None if search.error is not None else search.next()

@@ -1,0 +1,147 @@
+"""What a fan-in comes to: whether it keeps its bounds, and how sure that is.
+
+A bound is kept or broken if the 95 % interval of the seeds' mean (Student's t) lies on one side of it. Such an interval
+knows nothing of what no seed has shown: where all seeds agree it has no width. So what is said of a fan-in with
+confidence is said of the seeds: so many of them break a bound, which excludes any larger share than one that is exact,
+whatever the distribution and however many the bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fanin.choose.goals import Keep
+from fanin.errors import FaninError
+from fanin.numbers.stats import CONFIDENCE, FEWEST, Floats, finite, mean_interval, share_at_most
+from fanin.numbers.summary import format_interval, format_value
+from fanin.results.dataset import Row
+
+State = Literal["keeps", "breaks", "open"]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound at one fan-in."""
+
+    keep: Keep
+    reference: float
+    values: Floats
+    """Of the measure, one for each seed."""
+    margins: Floats
+    """How far each is on the good side."""
+
+    @property
+    def broken(self) -> npt.NDArray[np.bool_]:
+        """Which seeds break it by themselves."""
+        return ~(self.margins >= 0)
+
+    @property
+    def state(self) -> State:
+        """Whether it holds."""
+        if not np.isfinite(self.margins).all():
+            return "breaks"
+        if len(self.margins) < FEWEST:
+            return "breaks" if self.broken.all() else "open" if self.broken.any() else "keeps"
+        margin, half = mean_interval(self.margins)
+        if margin + half < 0:
+            return "breaks"
+        return "keeps" if margin - half >= 0 else "open"
+
+    def shown(self) -> str:
+        """What was measured, and the bound."""
+        name = self.keep.measure.shown_as
+        unit = format_value(name, 0.0).partition(" ")[2]
+        mean, half = mean_interval(self.values)
+        value = "unfinished" if math.isinf(mean) else f"{format_interval(name, mean, half)} {unit}".rstrip()
+        return f"{self.keep.measure.name} {value} ({self.keep.shown(self.reference).partition(' ')[2]})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        mean, half = mean_interval(self.values)
+        numbers = {"mean": mean, "half": half, "limit": self.keep.limit(self.reference)}
+        return {"keep": self.keep.text, **{name: finite(value) for name, value in numbers.items()}, "state": self.state}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a fan-in came to."""
+
+    fan_in: int
+    seeds: list[int]
+    """Those that were run."""
+    bounds: list[Bound]
+
+    @property
+    def breaking(self) -> list[int]:
+        """Those of them that break a bound by themselves."""
+        broken = np.any([bound.broken for bound in self.bounds], axis=0)
+        return [seed for seed, each in zip(self.seeds, broken, strict=True) if each]
+
+    @property
+    def share_at_most(self) -> float:
+        """No larger share of all seeds breaks a bound, with 95 % confidence."""
+        return share_at_most(len(self.breaking), len(self.seeds), CONFIDENCE)
+
+    @property
+    def state(self) -> State:
+        """Whether all bounds hold."""
+        states = {bound.state for bound in self.bounds}
+        return "breaks" if "breaks" in states else "open" if "open" in states else "keeps"
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether a bound is broken from above: of a time, losses or the like, which a larger fan-in does not mend."""
+        return any(bound.state == "breaks" and not bound.keep.measure.more for bound in self.bounds)
+
+    @property
+    def why(self) -> str:
+        """The bounds that do not hold."""
+        return "; ".join(bound.shown() for bound in self.bounds if bound.state != "keeps")
+
+    @property
+    def sure(self) -> dict[str, Any]:
+        """What is said of it with confidence, for JSON."""
+        return {
+            "confidence": CONFIDENCE,
+            "seeds": len(self.seeds),
+            "breaking": len(self.breaking),
+            "share_at_most": round(self.share_at_most, 4),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        bounds = [bound.as_dict() for bound in self.bounds]
+        seeds = {"seeds": len(self.seeds), "breaking": len(self.breaking)}
+        return {"fan_in": self.fan_in, **seeds, "state": self.state, "bounds": bounds}
+
+
+def judge(fan_in: int, keeps: Sequence[Keep], rows: dict[int, list[Row]]) -> Judged:
+    """Holds the bounds against the runs of a fan-in; those of smaller ones tell what a share is of.
+
+    Args:
+        fan_in: Which.
+        keeps: What has to hold.
+        rows: Fan-in -> its runs.
+
+    Raises:
+        FaninError: a run has no value of a measure.
+
+    """
+    bounds = []
+    for keep in keeps:
+        values = keep.measure.values(rows[fan_in])
+        if np.isnan(values).any():
+            raise FaninError(f"{keep.measure.name}: a run with fan-in {fan_in} has no value of it")
+        # The best at any fan-in that is no larger: goodput rises before it collapses.
+        means = [float(keep.measure.values(of).mean()) for each, of in rows.items() if each <= fan_in]
+        reference = max(means) if keep.measure.more else min(means)
+        with np.errstate(invalid="ignore"):
+            margins = keep.margins(rows[fan_in], reference)
+        bounds.append(Bound(keep, reference, values, margins))
+    return Judged(fan_in, [row["seed"] for row in rows[fan_in]], bounds)

@@ -1,0 +1,278 @@
+"""Schemes side by side on one scenario: the same seeds for all, so that differences are between schemes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fanin.choose.goals import Goal
+from fanin.numbers.stats import Floats, finite, mean_interval
+from fanin.numbers.summary import format_interval
+from fanin.results.dataset import Row
+from fanin.results.failures import Failure
+from fanin.run.experiment import Experiment
+from fanin.run.laboratory import Laboratory
+from fanin.run.pool import Advance, Place
+
+SCHEME = "transport.scheme"
+
+METRICS = {
+    "goodput_bps": "goodput",
+    "fct_mean_s": "mean FCT",
+    "fct_p99_s": "p99 FCT",
+    "query_mean_s": "query",
+    "timeouts": "timeouts",
+    "drops": "drops",
+    "marks": "marks",
+    "queue_mean_packets": "queue",
+    "jain": "Jain",
+}
+"""Column of the summary -> its short name in the table."""
+
+FEW_SEEDS = [1, 2, 3, 4, 5]
+"""Seeds of a scenario that names one at most: enough for an interval, and quick."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds with half of its 95 % interval, and the same of the paired differences to the reference."""
+
+    mean: float
+    half: float
+    difference: float
+    difference_half: float
+
+    @property
+    def differs(self) -> bool:
+        """The interval of the difference leaves out zero."""
+        return self.difference_half < abs(self.difference)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """For JSON."""
+        return {name: finite(value) for name, value in vars(self).items()}
+
+    def shown(self, metric: str) -> str:
+        """As people read it."""
+        return f"{format_interval(metric, self.mean, self.half)}{'*' if self.differs else ''}"
+
+
+def apart(own: tuple[float, float], away: Estimate | None) -> Estimate:
+    """A mean with half of its interval, and the differences of an estimate that may be missing."""
+    return Estimate(*own, *((math.nan, math.nan) if away is None else (away.difference, away.difference_half)))
+
+
+def paired(values: Floats, others: Floats) -> Estimate | None:
+    """The mean of some values and how they differ from others of the same seeds; nothing if some are infinite."""
+    if np.isinf(values).any() or np.isinf(others).any():
+        return None
+    return Estimate(*mean_interval(values), *mean_interval(values - others))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One scheme: its runs, those that failed, and the estimates of what the others have."""
+
+    scheme: str
+    rows: list[Row]
+    """The runs as rows of a sweep's table."""
+    failures: list[Failure] = field(default_factory=list)
+    estimates: dict[str, Estimate] = field(default_factory=dict)
+
+    @property
+    def error(self) -> str | None:
+        """What failed."""
+        if not self.failures:
+            return None
+        first = self.failures[0]
+        some = f"{len(self.failures)} of {len(self.failures) + len(self.rows)} runs failed"
+        return f"{some}; seed {first.seed}: {first.error}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        metrics = {name: estimate.as_dict() for name, estimate in self.estimates.items()}
+        return {"scheme": self.scheme, "runs": len(self.rows), "error": self.error, "metrics": metrics}
+
+
+def compare(
+    experiment: Experiment,
+    schemes: list[str],
+    seeds: list[int],
+    *,
+    against: str | None = None,
+    out: Path | str | None = "results",
+    place: Place | None = None,
+    again: bool = False,
+    advance: Advance = lambda _: None,
+) -> list[Compared]:
+    """Runs a scenario with each scheme, on the same seeds; a run that fails is recorded, and the others go on.
+
+    Args:
+        experiment: The scenario; its sweep is left aside.
+        schemes: Values of ``transport.scheme``.
+        seeds: Seeds of every scheme.
+        against: The scheme that differences are taken to; the first if left out.
+        out: Results folder; ``None`` keeps everything in memory.
+        place: Where to run them, if not on threads.
+        again: Whether runs that are recorded as failed are tried again.
+        advance: Called after every simulation.
+
+    Raises:
+        ScenarioError: the scenario is not valid with one of the schemes.
+        ResultsError: results cannot be written.
+
+    """
+    for scheme in schemes:
+        experiment.check({SCHEME: scheme})
+    laboratory = Laboratory(experiment, out, place=place, again=again, advance=advance)
+    found = dict(zip(schemes, laboratory.cases([({SCHEME: scheme}, seeds) for scheme in schemes]), strict=True))
+    reference = found[against or schemes[0]].rows
+    return [
+        Compared(scheme, each.rows, each.failures, _estimates(each.rows, reference)) for scheme, each in found.items()
+    ]
+
+
+def _estimates(rows: list[Row], reference: list[Row]) -> dict[str, Estimate]:
+    """The metrics that every run of a scheme has."""
+    estimates = {}
+    for metric in METRICS:
+        own, others = _values(rows, metric), _values(reference, metric)
+        if not own:
+            continue
+        # Seed by seed: what the seeds have in common falls out.
+        pairs = _same_seeds(own, others)
+        difference = (math.nan, math.nan) if pairs is None else mean_interval(pairs[0] - pairs[1])
+        estimates[metric] = Estimate(*mean_interval(_array(own.values())), *difference)
+    return estimates
+
+
+BySeed = dict[int, float]
+"""Seed -> value."""
+
+
+def _values(rows: list[Row], metric: str) -> BySeed:
+    """By seed; empty if a run has none."""
+    values: BySeed = {row["seed"]: row[metric] for row in rows if row.get(metric) is not None}
+    return values if len(values) == len(rows) else {}
+
+
+def _array(values: Iterable[float]) -> Floats:
+    return np.array(list(values), dtype=np.float64)
+
+
+def _same_seeds(own: BySeed, others: BySeed) -> tuple[Floats, Floats] | None:
+    """The values of the seeds that both have, if there are any."""
+    both = [seed for seed in own if seed in others]
+    return (_array(own[seed] for seed in both), _array(others[seed] for seed in both)) if both else None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A scheme's place by a goal."""
+
+    scheme: str
+    rank: int | None
+    """One more than the number of schemes that are better by more than chance; ``None`` if it is undecided."""
+    value: tuple[float, float]
+    """Mean over the seeds, and half of its 95 % interval."""
+    is_best: bool
+    behind: Estimate | None
+    """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
+    measures: dict[str, tuple[float, float]]
+    """The same of each measure that a weighted goal is made of."""
+
+    @property
+    def verdict(self) -> str:
+        """What its distance to the best comes to."""
+        if math.isnan(self.value[0]):
+            return "no value"
+        if math.isinf(self.value[0]):
+            return "unfinished"
+        if self.is_best:
+            return "best"
+        if self.behind is None or math.isnan(self.behind.difference_half):
+            return "too few seeds to tell"
+        return "worse" if self.behind.differs else "no significant difference"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        numbers = apart(self.value, self.behind).as_dict()
+        measures = {name: {"mean": finite(mean), "half": finite(half)} for name, (mean, half) in self.measures.items()}
+        return {"scheme": self.scheme, "rank": self.rank, **numbers, "verdict": self.verdict, "measures": measures}
+
+
+def referred_to(compared: Sequence[Compared], goal: Goal, against: str) -> str | None:
+    """The scheme that scores of a weighted goal are relative to: the one asked for, or the first that has finished."""
+    wanted = sorted(compared, key=lambda each: each.scheme != against)
+    return next((each.scheme for each in wanted if goal.can_refer_to(each.rows)), None)
+
+
+def placed(compared: Sequence[Compared], goal: Goal, against: str) -> list[Placed]:
+    """The schemes that have runs: the best first, those that did not finish after all others.
+
+    Args:
+        compared: What :func:`compare` found.
+        goal: What to rank by.
+        against: The scheme that scores of a weighted goal are relative to, if it has finished.
+
+    """
+    rows = {each.scheme: each.rows for each in compared if each.rows}
+    reference = rows.get(referred_to(compared, goal, against) or "", [])
+    values = {
+        scheme: dict(zip((row["seed"] for row in of), goal.values(of, reference), strict=True))
+        for scheme, of in rows.items()
+    }
+    found = ranked(values, more=goal.more)
+    measures = {
+        scheme: {each.name: mean_interval(each.values(of)) for each in goal.measures} for scheme, of in rows.items()
+    }
+    return [
+        Placed(each.name, each.rank, each.value, each is found[0], each.behind, measures[each.name]) for each in found
+    ]
+
+
+class Ranked(NamedTuple):
+    """One of several that were run on the same seeds."""
+
+    name: str
+    rank: int | None
+    """One more than the number of those that are better by more than chance; ``None`` if it is undecided."""
+    value: tuple[float, float]
+    """Mean over the seeds, and half of its 95 % interval."""
+    behind: Estimate | None
+    """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
+
+
+def ranked(values: Mapping[str, BySeed], *, more: bool, least: float = 0.0) -> list[Ranked]:
+    """The best mean first, and what differs from what by more than chance, seed by seed.
+
+    Args:
+        values: What each has with each seed: infinite where it did not finish, not a number where there is none.
+        more: Whether more is better.
+        least: Share of its own mean by which another has to be better to count as that.
+
+    """
+    sign = -1.0 if more else 1.0
+    means = {name: mean_interval(_array(of.values())) for name, of in values.items()}
+    order = sorted(values, key=lambda name: (math.isnan(means[name][0]), sign * means[name][0]))
+    found: list[Ranked] = []
+    for name in order:
+        value = means[name]
+        away = {other: _paired(values[name], values[other]) for other in order if other != name}
+        apart_by = least * abs(value[0])
+        better = sum(each is not None and each.differs and sign * each.difference > apart_by for each in away.values())
+        better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
+        ranks = [each.rank for each in found if each.rank is not None]
+        # Not told from some that are told from what is before it: it may belong to either.
+        decided = not math.isnan(value[0]) and 1 + better >= max(ranks, default=1)
+        found.append(Ranked(name, 1 + better if decided else None, value, away.get(order[0])))
+    return found
+
+
+def _paired(own: BySeed, others: BySeed) -> Estimate | None:
+    both = _same_seeds(own, others)
+    return both and paired(*both)

@@ -1,0 +1,289 @@
+"""What a network is wanted for: measures by the names that people use, goals made of them, and bounds to keep.
+
+A measure is one of :data:`MEASURES` or any column of a sweep's table. A completion time is none of a run in which more
+than one in a hundred finite flows did not complete: the slowest ones are missing in it, so the run counts as the worst.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fanin.numbers.stats import Floats
+from fanin.numbers.summary import Column, column, format_interval, format_number, format_value
+from fanin.numbers.units import quantity
+from fanin.results.dataset import Row
+from fanin.run.experiment import Experiment
+from fanin.scenario import checks
+
+MEASURES = {
+    "query-p99": "query_p99_s",
+    "query-mean": "query_mean_s",
+    "p99-fct": "fct_p99_s",
+    "mean-fct": "fct_mean_s",
+    "goodput": "goodput_bps",
+    "background": "background",
+    "timeout-ratio": "timeout_ratio",
+    "timeouts": "timeouts",
+    "drops": "drops",
+    "queue": "queue_mean_packets",
+    "queue-p99": "queue_p99_packets",
+    "fairness": "jain",
+}
+"""Name of a measure -> its column; ``background`` is the goodput of all groups of that kind together."""
+
+_MORE = ("goodput", "throughput", "utilisation", "jain", "completed", "background", "delivered", "received")
+"""Beginnings of the columns of which more is better; of all others less is."""
+
+_UNFINISHED = 0.01
+"""Share of the finite flows that may be missing in a completion time."""
+
+_MAYBE_NONE = ("", "1", "packets", "B")
+"""Units of what may be zero: counts, ratios and queues."""
+
+_UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "packets", "ratio": "1"}
+"""End of a column's name that :func:`fanin.numbers.units.quantity` tells -> the column's unit."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a run."""
+
+    name: str
+    """As it was asked for."""
+    column: str
+    more: bool
+    """Whether more of it is better."""
+    parts: tuple[str, ...] = ()
+    """Columns that it is the sum of, if it is none itself."""
+
+    def value(self, row: Row) -> float:
+        """Of a run, as a row of a sweep's table; not a number if the run has none."""
+        if self.is_time and unfinished(row) > _UNFINISHED:
+            return math.inf
+        values = [row.get(name) for name in self.parts or (self.column,)]
+        return math.fsum(math.nan if value is None else value for value in values)
+
+    def values(self, rows: Sequence[Row]) -> Floats:
+        """Of several runs."""
+        return np.array([self.value(row) for row in rows], dtype=np.float64)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a completion time."""
+        return self.column.rpartition(".")[2].startswith(("fct_", "query_"))
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether a percentage of it is its own unit, and not a share of something."""
+        return column(self.column).shown_as == "%"
+
+    @property
+    def shown_as(self) -> str:
+        """The column whose unit it is shown in."""
+        return self.parts[0] if self.parts else self.column
+
+    @property
+    def label(self) -> str:
+        """What it is called, and its definition."""
+        if self.parts:
+            return "Goodput of the background traffic: payload in order, all groups of that kind together"
+        return column(self.column).full
+
+    @property
+    def heading(self) -> str:
+        """Its name and unit, above a table's column."""
+        unit = column(self.shown_as).shown_as
+        return f"{self.name} [{unit}]" if unit else self.name
+
+
+def unfinished(row: Row) -> float:
+    """Share of a run's finite flows that did not complete."""
+    missing = row.get("incomplete") or 0
+    return missing / (missing + row["completed"]) if missing else 0.0
+
+
+def measure(name: str, experiment: Experiment) -> Measure:
+    """The measure of that name.
+
+    Raises:
+        ValueError: there is none; it names the nearest.
+
+    """
+    name = name.strip()
+    found = MEASURES.get(name, name)
+    more = found.rpartition(".")[2].startswith(_MORE)
+    if found == "background":
+        groups = [group["name"] for group in experiment.resolved()["traffic"] if group["kind"] == "background"]
+        if not groups:
+            raise ValueError("background: the scenario has no traffic of that kind")
+        return Measure(name, found, more, tuple(f"groups.{group}.goodput_bps" for group in groups))
+    known = [each for each in checks.columns(experiment) if each not in (*experiment.swept, "seed")]
+    if found not in known or found in ("run_id", "result_hash", "wall_s"):
+        close = difflib.get_close_matches(name, [*MEASURES, *known], n=1)
+        hint = f' (did you mean "{close[0]}"?)' if close else ""
+        raise ValueError(f"there is no measure {name!r}{hint}; there are {', '.join(MEASURES)}, and every column")
+    return Measure(name, found, more)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What schemes or parameters are ranked by: a measure, or several with their weights."""
+
+    parts: tuple[tuple[Measure, float], ...]
+
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+        if len(self.parts) == 1:
+            return self.parts[0][0].name
+        return ",".join(f"{each.name}:{weight:g}" for each, weight in self.parts)
+
+    @property
+    def more(self) -> bool:
+        """Whether more of it is better."""
+        return len(self.parts) > 1 or self.parts[0][0].more
+
+    @property
+    def measures(self) -> list[Measure]:
+        """What it is made of."""
+        return [each for each, _ in self.parts]
+
+    def can_refer_to(self, rows: Sequence[Row]) -> bool:
+        """Whether these runs can be at one: all of them have finished, and no mean is zero."""
+        means = [each.values(rows).mean() for each in self.measures] if rows else [math.nan]
+        return len(self.parts) == 1 or all(0 < mean < math.inf for mean in means)
+
+    def values(self, rows: Sequence[Row], reference: Sequence[Row]) -> Floats:
+        """Of several runs; infinitely bad if a completion time has a share and the run has none.
+
+        That of several measures is a score: the weighted geometric mean of how many times better each measure is than
+        its mean over the reference's runs; the reference is at one. What it is relative to changes all scores by the
+        same factor, and so no order: to one of each unit if the reference has not finished.
+        """
+        if len(self.parts) == 1:
+            return self.parts[0][0].values(rows)
+        total = sum(weight for _, weight in self.parts)
+        refers = self.can_refer_to(reference)
+        logs, unfinished = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+        with np.errstate(divide="ignore"):
+            for each, weight in self.parts:
+                values = each.values(rows)
+                times = values / (each.values(reference).mean() if refers else 1.0)
+                logs += weight / total * np.log(times if each.more else 1 / times)
+                unfinished |= np.isinf(values)
+        scores: Floats = np.where(unfinished, -math.inf, np.exp(logs))
+        return scores
+
+    def format(self, mean: float, half: float = math.nan) -> str:
+        """A mean and half of its interval, without the unit."""
+        if math.isinf(mean):
+            return "unfinished"
+        if math.isnan(mean):
+            return "-"
+        if len(self.parts) == 1:
+            return format_interval(self.parts[0][0].shown_as, mean, half)
+        return format_number(mean) if math.isnan(half) else f"{format_number(mean)} ± {format_number(half, 2)}"
+
+    @property
+    def heading(self) -> str:
+        """Name and unit."""
+        return self.parts[0][0].heading if len(self.parts) == 1 else "score"
+
+    @property
+    def axis(self) -> Column:
+        """How to show it on an axis."""
+        if len(self.parts) == 1:
+            label, _, definition = self.parts[0][0].label.partition(": ")
+            how = column(self.parts[0][0].shown_as)
+            return Column(label, definition, how.unit, how.shown_as, how.scale)
+        return Column("Score", f"weighted geometric mean of how many times better than the default, {self.name}")
+
+
+def goal(text: str, experiment: Experiment) -> Goal:
+    """The goal that a text such as ``query-p99`` or ``query-p99:2,goodput`` means.
+
+    Raises:
+        ValueError: it means none, or it weighs what may be zero.
+
+    """
+    parts = []
+    for part in text.split(","):
+        name, colon, weight = part.partition(":")
+        try:
+            number = float(weight) if colon else 1.0
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            raise ValueError(f"{part!r}: a weight is a number above zero, such as query-p99:2,goodput:1")
+        parts.append((measure(name, experiment), number))
+    if len(parts) > 1:
+        for each, _ in parts:
+            if column(each.shown_as).unit in _MAYBE_NONE and each.column != "jain":
+                raise ValueError(f"{each.name} may be zero, so it has no share in a weighted goal; --keep can bound it")
+    return Goal(tuple(parts))
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A bound on a measure: at least, if more of it is better, else at most."""
+
+    text: str
+    """As it was asked for."""
+    measure: Measure
+    bound: float
+    relative: bool
+    """Whether the bound is a share of a reference and not a value."""
+
+    def limit(self, reference: float) -> float:
+        """The value that the bound is."""
+        return self.bound * reference if self.relative else self.bound
+
+    def margins(self, rows: Sequence[Row], reference: float) -> Floats:
+        """How far runs are on the good side of the bound."""
+        away = self.measure.values(rows) - self.limit(reference)
+        return away if self.measure.more else -away
+
+    def shown(self, reference: float) -> str:
+        """The bound as people read it."""
+        sign = "at least" if self.measure.more else "at most"
+        return f"{self.measure.name} {sign} {format_value(self.measure.shown_as, self.limit(reference))}"
+
+
+def keep(text: str, experiment: Experiment) -> Keep:
+    """The bound that a text such as ``goodput=90%``, ``timeout-ratio=1%`` or ``query-p99=500us`` means.
+
+    Raises:
+        ValueError: it means none.
+
+    """
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"{text!r} is not MEASURE=BOUND, such as goodput=90% or query-p99=500us")
+    bounded = measure(name, experiment)
+    value = value.strip()
+    found = quantity(float(value) if _is_number(value) else value)
+    unit = column(bounded.shown_as).unit
+    if found is not None:
+        number, own = found
+        if own == "ratio" and value.endswith("%") and not bounded.is_ratio:
+            return Keep(text, bounded, number, relative=True)
+        if own == "packets" and unit != "packets":
+            found = None
+        elif _UNITS.get(own, "") == unit or (not own and unit in ("1", "")):
+            return Keep(text, bounded, number, relative=False)
+    units = {"s": "a time such as 500us", "bit/s": "a rate such as 9Gbps", "packets": "packets such as 20pkt"}
+    wanted = units.get(unit, "a number")
+    also = "" if bounded.is_ratio else ", or a share such as 90%"
+    raise ValueError(f"{text!r}: {bounded.name} takes {'a share such as 1%' if bounded.is_ratio else wanted}{also}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,289 @@
+"""All systems on the same work, ranked regime by regime, from what ``fanin reproduce`` left.
+
+An experiment can be ranked if its file has an axis of variants ``system`` and a traffic group ``queries``; a group
+``background`` is optional. A regime is one combination of everything else that varies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fanin.choose.comparison import ranked
+from fanin.claims import ledger
+from fanin.claims.ledger import Standing
+from fanin.claims.record import Record
+from fanin.errors import ResultsError
+from fanin.numbers.stats import FEWEST, finite, mean_interval
+from fanin.numbers.summary import column, format_number
+from fanin.results.store import read_table
+from fanin.scenario import sections
+
+SYSTEM = "system"
+
+BACKGROUND = "background"
+
+CRITERION = "groups.queries.goodput_bps"
+"""What ranks are by. Rounds are barrier-synchronised, so this is work over the time until the last query is complete;
+unlike a completion time it exists for runs that end before that."""
+
+MEASURES = {
+    CRITERION: "query goodput",
+    "query_p50_s": "query p50",
+    "query_p99_s": "query p99",
+    "timeouts": "timeouts",
+    "groups.background.goodput_bps": "background",
+    "groups.queries.jain": "Jain",
+    "queue_mean_packets": "queue, mean",
+    "queue_p99_packets": "queue, p99",
+}
+"""Column of the table of runs -> its short name."""
+
+DEFINITIONS = {
+    "query_p50_s": "Query completion time, median: nearest rank over the queries of a run",
+    "timeouts": "Retransmission timeouts of a run: SYNs included",
+}
+"""Definitions that no other module has."""
+
+LEAST = 0.01
+"""A system that is better by a smaller share than this ties: nobody chooses a remedy for it."""
+
+UNFINISHED = "groups.queries.incomplete"
+
+
+@dataclass(frozen=True)
+class Value:
+    """Mean over the seeds and half of its 95 % interval; not a number where there is none."""
+
+    mean: float
+    half: float
+
+    def shown(self, measure: str) -> str:
+        """As people read it, in the unit of the measure's heading."""
+        if math.isnan(self.mean):
+            return ledger.NONE
+        scale = column(measure).scale
+        half = "" if math.isnan(self.half) else f" ± {format_number(self.half * scale, 2)}"
+        return f"{format_number(self.mean * scale, 3)}{half}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One system in one regime."""
+
+    system: str
+    rank: int | None
+    """One more than the number of systems that are better by more than chance; ``None`` if it is undecided."""
+    values: dict[str, Value]
+    share: float
+    """Its query goodput over that of the best."""
+    unfinished: int
+    """Answers that were not complete when the run ended, over all seeds."""
+    seeds: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, which knows no NaN."""
+        values = {name: {"mean": finite(value.mean), "half": finite(value.half)} for name, value in self.values.items()}
+        return {
+            "system": self.system,
+            "rank": self.rank,
+            "share_of_best": finite(self.share),
+            "unfinished": self.unfinished,
+            "seeds": self.seeds,
+            "measures": values,
+        }
+
+
+@dataclass(frozen=True)
+class Regime:
+    """One combination of what varies, and the systems in it, the best first."""
+
+    where: dict[str, Any]
+    places: list[Place]
+
+    @property
+    def best(self) -> list[Place]:
+        """Those that nobody beats by more than the seeds' chance."""
+        return [place for place in self.places if place.rank == 1]
+
+    def of(self, system: str) -> Place:
+        """A system's place."""
+        return next(place for place in self.places if place.system == system)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"regime": self.where, "places": [place.as_dict() for place in self.places]}
+
+
+@dataclass(frozen=True)
+class Overall:
+    """One system over several regimes."""
+
+    system: str
+    share: float
+    """Geometric mean of its query goodput over that of the best."""
+    worst: float
+    first: int
+    """Regimes in which nobody beats it."""
+    regimes: int
+    finished: int
+    """Regimes in which it completed all that was asked, with every seed."""
+    background: float
+    """Goodput of the background flows, mean over the regimes; not a number if they have none."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """An experiment's regimes."""
+
+    standing: Standing
+    record: Record
+    axes: list[str]
+    """What tells the regimes apart; the last is the number of senders or the like."""
+    systems: list[str]
+    """In the order of the file; the first is the reference."""
+    regimes: list[Regime]
+
+    def values(self, axis: str) -> list[Any]:
+        """The values of an axis, in their order."""
+        return list(dict.fromkeys(regime.where[axis] for regime in self.regimes))
+
+    def matching(self, axis: str, value: object) -> list[Regime]:
+        """The regimes with this value."""
+        return [each for each in self.regimes if each.where[axis] == value]
+
+
+def read(out: Path | str, name: str = "cross") -> tuple[list[Ranking], list[Standing]]:
+    """The rankings of all experiments of a folder of experiments, or of one, that were run; and those that were not.
+
+    Args:
+        out: Results folder.
+        name: Folder such as ``cross``, or experiment.
+
+    Raises:
+        NotFoundError: there is no experiment of that name.
+        ResultsError: none was run, or none has systems to rank.
+
+    """
+    chosen = ledger.chosen(ledger.standings(out), name)
+    found = [ranking for each in chosen if each.record and (ranking := _ranking(each, each.record))]
+    missing = [each for each in chosen if each.record is None]
+    if not found:
+        raise ResultsError(f"{out}: nothing to rank yet; run fanin reproduce {name}")
+    return found, missing
+
+
+def _ranking(standing: Standing, record: Record) -> Ranking | None:
+    document = sections.parse(record.source, record.file)
+    axes = list(dict.fromkeys(variant.axis for variant in document.variant))
+    if SYSTEM not in axes:
+        return None
+    sweep = document.sweep
+    follow = {name for names in sweep.zip_ for name in names[1:]} if sweep else set()
+    variables = [name for name, values in sweep.variables.items() if len(values) > 1] if sweep else []
+    axes = [axis for axis in axes if axis != SYSTEM] + [name for name in variables if name not in follow]
+    frame = read_table(standing.folder / "runs.parquet")
+    if missing := [name for name in (CRITERION, *axes) if name not in frame.columns]:
+        raise ResultsError(f"{standing.folder}: its runs have no {missing[0]}, so they cannot be ranked")
+    systems = list(dict.fromkeys(frame[SYSTEM]))
+    groups = frame.partition_by(axes, as_dict=True, maintain_order=True)
+    regimes = [Regime(dict(zip(axes, key, strict=True)), rank(group)) for key, group in groups.items()]
+    return Ranking(standing, record, axes, systems, regimes)
+
+
+def rank(runs: pl.DataFrame) -> list[Place]:
+    """Systems by the mean of the criterion, the best first, ranked as :func:`fanin.choose.comparison.ranked` does.
+
+    Systems that differ by less than :data:`LEAST` tie. Where there are too few seeds for an interval the means decide.
+
+    Args:
+        runs: The runs of one regime, one row per system and seed.
+
+    """
+    every = {
+        str(key[0]): group for key, group in runs.partition_by([SYSTEM], as_dict=True, maintain_order=True).items()
+    }
+    values = {system: {name: _value(group, name) for name in MEASURES} for system, group in every.items()}
+    seeds = {
+        system: dict(group.select("seed", CRITERION).fill_null(math.nan).iter_rows()) for system, group in every.items()
+    }
+    order = ranked(seeds, more=True, least=LEAST)
+    best = order[0].value[0]
+    told = all(len(of) >= FEWEST for of in seeds.values())
+    return [
+        Place(
+            each.name,
+            each.rank if told else place,
+            values[each.name],
+            each.value[0] / best if best else math.nan,
+            int(every[each.name][UNFINISHED].sum()) if UNFINISHED in every[each.name].columns else 0,
+            len(every[each.name]),
+        )
+        for place, each in enumerate(order, start=1)
+    ]
+
+
+def _value(runs: pl.DataFrame, name: str) -> Value:
+    """Mean and interval of a column; none if a seed has no value, such as a percentile of nothing."""
+    values = runs[name] if name in runs.columns else None
+    if values is None or values.null_count() or not len(values):
+        return Value(math.nan, math.nan)
+    return Value(*mean_interval(values.cast(pl.Float64).to_numpy()))
+
+
+def front(every: list[Overall]) -> list[Overall]:
+    """Those of which no other has a larger share and leaves more to the background flows."""
+    return [
+        each
+        for each in every
+        if not any(
+            other.share >= each.share and other.background >= each.background and other is not each for other in every
+        )
+    ]
+
+
+def overall(regimes: Iterable[Regime]) -> list[Overall]:
+    """Systems over several regimes, the best first."""
+    every = list(regimes)
+    places: dict[str, list[Place]] = {}
+    for regime in every:
+        for place in regime.places:
+            places.setdefault(place.system, []).append(place)
+    found = []
+    for system, of in places.items():
+        shares = np.array([place.share for place in of])
+        background = [place.values["groups.background.goodput_bps"].mean for place in of]
+        found.append(
+            Overall(
+                system,
+                float(np.exp(np.log(shares).mean())) if (shares > 0).all() else 0.0,
+                float(shares.min()),
+                sum(place.rank == 1 for place in of),
+                len(of),
+                sum(not place.unfinished for place in of),
+                float(np.mean(background)),
+            )
+        )
+    return sorted(found, key=lambda each: -each.share)
+
+
+def heading(measure: str) -> str:
+    """Short name and unit of a measure."""
+    unit = column(measure).shown_as
+    return f"{MEASURES[measure]} ({unit})" if unit else MEASURES[measure]
+
+
+def definition(measure: str) -> str:
+    """What a measure is, among others of the same name."""
+    return column(measure, DEFINITIONS.get(measure)).full
+
+
+def axis_name(axis: str) -> str:
+    """An axis as people read it: ``senders`` for ``traffic.queries.senders``."""
+    return axis.rpartition(".")[2]

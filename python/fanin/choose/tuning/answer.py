@@ -1,0 +1,99 @@
+"""What a study comes to: its trials, those that nothing beats, and these again with fresh seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fanin.choose.comparison import Estimate
+from fanin.choose.goals import Goal
+from fanin.choose.tuning.space import Values
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Values that were tried, and what came of them with the seeds of the search."""
+
+    values: Values
+    goals: list[float]
+    """Mean of each goal."""
+    kept: bool
+    """Whether the means keep all bounds."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The default, or values that the search found best, with fresh seeds."""
+
+    values: Values | None
+    """``None`` is the scenario as it is."""
+    goals: list[tuple[float, float]]
+    """Mean of each goal, and half of its 95 % interval."""
+    differences: list[Estimate | None]
+    """How each goal differs from the default's, seed by seed."""
+    keeps: list[tuple[float, float]]
+    """The measure of each bound."""
+    broken: list[str]
+    """The bounds that the means do not keep."""
+    unscored: list[str]
+    """Weighted goals that are relative to one of each unit, as the default has no mean of every measure."""
+
+    def verdict(self, place: int, goal: Goal) -> str:
+        """What the difference of a goal to the default's comes to."""
+        found = self.differences[place]
+        if found is None:
+            return "unfinished" if math.isinf(self.goals[place][0]) else "finishes"
+        if math.isnan(found.difference_half):
+            return "not comparable"
+        if not found.differs:
+            return "no significant difference"
+        return "better" if (found.difference > 0) == goal.more else "worse"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search came to."""
+
+    trials: list[Trial]
+    failed: list[str]
+    """Errors of trials that failed."""
+    default: Checked
+    best: list[Checked]
+    """The best for one goal, those of the Pareto front for several; none if no trial keeps the bounds."""
+
+
+def front(trials: Sequence[Trial], goals: Sequence[Goal]) -> list[Trial]:
+    """Of the trials that keep the bounds those that no other beats: the best for one goal, else the Pareto front."""
+    signs = np.array([-1.0 if goal.more else 1.0 for goal in goals])
+    kept = {tuple(each.goals): each for each in reversed(trials) if each.kept and np.isfinite(each.goals).all()}
+    costs = {key: signs * np.array(key) for key in kept}
+
+    def beaten(key: tuple[float, ...]) -> bool:
+        own = costs[key]
+        return any((other <= own).all() and (other < own).any() for other in costs.values())
+
+    return sorted((kept[key] for key in kept if not beaten(key)), key=lambda each: each.goals)
+
+
+def some(trials: list[Trial], most: int = 8) -> list[Trial]:
+    """At most so many, evenly over the front."""
+    places = np.linspace(0, len(trials) - 1, min(len(trials), most)).round().astype(int)
+    return [trials[place] for place in places]
+
+
+def snippet(values: Values) -> str:
+    """The values as a scenario file has them; those of groups, which go by their names, as options."""
+    sections: dict[str, list[str]] = {}
+    options = []
+    for path, value in values.items():
+        section, _, key = path.rpartition(".")
+        if section.split(".")[0] in ("traffic", "fault"):
+            options.append(f"# --set {path}={value}")
+            continue
+        plain = value if not isinstance(value, bool) else str(value).lower()
+        sections.setdefault(section, []).append(f"{key} = " + (f'"{value}"' if isinstance(value, str) else str(plain)))
+    parts = ["\n".join((f"[{section}]", *lines)) for section, lines in sections.items()]
+    return "\n\n".join([*parts, *options]) + "\n"

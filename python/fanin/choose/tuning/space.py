@@ -1,0 +1,110 @@
+"""What a study varies: ranges and lists of scenario values, as Optuna draws from them and as a file writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from fanin.errors import NotFoundError
+from fanin.run.experiment import Experiment
+from fanin.scenario import catalogue
+from fanin.scenario.format.values import COUNTED, Range, Scalar, parse_range, parse_values
+
+_WIDE = 8
+"""A range of which the last is so many times the first is searched by ratios."""
+
+Values = dict[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter to tune: a range, or a list of values."""
+
+    path: str
+    span: Range | None
+    choices: tuple[Scalar, ...] = ()
+    whole: bool = False
+
+    def distribution(self, optuna: ModuleType) -> object:
+        """What Optuna draws from: numbers, or the places of a list's values."""
+        if self.span is None:
+            return optuna.distributions.IntDistribution(0, len(self.choices) - 1)
+        first, last = self.span.first, self.span.last
+        log = first > 0 and last >= _WIDE * first
+        if self.whole:
+            return optuna.distributions.IntDistribution(int(first), int(last), log=log)
+        return optuna.distributions.FloatDistribution(float(first), float(last), log=log)
+
+    def value(self, drawn: float) -> Scalar:
+        """A drawn number as the scenario file would write it, to three digits."""
+        if self.span is None:
+            return self.choices[int(drawn)]
+        if self.whole:
+            return self.span.shown(int(drawn))
+        rounded = float(f"{drawn:.3g}")
+        return self.span.shown(min(max(rounded, float(self.span.first)), float(self.span.last)))
+
+    def drawn(self, value: str) -> float | None:
+        """The number that a value of the scenario would be; ``None`` if it is none of the range or list."""
+        if self.span is None:
+            shown = [str(each) for each in self.choices]
+            return shown.index(value) if value in shown else None
+        point = parse_range(f"{value}..{value}")
+        if point is None or point.unit != self.span.unit or not self.span.first <= point.first <= self.span.last:
+            return None
+        return int(point.first) if self.whole else float(point.first)
+
+    @property
+    def every(self) -> list[float] | None:
+        """All numbers that may be drawn, if they can be counted."""
+        if self.span is None:
+            return [float(place) for place in range(len(self.choices))]
+        return [float(each) for each in range(int(self.span.first), int(self.span.last) + 1)] if self.whole else None
+
+
+def param(text: str, experiment: Experiment) -> Param:
+    """The parameter that a text such as ``scheme.dctcp.mark-threshold=5pkt..80pkt`` means.
+
+    Raises:
+        ValueError: it means none.
+        ScenarioError: the scenario has no such value; the nearest is named.
+
+    """
+    path, equals, values = text.partition("=")
+    path = path.strip()
+    if not equals or not path or not values.strip():
+        raise ValueError(f"{text!r} is not PATH=FIRST..LAST, such as scheme.dctcp.g=1/64..1/4")
+    span = parse_range(values)
+    if span is None or span.step is not None:
+        choices = parse_values(values)
+        if len(choices) < 2:
+            raise ValueError(f"{path} has one value only; --set sets it")
+        found = Param(path, None, tuple(choices))
+    elif span.first >= span.last:
+        raise ValueError(f"{path}: {span} is an empty range: it goes upwards")
+    else:
+        counted = span.unit in COUNTED or (not span.unit and _is_whole(path, experiment))
+        found = Param(path, span, whole=span.is_whole and counted)
+    for value in (span.shown(span.first), span.shown(span.last)) if found.span and span else found.choices:
+        experiment.check_settings([(path, str(value))])
+    return found
+
+
+def _is_whole(path: str, experiment: Experiment) -> bool:
+    section, _, rest = path.partition(".")
+    name, _, key = rest.partition(".")
+    kinds = {group["name"]: group["kind"] for group in experiment.resolved()["traffic"]}
+    known = f"traffic.{kinds[name]}.{key}" if section == "traffic" and name in kinds else path
+    try:
+        return str(catalogue.explain(known).get("takes")) == "whole number"
+    except NotFoundError:
+        return False
+
+
+def unused(params: Sequence[Param], experiment: Experiment) -> str | None:
+    """The scheme whose parameters are to be tuned, if nothing in the scenario uses it."""
+    resolved = experiment.resolved()
+    used = {resolved["transport"]["scheme"], *(group["scheme"] for group in resolved["traffic"])}
+    tuned = [each.path.split(".")[1] for each in params if each.path.startswith("scheme.")]
+    return next((scheme for scheme in tuned if scheme not in used), None)

@@ -1,0 +1,1 @@
+"""What became of the papers' claims: judgements, records and the ledger."""

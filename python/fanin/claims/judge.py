@@ -1,0 +1,242 @@
+"""Verdicts on the published claims of an experiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from fanin.claims.measures import POINTS, number
+from fanin.errors import FaninError
+from fanin.numbers.stats import FEWEST, Floats, finite, mean_interval
+from fanin.numbers.summary import format_quantity, format_value
+from fanin.results.columns import Filter, filtered
+from fanin.scenario.format.base import Where
+from fanin.scenario.format.claim import Claim, Measure
+
+Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
+"""The last one is a quick look's that has no run of what the claim is about."""
+
+_NAMES: dict[Measure, str] = {
+    "mean": "mean",
+    "max": "largest",
+    "min": "smallest",
+    "first-at-least": "first point at the level",
+    "first-at-most": "first point at the level",
+    "collapse-point": "collapse point",
+    "trend": "Kendall's tau (1 always rises, -1 always falls)",
+    "wins": "share of points where no rival is better",
+    "order": "share of pairs in the claimed order",
+}
+"""Measure -> what its number is, as people read it."""
+
+_RESAMPLES = 1000
+
+_Indices = np.ndarray[tuple[int], np.dtype[np.intp]]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of a claim."""
+
+    claim: Claim
+    value: float
+    """The measured number; infinite for a point that the sweep never reaches."""
+    low: float
+    high: float
+    """95 % interval of ``value`` over the seeds."""
+    verdict: Verdict
+    reach: float = math.inf
+    """Largest x that was measured."""
+    provisional: bool = False
+    """Whether this is a quick look, with fewer runs than the explanation is about."""
+    label: str = ""
+    """What the claim's y is called; its name if nothing is given."""
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is."""
+        if self.verdict == "not judged":
+            return "a quick look has no run of it"
+        sentence = f"{self._found()}; accepted {self.span(*self.claim.accept)} ({self.claim.why}){self._doubt()}"
+        if self.verdict == "reproduced":
+            return sentence
+        explanation = self.claim.explanation or "no explanation is written yet"
+        written = "explanation written for the full run: " if self.provisional and self.claim.explanation else ""
+        return f"{sentence}: {written}{explanation}"
+
+    def _found(self) -> str:
+        if math.isinf(self.value) and self._is_point:
+            what = "no collapse" if self.claim.measure == "collapse-point" else "level not reached"
+            return f"{what} up to {self.show(self.reach)}"
+        return "- (undefined)" if math.isnan(self.value) else self.show(self.value)
+
+    def _doubt(self) -> str:
+        """A remark when other seeds might have given another answer."""
+        lowest, highest = self.claim.accept
+        if math.isnan(self.low) or math.isnan(self.value):
+            return ""
+        if lowest <= self.value <= highest:
+            crosses = self.low < lowest or self.high > highest
+            return "; the 95 % interval reaches beyond the accepted range" if crosses else ""
+        overlaps = self.low <= highest and self.high >= lowest
+        return "; the 95 % interval reaches into the accepted range" if overlaps else ""
+
+    @property
+    def _is_point(self) -> bool:
+        """Whether the number is a place on the claim's x axis."""
+        return self.claim.measure in POINTS and self.claim.over is None and self.claim.minus is None
+
+    @property
+    def published(self) -> str:
+        """The paper's number as people read it, or its words."""
+        published = self.claim.published
+        return "-" if published is None else published if isinstance(published, str) else self.show(published)
+
+    @property
+    def quantity(self) -> str:
+        """What the number is: the measure and of what, and whose number divides it or is taken from it."""
+        claim = self.claim
+        name = f"{_NAMES[claim.measure]}: {self.label or claim.y}"
+        if claim.over is not None:
+            return f"{name}, over that of {self._apart(claim.over)}"
+        return f"{name}, less that of {self._apart(claim.minus)}" if claim.minus is not None else name
+
+    def _apart(self, other: Where) -> str:
+        """What tells other runs from the claim's own."""
+        differs = [name for name, values in other.items() if self.claim.where.get(name) != values]
+        values = [(name, value) for name in differs for value in other[name]]
+        words = [value if isinstance(value, str) else format_quantity(name, value) for name, value in values]
+        return ", ".join(words) or "other runs"
+
+    def show(self, value: float) -> str:
+        """A value of the claim's measure as people read it."""
+        if math.isnan(value):
+            return "-"
+        if math.isinf(value):
+            return "never" if self._is_point else "infinite"
+        if self._is_point:
+            return format_quantity(self.claim.axis, value)
+        claim = self.claim
+        if claim.rivals:
+            return format_value("share_ratio", value)
+        plain = claim.over is not None or claim.measure == "trend"
+        return format_value(("" if plain else claim.axis if claim.measure in POINTS else claim.y), value)
+
+    def span(self, low: float, high: float) -> str:
+        """A range of such values."""
+        if math.isnan(low) or math.isnan(high):
+            return "-"
+        first, last = self.show(low), self.show(high)
+        if low == -math.inf:
+            return f"at most {last}"
+        if low == high or math.isinf(low):
+            return first
+        if math.isinf(high):
+            return f"from {first} on, or never" if self._is_point else f"at least {first}"
+        number, _, unit = last.partition(" ")
+        return f"{first.removesuffix(f' {unit}') if unit else first} to {number} {unit}".rstrip()
+
+    def as_dict(self) -> dict[str, object]:
+        """The judgement for ``--json``; an infinite value is ``null``."""
+        return {
+            "id": self.claim.id,
+            "says": self.claim.says,
+            "reading": self.claim.reading,
+            "added": self.claim.added,
+            "measure": self.claim.measure,
+            "x": self.claim.axis,
+            "y": self.claim.y,
+            "published": self.claim.published,
+            "value": finite(self.value),
+            "interval": ends(self.low, self.high),
+            "accept": [finite(bound) for bound in self.claim.accept],
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "note": self.claim.note,
+        }
+
+
+def ends(low: float | None, high: float | None) -> list[float | None] | None:
+    """An interval for ``--json``: ``None`` if there is none, and an infinite end ``None``."""
+    found = [finite(low), finite(high)]
+    return None if found == [None, None] else found
+
+
+def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:
+    """Measures the claim on a table with a row per run, or per run and x, and a ``seed`` column; and compares.
+
+    Args:
+        claim: What to measure.
+        runs: On what.
+        provisional: Whether the runs are but some of those that the claim's explanation is about.
+        label: What the claim's y is called.
+
+    Raises:
+        FaninError: a column of the claim does not exist, or no run matches it.
+
+    """
+    sets = [claim.where, *(each for each in (claim.over, claim.minus) if each is not None), *claim.rivals]
+    curves = [_curves(claim, runs, where) for where in sets]
+    if any(not len(x) for x, _ in curves):
+        if not provisional:
+            where = next(where for where, (x, _) in zip(sets, curves, strict=True) if not len(x))
+            raise FaninError(f"claim {claim.id}: no run matches {dict(where)} at {claim.at or 'any ' + claim.axis}")
+        return Judgement(claim, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label)
+
+    def value_of(rows: _Indices) -> float:
+        return number(claim, [(x, y[rows].mean(axis=0)) for x, y in curves])
+
+    seeds = min(len(y) for _, y in curves)
+    value = value_of(np.arange(seeds))
+    if claim.measure == "mean" and len(curves) == 1:
+        half = mean_interval(curves[0][1].mean(axis=1))[1]
+        low, high = value - half, value + half
+    else:
+        low, high = _bootstrap(value_of, seeds)
+    reach = max(float(x.max()) for x, _ in curves)
+    return Judgement(claim, value, low, high, _verdict(claim, value, (low, high)), reach, provisional, label)
+
+
+def _curves(claim: Claim, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:
+    """Sorted x, and y with one row per seed and one column per x; empty if nothing matches."""
+    y = claim.y.partition(".")[2] if claim.table else claim.y
+    if runs.is_empty():
+        return np.empty(0), np.empty((0, 0))
+    for name in (claim.axis, y, *where):
+        if name not in runs.columns:
+            raise FaninError(f"claim {claim.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")
+    x = pl.col(claim.axis).cast(pl.Float64)
+    chosen = filtered(runs, where).with_columns(x)
+    if claim.at is not None:
+        chosen = chosen.filter(x.is_in(claim.at))
+    if claim.between is not None:
+        chosen = chosen.filter(x >= claim.between[0], x <= claim.between[1])
+    if chosen.is_empty():
+        return np.empty(0), np.empty((0, 0))
+    table = chosen.pivot(on="seed", index=claim.axis, values=y, aggregate_function="mean").sort(claim.axis).drop_nulls()
+    return table[claim.axis].to_numpy(), table.drop(claim.axis).cast(pl.Float64).to_numpy().T
+
+
+def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:
+    """95 % percentile interval of the number when the seeds are drawn again with replacement."""
+    if seeds < FEWEST:
+        return math.nan, math.nan
+    generator = np.random.Generator(np.random.PCG64(1))
+    draws = generator.integers(0, seeds, size=(_RESAMPLES, seeds))
+    values = np.sort([value_of(draw) for draw in draws])
+    return float(values[int(0.025 * _RESAMPLES)]), float(values[int(0.975 * _RESAMPLES) - 1])
+
+
+def _verdict(claim: Claim, value: float, interval: tuple[float, float]) -> Verdict:
+    if claim.accept[0] <= value <= claim.accept[1]:
+        return "reproduced"
+    # An effect that other seeds might not show at all has no direction.
+    spread = [value, *(end for end in interval if not math.isnan(end))]
+    if claim.direction is not None and claim.direction[0] <= min(spread) and max(spread) <= claim.direction[1]:
+        return "direction only"
+    return "not reproduced"

@@ -1,0 +1,86 @@
+"""What a claim may measure on curves: each measure turns curves into one number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from fanin.numbers.stats import Floats
+from fanin.scenario.format.claim import Claim
+
+Curve = tuple[Floats, Floats]
+"""Sorted x, and the mean of y over the seeds."""
+
+
+def number(claim: Claim, curves: list[Curve]) -> float:
+    """The claim's number: of its own curve first, then of those of ``over``, ``minus`` or ``rivals``."""
+    if claim.measure == "wins":
+        return _wins(claim, curves)
+    if claim.measure == "order":
+        return _order(claim, curves)
+    values = [_MEASURES[claim.measure](claim, *curve) for curve in curves]
+    if claim.over is not None:
+        return _divide(*values)
+    return values[0] - values[1] if claim.minus is not None else values[0]
+
+
+def _collapse_point(_: Claim, x: Floats, y: Floats) -> float:
+    """Smallest x whose y is below half of the best at smaller x, and stays below."""
+    for index in range(1, len(x)):
+        if (y[index:] < y[:index].max() / 2).all():
+            return float(x[index])
+    return math.inf
+
+
+def _first(reached: np.ndarray[tuple[int], np.dtype[np.bool_]], x: Floats) -> float:
+    found = np.flatnonzero(reached)
+    return float(x[found[0]]) if len(found) else math.inf
+
+
+def _trend(_: Claim, x: Floats, y: Floats) -> float:
+    """Kendall's tau-a: the share of pairs of places where y rises with x less that where it falls."""
+    if len(x) < 2:
+        return math.nan
+    above = np.triu_indices(len(y), 1)
+    return float(np.sign(y[above[1]] - y[above[0]]).mean())
+
+
+def _wins(claim: Claim, curves: list[Curve]) -> float:
+    """Share of the places at which no rival is better."""
+    common = np.array(sorted(set.intersection(*(set(x.tolist()) for x, _ in curves))))
+    if not len(common):
+        return math.nan
+    sign = 1.0 if claim.better == "high" else -1.0
+    own, *others = [sign * y[np.isin(x, common)] for x, y in curves]
+    return float((own >= np.max(others, axis=0)).mean())
+
+
+def _order(claim: Claim, curves: list[Curve]) -> float:
+    """Share of the pairs of cases whose means over x are in the order of the claim, the better one first."""
+    sign = 1.0 if claim.better == "high" else -1.0
+    means = [sign * float(y.mean()) for _, y in curves]
+    pairs = [means[first] > means[second] for second in range(len(means)) for first in range(second)]
+    return sum(pairs) / len(pairs)
+
+
+_MEASURES: dict[str, Callable[[Claim, Floats, Floats], float]] = {
+    "mean": lambda _, x, y: float(y.mean()),
+    "max": lambda _, x, y: float(y.max()),
+    "min": lambda _, x, y: float(y.min()),
+    "first-at-least": lambda claim, x, y: _first(y >= (claim.level or 0.0), x),
+    "first-at-most": lambda claim, x, y: _first(y <= (claim.level or 0.0), x),
+    "collapse-point": _collapse_point,
+    "trend": _trend,
+}
+"""Measures of one curve."""
+
+POINTS = ("collapse-point", "first-at-least", "first-at-most")
+"""Measures whose number is a place on the x axis."""
+
+
+def _divide(value: float, by: float) -> float:
+    if by == 0 or math.isinf(by):
+        return math.nan if math.isinf(value) or value == 0 else (math.inf if by == 0 else 0.0)
+    return value / by

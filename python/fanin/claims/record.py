@@ -1,0 +1,319 @@
+"""What ``fanin reproduce`` leaves of an experiment for those who look later: the verdicts, and all that they rest on.
+
+``results/<experiment>/claims.json`` is one file, written whole or not at all. The claims ledger, the list of
+experiments and the HTML report read it, and simulate nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+import fanin
+from fanin.claims.judge import Judgement
+from fanin.errors import ResultsError
+from fanin.results.files import write_whole
+from fanin.results.store import provenance
+from fanin.run.experiment import Experiment
+from fanin.run.sweep import Runs, points
+from fanin.scenario import library
+from fanin.scenario.format.plot import Plot
+from fanin.show import plots
+
+NAME = "claims.json"
+
+FORMAT: Literal[2] = 2
+"""Raised whenever a field changes its meaning: a record of another format is stale."""
+
+
+_TOTALS = ("events", "packet_hops", "wall_s")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Shown(_Part):
+    """Numbers of a claim as people read them."""
+
+    published: str
+    value: str
+    interval: str
+    accept: str
+    quantity: str = ""
+    """What the number is: a mean, a ratio, Kendall's tau; records of before it was kept have none."""
+
+
+class Judged(_Part):
+    """A claim and what became of it; an infinite number is ``None``."""
+
+    id: str
+    says: str
+    reading: str = ""
+    """Reading of the paper that it is judged under, where there are several."""
+    added: str = ""
+    """What had been seen when the claim, its range or its reading was written."""
+    measure: str
+    published: float | str | None
+    value: float | None
+    interval: tuple[float | None, float | None]
+    accept: tuple[float | None, float | None]
+    verdict: str
+    reason: str
+    note: str = ""
+    shown: Shown
+
+
+class Drawn(_Part):
+    """A plot and its files, which stand beside the record."""
+
+    name: str
+    kind: str = "line"
+    title: str
+    note: str = ""
+    x_label: str
+    y_label: str
+    x_scale: float = 1.0
+    """What is shown, divided by what the CSV has."""
+    y_scale: float = 1.0
+    lines: list[str] = []
+    """As the legend and the CSV name them."""
+    marks: list[str] = []
+    """What the paper's marks are called."""
+    files: list[str]
+
+
+class Work(_Part):
+    """The runs behind the verdicts: how many, of what, made where and by what."""
+
+    runs: int
+    of: int
+    """Runs that the experiment's file asks for."""
+    seeds: list[int]
+    engine_version: str
+    fanin_version: str
+    python_version: str
+    git_commits: list[str]
+    machines: list[str]
+    hosts: list[str]
+    first: str | None
+    """When the first of the runs finished, and the last."""
+    last: str | None
+    each: dict[str, tuple[int, int, float]]
+    """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
+
+
+class Record(_Part):
+    """One reproduced experiment."""
+
+    format: Literal[2]
+    experiment: str
+    paper: str
+    figure: str
+    title: str
+    description: str
+    runs_of: str
+    """Experiment whose runs these are; its own name, mostly."""
+    file: str
+    digest: str
+    """Of the experiment file as read; another one now means that the record is stale."""
+    source: str
+    """The experiment file."""
+    scenario: dict[str, Any]
+    """The sweep's base point with every default filled in."""
+    varied: dict[str, list[str]]
+    """What the sweep varies, and over which values."""
+    command: str
+    quick: bool
+    work: Work
+    measured: bool = False
+    """Whether a program was measured, on the machine of ``work``; else the runs were simulated."""
+    warnings: list[str]
+    plots: list[Drawn]
+    claims: list[Judged]
+
+
+def digest(experiment: Experiment) -> str:
+    """Fingerprint of what an experiment's file says; comments and spaces do not count."""
+    texts = [tomllib.loads(text) for text in experiment.texts]
+    said = json.dumps([texts, experiment.overrides], sort_keys=True, default=str)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def command(
+    experiment: Experiment, *, quick: bool = False, seeds: list[int] | None = None, out: str = "results"
+) -> str:
+    """The command that runs an experiment, as one types it."""
+    known = experiment.name in library.experiments()
+    words = ["fanin", "reproduce", experiment.name if known else str(experiment.path)]
+    words += ["--quick"] if quick else []
+    if seeds and seeds != experiment.seeds and not quick:
+        words += ["--seeds", ranges(seeds)]
+    words += [] if out == "results" else ["--out", out]
+    return shlex.join(words)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Whole numbers in the shortest form that ``--seeds`` takes: ``1..10,15``."""
+    found: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}..{last}" for first, last in found)
+
+
+def make(
+    runs: Runs,
+    judgements: list[Judgement],
+    drawn: list[Drawn],
+    warnings: list[str],
+    out: Path | str,
+    *,
+    quick: bool,
+) -> Record:
+    """The record of an experiment's finished runs."""
+    experiment = runs.experiment
+    document = experiment.document
+    work = _work(runs)
+    return Record(
+        format=FORMAT,
+        experiment=experiment.name,
+        paper=document.paper,
+        figure=document.figure,
+        title=document.title,
+        description=document.description,
+        runs_of=document.runs_of or experiment.name,
+        file=str(experiment.path),
+        digest=digest(experiment),
+        source=experiment.text,
+        scenario=experiment.resolved() if experiment.needs_network else {},
+        varied=_varied(experiment),
+        command=command(experiment, quick=quick, seeds=work.seeds, out=str(out)),
+        quick=quick,
+        work=work,
+        measured=document.benchmark is not None,
+        warnings=warnings,
+        plots=drawn,
+        claims=[_judged(judgement, _where(work) if document.benchmark else "") for judgement in judgements],
+    )
+
+
+def _where(work: Work) -> str:
+    """Where and when a program was measured, as a claim's reason says it."""
+    when = f", {work.last.replace('T', ' ').replace('Z', ' UTC')}" if work.last else ""
+    return f"; measured on {'; '.join(work.machines)}{when}"
+
+
+def _judged(judgement: Judgement, where: str) -> Judged:
+    claim, show = judgement.claim, judgement.show
+    shown = Shown(
+        published=judgement.published,
+        value=show(judgement.value),
+        interval=judgement.span(judgement.low, judgement.high),
+        accept=judgement.span(*claim.accept),
+        quantity=judgement.quantity,
+    )
+    found = judgement.as_dict()
+    interval = found["interval"] or (None, None)
+    return Judged.model_validate({**found, "interval": interval, "reason": f"{found['reason']}{where}", "shown": shown})
+
+
+def _varied(experiment: Experiment) -> dict[str, list[str]]:
+    """The labels of the variants by axis, and the values of the sweep's variables by path."""
+    return experiment.labels | {
+        path: [str(value) for value in values] for path, values in experiment.sweep.variables.items()
+    }
+
+
+def _work(runs: Runs) -> Work:
+    manifests = [{**provenance(), **({} if run.stored is None else run.stored.manifest)} for _, run in runs]
+    finished = sorted(manifest["finished"] for manifest in manifests if manifest.get("finished"))
+
+    def every(key: str) -> list[str]:
+        return sorted({str(manifest[key]) for manifest in manifests if manifest.get(key)})
+
+    return Work(
+        runs=len(runs),
+        of=len(points(runs.experiment)),
+        seeds=sorted({point.seed for point, _ in runs}),
+        engine_version=provenance()["engine_version"],
+        fanin_version=fanin.__version__,
+        python_version=", ".join(every("python_version")),
+        git_commits=[commit[:12] for commit in every("git_commit")],
+        machines=sorted({f"{manifest['platform']}, {manifest['cpus']} cores" for manifest in manifests}),
+        hosts=every("host"),
+        first=finished[0] if finished else None,
+        last=finished[-1] if finished else None,
+        each={run.run_id: tuple(run.summary.get(total, 0) for total in _TOTALS) for _, run in runs},
+    )
+
+
+def drawn(plot: Plot, shown: plots.Drawn | None, files: list[Path]) -> Drawn:
+    """What to keep of a plot: its labels, its lines' names and its files; of a diagram its files."""
+    names = [path.name for path in files]
+    if shown is None:
+        return Drawn(
+            name=plot.name, kind=plot.kind, title=plot.title, note=plot.note, x_label="", y_label="", files=names
+        )
+    return Drawn(
+        name=plot.name,
+        kind=plot.kind,
+        title=plot.title or shown.y.label,
+        note=plot.note,
+        x_label=shown.x.axis(plot.x_label).replace("\n", ": "),
+        y_label=shown.y.axis(plot.y_label).replace("\n", ": "),
+        x_scale=shown.x.scale,
+        y_scale=shown.y.scale,
+        lines=shown.lines,
+        marks=[published.label for published in plot.published],
+        files=names,
+    )
+
+
+def write(record: Record, folder: Path) -> Path:
+    """Puts a record into the experiment's folder of the results."""
+    path = folder / NAME
+    write_whole(path, (json.dumps(record.model_dump(), indent=1, ensure_ascii=False) + "\n").encode())
+    return path
+
+
+class OldRecordError(ResultsError):
+    """A record that another version of fanin wrote."""
+
+
+def read(folder: Path) -> Record | None:
+    """The record in an experiment's folder of the results; ``None`` if there is none.
+
+    Raises:
+        OldRecordError: another version of fanin wrote it.
+        ResultsError: it is damaged.
+
+    """
+    path = folder / NAME
+    try:
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise ResultsError(f"{path}: damaged (not JSON); delete it and run the experiment again") from None
+    # The first versions wrote an array of claims alone.
+    if isinstance(content, list) or (isinstance(content, dict) and content.get("format", 0) != FORMAT):
+        raise OldRecordError(f"{path}: written by another version of fanin; run the experiment again")
+    try:
+        return Record.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        why = f"{place}: {first['msg']}" if place else first["msg"]
+        raise ResultsError(f"{path}: damaged ({why}); delete it and run the experiment again") from None

@@ -1,0 +1,73 @@
+"""``fanin verdict``: all systems on the same work, ranked regime by regime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fanin.choose import ranking as verdicts
+from fanin.choose.ranking import CRITERION, Ranking
+from fanin.cli.options import JsonOption, OutOption
+from fanin.cli.terminal import note, print_json, print_table
+from fanin.show import ranking_page
+
+
+def verdict(
+    name: Annotated[str, typer.Argument(help="A folder of experiments such as cross, or one experiment.")] = "cross",
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Write it as pages of documentation (Markdown), the first one here.")
+    ] = None,
+    out: OutOption = Path("results"),
+    json: JsonOption = False,
+) -> None:
+    """Rank all systems on the same work: which remedy for which regime.
+
+    Reads what `fanin reproduce` left in OUT and simulates nothing. Systems are ranked by the goodput of their queries;
+    those whose 95 % intervals overlap tie. With --page there is one more page per experiment beside the first, with
+    every measure of every system. --json prints an array of {experiment, state, axes, criterion, regimes: [{regime,
+    places: [{system, rank, share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}.
+
+    **Examples**
+
+    - `fanin verdict`
+    - `fanin verdict cross/rack-10g --json`
+    - `fanin verdict --page docs/papers/verdict.md`
+    """
+    rankings, missing = verdicts.read(out, name)
+    for each in [*(ranking.standing for ranking in rankings), *missing]:
+        if each.state != "complete":
+            note(f"warning: {each.key}: {each.says}: {each.note}".rstrip(": "))
+    if page is not None:
+        for path in ranking_page.write(page, rankings, name, missing):
+            note(str(path))
+    if json:
+        print_json([_as_dict(ranking) for ranking in rankings])
+    elif page is None:
+        for ranking in rankings:
+            _print(ranking)
+
+
+def _as_dict(ranking: Ranking) -> dict[str, object]:
+    return {
+        "experiment": ranking.standing.key,
+        "state": ranking.standing.state,
+        "axes": ranking.axes,
+        "criterion": CRITERION,
+        "regimes": [regime.as_dict() for regime in ranking.regimes],
+    }
+
+
+def _print(ranking: Ranking) -> None:
+    header = [*map(verdicts.axis_name, ranking.axes), "best", verdicts.heading(CRITERION), "ties with it"]
+    rows = (
+        [
+            *map(str, regime.where.values()),
+            regime.best[0].system,
+            regime.best[0].values[CRITERION].shown(CRITERION),
+            ", ".join(place.system for place in regime.best[1:]) or "-",
+        ]
+        for regime in ranking.regimes
+    )
+    print_table(ranking.standing.title or ranking.standing.key, header, rows)

@@ -1,0 +1,134 @@
+"""Flow completion times and slowdown by size of flow, in the two forms that papers print.
+
+The two are not comparable: they divide by different ideals and cut the sizes into different bins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from fanin.errors import ResultsError
+from fanin.numbers.stats import Floats, percentile
+from fanin.numbers.summary import format_number, format_value
+
+PERCENTILES = (50.0, 95.0, 99.0, 99.9)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A published definition of slowdown."""
+
+    key: str
+    ideal: str
+    """Column of the flow table that completion times are divided by."""
+    bins: int
+    """Groups of equally many flows, by size."""
+    least: float | None
+    """What a lower slowdown counts as."""
+    says: str
+
+
+DEFINITIONS = {
+    "homa": Definition(
+        "homa",
+        "ideal_s",
+        10,
+        None,
+        "completion time over the best possible one, alone in the network if all could be sent at once; tenths of the "
+        "flows by size (Montazeri et al. 2018)",
+    ),
+    "hpcc": Definition(
+        "hpcc",
+        "ideal_hpcc_s",
+        20,
+        1.0,
+        "completion time over base round trip plus wire bytes over the path's lowest rate, at least 1; twentieths of "
+        "the flows by size (Li et al. 2019)",
+    ),
+}
+"""Name -> definition.
+
+Homa's ideal is exact here but for the window: store and forward, handshake, request and think time. A lone flow whose
+initial window does not fill its path is slower than that, by the round trips that the window takes to open.
+"""
+
+
+def complete(flows: pl.DataFrame) -> pl.DataFrame:
+    """The finite flows that completed, smallest first.
+
+    Raises:
+        ResultsError: the table is of an engine that did not record what is needed.
+
+    """
+    needed = ["flow", "group", "class", "bytes", "fct_s", *(each.ideal for each in DEFINITIONS.values())]
+    if missing := [name for name in needed if name not in flows.columns]:
+        raise ResultsError(f"the flow table has no column {missing[0]}: run the scenario again with this engine")
+    done = flows.filter(pl.col("fct_s").is_not_null(), pl.col("bytes").is_not_null())
+    return done.sort("bytes", "flow").with_columns(pl.col("class", "group").cast(pl.String))
+
+
+def by_size(flows: pl.DataFrame, definition: Definition, bins: int | None = None) -> list[dict[str, Any]]:
+    """A row per bin of equally many flows: sizes, number, completion times and slowdown.
+
+    Args:
+        flows: What :func:`complete` gives.
+        definition: What to divide by.
+        bins: Number of bins, if not that of the definition.
+
+    """
+    count = min(bins or definition.bins, flows.height)
+    edges = [flows.height * place // count for place in range(count + 1)] if count else []
+    return [_row(flows[first:last], definition) for first, last in pairwise(edges)]
+
+
+def by_class(flows: pl.DataFrame, definition: Definition) -> list[dict[str, Any]]:
+    """A row per class of flows, and one of all if there are several; flows without a class have that of their group."""
+    names = flows["class"].unique().sort().to_list()
+    rows = [{"class": name, **_row(flows.filter(pl.col("class") == name), definition)} for name in names]
+    return rows if len(rows) < 2 else [*rows, {"class": "all", **_row(flows, definition)}]
+
+
+def cdf(flows: pl.DataFrame, definition: Definition) -> pl.DataFrame:
+    """The cumulative distributions of completion time and slowdown, a row per flow of each class and of all."""
+    parts = [flows.with_columns(pl.lit("all").alias("class"))] if flows["class"].n_unique() > 1 else []
+    # Of no flows at all it is an empty table.
+    parts += [part for _, part in flows.group_by("class", maintain_order=True)] or [flows]
+    share = (pl.int_range(1, pl.len() + 1) / pl.len()).alias("share")
+    slowdowns = [part.with_columns(_slowdown(definition).alias("slowdown")) for part in parts]
+    return pl.concat(
+        part.select("class", share, pl.col("fct_s").sort(), pl.col("slowdown").sort()) for part in slowdowns
+    )
+
+
+def _slowdown(definition: Definition) -> pl.Expr:
+    ratio = pl.col("fct_s") / pl.col(definition.ideal)
+    return ratio if definition.least is None else ratio.clip(lower_bound=definition.least)
+
+
+def _row(flows: pl.DataFrame, definition: Definition) -> dict[str, Any]:
+    slowdown: Floats = flows.select(_slowdown(definition)).to_series().sort().to_numpy()
+    fct: Floats = flows["fct_s"].sort().to_numpy()
+    row: dict[str, Any] = {
+        "flows": flows.height,
+        "bytes_from": flows["bytes"].min(),
+        "bytes_to": flows["bytes"].max(),
+        "fct_mean_s": float(fct.mean()),
+    }
+    row |= {f"fct_p{percent:g}_s": percentile(fct, percent) for percent in PERCENTILES}
+    row["slowdown_mean"] = float(slowdown.mean())
+    return row | {f"slowdown_p{percent:g}": percentile(slowdown, percent) for percent in PERCENTILES}
+
+
+HEADER = ["flows", "from", "to", "completion p50", "p99", "slowdown mean", "p50", "p95", "p99", "p99.9"]
+
+
+def shown(row: dict[str, Any]) -> list[str]:
+    """A row as people read it, under ``HEADER``."""
+    times = [format_value(name, row[name]) for name in ("fct_p50_s", "fct_p99_s")]
+    names = ("slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p99.9")
+    sizes = [f"{row[name]:,} B" for name in ("bytes_from", "bytes_to")]
+    return [f"{row['flows']:,}", *sizes, *times, *(format_number(row[name], 3) for name in names)]

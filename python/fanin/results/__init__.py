@@ -1,0 +1,1 @@
+"""What runs leave: the store, tables and data sets."""

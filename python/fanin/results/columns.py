@@ -1,0 +1,133 @@
+"""The numbers of a run that an experiment asks for besides its summary, and which result tables they need."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fanin.numbers import summary
+from fanin.numbers.formula import evaluate
+from fanin.numbers.stats import Floats, percentile
+from fanin.numbers.units import quantity
+from fanin.scenario.format.column import Column
+from fanin.scenario.format.values import Scalar
+
+if TYPE_CHECKING:
+    from fanin.run.experiment import Experiment
+
+Filter = Mapping[str, list[Scalar]]
+"""Column -> the values of which a row must have one."""
+
+Table = Callable[[str], pl.DataFrame]
+"""A run's result table by name."""
+
+
+Labels = dict[str, str]
+"""Column -> label and, after a colon, definition."""
+
+
+def own_labels(experiment: Experiment) -> Labels:
+    """What an experiment says of the columns of its own: those that it declares, and the axes of its variants."""
+    axes = {axis: axis[:1].upper() + axis[1:] for axis in experiment.labels}
+    return axes | {each.id: each.label for each in experiment.columns}
+
+
+def describe(own: Labels, name: str) -> summary.Column:
+    """How to show a column of the runs' table, the experiment's own included."""
+    return summary.column(name, own.get(name))
+
+
+def matches(row: Mapping[str, object], where: Filter) -> bool:
+    """Whether a row has, in each of these columns that it has at all, one of the values."""
+    return all(name not in row or row[name] in values for name, values in where.items())
+
+
+def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
+    """The rows that match; values are compared as text where a column is text."""
+    conditions = []
+    for name, values in where.items():
+        column = pl.col(name)
+        if frame.schema[name] == pl.Boolean or frame.schema[name].is_numeric():
+            numbers = [value for value in values if not isinstance(value, str)]
+            conditions.append(_among(column.cast(pl.Float64), numbers))
+        else:
+            conditions.append(column.cast(pl.String).is_in([_text(value) for value in values]))
+    return frame.filter(*conditions) if conditions else frame
+
+
+def _among(column: pl.Expr, numbers: list[int | float]) -> pl.Expr:
+    """Whether a column has one of these numbers; of a range such as 90000..134100 not each is looked up."""
+    if numbers and numbers == list(range(int(numbers[0]), int(numbers[0]) + len(numbers))):
+        return column.is_between(numbers[0], numbers[-1]) & (column == column.floor())
+    return column.is_in([float(value) for value in numbers])
+
+
+def _text(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def tables(experiment: Experiment, row: Mapping[str, Scalar]) -> frozenset[str]:
+    """The result tables that the columns, plots and claims of an experiment read of one run."""
+    needed = {column.table for column in experiment.columns}
+    for plot in experiment.document.plot:
+        if matches(row, plot.where) and plot.seed in (None, row["seed"]):
+            needed.add(plot.table)
+    needed |= {claim.table for claim in experiment.document.claim}
+    return frozenset(table for table in needed if table is not None)
+
+
+def extended(row: dict[str, Any], columns: list[Column], table: Table) -> dict[str, Any]:
+    """A run's row with the experiment's own columns."""
+    table = functools.cache(table)  # Several columns are of one table.
+    for column in columns:
+        row[column.id] = evaluate(column.formula, _numbers(row)) if column.formula else _taken(column, table)
+    return row
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    """The columns that are numbers, or scenario values with a unit."""
+    found = {name: quantity(value) for name, value in row.items()}
+    return {name: value[0] for name, value in found.items() if value is not None}
+
+
+def _taken(column: Column, table: Table) -> float | None:
+    """The number that a column takes from a result table; nothing where no row has a value."""
+    assert column.of is not None
+    name, _, of = column.of.partition(".")
+    rows = filtered(table(name), column.rows)
+    if column.between is not None:
+        first, last = column.between
+        rows = rows.filter(pl.col(column.time) >= first, pl.col(column.time) < last)
+    values = rows[of].drop_nulls().cast(pl.Float64).to_numpy()
+    if column.take == "count":
+        return float(len(values))
+    if not len(values):
+        return 0.0 if column.take in ("sum", "clusters") else None
+    if column.take == "clusters":
+        assert column.gap is not None
+        return 1.0 + float((np.diff(np.sort(values)) > column.gap).sum())
+    return TAKES[column.take](values) if column.take in TAKES else percentile(values, float(column.take[1:]))
+
+
+def jain(values: Floats) -> float:
+    """Jain, Chiu and Hawe's index: one if all are equal, 1/n if one has everything."""
+    square = float((values**2).sum())
+    return float(values.sum()) ** 2 / (len(values) * square) if square else 1.0
+
+
+TAKES: dict[str, Callable[[Floats], float]] = {
+    "mean": lambda values: float(values.mean()),
+    "sum": lambda values: float(values.sum()),
+    "min": lambda values: float(values.min()),
+    "max": lambda values: float(values.max()),
+    "std": lambda values: float(values.std(ddof=1)) if len(values) > 1 else 0.0,
+    "first": lambda values: float(values[0]),
+    "last": lambda values: float(values[-1]),
+    "share": lambda values: float((values > 0).mean()),
+    "jain": jain,
+}
+"""What becomes of the rows of a table."""

@@ -1,0 +1,55 @@
+"""Where plots and claims get their rows: the table of runs, or the rows of a result table."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from fanin.numbers.summary import Column, column
+from fanin.numbers.units import quantity
+from fanin.results.columns import Filter, filtered
+from fanin.run.sweep import Runs
+from fanin.scenario.format.claim import Claim
+
+
+def of_claim(claim: Claim, runs: Runs, frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows that a claim is measured on: those of the runs, or of a result table over time."""
+    if claim.table is None:
+        return numeric(frame, claim.axis)
+    others = [each for each in (claim.over, claim.minus) if each is not None]
+    sets = [claim.where, *others, *claim.rivals]
+    names = set.intersection(*(set(each) for each in sets))
+    where = {name: [value for each in sets for value in each[name]] for name in names}
+    rows = table_rows(runs, claim.table, where, claim.rows, claim.axis)
+    return in_intervals(rows, claim.axis, claim.every)
+
+
+def table_rows(runs: Runs, table: str, where: Filter, rows: Filter, *needed: str) -> pl.DataFrame:
+    """The rows of a result table over runs, without those that lack a needed value; maybe none."""
+    frame = runs.rows(table, where)
+    return frame if frame.is_empty() else filtered(frame, rows).drop_nulls(needed)
+
+
+def in_intervals(frame: pl.DataFrame, time: str, width: float | None) -> pl.DataFrame:
+    """The times moved to the start of intervals of this width."""
+    if width is None:
+        return frame
+    # A hair more, so that a bin's start that is a rounding error early stays in its interval.
+    return frame.with_columns(((pl.col(time) / width + 1e-9).floor() * width).alias(time))
+
+
+def numeric(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The frame with a column of scenario values such as "64KB" as numbers, if it is one."""
+    if name not in frame.columns or frame.schema[name] != pl.String:
+        return frame
+    found = [quantity(value) for value in frame[name]]
+    if any(each is None for each in found):
+        return frame
+    return frame.with_columns(pl.Series(name, [each[0] for each in found if each is not None], dtype=pl.Float64))
+
+
+def axis_of(frame: pl.DataFrame, name: str, known: Column) -> Column:
+    """How to show a column on an axis: scenario values such as "64KB" have the unit that they are written with."""
+    if name not in frame.columns or frame.schema[name] != pl.String or known.shown_as:
+        return known
+    found = {each[1] for value in frame[name] if (each := quantity(value)) is not None}
+    return column(f"x_{found.pop()}", known.full) if len(found) == 1 else known

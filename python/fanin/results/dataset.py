@@ -1,0 +1,211 @@
+"""The data set of a sweep: one row per run, what they come to over the seeds, and which runs failed.
+
+``results/sweeps/<id>/`` is made of the rows alone, in the order of the sweep's points, and takes its place as a whole:
+the same sweep leaves the same bytes, however often it was killed and wherever its runs were simulated.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fanin import _engine
+from fanin.numbers.stats import mean_interval
+from fanin.numbers.summary import column, totals
+from fanin.results import columns
+from fanin.results.curves import numeric
+from fanin.results.failures import Failure
+from fanin.results.files import whole_folder
+from fanin.results.runs import Run
+from fanin.run.experiment import Experiment
+from fanin.run.sweep import Point, frame_of
+from fanin.scenario.format.plot import Plot
+from fanin.show import plots
+
+SWEEPS = "sweeps"
+
+_OF_THE_MACHINE = ("wall_s",)
+"""Totals that are another number each time."""
+
+PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
+"""What is plotted if no columns are named."""
+
+MOST_LINES = 12
+"""A plot of more lines is not drawn."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a sweep is, whoever runs which part of it."""
+
+    id: str
+    """Name of its folder."""
+    title: str
+    keys: list[str]
+    """Columns that tell the points apart: axes of variants, and scenario values that vary."""
+    seeds: list[int]
+    runs: int
+    engine_version: str
+    axes: list[str] = field(default_factory=list)
+    """Those of them that are axes of variants."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """What the scenario file says of its own columns."""
+    wanted: list[str] = field(default_factory=list)
+    """Columns to tabulate and to plot; those of ``fanin compare``, or a few of them, if there are none."""
+
+
+def head(experiment: Experiment, points: list[Point], wanted: list[str] | None = None) -> Head:
+    """Describes a sweep; its id is a hash of what is simulated and tabulated, whatever engine does it."""
+    own = [each.model_dump(mode="json") for each in experiment.columns]
+    return Head(
+        id=experiment.folder_name([point.row for point in points], own),
+        title=experiment.document.title or experiment.name,
+        keys=experiment.swept,
+        seeds=sorted({point.seed for point in points}),
+        runs=len(points),
+        engine_version=_engine.version(),
+        axes=list(experiment.labels),
+        labels=columns.own_labels(experiment),
+        wanted=wanted or [],
+    )
+
+
+Row = dict[str, Any]
+
+
+def row_of(experiment: Experiment, point: Point, run: Run) -> Row:
+    """A run as a row: what varied, seed, id of the run, its totals and the file's own columns."""
+    row: Row = {**point.row, "run_id": run.run_id, **totals(run.summary)}
+    row = columns.extended(row, experiment.columns, run.table)
+    return {name: value for name, value in row.items() if name not in _OF_THE_MACHINE}
+
+
+def failure_of(point: Point, failure: Failure) -> Row:
+    """A failed run as a row: what varied, seed, id of the run, its error and its whole scenario."""
+    return {**point.row, "run_id": failure.run_id, "error": failure.error, "scenario": failure.scenario}
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """The rows of a sweep, those of failed runs apart; both in the order of its points."""
+
+    head: Head
+    rows: list[Row]
+    failed: list[Row]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per finished run."""
+        return frame_of(self.rows)
+
+    def varying(self) -> list[str]:
+        """The keys that have several values, less those that a variant's label stands for."""
+        rows = [*self.rows, *self.failed]
+
+        def cases(keys: list[str]) -> int:
+            return len({tuple(str(row.get(key)) for key in keys) for row in rows})
+
+        axes = self.head.axes
+        told = cases(axes)
+        return [key for key in self.head.keys if cases([key]) > 1 and (key in axes or cases([*axes, key]) > told)]
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """Over the seeds: keys, ``column unit mean half low high runs``; a row per point and column of numbers.
+
+        ``half`` is half of the 95 % interval, which ``low`` and ``high`` are the ends of; null below three seeds.
+        """
+        frame = self.frame
+        keys = [key for key in self.head.keys if key in frame.columns]
+        told = {*keys, "seed"}
+        numbers = [name for name, kind in frame.schema.items() if kind.is_numeric() and name not in told]
+        rows: list[Row] = []
+        units = {name: column(name).unit for name in numbers}
+        # What a run lacks is not a number here.
+        table = frame.select(pl.col(numbers).cast(pl.Float64)).to_numpy()
+        for point, places in _points(frame, keys):
+            for name, values in zip(numbers, table[places].T, strict=True):
+                known = values[~np.isnan(values)]
+                if not len(known):
+                    continue
+                mean, half = mean_interval(known)
+                ends = (None, None, None) if math.isnan(half) else (half, mean - half, mean + half)
+                spread = dict(zip(("half", "low", "high"), ends, strict=True))
+                rows.append({**point, "column": name, "unit": units[name], "mean": mean, **spread, "runs": len(known)})
+        kinds = {key: frame.schema[key] for key in keys}
+        texts = {"column": pl.String, "unit": pl.String}
+        floats = dict.fromkeys(("mean", "half", "low", "high"), pl.Float64)
+        return pl.DataFrame(rows, schema={**kinds, **texts, **floats, "runs": pl.Int64})
+
+    def plots(self) -> list[Plot]:
+        """A plot of each column that is wanted: over the key with most values, with a line per other case."""
+        frame, varying = self.frame, self.varying()
+        asked = self.head.wanted or PLOTTED
+        measured = [name for name in asked if name in frame.columns and frame[name].drop_nulls().len()]
+        if not varying or not measured:
+            return []
+        numbers = [key for key in varying if numeric(frame, key).schema[key].is_numeric()]
+        x = max(numbers or varying, key=lambda key: frame[key].n_unique())
+        by: list[str] = []
+        for key in varying:
+            # What changes together with the rest makes no lines of its own.
+            told = frame.select(x, *by).n_unique()
+            if key != x and frame.select(x, *by, key).n_unique() > told:
+                by.append(key)
+        if by and frame.select(by).n_unique() > MOST_LINES:
+            return []
+        kind = "line" if numbers else "bars"
+        return [
+            Plot.model_validate({"kind": kind, "title": self.head.title, "x": x, "y": name, "by": by})
+            for name in measured
+        ]
+
+    def write(self, out: Path | str) -> list[Path]:
+        """Writes ``runs.parquet``, ``summary.parquet``, the plots and, if there are any, ``failed.json``.
+
+        Raises:
+            ResultsError: the folder cannot be written; what stood there stays.
+
+        """
+        final = Path(out) / SWEEPS / self.head.id
+        frame = self.frame
+        with whole_folder(final) as folder:
+            (folder / "runs.parquet").write_bytes(_parquet(frame))
+            (folder / "summary.parquet").write_bytes(_parquet(self.summary))
+            (folder / "sweep.json").write_bytes(as_json(asdict(self.head)))
+            if self.failed:
+                (folder / "failed.json").write_bytes(as_json(self.failed))
+            for plot in self.plots():
+                plots.draw(plot, plots.means(plot, self.head.labels, frame), folder)
+            names = sorted(path.name for path in folder.iterdir())
+        return [final / name for name in names]
+
+
+def _points(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, list[int]]]:
+    """The points in order, and which rows are theirs."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for place, point in enumerate(frame.select(keys).iter_rows()) if keys else ():
+        found.setdefault(point, []).append(place)
+    if not keys and len(frame):
+        found[()] = list(range(len(frame)))
+    return [(dict(zip(keys, point, strict=True)), places) for point, places in found.items()]
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def as_json(value: object) -> bytes:
+    """A file's content, the same bytes for the same value."""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()

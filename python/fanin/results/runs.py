@@ -1,0 +1,75 @@
+"""One finished run, and how notebooks show tables."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fanin import _engine
+from fanin.errors import ResultsError
+from fanin.numbers.summary import format_value, group_rows, rows
+from fanin.results.store import StoredRun
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run, in memory or in the store."""
+
+    run_id: str
+    summary: dict[str, Any]
+    stored: StoredRun | None = None
+    output: _engine.RunOutput | None = None
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A result table by name.
+
+        Raises:
+            ResultsError: the run has no such table, or the stored file is damaged.
+
+        """
+        if self.output is None:
+            assert self.stored is not None
+            return self.stored.table(name)
+        if name not in self.output.table_names:
+            raise ResultsError(f"no table {name}; this run has {', '.join(self.output.table_names)}")
+        return pl.DataFrame(self.output.table(name))
+
+    def flows(self) -> pl.DataFrame:
+        """One row per flow: size, start, completion, losses and timeouts."""
+        return self.table("flows")
+
+    def queues(self) -> pl.DataFrame:
+        """One row per queue: backlog, drops and marks."""
+        return self.table("queues")
+
+    def links(self) -> pl.DataFrame:
+        """One row per link: packets, bytes and utilisation."""
+        return self.table("links")
+
+    def probes(self) -> pl.DataFrame:
+        """State of the senders whenever it changed."""
+        return self.table("probes")
+
+    def requests(self) -> pl.DataFrame:
+        """One row per request: fan-in, start and completion."""
+        return self.table("requests")
+
+    def __repr__(self) -> str:
+        goodput = format_value("goodput_bps", self.summary.get("goodput_bps"))
+        return f"<Run {self.run_id}: {self.summary.get('flows')} flows, goodput {goodput}>"
+
+    def _repr_html_(self) -> str:
+        header, groups = group_rows(self.summary)
+        shown = html_table(f"Run {self.run_id}", ("", "", "value"), rows(self.summary))
+        return shown + (html_table("Traffic groups", header, groups) if groups else "")
+
+
+def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A small HTML table for notebooks."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{html.escape(caption)}</caption><tr>{head}</tr>{body}</table>"

@@ -1,0 +1,214 @@
+"""A sweep in parts, on machines that know nothing of each other, and the parts joined.
+
+Shard i of n has every n-th point of the sweep, from the i-th on. When all of its runs have ended it leaves
+``results/shards/<sweep>/<i>-of-<n>.json`` with their rows beside the runs themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fanin.errors import ResultsError
+from fanin.results.dataset import DataSet, Head, Row, as_json
+from fanin.results.files import replacing, write_whole, writing
+from fanin.results.store import RUNS, Store, read_run
+
+SHARDS = "shards"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One part of several."""
+
+    index: int
+    """From one on."""
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """The shard that ``2/8`` means.
+
+        Raises:
+            ValueError: it means none.
+
+        """
+        match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+        if match is None or not 1 <= int(match.group(1)) <= int(match.group(2)):
+            raise ValueError(f"{text!r} is no shard: 2/8 is the second of eight")
+        return cls(int(match.group(1)), int(match.group(2)))
+
+    def has(self, place: int) -> bool:
+        """Whether a point of the sweep, counted from zero, is its own."""
+        return place % self.count == self.index - 1
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a shard found: the rows of its points by their places in the whole sweep."""
+
+    head: Head
+    shard: Shard
+    rows: dict[int, Row]
+    failed: dict[int, Row]
+    root: Path
+    """Results folder that has its runs."""
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return self.root / SHARDS / self.head.id / f"{self.shard.index}-of-{self.shard.count}.json"
+
+    def write(self) -> Path:
+        """Writes its file, whole or not at all.
+
+        Raises:
+            ResultsError: the folder cannot be written.
+
+        """
+        rows = {name: list(found.items()) for name, found in (("rows", self.rows), ("failed", self.failed))}
+        content = {"sweep": asdict(self.head), "shard": str(self.shard), **rows}
+        with writing(self.path.parent):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path, as_json(content))
+        return self.path
+
+
+def _read(path: Path, root: Path) -> Part:
+    """A finished shard.
+
+    Raises:
+        ResultsError: its file is damaged.
+
+    """
+    try:
+        content: dict[str, Any] = json.loads(path.read_bytes())
+        rows, failed = ({int(place): row for place, row in content[name]} for name in ("rows", "failed"))
+        return Part(Head(**content["sweep"]), Shard.parse(content["shard"]), rows, failed, root)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise ResultsError(f"{path}: damaged; delete it and run the shard again: its runs are kept") from None
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What came of joining all shards that there are."""
+
+    whole: list[DataSet]
+    """The sweeps that are whole; nothing of their data sets is written yet."""
+    left: dict[str, str]
+    """Sweeps that are not joined -> what is missing or wrong."""
+
+
+def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> Merged:
+    """Joins the shards of these results folders: their runs go to the store of another, or stay where they are.
+
+    Args:
+        roots: Results folders of the shards.
+        out: Results folder of the whole.
+        advance: Told of how many runs, of how many, are there.
+
+    Raises:
+        ResultsError: there are no shards, or the results folder cannot be written.
+
+    """
+    sweeps: dict[str, list[tuple[Path, Path]]] = {}
+    for root in roots:
+        if not root.is_dir():
+            raise ResultsError(f"{root}: no such folder")
+        for path in sorted((root / SHARDS).glob("*/*-of-*.json")):
+            sweeps.setdefault(path.parent.name, []).append((path, root))
+    if not sweeps:
+        raise ResultsError(f"{', '.join(map(str, roots))}: no finished shards; fanin sweep --shard makes them")
+    merged = Merged([], {})
+    joined: dict[str, tuple[list[Part], DataSet]] = {}
+    for name, files in sweeps.items():
+        try:
+            parts = [_read(path, root) for path, root in files]
+            joined[name] = parts, _joined(parts)
+        except ResultsError as error:
+            merged.left[name] = str(error)
+    if joined:
+        Store(out).prepare()
+    total = sum(len(part.rows) for parts, _ in joined.values() for part in parts)
+    done = itertools.count(1)
+    for name, (parts, data) in joined.items():
+        try:
+            for root, row in ((part.root, row) for part in parts for row in part.rows.values()):
+                _adopt(root, row, out)
+                advance(next(done), total)
+            merged.whole.append(data)
+        except ResultsError as error:
+            merged.left[name] = str(error)
+    return merged
+
+
+def _joined(parts: list[Part]) -> DataSet:
+    """The data set of one sweep.
+
+    Raises:
+        ResultsError: shards are missing or differ.
+
+    """
+    first = parts[0]
+    rows: dict[int, Row] = {}
+    failed: dict[int, Row] = {}
+    for part in parts:
+        if part.head.engine_version != first.head.engine_version:
+            raise ResultsError(
+                f"{first.path} and {part.path} are of two engines, {first.head.engine_version} and "
+                f"{part.head.engine_version}: run one of them again with the other's, or delete its file"
+            )
+        for found, into in ((part.rows, rows), (part.failed, failed)):
+            for place, row in found.items():
+                known = into.setdefault(place, row)
+                if known != row:
+                    names = ", ".join(
+                        f"{name} {known.get(name)} and {row[name]}" for name in row if row[name] != known.get(name)
+                    )
+                    raise ResultsError(f"{part.path}: run {row['run_id']} differs from that of another shard: {names}")
+    # One that failed here and ended there has ended.
+    failed = {place: row for place, row in failed.items() if place not in rows}
+    missing = [place for place in range(first.head.runs) if place not in rows and place not in failed]
+    if missing:
+        counts = sorted({part.shard.count for part in parts})
+        shards = [Shard(place % count + 1, count) for count in counts for place in missing]
+        names = ", ".join(str(each) for each in sorted(set(shards), key=lambda each: (each.count, each.index)))
+        raise ResultsError(f"missing {names}: run the same command with --shard for each")
+    return DataSet(first.head, *([found[place] for place in sorted(found)] for found in (rows, failed)))
+
+
+def _adopt(root: Path, row: Row, out: Path) -> None:
+    """Copies a run into another store, unless it is there.
+
+    Raises:
+        ResultsError: it is missing or damaged, or it is not the run that the shard has told of.
+
+    """
+    name = row["run_id"]
+    run = read_run(root / RUNS / name)
+    if run.summary["result_hash"] != row["result_hash"]:
+        raise ResultsError(f"{run.folder}: not the run that its shard has tabulated; run the shard again")
+    final = out / RUNS / name
+    if final.resolve() == run.folder.resolve():
+        return
+    there = Store(out).find(name)
+    if there is not None:
+        if there.summary["result_hash"] != run.summary["result_hash"]:
+            raise ResultsError(f"{run.folder} and {there.folder}: two results of one run; delete the wrong one")
+        if set(run.tables) <= set(there.tables):
+            return
+    for file in run.manifest["files"]:
+        run.check(file)
+    with writing(final.parent), replacing(final) as temporary:
+        shutil.copytree(run.folder, temporary, dirs_exist_ok=True)

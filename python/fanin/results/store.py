@@ -1,0 +1,335 @@
+"""The results store: one folder per run, named by what was simulated.
+
+``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, if asked for, ``trace.pcapng``.
+A run's folder is whole or not there, so a killed run leaves a whole result or none.
+The id is a hash of the resolved scenario (seed included) and of the engine, so a finished run is found again and a
+changed scenario or engine never is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from fanin import _engine
+from fanin.errors import ResultsError
+from fanin.results.files import beside, replacing, tidy, writing
+from fanin.scenario.sections import OWNED
+
+MANIFEST = "manifest.json"
+RUNS = "runs"
+CAPTURE = "trace.pcapng"
+
+_RUN_ID = re.compile(r"[0-9a-f]{16}")
+_SELF = "sha256"
+"""Key of a manifest that has the digest of all others."""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A finished run in the store."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def run_id(self) -> str:
+        """The run's name: 16 hexadecimal digits."""
+        return self.folder.name
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The run's totals."""
+        summary: dict[str, Any] = self.manifest["summary"]
+        return summary
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the stored tables."""
+        return [name.removesuffix(".parquet") for name in self.manifest["files"] if name.endswith(".parquet")]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A stored table.
+
+        Raises:
+            ResultsError: the table is not stored, or its file is damaged.
+
+        """
+        if name not in self.tables:
+            stored = ", ".join(self.tables) or "none"
+            raise ResultsError(f"{self.folder}: table {name} is not stored (stored: {stored})")
+        path = self.folder / f"{name}.parquet"
+        self.check(path.name)
+        return read_table(path)
+
+    def check(self, name: str) -> None:
+        """Compares a file's bytes with the manifest's record of them.
+
+        Raises:
+            ResultsError: the file is missing or differs.
+
+        """
+        path = self.folder / name
+        recorded = self.manifest["files"].get(name)
+        try:
+            found = path.read_bytes()
+        except OSError as error:
+            raise ResultsError(damaged(path, error.strerror or str(error))) from None
+        if recorded is not None and hashlib.sha256(found).hexdigest() != recorded["sha256"]:
+            raise ResultsError(damaged(path, "its content differs from what the manifest records"))
+
+
+def damaged(path: Path, why: str) -> str:
+    """Message about a file that cannot be used as a result; only a run's own folder is one to delete."""
+    folder = path.absolute().parent
+    if _RUN_ID.fullmatch(folder.name) and (folder.parent.name == RUNS or (folder / MANIFEST).is_file()):
+        shown = path.parent if path.parent.name else folder
+        return f"{path}: damaged ({why}); delete {shown} and run the experiment again"
+    return f"{path}: no result of fanin's, or a damaged one ({why})"
+
+
+def simulated(resolved: dict[str, Any]) -> dict[str, Any]:
+    """What of a resolved scenario says what is simulated, and not what is done with it."""
+    return {key: value for key, value in resolved.items() if key not in OWNED}
+
+
+def run_id(resolved: dict[str, Any]) -> str:
+    """Name of a run: a hash of what is simulated and of the engine that simulates it."""
+    return _digest([simulated(resolved), _engine.version()])
+
+
+def _digest(value: object) -> str:
+    return _whole_digest(value)[:16]
+
+
+def _whole_digest(value: object) -> str:
+    """Hash of a value, however its JSON is laid out."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def now() -> str:
+    """The time of day as a manifest has it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """A Parquet file as a frame.
+
+    Raises:
+        ResultsError: it is missing, unreadable or damaged.
+
+    """
+    try:
+        return pl.read_parquet(path, use_pyarrow=False)
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: no such file") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ResultsError(damaged(path, str(error).splitlines()[0])) from None
+
+
+def read_run(folder: Path) -> StoredRun:
+    """The run in a folder of the store.
+
+    Raises:
+        ResultsError: the manifest is missing, unreadable or not what was written, or a file is missing or has the
+            wrong size.
+
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        sizes = {name: record["bytes"] for name, record in manifest["files"].items()}
+        _ = manifest["summary"]["result_hash"]
+    except OSError as error:
+        raise ResultsError(damaged(path, error.strerror or str(error))) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ResultsError(damaged(path, "not a manifest")) from None
+    # Earlier versions wrote none.
+    if _SELF in manifest and manifest[_SELF] != _own_digest(manifest):
+        raise ResultsError(damaged(path, "its content differs from what was written"))
+    for name, size in sizes.items():
+        file = folder / name
+        if not file.is_file():
+            raise ResultsError(damaged(file, "missing"))
+        if file.stat().st_size != size:
+            raise ResultsError(damaged(file, f"{file.stat().st_size} bytes instead of {size}"))
+    return StoredRun(folder, manifest)
+
+
+class Output(Protocol):
+    """What a simulation leaves: that of the engine here, or what a worker elsewhere sent back."""
+
+    @property
+    def summary(self) -> str:
+        """The totals, as JSON."""
+
+    @property
+    def table_names(self) -> list[str]:
+        """The result tables that there are."""
+
+    def write_parquet(self, name: str, path: str | Path) -> None:
+        """Writes a table as a Parquet file."""
+
+    def capture(self) -> bytes | None:
+        """The captured packets, if any were asked for."""
+
+
+class Store:
+    """The folder of all runs, whatever experiment they are of: equal runs of two figures are one."""
+
+    def __init__(self, root: Path | str) -> None:
+        self.folder = Path(root) / RUNS
+
+    def prepare(self) -> None:
+        """Makes the folder and puts right what killed runs left behind.
+
+        Raises:
+            ResultsError: the folder cannot be written.
+
+        """
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe = beside(self.folder / "probe")
+            probe.mkdir()
+            probe.rmdir()
+            tidy(self.folder)
+
+    def spill(self) -> Path:
+        """A file for the rows of a run that is under way: what a killed one leaves is cleared away."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return beside(self.folder / "rows")
+
+    def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
+        """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
+
+        Args:
+            name: Id of the run.
+            tables: A run that was stored without one of these is treated as absent.
+
+        """
+        folder = self.folder / name
+        if not folder.is_dir():
+            return None
+        try:
+            found = read_run(folder)
+        except ResultsError as error:
+            warnings.warn(f"{error}; it is computed anew", stacklevel=2)
+            return None
+        return found if set(tables) <= set(found.tables) else None
+
+    def tables(self, name: str) -> list[str]:
+        """The tables that a run is stored with; none if it is not stored."""
+        with contextlib.suppress(ResultsError):
+            return read_run(self.folder / name).tables
+        return []
+
+    def save(
+        self, name: str, output: Output, tables: list[str], resolved: dict[str, Any], experiment: str
+    ) -> StoredRun:
+        """Writes a finished run, in place of any earlier one of the same id; the tables that one had are written too.
+
+        Raises:
+            ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
+
+        """
+        tables = [table for table in output.table_names if table in {*tables, *self.tables(name)}]
+        final = self.folder / name
+        with writing(self.folder), replacing(final) as temporary:
+            manifest = _write(temporary, output, tables, resolved)
+            manifest = _write_manifest(temporary, {"run_id": name, "experiment": experiment} | manifest)
+        return StoredRun(final, manifest)
+
+    def save_measured(
+        self, command: list[str], point: dict[str, Any], row: dict[str, Any], experiment: str
+    ) -> StoredRun:
+        """Writes what a program measured at a point, in place of an earlier measurement of it by the same engine.
+
+        Raises:
+            ResultsError: the folder cannot be written.
+
+        """
+        name = _digest([command, point, _engine.version()])
+        content = json.dumps([point, row], sort_keys=True).encode()
+        manifest = {
+            "run_id": name,
+            "experiment": experiment,
+            # Never the same twice, but every manifest has it.
+            "summary": {**row, "result_hash": hashlib.sha256(content).hexdigest()[:16]},
+            "measured": {"command": command, "point": point},
+            "files": {},
+            "finished": now(),
+            **provenance(),
+        }
+        final = self.folder / name
+        with writing(self.folder), replacing(final) as temporary:
+            manifest = _write_manifest(temporary, manifest)
+        return StoredRun(final, manifest)
+
+
+def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, Any]) -> dict[str, Any]:
+    for table in tables:
+        output.write_parquet(table, folder / f"{table}.parquet")
+    if (capture := output.capture()) is not None:
+        (folder / CAPTURE).write_bytes(capture)
+    files = {path.name: _record(path) for path in sorted(folder.iterdir())}
+    return {
+        "summary": json.loads(output.summary),
+        "scenario": resolved,
+        "files": files,
+        "finished": now(),
+        **provenance(),
+    }
+
+
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Writes a manifest with its own digest, and gives that."""
+    manifest = manifest | {_SELF: _own_digest(manifest)}
+    (folder / MANIFEST).write_bytes((json.dumps(manifest, indent=1) + "\n").encode())
+    return manifest
+
+
+def _own_digest(manifest: dict[str, Any]) -> str:
+    return _whole_digest({key: value for key, value in manifest.items() if key != _SELF})
+
+
+def _record(path: Path) -> dict[str, Any]:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+@cache
+def provenance() -> dict[str, Any]:
+    """Versions and machine that computed a result."""
+    return {
+        "engine_version": _engine.version(),
+        "python_version": platform.python_version(),
+        "git_commit": _git_commit(),
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "cpus": os.cpu_count(),
+    }
+
+
+def _git_commit() -> str | None:
+    """Commit of the checkout that this package runs from, if it does."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None

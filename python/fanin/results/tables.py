@@ -1,0 +1,127 @@
+"""Describing and exporting result tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, TextIO
+
+import polars as pl
+
+from fanin import _engine
+from fanin.errors import ResultsError
+from fanin.numbers.summary import column
+from fanin.results.store import MANIFEST, damaged, read_run, read_table
+
+
+def locate(path: Path) -> list[Path]:
+    """The Parquet files that a path stands for: itself, or those of a run folder.
+
+    A file inside a run folder is first compared with the run's manifest.
+
+    Raises:
+        ResultsError: there is nothing there, or it is damaged.
+
+    """
+    if path.is_dir():
+        if not (path / MANIFEST).is_file():
+            raise ResultsError(f"{path}: not a run folder (it has no {MANIFEST})")
+        run = read_run(path)
+        files = [path / f"{table}.parquet" for table in run.tables]
+        for file in files:
+            run.check(file.name)
+        return files
+    if not path.is_file():
+        raise ResultsError(f"{path}: no such file or folder")
+    if (path.parent / MANIFEST).is_file():
+        read_run(path.parent).check(path.name)
+    return [path]
+
+
+_OF_SUMMARY = {
+    "column": "Which of a run's totals the row is about",
+    "unit": "Its unit",
+    "mean": "Mean over the seeds",
+    "half": "Half of the 95 % interval of the mean: Student's t over the seeds; null below three of them",
+    "low": "Lower end of the interval",
+    "high": "Upper end of the interval",
+    "runs": "Runs that have a value",
+}
+"""Columns of a sweep's ``summary.parquet``."""
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """Rows and columns of a Parquet file: ``{file, rows, columns: [{name, type, unit, description}]}``.
+
+    Raises:
+        ResultsError: the file is damaged or no Parquet file.
+
+    """
+    try:
+        found: dict[str, Any] = json.loads(_engine.describe_parquet(path))
+    except OSError as error:
+        raise ResultsError(
+            damaged(path, f"not a readable Parquet file: {str(error).removeprefix(f'{path}: ')}")
+        ) from None
+    for entry in found["columns"]:
+        # Tables that Python writes carry no metadata; their columns are those of a run's summary.
+        known = column(entry["name"], _OF_SUMMARY.get(entry["name"]))
+        if not entry["description"] and known.label != entry["name"]:
+            entry["unit"], entry["description"] = known.unit, known.full
+        elif not entry["description"] and "." in entry["name"]:
+            entry["description"] = "Scenario value that the sweep varies"
+    return {"file": str(path), **found}
+
+
+def write_csv(paths: list[Path], out: TextIO) -> None:
+    """Parquet files as one CSV: names in the first line, units as a comment in the second.
+
+    Of several runs' tables each row begins with the id of its run, so that they can be told apart.
+
+    Raises:
+        ResultsError: a file is damaged, or its columns are not those of the first.
+
+    """
+    columns: list[str] | None = None
+    told = len(paths) > 1 and all((path.absolute().parent / MANIFEST).is_file() for path in paths)
+    for path in paths:
+        frame = read_table(path)
+        if told:
+            frame = frame.select(pl.lit(path.absolute().parent.name).alias("run_id"), pl.all())
+        header, _, body = frame.write_csv().partition("\n")
+        if columns is None:
+            columns = frame.columns
+            units = ",".join([*([""] if told else []), *(entry["unit"] for entry in describe(path)["columns"])])
+            out.write(f"{header}\n# {units}\n")
+        elif frame.columns != columns:
+            raise ResultsError(f"{path}: not the columns of {paths[0]}")
+        out.write(body)
+
+
+_FCT_COLUMNS = ("flow", "src", "dst", "bytes", "start_s", "fct_s", "ideal_s")
+
+
+def write_fct(path: Path, out: TextIO) -> None:
+    """A flows table as HPCC's ``fct.txt``; flows that did not complete are left out.
+
+    Addresses are those that HPCC's simulator gives its nodes. The ports are made up, as flows here have none: the
+    source port is 10000 and the flow's number, modulo the ports there are; the destination port is HPCC's 100.
+
+    Raises:
+        ResultsError: the file is damaged, or it is not a flows table.
+
+    """
+    frame = read_table(path)
+    missing = [name for name in _FCT_COLUMNS if name not in frame.columns]
+    if missing:
+        raise ResultsError(f"{path}: not a flows table: it has no {', '.join(missing)}")
+    completed = frame.select(_FCT_COLUMNS).filter(pl.col("fct_s").is_not_null())
+    for flow, source, destination, size, *seconds in completed.iter_rows():
+        addresses = " ".join(f"{_address(node):08x}" for node in (source, destination))
+        times = " ".join(str(round(value * 1e9)) for value in seconds)
+        out.write(f"{addresses} {10000 + flow % 55536} 100 {size} {times}\n")
+
+
+def _address(node: int) -> int:
+    """11.x.y.1 for node 256 x + y."""
+    return 0x0B000001 + (node // 256) * 0x10000 + (node % 256) * 0x100

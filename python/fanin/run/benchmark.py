@@ -1,0 +1,44 @@
+"""Experiments that measure a program instead of a network: a command gives each point's row."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from fanin.errors import RunError
+from fanin.scenario.format.values import Scalar
+
+
+def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
+    """One point: runs the command and takes the JSON object that it prints last.
+
+    Args:
+        command: Program and arguments; ``{name}`` stands for a value of the point, ``{python}`` for this interpreter.
+        row: The point.
+
+    Raises:
+        RunError: the command fails, or prints no JSON object.
+
+    """
+    values = {"{python}": sys.executable, **{f"{{{name}}}": str(value) for name, value in row.items()}}
+    words = []
+    for word in command:
+        for name, value in values.items():
+            word = word.replace(name, value)
+        words.append(word)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout.strip().rpartition("\n")[2])
+    except OSError as error:
+        raise RunError(f"benchmark {words[0]}: {error.strerror or error}") from None
+    except subprocess.CalledProcessError as error:
+        last = (error.stderr.strip() or f"exit code {error.returncode}").rpartition("\n")[2]
+        raise RunError(f"benchmark {words[0]}: {last}") from None
+    except ValueError:
+        raise RunError(f"benchmark {words[0]}: its last line is no JSON object") from None
+    if not isinstance(found, dict):
+        raise RunError(f"benchmark {words[0]}: its last line is no JSON object")
+    return found

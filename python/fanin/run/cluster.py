@@ -1,0 +1,137 @@
+"""The threads' place taken by a Dask cluster: the same runs, the same store, other processors.
+
+Runs are sent through the standard executor interface of Dask's client, and come back as they finish. Dask gives the
+runs of a worker that dies to another one. The store stays here: workers need fanin, and no common file system.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import time
+from collections.abc import Collection
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+from fanin.errors import ClusterError, FaninError, PlaceError
+from fanin.results.runs import Run
+from fanin.results.store import Store
+from fanin.run.pool import Work, kept
+from fanin.run.remote import Package, Task, Versions, refuse_others, simulate, versions
+
+_AHEAD = 2
+"""Runs that are sent, for each thread of the cluster: one that it works on, and the next."""
+
+_COUNT_EVERY_S = 2.0
+"""Workers come and go, so that threads are counted again and again."""
+
+
+class Cluster:
+    """A running scheduler and its workers. A :class:`fanin.run.pool.Place`."""
+
+    def __init__(self, address: str, timeout: float = 20.0) -> None:
+        """Connects, and sees to it that all workers have this version of fanin.
+
+        Args:
+            address: Of the scheduler, such as ``tcp://host:8786``; ``tls://`` as Dask's configuration says.
+            timeout: Seconds to wait for the scheduler.
+
+        Raises:
+            ClusterError: Dask is not installed, nobody answers, or a worker has another fanin.
+
+        """
+        try:
+            # Without types, and an extra.
+            distributed: Any = importlib.import_module("distributed")
+        except ImportError:
+            raise ClusterError("a cluster needs Dask: pip install 'fanin[cluster]'") from None
+        # A scheduler that is gone is an error here, and needs no traceback besides.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        self._killed = distributed.KilledWorker
+        try:
+            self._client = distributed.Client(address, timeout=timeout, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise ClusterError(f"{address}: no scheduler answers there: {error}") from None
+        self._address = address
+        self._counted = float("-inf")
+        self._threads = 0
+        try:
+            for worker, found in self.workers().items():
+                if not isinstance(found, Versions):
+                    raise ClusterError(f"worker {worker} has no fanin that works: {found}")
+                refuse_others(versions(), found, f"worker {worker}")
+        except BaseException:
+            self._client.close()
+            raise
+        self._executor = self._client.get_executor(pure=False)
+
+    def workers(self) -> dict[str, Versions | Exception]:
+        """The workers by their addresses, each with its versions, or with why it has none."""
+        found: dict[str, Versions | Exception] = self._client.run(versions, on_error="return")
+        # One that cannot be reached any more has left; one that joins later is asked with each run.
+        return {worker: each for worker, each in sorted(found.items()) if not isinstance(each, OSError)}
+
+    def threads(self) -> dict[str, int]:
+        """Threads of each worker."""
+        found: dict[str, int] = self._client.nthreads()
+        return found
+
+    @property
+    def slots(self) -> int:
+        """Runs that the cluster simulates at once; one, if its workers have yet to come."""
+        if time.monotonic() - self._counted > _COUNT_EVERY_S:
+            try:
+                self._threads = sum(self.threads().values())
+            except OSError as error:
+                raise self._lost(error) from None
+            self._counted = time.monotonic()
+        return max(self._threads, 1)
+
+    def has_room(self, running: Collection[Work], work: Work) -> bool:
+        """Whether another run may be sent."""
+        return len(running) < _AHEAD * self.slots
+
+    def submit(self, work: Work, store: Store | None) -> Future[Package]:
+        """Sends a run."""
+        # A run that is stored with other tables is made anew with all of them.
+        tables = work.tables | set(store.tables(work.name) if store else ())
+        text, file, settings = work.job.experiment.engine_input(work.job.settings)
+        sent: Future[Package] = self._executor.submit(
+            simulate, Task(text, file, settings, frozenset(tables), versions(), work.files)
+        )
+        return sent
+
+    def collect(self, work: Work, store: Store | None, future: Future[Any]) -> Run:
+        """What came back, in the store.
+
+        Raises:
+            ClusterError: the cluster is gone, or a worker is not fit for it.
+            PlaceError: every worker that had the run died.
+            RunError: the run failed.
+
+        """
+        try:
+            package = future.result()
+        except FaninError:
+            raise
+        except self._killed as error:
+            why = f"{error.allowed_failures + 1} workers died while they simulated it: have they enough memory?"
+            raise PlaceError(f"{why} The next command tries it again") from None
+        except (CancelledError, OSError) as error:
+            raise self._lost(error) from None
+        except Exception as error:
+            raise ClusterError(f"a worker has no fanin that works: {type(error).__name__}: {error}") from None
+        if store is None:
+            raise ClusterError("a cluster needs a results folder")
+        return kept(work, store, package)
+
+    def close(self) -> None:
+        """Takes back what was sent and disconnects; the cluster stays."""
+        with contextlib.suppress(OSError, CancelledError):
+            self._executor.shutdown(wait=False)
+        self._client.close()
+
+    def _lost(self, error: BaseException) -> ClusterError:
+        why = str(error) or "the connection is gone"
+        return ClusterError(f"{self._address}: lost the cluster ({why}); finished runs are kept, run the same again")

@@ -1,0 +1,134 @@
+"""The part of a run that happens on another machine: a scenario in, what it leaves out, both as plain values."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fanin import _engine, extension
+from fanin.errors import ClusterError, PlaceError, RunError
+from fanin.results.failures import describe, is_of_run
+from fanin.run.experiment import Files, Settings, changed
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What has to be the same on both sides, as results depend on it."""
+
+    fanin: str
+    engine: str
+
+    def __str__(self) -> str:
+        return f"fanin {self.fanin} (engine {self.engine})"
+
+
+def versions() -> Versions:
+    """Those of this side."""
+    return Versions(extension.PACKAGE_VERSION, _engine.version())
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run as it is sent."""
+
+    text: str
+    file: str
+    settings: Settings
+    tables: frozenset[str]
+    """Result tables to send back."""
+    versions: Versions
+    """Those of the side that sends it."""
+    files: Files = field(default_factory=dict)
+    """What the scenario names, as that side has it."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A run's output as it is sent back."""
+
+    summary: str
+    parquet: dict[str, bytes]
+    captured: bytes | None
+
+    @property
+    def table_names(self) -> list[str]:
+        """The result tables that were asked for."""
+        return list(self.parquet)
+
+    def write_parquet(self, name: str, path: str | Path) -> None:
+        """Writes a table as the Parquet file that it is."""
+        Path(path).write_bytes(self.parquet[name])
+
+    def capture(self) -> bytes | None:
+        """The captured packets, if any were asked for."""
+        return self.captured
+
+
+def simulate(task: Task) -> Package:
+    """Runs the engine here, for somebody elsewhere.
+
+    Raises:
+        ClusterError: this side has another fanin than the one that asks, other files, or no room for temporary ones.
+        PlaceError: it has not enough memory.
+        RunError: the run failed, whatever the way: not all errors of the engine can be sent.
+
+    """
+    refuse_others(task.versions, versions(), _worker())
+    try:
+        return _simulated(task)
+    except OSError as error:
+        # As it is, it would look like a lost connection over there.
+        what = f"cannot write temporary files: {error.strerror or error}"
+        raise ClusterError(f"{_worker()} {what}; finished runs are kept, run the same again without it") from None
+    except MemoryError:
+        raise PlaceError(f"{_worker()} has not enough memory for it; the next command tries it again") from None
+
+
+def _simulated(task: Task) -> Package:
+    _refuse_copies(task.files)
+    parquet = {}
+    with tempfile.TemporaryDirectory(prefix="fanin-") as folder:
+        try:
+            output = _engine.run(task.text, task.file, task.settings, None, Path(folder) / "rows")
+        except BaseException as error:
+            if is_of_run(error):
+                raise RunError(describe(error)) from None
+            raise
+        finally:
+            _refuse_copies(task.files)
+        for name in (name for name in output.table_names if name in task.tables):
+            path = Path(folder) / f"{name}.parquet"
+            output.write_parquet(name, path)
+            parquet[name] = path.read_bytes()
+        return Package(output.summary, parquet, output.capture())
+
+
+def _refuse_copies(files: Files) -> None:
+    """Refuses files of the same name that hold something else here; before and after a run, as they may change."""
+    if (other := changed({str(Path(path).absolute()): held for path, held in files.items()})) is not None:
+        raise ClusterError(f"{_worker()} has another copy of {other}: have the same file on both")
+
+
+def _worker() -> str:
+    """What messages to the other side call this process."""
+    # There if this is a worker of Dask's.
+    distributed: Any = sys.modules.get("distributed")
+    try:
+        return f"worker {distributed.get_worker().address}"
+    except (AttributeError, ValueError):
+        return f"a worker on {platform.node()}"
+
+
+def refuse_others(here: Versions, there: Versions, who: str) -> None:
+    """Refuses to mix results of two versions.
+
+    Raises:
+        ClusterError: naming both.
+
+    """
+    if here != there:
+        raise ClusterError(f"{who} has {there}, but this machine has {here}: install the same on both")

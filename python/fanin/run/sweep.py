@@ -1,0 +1,253 @@
+"""A sweep: its points, and the table of its finished runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fanin.errors import ScenarioError
+from fanin.numbers.summary import format_value, totals
+from fanin.results import columns
+from fanin.results.runs import Run, html_table
+from fanin.results.store import Store
+from fanin.run.benchmark import measure
+from fanin.run.experiment import Experiment, Settings, override
+from fanin.run.pool import Advance, Job, run_jobs
+from fanin.scenario.format.sweep import Variant
+from fanin.scenario.format.values import Scalar
+
+_QUICK_VALUES = 4
+"""A quick look takes the first, the middle and the last of so many numbers or more."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep: the values of the variables and a seed."""
+
+    values: dict[str, Scalar]
+    seed: int
+    labels: dict[str, str] = field(default_factory=dict)
+    """Axis -> label of the variant that it is."""
+
+    @property
+    def overrides(self) -> Settings:
+        """The point as the engine takes it."""
+        settings = [(path, override(value)) for path, value in self.values.items()]
+        return [*settings, ("run.seed", str(self.seed))]
+
+    @property
+    def row(self) -> dict[str, Scalar]:
+        """What tells it from other points of a sweep."""
+        return {**self.labels, **self.values, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Finished runs of a sweep, in the order of its points."""
+
+    experiment: Experiment
+    finished: list[tuple[Point, Run]] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.finished)
+
+    def __iter__(self) -> Iterator[tuple[Point, Run]]:
+        return iter(self.finished)
+
+    def frame(self) -> pl.DataFrame:
+        """One row per run: variants, variables, seed, the run's id, its summary and the experiment's own columns."""
+        rows = []
+        for point, run in self.finished:
+            row: dict[str, Any] = {**point.row, "run_id": run.run_id, **totals(run.summary)}
+            rows.append(columns.extended(row, self.experiment.columns, run.table))
+        return frame_of(rows)
+
+    def rows(self, table: str, where: columns.Filter | None = None) -> pl.DataFrame:
+        """A result table of all runs, or of those that match, each row with its run's variables and seed in front."""
+        chosen = [(point, run) for point, run in self.finished if columns.matches(point.row, where or {})]
+        varied = frame_of([point.row for point, _ in chosen])
+        stacked = []
+        for (_, run), row in zip(chosen, varied.iter_slices(1), strict=True):
+            # Only a plain string is the same in all runs.
+            rows = run.table(table).with_columns(pl.selectors.categorical().cast(pl.String))
+            clash = {name: f"{name}_run" for name in varied.columns if name in rows.columns}
+            stacked.append(row.rename(clash).join(rows, how="cross"))
+        return pl.concat(stacked) if stacked else pl.DataFrame()
+
+    def flows(self) -> pl.DataFrame:
+        """The flows of all runs, each with its run's variables and seed in front."""
+        return self.rows("flows")
+
+    def queues(self) -> pl.DataFrame:
+        """The queues of all runs, each with its run's variables and seed in front."""
+        return self.rows("queues")
+
+    def __repr__(self) -> str:
+        return f"<Runs of {self.experiment.name}: {len(self)}>"
+
+    def _repr_html_(self) -> str:
+        header = ["", "goodput", "run"]
+        rows = [
+            (
+                ", ".join(map(str, point.row.values())),
+                format_value("goodput_bps", run.summary["goodput_bps"]),
+                run.run_id,
+            )
+            for point, run in self.finished
+        ]
+        return html_table(f"Runs of {self.experiment.name}", header, rows)
+
+
+def frame_of(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """A table of such rows; what a row lacks is null, and a column of several types is text."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    data = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None} - {int}
+        mixed = len(kinds) > 1 or (kinds and kinds <= {str, bool} and any(type(value) is int for value in values))
+        data[name] = [None if value is None else override(value) for value in values] if mixed else values
+    return pl.DataFrame(data, infer_schema_length=None, strict=False)
+
+
+def points(experiment: Experiment, seeds: list[int] | None = None, *, quick: bool = False) -> list[Point]:
+    """The sweep's points, seeds changing fastest.
+
+    Args:
+        experiment: Whose sweep.
+        seeds: In place of the file's.
+        quick: The seeds and values of ``[quick]``, and three values of the other long numeric variables.
+
+    Raises:
+        ScenarioError: variables that change together have different numbers of values.
+
+    """
+    chosen = seeds or (experiment.quick.seeds if quick else experiment.seeds)
+    if not experiment.has_runs:
+        return []
+    axes: dict[str, list[Variant]] = {}
+    for variant in experiment.variants:
+        axes.setdefault(variant.axis, []).append(variant)
+    found = []
+    for cases in itertools.product(*axes.values()):
+        variables = dict(experiment.sweep.variables)
+        for case in cases:
+            variables |= case.set_
+        if quick:
+            fixed = {path for case in cases for path, values in case.set_.items() if len(values) == 1}
+            variables = {path: _thinned(values) for path, values in variables.items()}
+            variables |= {path: values for path, values in experiment.quick.variables.items() if path not in fixed}
+        labels = {case.axis: case.label for case in cases}
+        for values in _combinations(experiment, variables):
+            found += [Point(values, seed, labels) for seed in chosen]
+    return found
+
+
+def _combinations(experiment: Experiment, variables: dict[str, list[Scalar]]) -> Iterable[dict[str, Scalar]]:
+    """Every combination of the variables' values, the last variable changing fastest; zipped ones in step."""
+    together = {name: tuple(names) for names in experiment.sweep.zip_ for name in names}
+    steps: dict[tuple[str, ...], list[dict[str, Scalar]]] = {}
+    for name in variables:
+        names = together.get(name, (name,))
+        if names in steps:
+            continue
+        if len({len(variables[each]) for each in names}) != 1:
+            message = f"{', '.join(names)} change together and need the same number of values"
+            raise ScenarioError(str(experiment.path), None, "sweep.zip", message)
+        steps[names] = [
+            dict(zip(names, values, strict=True)) for values in zip(*(variables[each] for each in names), strict=True)
+        ]
+    for parts in itertools.product(*steps.values()):
+        merged: dict[str, Scalar] = {}
+        for part in parts:
+            merged |= part
+        yield {name: merged[name] for name in variables}
+
+
+def _thinned(values: list[Scalar]) -> list[Scalar]:
+    if len(values) < _QUICK_VALUES or any(isinstance(value, str | bool) for value in values):
+        return values
+    return [values[0], values[len(values) // 2], values[-1]]
+
+
+def sweep(
+    experiment: Experiment,
+    *,
+    seeds: list[int] | None = None,
+    jobs: int | None = None,
+    out: Path | str | None = "results",
+    quick: bool = False,
+    tables: Iterable[str] = ("flows", "queues"),
+    advance: Advance = lambda _: None,
+) -> Runs:
+    """Runs every point of an experiment's sweep; finished points found in the store are not run again.
+
+    Results do not depend on ``jobs`` or on the order in which runs end. On Ctrl-C the runs that have finished stay
+    in the store.
+
+    Args:
+        experiment: What to run.
+        seeds: In place of the file's.
+        jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
+        out: Results folder; ``None`` keeps everything in memory.
+        quick: A thinner sweep, for a first look.
+        tables: Result tables to keep, besides those that the experiment itself reads.
+        advance: Called once per finished run.
+
+    Raises:
+        ScenarioError: a point is not valid.
+        RunError: an invariant broke in a run.
+        ResultsError: results cannot be written.
+
+    """
+    return sweep_all([experiment], seeds=seeds, jobs=jobs, out=out, quick=quick, tables=tables, advance=advance)[0]
+
+
+def sweep_all(
+    experiments: list[Experiment],
+    *,
+    seeds: list[int] | None = None,
+    jobs: int | None = None,
+    out: Path | str | None = "results",
+    quick: bool = False,
+    tables: Iterable[str] = (),
+    advance: Advance = lambda _: None,
+) -> list[Runs]:
+    """Runs the sweeps of several experiments as one: equal runs are simulated once, and the long ones first.
+
+    What a ``benchmark`` measures is stored as well, but measured anew each time.
+
+    Arguments and errors are those of :func:`sweep`.
+    """
+    swept = [(experiment, points(experiment, seeds, quick=quick)) for experiment in experiments]
+    wanted = [
+        Job(experiment, point.overrides, columns.tables(experiment, point.row) | frozenset(tables))
+        for experiment, todo in swept
+        if experiment.document.benchmark is None
+        for point in todo
+    ]
+    finished = iter(run_jobs(wanted, out, jobs=jobs, advance=advance))
+    store = None if out is None else Store(out)
+    found = []
+    for experiment, todo in swept:
+        # After all simulations and one at a time, so that nothing else has the processor.
+        measured = experiment.document.benchmark is not None
+        runs = [_measured(experiment, point, store) if measured else next(finished) for point in todo]
+        found.append(Runs(experiment, list(zip(todo, runs, strict=True))))
+    return found
+
+
+def _measured(experiment: Experiment, point: Point, store: Store | None) -> Run:
+    """What the experiment's program says of a point; it is stored with machine and date."""
+    command = experiment.document.benchmark
+    assert command is not None
+    row = measure(command, point.row)
+    if store is None:
+        return Run("", row)
+    stored = store.save_measured(command, point.row, row, experiment.name)
+    return Run(stored.run_id, row, stored)

@@ -1,0 +1,1 @@
+"""What a scenario or experiment file says, and whether it is valid."""

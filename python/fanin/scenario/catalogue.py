@@ -1,0 +1,164 @@
+"""Everything that a scenario can name, and what each of its values means."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from functools import cache
+from typing import Any
+
+from fanin import _engine
+from fanin.errors import NotFoundError
+from fanin.scenario import library
+from fanin.scenario.sections import Document, parse, read_text
+
+KINDS = {
+    "schemes": "scheme",
+    "topologies": "topology",
+    "queues": "queue",
+    "traffic": "traffic",
+    "faults": "fault",
+    "workloads": "workload",
+}
+"""Plural (a registry) -> singular (one of its rows)."""
+
+_SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic", "faults": "fault"}
+
+
+@cache
+def registry() -> dict[str, Any]:
+    """The engine's registries, and its sections with their parameters."""
+    found: dict[str, Any] = json.loads(_engine.registry())
+    return found
+
+
+def _manual(workload: dict[str, Any]) -> str:
+    """Where a workload is from, its mean and its points, in Markdown."""
+    points = "\n".join(f"| {size:,} | {share:g} |" for size, share in workload["points"])
+    return (
+        f"{workload['citation']}.\n\n{workload['source']}\n\nHow near the points are: {workload['precision']}.\n\n"
+        f"Mean: {workload['mean_bytes']:,.1f} B, for {workload['stated_mean_bytes']:,g} B by {workload['mean_from']}. "
+        f"Its {len(workload['points'])} points are joined by straight lines.\n\n"
+        f"| bytes | % of flows up to it |\n|---|---|\n{points}"
+    )
+
+
+def entries(kind: str) -> list[dict[str, str]]:
+    """Key and summary of everything of a kind: one of ``KINDS`` or ``experiments``."""
+    if kind == "experiments":
+        return [{"key": key, "summary": library.title(path)} for key, path in library.experiments().items()]
+    return [{"key": row["key"], "summary": row["summary"]} for row in registry()[kind]]
+
+
+def explain(key: str) -> dict[str, Any]:
+    """What a name or a parameter path means.
+
+    Returns:
+        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment,
+        ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
+        parameter. Each parameter has ``key takes default doc source reading``. The id of a reading gives
+        ``{kind: "reading", key, readings, params}``: what each scheme says of it, and every parameter that selects it.
+
+    Raises:
+        NotFoundError: naming the nearest name.
+
+    """
+    for plural, singular in KINDS.items():
+        for row in registry()[plural]:
+            if row["key"] == key:
+                shown = {"manual": _manual(row), "params": []} if singular == "workload" else {}
+                return {"kind": singular, **row, **shown}
+    for section, params in registry()["sections"].items():
+        if section == key:
+            return {"kind": "section", "key": section, "params": params}
+    parameters = _parameters()
+    if key in parameters:
+        return {"kind": "parameter", **parameters[key], "key": key}
+    if key in library.experiments():
+        document = parse(read_text(library.experiments()[key]), key)
+        return {
+            "kind": "experiment",
+            "key": key,
+            "summary": document.title,
+            "manual": document.description.strip(),
+            "params": [],
+        }
+    if (param := _of_a_group(key, parameters)) is not None:
+        return {"kind": "parameter", **parameters[param], "key": param}
+    if (reading := _reading(key, parameters)) is not None:
+        return reading
+    if len(ends := [path for path in parameters if path.endswith(f".{key}")]) == 1:
+        return {"kind": "parameter", **parameters[ends[0]], "key": ends[0]}
+    names = [row["key"] for plural in KINDS for row in registry()[plural]]
+    names += [*registry()["sections"], *parameters, *library.experiments()]
+    ends = [name for name in names if name.endswith(f".{key}")]
+    close = ends or difflib.get_close_matches(key, names, n=1)
+    hint = _did_you_mean(close)
+    raise NotFoundError(
+        f"{key}: no scheme, topology, queue, traffic pattern, fault, workload, parameter or experiment{hint}"
+    )
+
+
+def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """Everything about a reading of a paper, by its id."""
+    readings = [
+        {"scheme": row["key"], **reading}
+        for row in registry()["schemes"]
+        for reading in row.get("readings", [])
+        if reading["id"] == key
+    ]
+    named = {path for reading in readings for path in reading["params"]}
+    params = [{**param, "key": path} for path, param in parameters.items() if param["reading"] == key or path in named]
+    if not readings and not params:
+        return None
+    return {"kind": "reading", "key": key, "readings": readings, "params": params}
+
+
+def _did_you_mean(names: list[str]) -> str:
+    quoted = " or ".join(f'"{name}"' for name in names)
+    return f" (did you mean {quoted}?)" if names else ""
+
+
+def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
+    """The parameter of ``traffic.<name>.<key>`` or ``fault.<name>.<key>``, where one kind alone has that key."""
+    parts = key.split(".")
+    plurals = {"traffic": "traffic", "fault": "faults"}
+    if len(parts) != 3 or parts[0] not in plurals:
+        return None
+    section = parts[0]
+    kinds = [row["key"] for row in registry()[plurals[section]]]
+    found = [name for name in (f"{section}.{kind}.{parts[2]}" for kind in kinds) if name in parameters]
+    common = f"{section}.{parts[2]}"
+    if parts[1] in kinds or not found:
+        return common if common in parameters else None
+    return found[0] if len(found) == 1 else None
+
+
+def _parameters() -> dict[str, dict[str, Any]]:
+    """Every parameter by its path in a scenario file; traffic groups and faults stand under their kind."""
+    sections = registry()["sections"]
+    found = {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
+    for plural, section in _SECTION_OF.items():
+        for row in registry()[plural]:
+            # Of these tables a scenario has several, which overrides call by name.
+            prefix = f"{section}.{row['key']}" if plural in {"traffic", "faults"} else section
+            found |= {f"{prefix}.{param['key']}": param for param in row["params"]}
+    for row in registry()["schemes"]:
+        found |= {f"scheme.{row['key']}.{param['key']}": param for param in row["params"]}
+    return found
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a whole scenario file: the engine's sections and those that Python owns."""
+    schema: dict[str, Any] = json.loads(_engine.schema())
+    owned = Document.model_json_schema(by_alias=True)
+    paths = {
+        "type": "object",
+        "description": "Dotted path of a scenario value -> the values it takes; seeds -> the seeds of every point.",
+        "additionalProperties": {"type": ["array", "string", "number", "boolean", "object"]},
+    }
+    swept = {"sweep": paths, "quick": paths}
+    schema["properties"] = {**schema.get("properties", {}), **owned["properties"], **swept}
+    definitions = {name: value for name, value in owned["$defs"].items() if name not in ("Sweep", "Quick")}
+    schema["$defs"] = {**schema.get("$defs", {}), **definitions}
+    return schema

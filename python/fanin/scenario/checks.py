@@ -1,0 +1,209 @@
+"""Is an experiment valid: its scenario at every value that it varies, and every name that its figures use."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from fanin.errors import ScenarioError
+from fanin.numbers.summary import COLUMNS, GROUP_COLUMNS
+from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.plot import GRIDS, TABLE_NAMES, Plot, is_of_table
+from fanin.scenario.toml_lines import line_of
+
+if TYPE_CHECKING:
+    from fanin.run.experiment import Experiment, Settings
+
+ASKED_FOR = {
+    "bins": ("bin", "0s"),
+    "link-bins": ("bin", "0s"),
+    "queue-trace": ("queue-trace", "off"),
+    "probes": ("probes", "off"),
+    "switch-probes": ("probes", "off"),
+}
+"""Result table -> the key of [measure] that asks for it, and the value that does not."""
+
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Values that a sweep or a variant sets, and where the file says so."""
+
+    settings: Settings
+    place: Place
+    text: str = ""
+    file: str = ""
+
+
+NO_CHANGE = Change([], ())
+
+
+def changes(experiment: Experiment) -> list[Change]:
+    """Each value of each sweep variable alone, and each variant as a whole."""
+    from fanin.run.experiment import override
+
+    own = experiment.document.sweep is not None
+    origin = (experiment.text, str(experiment.path)) if own else experiment.origin
+    given = experiment.given or frozenset()
+    found = [
+        Change([(path, override(value))], (path,), "", "--set")
+        if path in given
+        else Change([(path, override(value))], ("sweep", path), *origin)
+        for path, values in experiment.sweep.variables.items()
+        for value in values
+    ]
+    origin = (experiment.text, str(experiment.path)) if experiment.document.variant else experiment.origin
+    for index, variant in enumerate(experiment.variants):
+        first = [(path, override(values[0])) for path, values in variant.set_.items()]
+        found.append(Change(first, ("variant", index, "set"), *origin))
+        for path, values in variant.set_.items():
+            rest = [[*first, (path, override(value))] for value in values[1:]]
+            found += [Change(settings, ("variant", index, "set", path), *origin) for settings in rest]
+    return found
+
+
+def check(experiment: Experiment, given: Settings) -> None:
+    """Checks everything that can be wrong before a run.
+
+    Raises:
+        ScenarioError: naming file, line, key and the nearest valid name.
+
+    """
+    if experiment.needs_network:
+        experiment.check_settings(given)
+        for change in changes(experiment):
+            _check_change(experiment, given, change)
+    _Names(experiment).check()
+
+
+def _check_change(experiment: Experiment, given: Settings, change: Change) -> None:
+    try:
+        experiment.check_settings(given + change.settings)
+    except ScenarioError as error:
+        if error.file != "--set":
+            raise
+        # Written quoted, or as dotted keys; where a spelling is not found, its line is the table's.
+        *table, path = change.place if len(change.place) != 3 else (*change.place, error.key)
+        spellings = ((*table, path), (*table, *str(path).split(".")))
+        line = max(line_of(change.text, spelling) or 0 for spelling in spellings)
+        key = ".".join(map(str, (*table, path)))
+        raise ScenarioError(change.file, line or None, key, error.message, error.suggestion) from None
+
+
+def columns(experiment: Experiment) -> list[str]:
+    """The columns of the table of an experiment's runs."""
+    return _Names(experiment).columns
+
+
+class _Names:
+    """The names that the figures and claims of an experiment may use."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._swept = [*experiment.swept, "seed"]
+        self._labels = experiment.labels
+        declared = [each.id for each in experiment.columns]
+        groups = experiment.groups if experiment.needs_network else []
+        of_groups = [f"groups.{group}.{name}" for group in groups for name in GROUP_COLUMNS]
+        self.columns = [*self._swept, *declared, *COLUMNS, *of_groups]
+
+    def check(self) -> None:
+        document = self._experiment.document
+        if document.benchmark is not None:
+            return
+        for index, column in enumerate(document.column):
+            place: Place = ("column", index)
+            for name in column.inputs:
+                self._check((*place, "formula"), name, self.columns)
+            if column.of is not None:
+                known = self._check_table((*place, "of"), column.of)
+                self._check_rows((*place, "rows"), column.rows, known)
+                if column.between is not None:
+                    self._check((*place, "time"), column.time, known)
+        for index, plot in enumerate(document.plot):
+            self._check_plot(("plot", index), plot)
+        for index, claim in enumerate(document.claim):
+            place = ("claim", index)
+            known = self.columns
+            if claim.table is not None:
+                known = self._check_table((*place, "y"), claim.y)
+                self._check_rows((*place, "rows"), claim.rows, known)
+            else:
+                self._check((*place, "y"), claim.y, known)
+            self._check((*place, "x" if claim.x else "y"), claim.axis, known)
+            self._check_curve(place, claim)
+            for key in ("where", "over", "minus"):
+                self._check_rows((*place, key), getattr(claim, key) or {}, self.columns)
+            for rival in claim.rivals:
+                self._check_rows((*place, "rivals"), rival, self.columns)
+
+    def _check_curve(self, place: Place, claim: Claim) -> None:
+        """Neither axis may be the seed, over which the curve is the mean, and they may not be the same."""
+        for key, name in (("x", claim.axis), ("y", claim.y)):
+            if name == "seed":
+                self._fail((*place, key), "a claim is about the mean over the seeds, so seed is none of its axes", None)
+        if claim.axis == claim.y:
+            self._fail((*place, "y"), f"{claim.y} is the claim's x already", None)
+
+    def _check_plot(self, place: Place, plot: Plot) -> None:
+        if plot.is_diagram:
+            return
+        self._check_rows((*place, "where"), plot.where, self.columns)
+        if plot.table is not None:
+            known: list[str] = []
+            for name in [plot.x or ""] if plot.kind == "cdf" else plot.y or []:
+                known = self._check_table((*place, "x" if plot.kind == "cdf" else "y"), name)
+            self._check_rows((*place, "rows"), plot.rows, known)
+            if plot.kind == "time" and plot.table not in GRIDS and plot.seed is None and plot.every is None:
+                self._fail((*place, "seed"), f"one run of {plot.table} can be drawn, so name its seed", None)
+            if plot.kind == "time" and plot.x is not None:
+                self._check((*place, "x"), plot.x, known)
+            for name in plot.by:
+                self._check((*place, "by"), name, [*self._swept, *known])
+            return
+        if plot.kind == "time":
+            self._complain((*place, "y"), f"{plot.drawn} is no table.column", plot.drawn, [])
+        for key, names in (("x", [plot.x or ""]), ("y", plot.y or []), ("spread", plot.spread or ())):
+            for name in names:
+                self._check((*place, key), name, self.columns)
+        for name in plot.by:
+            if name not in self._swept:
+                self._complain((*place, "by"), f"{name} is not swept", name, self._swept)
+
+    def _check_rows(self, place: Place, rows: dict[str, list[bool | int | float | str]], known: list[str]) -> None:
+        for name, values in rows.items():
+            self._check((*place, name), name, known)
+            for value in values if name in self._labels else ():
+                if value not in self._labels[name]:
+                    self._complain((*place, name), f"{value} is no label of {name}", str(value), self._labels[name])
+
+    def _check_table(self, place: Place, name: str) -> list[str]:
+        """The columns of the result table that a name such as ``flows.fct_s`` is of."""
+        table, _, column = name.partition(".")
+        if not is_of_table(name):
+            self._complain(place, f"there is no result table {table}", table, TABLE_NAMES)
+        experiment = self._experiment
+        if table in ASKED_FOR:
+            key, off = ASKED_FOR[table]
+            if f"measure.{key}" not in experiment.swept and experiment.resolved()["measure"][key] == off:
+                self._fail(place, f"no run records {table}: it needs measure.{key}", None)
+        known = experiment.empty_table(table).columns
+        if column not in known:
+            close = difflib.get_close_matches(column, known, n=1)
+            self._fail(place, f"table {table} has no column {column}", f"{table}.{close[0]}" if close else None)
+        return known
+
+    def _check(self, place: Place, name: str, known: Iterable[str]) -> None:
+        if name not in known:
+            self._complain(place, f"{name} is neither a column nor swept", name, known)
+
+    def _complain(self, place: Place, message: str, name: str, known: Iterable[str]) -> NoReturn:
+        self._fail(place, message, next(iter(difflib.get_close_matches(name, list(known), n=1)), None))
+
+    def _fail(self, place: Place, message: str, close: str | None) -> NoReturn:
+        experiment = self._experiment
+        key = ".".join(map(str, place))
+        raise ScenarioError(str(experiment.path), line_of(experiment.text, place), key, message, close)

@@ -1,0 +1,63 @@
+"""What the sections share: how a table is read, and the values that a scenario's keys take."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from fanin.scenario.format.values import Scalar, expand, expand_seeds
+
+
+class Section(BaseModel):
+    """A table of the file: unknown keys are errors."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        alias_generator=AliasGenerator(alias=lambda name: name.rstrip("_").replace("_", "-")),
+    )
+
+
+def flatten(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted paths: ``transport.scheme = [...]`` and ``"transport.scheme" = [...]`` mean the same."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        path = f"{prefix}{key}"
+        flat |= flatten(value, f"{path}.") if isinstance(value, dict) else {path: value}
+    return flat
+
+
+def flattened(table: object) -> object:
+    """The same of whatever stands in the file; what is no table is left for the type to complain about."""
+    return flatten(table) if isinstance(table, dict) else table
+
+
+def listed(value: object) -> object:
+    """One value where a list is meant."""
+    return value if isinstance(value, list) else [value]
+
+
+OneOrMore = WithJsonSchema({"type": ["array", "string", "number", "boolean"]})
+"""What editors know of a list that may be written as one value."""
+
+Values = Annotated[list[Scalar], BeforeValidator(expand), OneOrMore]
+"""Values of a scenario key: a list, one value, or ranges."""
+
+Seeds = Annotated[list[int], BeforeValidator(expand_seeds), OneOrMore]
+
+Setting = Annotated[dict[str, Values], BeforeValidator(flattened)]
+"""Dotted paths of scenario values, and the values they take."""
+
+Where = Annotated[dict[str, Values], BeforeValidator(flattened)]
+"""Columns and the values of which a row must have one."""
+
+Names = Annotated[list[str], BeforeValidator(listed), Field(min_length=1), OneOrMore]
+"""One name or several."""
+
+Numbers = Annotated[list[float], BeforeValidator(listed), OneOrMore]
+"""One number or several."""
+
+Span = tuple[float, float]
+"""Lowest and highest value."""

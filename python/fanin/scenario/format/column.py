@@ -1,0 +1,62 @@
+"""``[[column]]``: a number of each run that the summary does not have."""
+
+from __future__ import annotations
+
+import re
+from typing import Self
+
+from pydantic import Field, field_validator, model_validator
+
+from fanin.numbers.formula import names, parse_formula
+from fanin.scenario.format.base import Section, Span, Where
+
+_TAKES = ("mean", "sum", "min", "max", "std", "count", "first", "last", "share", "jain", "clusters")
+_PERCENTILE = re.compile(r"^p(\d{1,2}(\.\d+)?|100)$")
+
+
+class Column(Section):
+    """A number of each run: taken from a result table, or computed from other columns."""
+
+    id: str = Field(description="Name of the column; its end gives the unit, as in fct_s, goodput_bps, queue_packets.")
+    label: str = Field(description="What it is and how it is defined, as axes and tables say it.")
+    of: str | None = Field(default=None, description="Result table and column, such as flows.fct_s.")
+    rows: Where = Field(default={}, description="Which rows of the table count.")
+    between: Span | None = Field(default=None, description="From when (included) to when (excluded), in seconds.")
+    time: str = Field(default="time_s", description="Column of the table that between is about.")
+    take: str = Field(default="mean", description="What becomes of the rows: mean, sum, share, p99, ...")
+    gap: float | None = Field(default=None, description="Smallest gap that parts two clusters, for take = clusters.")
+    formula: str | None = Field(default=None, description="Arithmetic over columns: {drops} / {segments_received}.")
+
+    @field_validator("take")
+    @classmethod
+    def _known(cls, take: str) -> str:
+        if take not in _TAKES and not _PERCENTILE.match(take):
+            raise ValueError(f"takes {', '.join(_TAKES)} or a percentile such as p99, not {take!r}")
+        return take
+
+    @field_validator("formula")
+    @classmethod
+    def _parses(cls, formula: str | None) -> str | None:
+        if formula is not None:
+            parse_formula(formula)
+        return formula
+
+    @model_validator(mode="after")
+    def _has_one_origin(self) -> Self:
+        if (self.of is None) == (self.formula is None):
+            raise ValueError("needs either of = table.column or formula")
+        if self.of is not None and "." not in self.of:
+            raise ValueError(f"of = table.column, such as flows.fct_s, not {self.of!r}")
+        if (self.gap is not None) != (self.take == "clusters"):
+            raise ValueError("gap belongs to take = clusters, which needs it")
+        return self
+
+    @property
+    def table(self) -> str | None:
+        """Result table that it reads."""
+        return None if self.of is None else self.of.partition(".")[0]
+
+    @property
+    def inputs(self) -> list[str]:
+        """Columns that its formula names."""
+        return [] if self.formula is None else names(self.formula)

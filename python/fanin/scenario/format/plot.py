@@ -1,0 +1,144 @@
+"""``[[plot]]``: a figure in its own axes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from fanin.scenario.format.base import Names, Numbers, OneOrMore, Section, Span, Where, listed
+
+Kind = Literal["line", "bars", "cdf", "time", "topology", "format"]
+Scale = Literal["linear", "log"]
+
+
+class Published(Section):
+    """Published numbers to draw: points, or a line where only ``x`` or only ``y`` is known."""
+
+    label: str
+    x: Numbers = Field(default=[], description="A place or several, as the axis has them, in stored units.")
+    y: Numbers = Field(default=[], description="A value for each place, in stored units.")
+    by: str | None = Field(default=None, description="Line of the plot that they belong to, drawn in its colour.")
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> Self:
+        if not self.x and not self.y:
+            raise ValueError("needs x, y or both")
+        if self.x and self.y and len(self.x) != len(self.y):
+            raise ValueError(f"has {len(self.x)} places x and {len(self.y)} values y")
+        return self
+
+
+class MessageField(Section):
+    """One field of a message format."""
+
+    name: str
+    bits: int = Field(gt=0)
+
+
+class Plot(Section):
+    """One plot. A name with a table, such as ``bins.goodput_bps``, is a column of a result table."""
+
+    kind: Kind = Field(
+        default="line",
+        description="line and bars: means over the seeds; time: a result table over time; cdf: a distribution; "
+        "topology: the network; format: the fields of a message.",
+    )
+    id: str | None = Field(default=None, description="Name of the files; the column's name if left out.")
+    title: str = ""
+    x: str | None = Field(
+        default=None,
+        description="line and bars: sweep variable or column; cdf: column or table.column; "
+        "time: column of the table, time_s if left out.",
+    )
+    y: Names | None = Field(default=None, description="line and bars: column or columns; time: table.column.")
+    by: Annotated[list[str], BeforeValidator(listed), OneOrMore] = Field(
+        default=[], description="Sweep variables, or columns of the result table, that make the lines."
+    )
+    where: Where = Field(default={}, description="Runs that are drawn: column -> value or values.")
+    rows: Where = Field(default={}, description="Rows of the result table that are drawn.")
+    seed: int | None = Field(default=None, description="The one seed that time and cdf draw.")
+    every: float | None = Field(default=None, gt=0, description="time: means over intervals of this many seconds.")
+    total: bool = Field(
+        default=False, description="time: rows of one line at the same time are added up, not averaged."
+    )
+    spread: tuple[str, str] | None = Field(
+        default=None, description="Columns of the lower and upper end of whiskers, in place of the 95 % interval."
+    )
+    relative_to: str | None = Field(default=None, description="Line by which all others are divided, at the same x.")
+    x_label: str | None = Field(default=None, description="What the x axis is called; its unit is added.")
+    y_label: str | None = Field(default=None, description="What the y axis is called; unit and definition are added.")
+    x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
+    x_range: Span | None = Field(default=None, description="Part of the axis that is shown, in stored units.")
+    y_range: Span | None = None
+    published: list[Published] = Field(default=[], description="Numbers of the paper to draw.")
+    note: str = Field(default="", description="What a reader has to know, below the plot.")
+    fields: list[MessageField] = Field(default=[], description="format: the message's fields in their order.")
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
+        needs = {"line": ("x", "y"), "bars": ("x", "y"), "time": ("y",), "cdf": ("x",), "format": ("fields", "id")}
+        for key in needs.get(self.kind, ("id",)):
+            if not getattr(self, key):
+                raise ValueError(f'kind = "{self.kind}" needs {key}')
+        only = {
+            "seed": ("time", "cdf"),
+            "rows": ("time", "cdf"),
+            "every": ("time",),
+            "total": ("time",),
+            "spread": ("line", "bars"),
+            "relative_to": ("line", "bars"),
+            "fields": ("format",),
+        }
+        for key, kinds in only.items():
+            if getattr(self, key) and self.kind not in kinds:
+                raise ValueError(f"{key.replace('_', '-')} belongs to kind = {' or '.join(kinds)}")
+        return self
+
+    @property
+    def is_diagram(self) -> bool:
+        """Whether it shows no run."""
+        return self.kind in ("topology", "format")
+
+    @property
+    def drawn(self) -> str:
+        """The column whose values are drawn, the first of several."""
+        return (self.x or "") if self.kind == "cdf" else next(iter(self.y or []), "")
+
+    @property
+    def table(self) -> str | None:
+        """Result table that it reads."""
+        reads = self.kind in ("time", "cdf") and is_of_table(self.drawn)
+        return self.drawn.partition(".")[0] if reads else None
+
+    @property
+    def name(self) -> str:
+        """Stem of the plot's file names."""
+        return self.id or self.drawn.replace("_", "-").replace(".", "-")
+
+
+def is_of_table(name: str) -> bool:
+    """Whether a column's name is that of a result table's column; totals of traffic groups are dotted too."""
+    table, dot, _ = name.partition(".")
+    return bool(dot) and table in TABLE_NAMES
+
+
+TABLE_NAMES = (
+    "flows",
+    "requests",
+    "queues",
+    "links",
+    "delays",
+    "bins",
+    "link-bins",
+    "queue-trace",
+    "probes",
+    "switch-probes",
+    "host-probes",
+    "drops",
+)
+"""Result tables, as the store names them."""
+
+GRIDS = ("bins", "link-bins")
+"""Tables whose times are the same in all runs."""

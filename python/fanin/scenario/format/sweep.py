@@ -1,0 +1,60 @@
+"""``[sweep]``, ``[[variant]]`` and ``[quick]``: which runs there are."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from fanin.scenario.format.base import Section, Seeds, Setting, Values, flatten
+
+DEFAULT_SEEDS = list(range(1, 11))
+
+
+class _Points(Section):
+    """A table whose own keys are few, and whose other keys are paths of scenario values."""
+
+    variables: dict[str, Values] = Field(
+        default={}, description="Dotted path of a scenario value -> the values it takes."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, table: object) -> object:
+        if not isinstance(table, dict) or "variables" in table:
+            return table
+        own = {field.alias or name for name, field in cls.model_fields.items()} - {"variables"}
+        kept = {key: value for key, value in table.items() if key in own}
+        return kept | {"variables": flatten({key: value for key, value in table.items() if key not in own})}
+
+
+class Sweep(_Points):
+    """The points to run: every combination of the variables' values, each with every seed."""
+
+    seeds: Seeds = Field(default=DEFAULT_SEEDS, description='Seeds of every point: a list or a range such as "1..10".')
+    zip_: list[list[str]] = Field(
+        default=[], description="Lists of variables that change together: first value with first value, and so on."
+    )
+
+    @model_validator(mode="after")
+    def _zips_fit(self) -> Self:
+        for names in self.zip_:
+            if missing := [name for name in names if name not in self.variables]:
+                raise ValueError(f"zip: {missing[0]} is not a variable of [sweep]")
+            if len({len(self.variables[name]) for name in names}) != 1:
+                raise ValueError(f"zip: {', '.join(names)} need the same number of values")
+        return self
+
+
+class Variant(Section):
+    """A named case: scenario values that belong together. Variants of one ``axis`` exclude each other."""
+
+    label: str = Field(description="Name of the case, as tables and legends show it.")
+    axis: str = Field(default="variant", description="Column that holds the label; cases of two axes are combined.")
+    set_: Setting = Field(description="Dotted path -> the value, or the values that the case takes from the sweep.")
+
+
+class Quick(_Points):
+    """What ``--quick`` runs in place of the sweep's own values."""
+
+    seeds: Seeds = Field(default=[1], description="Seeds of every point of a quick look.")

@@ -1,0 +1,84 @@
+"""Finding scenario and experiment files.
+
+An experiment is named ``<paper>/<figure>``. A folder ``experiments`` in the current directory comes first, so that
+one's own files are the ones that run; then those that the package ships.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from fanin.errors import NotFoundError
+
+_ROOTS = (Path(__file__).parents[1] / "experiments", Path("experiments"))
+
+
+def experiments() -> dict[str, Path]:
+    """Every experiment by its name, in order of name."""
+    found: dict[str, Path] = {}
+    for root in _ROOTS:
+        for path in root.glob("**/*.toml"):
+            found[path.relative_to(root).with_suffix("").as_posix()] = path
+    return dict(sorted(found.items()))
+
+
+def chosen(names: list[str], every: bool) -> list[str]:
+    """The experiments that these names stand for: a paper's stands for all of the paper.
+
+    Args:
+        names: Experiments, papers or files.
+        every: All experiments of all papers, besides.
+
+    Raises:
+        NotFoundError: nothing was chosen.
+
+    """
+    known = experiments()
+    papers = [name for name, path in known.items() if _of_paper(path)] if every else []
+    found = [[each for each in known if each.startswith(f"{name}/")] or [name] for name in names]
+    every_one = list(dict.fromkeys([*(each for part in found for each in part), *papers]))
+    if not every_one:
+        raise NotFoundError("name experiments, papers or files, or say --all; see 'fanin list experiments'")
+    return every_one
+
+
+def _of_paper(path: Path) -> bool:
+    return bool(_head(path).get("paper"))
+
+
+def find(name: str | Path) -> tuple[str, Path]:
+    """Experiment name and file of a path or of an experiment's name.
+
+    Raises:
+        NotFoundError: there is neither a file nor an experiment of that name.
+
+    """
+    path = Path(name)
+    known = experiments()
+    if path.suffix != ".toml" and str(name) in known:
+        return str(name), known[str(name)]
+    if path.is_file():
+        same = (key for key, file in known.items() if file.resolve() == path.resolve())
+        return next(same, path.stem), path
+    papers = list(dict.fromkeys(key.partition("/")[0] for key in known if "/" in key))
+    # A scheme's name may have dashes that the paper's has not.
+    same_letters = [paper for paper in papers if paper.replace("-", "") == str(name).replace("-", "").lower()]
+    close = same_letters or difflib.get_close_matches(str(name), [*papers, *known], n=1)
+    hint = f' (did you mean "{close[0]}"?)' if close else ""
+    raise NotFoundError(f"{name}: no such file or experiment{hint}; see 'fanin list experiments'")
+
+
+def title(path: Path) -> str:
+    """The title that an experiment file gives itself; empty if the file cannot be read."""
+    return str(_head(path).get("title", ""))
+
+
+def _head(path: Path) -> dict[str, Any]:
+    """The file's tables; none if it cannot be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,74 @@
+"""What a user should know about a scenario or its runs before believing the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fanin.scenario import catalogue
+
+
+def incomplete(summary: dict[str, Any]) -> str | None:
+    """A remark on the flows of a run that did not complete."""
+    missing = summary.get("incomplete") or 0
+    if not missing:
+        return None
+    total = missing + summary["completed"]
+    return (
+        f"{missing} of {total} finite flows were not complete after {summary['simulated_s']:g} s; "
+        "completion times are those of the others"
+    )
+
+
+def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
+    """The same for the runs of a sweep."""
+    every = list(summaries)
+    missing = [summary["incomplete"] for summary in every if summary.get("incomplete")]
+    if not missing:
+        return None
+    total = sum(missing) + sum(summary["completed"] for summary in every)
+    return (
+        f"{sum(missing)} of {total} finite flows, in {len(missing)} of {len(every)} runs, were not complete at the end "
+        "of the run; completion times are those of the others"
+    )
+
+
+def undrawn(empty: Iterable[str]) -> list[str]:
+    """A remark on each plot that has nothing to show."""
+    return [f"plot {name}: the runs have no rows for it" for name in empty]
+
+
+def unmarked(resolved: dict[str, Any]) -> str | None:
+    """A remark on schemes that wait for marks where no queue marks."""
+    queue, ecn = resolved["queue"], resolved["transport"]["ecn"]
+    # Who has marks counted that would have been set has drop-tail on purpose.
+    if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
+        return None
+    keys = {row["key"]: {param["key"] for param in row["params"]} for row in catalogue.registry()["schemes"]}
+    used = {group["scheme"] for group in resolved["traffic"]}
+    schemes = sorted(scheme for scheme in used if ecn == "on" or "mark-threshold" in keys[scheme])
+    if not schemes:
+        return None
+    return f'{", ".join(schemes)} waits for marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'
+
+
+def overloaded(offered: list[dict[str, Any]]) -> list[str]:
+    """Remarks on traffic at a load that no network carries: its queues grow for as long as the run lasts."""
+    return [
+        f"traffic.{each['group']}: offers {each['load']:.0%} of what its {each['load_of']} can carry".replace("%", " %")
+        for each in offered
+        if each["load"] > 1
+    ]
+
+
+def unused(paths: list[str], admission: str) -> list[str]:
+    """Remarks on values of schemes that no run uses, and on those of the network beside another way of admission."""
+    schemes = [path for path in paths if path.startswith("scheme.")]
+    network = [path for path in paths if path not in schemes]
+    found = []
+    if schemes:
+        why = "no traffic and no network of this scenario uses that scheme, so nothing comes of it"
+        found.append(f"{', '.join(schemes)}: {why}")
+    if network:
+        found.append(f'{", ".join(network)}: of no effect with network.admission = "{admission}"; leave it out')
+    return found

@@ -1,0 +1,143 @@
+"""The sections of a scenario file that say what is done with runs.
+
+The engine owns what is simulated (``[network] [transport] [queue] [scheme.*] [[traffic]] [[fault]] [measure] [run]``).
+Python owns the rest: the titles, ``[sweep]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[[plot]]``, ``[[claim]]``
+and ``benchmark``, which this module reads and checks.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+from pydantic import BaseModel, Field, ValidationError
+
+from fanin.errors import NotFoundError, ScenarioError
+from fanin.scenario.format.base import Section
+from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.column import Column
+from fanin.scenario.format.plot import Plot
+from fanin.scenario.format.sweep import Quick, Sweep, Variant
+from fanin.scenario.toml_lines import line_of, syntax_error_line
+
+
+class Document(Section):
+    """Everything in a scenario file that is not the engine's."""
+
+    title: str = ""
+    paper: str = ""
+    figure: str = ""
+    description: str = ""
+    runs_of: str | None = Field(
+        default=None, description="Experiment whose scenario this one takes, and whose sweep unless it has its own."
+    )
+    benchmark: list[str] | None = Field(
+        default=None, description="Command that prints each point's row as JSON, in place of a simulation."
+    )
+    sweep: Sweep | None = None
+    variant: list[Variant] = Field(default=[], description="Named cases.")
+    quick: Quick | None = None
+    column: list[Column] = Field(default=[], description="Numbers of each run.")
+    plot: list[Plot] = Field(default=[], description="Figures.")
+    claim: list[Claim] = Field(default=[], description="Sentences of the paper.")
+
+
+OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())
+"""Top-level keys that Python reads; the engine reads all others."""
+
+
+def read_text(path: Path) -> str:
+    """The file as text.
+
+    Raises:
+        NotFoundError: there is no such file, or it cannot be read.
+        ScenarioError: it is not UTF-8.
+
+    """
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ScenarioError(str(path), line, "", "the file is not UTF-8 text") from None
+    except OSError as error:
+        raise NotFoundError(f"{path}: {error.strerror or error}") from None
+
+
+# A file is read for its own sake, as what others run, and for the report; documents cannot be changed.
+@functools.lru_cache(maxsize=256)
+def parse(text: str, file: str) -> Document:
+    """Reads the sections that Python owns.
+
+    Raises:
+        ScenarioError: naming file, line, key and, for an unknown key, the nearest valid one.
+
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(file, syntax_error_line(text, error), "", f"not TOML: {error}") from None
+    try:
+        document = Document.model_validate({key: value for key, value in tables.items() if key in OWNED})
+    except ValidationError as error:
+        raise _scenario_error(text, file, error) from None
+    _check_names(document, text, file)
+    return document
+
+
+def _check_names(document: Document, text: str, file: str) -> None:
+    """Variants of an axis, columns, plots and claims are told apart by their names."""
+    named: dict[str, list[str]] = {
+        "variant": [f"{each.axis} {each.label}" for each in document.variant],
+        "column": [each.id for each in document.column],
+        "plot": [each.name for each in document.plot],
+        "claim": [each.id for each in document.claim],
+    }
+    for section, names in named.items():
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                key = f"{section}.{index}"
+                raise ScenarioError(
+                    file, line_of(text, (section, index)), key, f"there is a {section} {name!r} already"
+                )
+
+
+def _scenario_error(text: str, file: str, error: ValidationError) -> ScenarioError:
+    """One of pydantic's complaints, in the words and with the place that the engine would use.
+
+    An unknown key comes first: it is often why another one is missing.
+    """
+    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
+    path = tuple(part for part in first["loc"] if part not in ("variables", "float", "str"))
+    suggestion = None
+    if first["type"] == "extra_forbidden":
+        message = "unknown key"
+        suggestion = nearest(path[-1], _keys_at(path[:-1]))
+    elif first["type"] == "missing":
+        message = "required key is missing"
+    else:
+        if first["type"] == "literal_error":
+            expected = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+            suggestion = nearest(first["input"], expected)
+        message = first["msg"].removeprefix("Value error, ")
+    key = ".".join(str(part) for part in path)
+    return ScenarioError(file, line_of(text, path), key, message, suggestion)
+
+
+def nearest(name: object, known: list[str]) -> str | None:
+    """The one of the known names that a mistyped one is likely to mean."""
+    return next(iter(difflib.get_close_matches(str(name), known, n=1)), None)
+
+
+def _keys_at(path: tuple[str | int, ...]) -> list[str]:
+    """The keys of the section at a path such as ``("plot", 0, "published", 1)``."""
+    section: type[BaseModel] = Document
+    for part in path:
+        field = section.model_fields.get(part.replace("-", "_")) if isinstance(part, str) else None
+        if field is not None:
+            inside = get_args(field.annotation) or (field.annotation,)
+            found = [each for each in inside if isinstance(each, type) and issubclass(each, BaseModel)]
+            section = found[0] if found else section
+    return [field.alias or name for name, field in section.model_fields.items()]

@@ -1,0 +1,82 @@
+"""What a search of capacities leaves: ``results/capacity/<id>/`` with the answers, and a picture of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fanin.choose.capacity.search import Found
+from fanin.choose.comparison import SCHEME
+from fanin.numbers.summary import Column, column
+from fanin.results.curves import axis_of, numeric
+from fanin.results.dataset import as_json
+from fanin.results.files import whole_folder
+from fanin.run.experiment import Experiment
+from fanin.scenario.format.plot import Plot
+from fanin.scenario.format.values import Scalar
+from fanin.show import plots
+from fanin.show.plots.series import Drawn
+
+CAPACITIES = "capacity"
+
+
+def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
+    """The folder of a search; its name has a hash of what is simulated and asked for."""
+    return Path(out) / CAPACITIES / experiment.folder_name(asked)
+
+
+def as_dict(found: list[Found]) -> dict[str, Any]:
+    """The answers for JSON."""
+    return {"runs": sum(each.runs for each in found), "cases": [each.as_dict() for each in found]}
+
+
+def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> list[Path]:
+    """Writes ``capacity.json`` and, of several cases, ``capacity.png``, ``.svg`` and ``.csv``.
+
+    Args:
+        found: The answers.
+        title: Of the picture.
+        asked: What was searched for.
+        varied: The scenario value that the picture's x axis has; the scheme if left out.
+        folder: Where to.
+
+    Raises:
+        ResultsError: the folder cannot be written; what stood there stays.
+
+    """
+    with whole_folder(folder) as temporary:
+        (temporary / "capacity.json").write_bytes(as_json({**asked, **as_dict(found)}))
+        if len(found) > 1:
+            _draw(found, title, asked, varied, temporary)
+        names = sorted(path.name for path in temporary.iterdir())
+    return [folder / name for name in names]
+
+
+def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> None:
+    x = varied or SCHEME
+    rows = [_row(each, x) for each in found if each.error is None]
+    frame = numeric(pl.DataFrame(rows, schema_overrides={"mean": pl.Float64}), "x")
+    texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
+    is_curve = varied is not None and frame.schema["x"].is_numeric()
+    y = Column("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
+    how = plots.readable(
+        Drawn(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y)
+    )
+    note = "Whiskers end at the next fan-in that was tried and does not keep it."
+    about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}
+    values = [value for value in frame["x"] if is_curve]
+    wide = is_curve and min(values) > 0 and max(values) > 8 * min(values)
+    plot = Plot.model_validate(
+        {**about, "kind": "line" if is_curve else "bars", "x_scale": "log" if wide else "linear"}
+    )
+    plots.draw(plot, how, folder)
+
+
+def _row(each: Found, x: str) -> dict[str, Any]:
+    capacity = each.capacity or 0
+    by = [str(value) for path, value in each.case.items() if path != x]
+    ends = {"low": float(capacity), "high": float(capacity if each.breaks_at is None else each.breaks_at)}
+    value: Scalar = each.case[x]
+    return {"by": ", ".join(by), "x": value, "mean": float(capacity), "half": None, **ends, "runs": each.runs}

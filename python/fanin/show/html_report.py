@@ -1,0 +1,301 @@
+"""The HTML report: one folder that opens from disk, made from what ``fanin reproduce`` left in the results.
+
+``results/report/`` holds ``index.html`` (no script, nothing fetched from anywhere), the figures as SVG with their data
+as CSV, and the experiments' files. The same results give the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from fanin.claims import ledger
+from fanin.claims.ledger import STATUSES, Standing, Status
+from fanin.claims.record import Drawn, Work
+from fanin.errors import ResultsError
+from fanin.numbers.summary import format_number
+from fanin.results.files import whole_folder, writing
+from fanin.show import pages
+
+FOLDER = "report"
+
+PAGE = "index.html"
+
+_GENERATOR = "fanin report"
+
+_SIGNS: dict[Status, str] = {"reproduced": "✓", "direction only": "≈", "not reproduced": "✗", "not run": "○"}
+
+_MOST_ROWS = 100
+"""Of a figure's data on the page; the CSV has all."""
+
+_SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+"""What is shown of a distribution."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A plot on the page."""
+
+    title: str
+    caption: str
+    note: str
+    says: str
+    """What it shows, for those who do not see it."""
+    picture: str
+    """File beside the page; empty if it is missing."""
+    size: tuple[int, int] | None
+    """Of the picture, so that the page does not jump when it comes."""
+    table: str
+    heading: str
+    header: list[str]
+    rows: list[list[str]]
+    left_out: str
+
+
+def write(out: Path | str, to: Path | str | None = None) -> Path:
+    """Makes the report of everything in the results folder; an earlier one gives way when the new one is whole.
+
+    Args:
+        out: Results folder.
+        to: Folder of the report; ``report`` in the results folder if left out.
+
+    Returns:
+        The page.
+
+    Raises:
+        FaninError: a record is damaged, or the folder cannot be written or is no report.
+
+    """
+    out = Path(out)
+    final = out / FOLDER if to is None else Path(to)
+    _refuse_to_replace(final)
+    standings = ledger.standings(out)
+    if not any(each.record for each in standings):
+        raise ResultsError(f"{out}: no results yet; run 'fanin reproduce' first")
+    with whole_folder(final, "--to") as temporary:
+        drawings = {each.key: _drawings(each, temporary) for each in standings}
+        files = {each.key: _source(each, temporary) for each in standings}
+        page = _render(standings, drawings, files)
+        (temporary / PAGE).write_text(page, encoding="utf-8")
+    return final / PAGE
+
+
+def _refuse_to_replace(final: Path) -> None:
+    """A folder that holds anything but a report stays what it is."""
+    if not final.exists():
+        return
+    page = final / PAGE
+    if final.is_dir() and not any(final.iterdir()):
+        return
+    with writing(final, "--to"):
+        if page.is_file() and f'content="{_GENERATOR}"' in page.read_text(encoding="utf-8", errors="replace")[:2000]:
+            return
+    raise ResultsError(f"{final}: not a report of fanin's, so that it is not replaced; choose another with --to")
+
+
+def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files: dict[str, str]) -> str:
+    environment = pages.environment()
+    environment.filters |= {
+        "anchor": _anchor,
+        "markdown": _markdown,
+        "sentence": _sentence,
+        "simulated": _simulated,
+        "slug": lambda status: status.replace(" ", "-"),
+        "toml": to_toml,
+    }
+    papers = pages.papers(standings)
+    systems = {paper.key: _system(paper.key) for paper in papers}
+    style = (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
+    page: str = environment.get_template("report.html.j2").render(
+        generator=_GENERATOR,
+        style=style,
+        papers=papers,
+        statuses=STATUSES,
+        signs=_SIGNS,
+        total=pages.totals(standings),
+        verdicts=pages.VERDICTS,
+        intervals=pages.INTERVALS,
+        impossible=pages.IMPOSSIBLE,
+        systems=systems,
+        drawings=drawings,
+        files=files,
+    )
+    return page
+
+
+def _anchor(key: str) -> str:
+    """The key itself, which may stand in an address but for spaces."""
+    return re.sub(r"\s+", "-", key)
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter and a full stop."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def _markdown(text: str) -> str:
+    """Markdown as HTML; HTML in it is shown, not obeyed."""
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+
+
+def _system(paper: str) -> dict[str, str] | None:
+    """The paper's own scheme: the beginning of its manual page, with the citation."""
+    scheme = pages.scheme_of(paper)
+    if scheme is None:
+        return None
+    _, body = pages.heading(scheme["manual"])
+    return {"scheme": scheme["key"], "html": _markdown(body.partition("\n## ")[0])}
+
+
+def _source(standing: Standing, folder: Path) -> str:
+    """Copies the experiment's file."""
+    if standing.record is None:
+        return ""
+    name = f"experiments/{standing.key}.toml"
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(standing.record.source, encoding="utf-8")
+    return name
+
+
+def _drawings(standing: Standing, folder: Path) -> list[Drawing]:
+    """Copies the experiment's figures and their data."""
+    if standing.record is None:
+        return []
+    return [_drawing(drawn, standing, folder) for drawn in standing.record.plots]
+
+
+def _drawing(drawn: Drawn, standing: Standing, folder: Path) -> Drawing:
+    copied = {".svg": "", ".csv": ""}
+    content = dict(copied)
+    for file in drawn.files:
+        source = standing.folder / Path(file).name
+        if source.suffix in copied and source.is_file():
+            name = f"figures/{standing.key}/{source.name}"
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, folder / name)
+            copied[source.suffix] = name
+            content[source.suffix] = source.read_text(encoding="utf-8", errors="replace")
+    heading, header, rows = _data(drawn, content[".csv"])
+    axes = f"{drawn.y_label} against {drawn.x_label}." if drawn.y_label else ""
+    named = [name for name in drawn.lines if name]
+    more = [f"Lines: {', '.join(named)}." if named else "", f"Marks: {', '.join(drawn.marks)}." if drawn.marks else ""]
+    left_out = f"The first {_MOST_ROWS} of {len(rows)} rows." if len(rows) > _MOST_ROWS else ""
+    return Drawing(
+        title=drawn.title,
+        caption=f"{_sentence(drawn.title)} {axes}".strip(),
+        note=drawn.note,
+        says=" ".join(part for part in (_sentence(drawn.title), axes, *more) if part),
+        picture=copied[".svg"],
+        size=_size(content[".svg"]),
+        table=copied[".csv"],
+        heading=heading,
+        header=header,
+        rows=rows[:_MOST_ROWS],
+        left_out=left_out,
+    )
+
+
+def _size(svg: str) -> tuple[int, int] | None:
+    """Width and height of a picture, from its view box."""
+    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg[:4000])
+    return None if found is None else (round(float(found[1])), round(float(found[2])))
+
+
+def _data(drawn: Drawn, text: str) -> tuple[str, list[str], list[list[str]]]:
+    """Heading, header and rows of a figure's CSV.
+
+    Several lines stand side by side, in the units of the axes; anything else is shown as it is.
+    """
+    table = list(csv.DictReader(io.StringIO(text)))
+    if not table:
+        return "", [], []
+    columns = set(table[0])
+    if not {"by", "x"} < columns or not columns & {"mean", "share"}:
+        return drawn.title, list(table[0]), [list(row.values()) for row in table]
+    lines = list(dict.fromkeys(row["by"] for row in table))
+    if "share" in columns:
+        return drawn.y_label, ["Share", *(name or drawn.x_label for name in lines)], _quantiles(drawn, table, lines)
+    cells = {(row["x"], row["by"]): _mean(row, drawn.y_scale) for row in table}
+    places = dict.fromkeys(row["x"] for row in table)
+    if all(_is_number(x) for x in places):
+        places = dict.fromkeys(sorted(places, key=float))
+    rows = [[_scaled(x, drawn.x_scale), *(cells.get((x, line), "") for line in lines)] for x in places]
+    interval = ": mean ± half the 95 % interval over seeds" if any(row.get("half") for row in table) else ""
+    return f"{drawn.y_label}{interval}", [drawn.x_label, *(name or drawn.y_label for name in lines)], rows
+
+
+def _quantiles(drawn: Drawn, table: list[dict[str, str]], lines: list[str]) -> list[list[str]]:
+    """A distribution in a few rows."""
+    rows = []
+    for share in _SHARES:
+        of_lines = ([row for row in table if row["by"] == line] for line in lines)
+        reached = [next((row["x"] for row in each if float(row["share"]) >= share), "") for each in of_lines]
+        rows.append([f"{share:.0%}", *(format_number(float(x) * drawn.x_scale) if x else "" for x in reached)])
+    return rows
+
+
+def _mean(row: dict[str, str], scale: float) -> str:
+    """A mean with half its interval, or with the ends of its whiskers."""
+    shown = _scaled(row["mean"], scale)
+    if row.get("low") and row.get("high"):
+        return f"{shown} ({_scaled(row['low'], scale)} to {_scaled(row['high'], scale)})"
+    return f"{shown} ± {format_number(float(row['half']) * scale, 2)}" if row.get("half") else shown
+
+
+def _scaled(value: str, scale: float) -> str:
+    if not _is_number(value):
+        return value
+    return format_number(float(value) * scale) if scale != 1.0 or "." in value else value
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _simulated(work: Work) -> str:
+    events, hops, seconds = (sum(each) for each in zip((0, 0, 0.0), *work.each.values(), strict=True))
+    counts = f"{format_number(int(events))} events, {format_number(int(hops))} packet-hops"
+    return f"{counts}, {pages.duration(seconds)} in the engine"
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """A resolved scenario as TOML."""
+    lines: list[str] = []
+    _append(lines, table, ())
+    return "\n".join(lines).strip() + "\n"
+
+
+def _append(lines: list[str], table: Mapping[str, Any], path: tuple[str, ...]) -> None:
+    inner: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) or (isinstance(value, list) and value and isinstance(value[0], Mapping)):
+            inner[key] = value
+        elif value is not None and value != []:
+            lines.append(f"{_key(key)} = {json.dumps(value, ensure_ascii=False)}")
+    for key, value in inner.items():
+        place = (*path, _key(key))
+        for each in value if isinstance(value, list) else [value]:
+            # A table of tables alone needs no header of its own.
+            if isinstance(value, list) or not each or any(not isinstance(part, Mapping) for part in each.values()):
+                name = ".".join(place)
+                lines += ["", f"[[{name}]]" if isinstance(value, list) else f"[{name}]"]
+            _append(lines, each, place)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)

@@ -1,0 +1,277 @@
+"""What a plot shows, as a table: one row per line and place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fanin.errors import FaninError
+from fanin.numbers.stats import mean_interval
+from fanin.numbers.summary import Column, column
+from fanin.results.columns import Labels, describe, filtered, own_labels
+from fanin.results.curves import axis_of, in_intervals, numeric, table_rows
+from fanin.run.sweep import Runs
+from fanin.scenario.format.plot import GRIDS, Plot
+from fanin.scenario.format.values import Scalar
+
+_MANY = 10_000
+"""So many bytes are shown as kilobytes."""
+
+_MOST_POINTS = 2000
+"""A line has this many points at most: more cannot be told apart on paper."""
+
+_SHARE = Column("Share not above", "", "1", "%", 100.0)
+
+_NO_SHARES = pl.DataFrame(schema={"by": pl.String, "x": pl.Float64, "share": pl.Float64})
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A plot's lines, in stored units, and how to show its axes."""
+
+    data: pl.DataFrame
+    """``by x mean half low high runs``: ``half`` is half the width of the 95 % interval over the seeds, null for fewer
+    than three; ``low`` and ``high`` are the ends of whiskers. A distribution has ``by x share``."""
+    x: Column
+    y: Column
+
+    @property
+    def lines(self) -> list[str]:
+        """Names of the lines in their order."""
+        return list(dict.fromkeys(self.data["by"]))
+
+
+def series(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
+    """What a plot shows.
+
+    Args:
+        plot: Which.
+        runs: The runs, for what is drawn from their result tables.
+        frame: Their table.
+
+    Raises:
+        FaninError: the runs have no such column or no such rows.
+
+    """
+    match plot.kind:
+        case "cdf":
+            drawn = _distribution(plot, runs, frame)
+        case "time":
+            drawn = _over_time(plot, runs)
+        case _:
+            return means(plot, own_labels(runs.experiment), frame)
+    return readable(drawn)
+
+
+def readable(drawn: Drawn) -> Drawn:
+    """The same with many bytes in KB or MB."""
+    return Drawn(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
+
+
+def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
+    """Bytes in KB or MB, if there are many."""
+    if how.shown_as != "B" or name not in data.columns or not data.schema[name].is_numeric():
+        return how
+    most = data[name].max()
+    if not isinstance(most, int | float) or most < _MANY:
+        return how
+    unit, scale = ("MB", 1e-6) if most >= 1000 * _MANY else ("KB", 1e-3)
+    return replace(how, shown_as=unit, scale=scale)
+
+
+def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Drawn:
+    """Means over the seeds, for lines and bars: the table of runs is all that they need.
+
+    Args:
+        plot: Which.
+        own: What the experiment says of its own columns.
+        frame: The table of runs.
+
+    Raises:
+        FaninError: there is no such column.
+
+    """
+    assert plot.x is not None
+    assert plot.y is not None
+    for name in (plot.x, *plot.y, *plot.by, *(plot.spread or ())):
+        if name not in frame.columns:
+            raise FaninError(f"plot {plot.name}: the runs have no column {name}; they have {', '.join(frame.columns)}")
+    how = axis_of(frame, plot.x, describe(own, plot.x))
+    chosen = filtered(frame, plot.where)
+    if plot.kind == "line":
+        chosen = numeric(chosen, plot.x)
+        if not chosen.schema[plot.x].is_numeric() and not chosen.is_empty():
+            raise FaninError(f'plot {plot.name}: the values of {plot.x} are no numbers: kind = "bars" shows them')
+    labels = _distinct_parts([describe(own, name) for name in plot.y])
+    ends = dict(zip(("low", "high"), plot.spread, strict=True)) if plot.spread else {}
+    rows = []
+    for name, label in zip(plot.y, labels, strict=True):
+        points = chosen.select(
+            _lines(chosen, plot.by, label).alias("by"),
+            pl.col(plot.x).alias("x"),
+            pl.col(name).cast(pl.Float64).alias("y"),
+            pl.col("seed"),
+            *(pl.col(end).cast(pl.Float64).alias(key) for key, end in ends.items()),
+        ).drop_nulls(["x", "y"])
+        rows += _summaries(_relative(plot, points) if plot.relative_to else points)
+    data = _table(rows, chosen.schema[plot.x])
+    if plot.kind == "line":
+        order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
+        data = data.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x") if order else data
+    return readable(Drawn(data, how, _y_axis(plot, own)))
+
+
+def _y_axis(plot: Plot, own: Labels) -> Column:
+    """Of several measures in one plot the axis has what their labels and definitions have in common."""
+    every = [describe(own, name) for name in plot.y or []]
+    label, definition = every[0].label, every[0].definition
+    if len(every) > 1:
+        shared = [part for part in label.split(", ") if all(part in each.label.split(", ") for each in every)]
+        label = ", ".join(shared) or label
+        definition = definition if len({each.definition for each in every}) == 1 else ""
+    if plot.relative_to:
+        return Column(f"{label}, relative to {plot.relative_to}", definition)
+    return Column(label, definition, every[0].unit, every[0].shown_as, every[0].scale)
+
+
+def _distinct_parts(columns: list[Column]) -> list[str]:
+    """What tells labels such as "Queue, mean" and "Queue, median" apart; nothing for a single one."""
+    if len(columns) == 1:
+        return [""]
+    labels = [each.label for each in columns]
+    if len(set(labels)) < len(labels):
+        return [each.definition or each.label for each in columns]
+    parts = [label.split(", ") for label in labels]
+    shared = set.intersection(*map(set, parts))
+    own = [", ".join(part for part in each if part not in shared) for each in parts]
+    return [short or label for short, label in zip(own, labels, strict=True)]
+
+
+def _lines(frame: pl.DataFrame, by: Iterable[str], label: str = "") -> pl.Expr:
+    """The name of a row's line: the values of what varies, and the measure if there are several."""
+    parts = []
+    for name in by:
+        shown = pl.col(name).cast(pl.String)
+        bare = all(_is_bare(str(value)) for value in frame[name].unique())
+        parts.append(pl.format(f"{name.rsplit('.', 1)[-1]} = {{}}", shown) if bare else shown)
+    if label:
+        parts.append(pl.lit(label))
+    return pl.concat_str(parts, separator=", ") if parts else pl.lit("")
+
+
+def _is_bare(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return value in ("true", "false")
+    return True
+
+
+def _relative(plot: Plot, points: pl.DataFrame) -> pl.DataFrame:
+    """Every value divided by that of the reference line, seed by seed."""
+    # Of a place with several rows, as in bars over all that varies, the reference is their mean.
+    reference = points.filter(by=plot.relative_to).group_by("x", "seed").agg(base=pl.col("y").mean())
+    if reference.is_empty():
+        names = ", ".join(points["by"].unique(maintain_order=True))
+        raise FaninError(f"plot {plot.name}: there is no line {plot.relative_to} to be relative to; there are {names}")
+    joined = points.join(reference, on=["x", "seed"], maintain_order="left").filter(pl.col("base") != 0)
+    ends = [name for name in ("low", "high") if name in points.columns]
+    return joined.with_columns(pl.col("y", *ends) / pl.col("base")).drop("base")
+
+
+def _summaries(points: pl.DataFrame) -> list[dict[str, Any]]:
+    ends = [end for end in ("low", "high") if end in points.columns]
+    # A frame for each of thousands of groups would take most of the time.
+    groups = points.group_by("by", "x", maintain_order=True).agg("y", pl.col(ends).mean())
+    rows = []
+    for row in groups.iter_rows(named=True):
+        values = np.array(row.pop("y"))
+        mean, half = mean_interval(values)
+        rows.append(row | {"mean": mean, "half": None if math.isnan(half) else half, "runs": len(values)})
+    return rows
+
+
+def _table(rows: list[dict[str, Any]], x: pl.DataType) -> pl.DataFrame:
+    schema: dict[str, Any] = {"by": pl.String, "x": x, "mean": pl.Float64, "half": pl.Float64}
+    if any("low" in row for row in rows):
+        schema |= {"low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(rows, schema={**schema, "runs": pl.Int64})
+
+
+def _one_seed(plot: Plot) -> dict[str, list[Scalar]]:
+    """The runs that are drawn: those of one seed, if the plot names one."""
+    return plot.where if plot.seed is None else {**plot.where, "seed": [plot.seed]}
+
+
+def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
+    """The share of values that do not exceed x."""
+    assert plot.x is not None
+    where = _one_seed(plot)
+    if plot.table is None:
+        chosen, name = filtered(frame, where), plot.x
+    else:
+        name = plot.x.partition(".")[2]
+        chosen = table_rows(runs, plot.table, where, plot.rows, name)
+    if chosen.is_empty():
+        return Drawn(_NO_SHARES, describe(own_labels(runs.experiment), plot.x), _SHARE)
+    parts = []
+    lines = chosen.select(_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")).drop_nulls()
+    for (line,), group in lines.group_by("by", maintain_order=True):
+        values = np.sort(group["x"].to_numpy())
+        share = np.arange(1, len(values) + 1) / len(values)
+        kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).round().astype(int))
+        parts.append(pl.DataFrame({"by": [line] * len(kept), "x": values[kept], "share": share[kept]}))
+    return Drawn(pl.concat([_NO_SHARES, *parts]), describe(own_labels(runs.experiment), plot.x), _SHARE)
+
+
+def _over_time(plot: Plot, runs: Runs) -> Drawn:
+    """A result table over time: the mean over the seeds, or one run."""
+    assert plot.table is not None
+    assert plot.y is not None
+    x = plot.x or "time_s"
+    names = [name.partition(".")[2] for name in plot.y]
+    where = _one_seed(plot)
+    rows = table_rows(runs, plot.table, where, plot.rows, x)
+    if rows.is_empty():
+        return Drawn(_table([], pl.Float64()), column(x), _y_axis(plot, own_labels(runs.experiment)))
+    labels = _distinct_parts([column(name) for name in names])
+    found = []
+    for name, label in zip(names, labels, strict=True):
+        points = rows.select(
+            _lines(rows, plot.by, label).alias("by"),
+            pl.col(x).alias("x"),
+            pl.col(name).cast(pl.Float64).alias("y"),
+            pl.col("seed"),
+        ).drop_nulls()
+        if plot.total:
+            points = points.group_by("by", "x", "seed", maintain_order=True).agg(pl.col("y").sum())
+        points = in_intervals(points, "x", plot.every)
+        if plot.table in GRIDS or plot.every is not None:
+            points = points.group_by("by", "x", "seed", maintain_order=True).agg(pl.col("y").mean())
+            found.append(_table(_summaries(points), pl.Float64()))
+        else:
+            found += [_thinned(str(line), group) for (line,), group in points.group_by("by", maintain_order=True)]
+    return Drawn(pl.concat(found), column(x), _y_axis(plot, own_labels(runs.experiment)))
+
+
+def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:
+    """One run's points in order of time; of very many the first, smallest, largest and last of equal intervals."""
+    points = points.sort("x", maintain_order=True)
+    if len(points) > _MOST_POINTS:
+        parts = np.array_split(np.arange(len(points)), _MOST_POINTS // 4)
+        y = points["y"].to_numpy()
+        kept = {int(i) for part in parts for i in (part[0], part[y[part].argmin()], part[y[part].argmax()], part[-1])}
+        points = points[sorted(kept)]
+    nothing = pl.lit(None, pl.Float64)
+    return points.select(
+        pl.lit(line).alias("by"),
+        "x",
+        pl.col("y").alias("mean"),
+        nothing.alias("half"),
+        pl.lit(1, pl.Int64).alias("runs"),
+    )

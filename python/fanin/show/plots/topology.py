@@ -1,0 +1,200 @@
+"""A diagram of the network as the engine builds it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fanin.scenario.format.plot import Plot
+from fanin.show.plots.drawing import STYLE, save
+
+_WIDTHS = (6.4, 24.0)
+"""Of the picture, in inches: it grows with the widest row."""
+
+_LETTER = 0.062
+"""Inches of a letter of a box's label, and of its padding on both sides together."""
+
+_PADDING = 0.16
+
+
+@dataclass(frozen=True)
+class _Network:
+    """Which node is linked to which, hosts of one kind at one switch being one node."""
+
+    links: pl.DataFrame
+    """``from to rate_bps links``, both directions."""
+    counts: Counter[str]
+    """Node -> how many it stands for."""
+    rows: dict[int, list[str]]
+    """Level -> nodes from left to right."""
+    places: dict[str, float]
+    """Node -> where it stands in its row, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row as it is drawn."""
+
+    labels: dict[str, str]
+    """Node -> what its box says."""
+    name: str
+    """What stands at the side; empty if the boxes say all."""
+    width: float
+    """Inches that it needs."""
+
+
+def draw_topology(plot: Plot, links: pl.DataFrame, folder: Path, *, png: bool = True) -> list[Path]:
+    """Draws a network from the table of its links: switches by their distance from the hosts, alike hosts as one node.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+
+    """
+    network = _network(links)
+    rows = {level: _row(network, row) for level, row in network.rows.items()}
+    width = min(max(_WIDTHS[0], *(row.width for row in rows.values())), _WIDTHS[1])
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, 0.8 + 0.85 * len(network.rows)), layout="constrained")
+        axes = figure.add_subplot()
+        axes.axis("off")
+        axes.set_xlim(0, 1)
+        rates = _draw_links(axes, network)
+        for level, row in rows.items():
+            _draw_row(axes, network, level, row, width)
+        title = plot.title if rates else f"{plot.title}\nall links: {_rate(network.links['rate_bps'][0])}"
+        axes.set_title(title.strip(), fontsize=10)
+        if rates:
+            figure.legend(handles=rates, loc="outside lower center", ncols=len(rates), fontsize=8)
+        return save(figure, network.links, folder, plot.name, png=png)
+
+
+def _network(links: pl.DataFrame) -> _Network:
+    ends = [(*name.split("->", 1), rate) for name, rate in links.select("link", "rate_bps").iter_rows()]
+    neighbours: dict[str, list[str]] = {}
+    for a, b, _ in ends:
+        neighbours.setdefault(a, []).append(b)
+    hosts = {name for name, near in neighbours.items() if len(near) == 1}
+    names = {name: _group(name, neighbours[name][0]) if name in hosts else name for name in neighbours}
+    level_of = levels(neighbours, hosts)
+    rows: dict[int, list[str]] = {}
+    for name, shown in sorted(names.items(), key=lambda each: -level_of[each[0]]):
+        row = rows.setdefault(level_of[name], [])
+        if shown not in row:
+            row.append(shown)
+    shown_near = {names[name]: [names[near] for near in each] for name, each in neighbours.items()}
+    edges = (
+        pl.DataFrame(
+            {
+                "from": [names[a] for a, _, _ in ends],
+                "to": [names[b] for _, b, _ in ends],
+                "rate_bps": [rate for *_, rate in ends],
+            }
+        )
+        .group_by("from", "to", "rate_bps", maintain_order=True)
+        .len("links")
+    )
+    rows, places = arranged(rows, shown_near)
+    return _Network(edges, Counter(names.values()), rows, places)
+
+
+def _group(host: str, switch: str) -> str:
+    """Hosts of one kind at one switch are drawn as one."""
+    return f"{host.rstrip('0123456789-')}@{switch}"
+
+
+def levels(neighbours: dict[str, list[str]], hosts: set[str]) -> dict[str, int]:
+    """Links between a node and the nearest host, and one more for the root of a tree."""
+    found = dict.fromkeys(hosts, 0)
+    edge = list(hosts)
+    while edge:
+        edge = list(dict.fromkeys(near for name in edge for near in neighbours[name] if near not in found))
+        found |= dict.fromkeys(edge, max(found.values(), default=0) + 1)
+    # A root that has hosts of its own stands above the switches that it joins, not between them.
+    beside = {name: [near for near in neighbours[name] if found.get(near) == found.get(name)] for name in neighbours}
+    roots = [name for name, near in beside.items() if len(near) > 1 and all(len(beside[other]) == 1 for other in near)]
+    return {name: found.get(name, 0) + (name in roots) for name in neighbours}
+
+
+def arranged(rows: dict[int, list[str]], near: dict[str, list[str]]) -> tuple[dict[int, list[str]], dict[str, float]]:
+    """Nodes from left to right so that few links cross, and their places from 0 to 1.
+
+    Hosts stand below their switch, those of the root beside all others; the lowest switches stand above the middle of
+    their hosts, and all higher ones in equal distances, in the order of what they join.
+    """
+    order = {switch: index for index, switch in enumerate(rows.get(1, []))}
+    hosts = sorted(rows[0], key=lambda host: order.get(near[host][0], len(order)))
+    arranged_rows = {0: hosts}
+    places = {host: (index + 0.5) / len(hosts) for index, host in enumerate(hosts)}
+
+    def middle(node: str) -> float:
+        below = [places[other] for other in dict.fromkeys(near[node]) if other in places]
+        return sum(below) / len(below) if below else 0.5
+
+    for level in sorted(set(rows) - {0}):
+        row = rows[level]
+        # To the precision of a slot, so that nodes that join the same keep their order.
+        middles = {node: round(middle(node), 6) for node in row}
+        row = sorted(row, key=lambda node: middles[node])
+        arranged_rows[level] = row
+        places |= middles if level == 1 else {node: (index + 0.5) / len(row) for index, node in enumerate(row)}
+    return arranged_rows, places
+
+
+def _draw_links(axes: Axes, network: _Network) -> list[Line2D]:
+    """The links, thicker if faster; a legend of the rates if there are several."""
+    level_of = {node: float(level) for level, row in network.rows.items() for node in row}
+    rates = sorted(network.links["rate_bps"].unique())
+    widths = {rate: 0.8 + 1.2 * index for index, rate in enumerate(rates)}
+    drawn = set()
+    for a, b, rate in network.links.select("from", "to", "rate_bps").iter_rows():
+        if (b, a, rate) in drawn:
+            continue
+        drawn.add((a, b, rate))
+        ends = [network.places[a], network.places[b]], [level_of[a], level_of[b]]
+        axes.plot(*ends, color="#888888", linewidth=widths[rate], zorder=1)
+    if len(rates) < 2:
+        return []
+    return [Line2D([], [], color="#888888", linewidth=widths[rate], label=_rate(rate)) for rate in rates]
+
+
+def _rate(rate: float) -> str:
+    return f"{rate / 1e9:g} Gbit/s" if rate >= 1e9 else f"{rate / 1e6:g} Mbit/s"
+
+
+def _draw_row(axes: Axes, network: _Network, level: int, row: _Row, width: float) -> None:
+    """The boxes of a row, and the row's name at the side; smaller where even the widest picture is too narrow."""
+    size = 7 * min(1.0, width / row.width)
+    axes.text(-0.01, level, row.name, ha="right", va="center", fontsize=7)
+    shape, colour = ("round", "white") if level else ("square", "#dddddd")
+    box = {"boxstyle": shape, "fc": colour, "ec": "black", "lw": 0.8}
+    for node, label in row.labels.items():
+        axes.text(network.places[node], level, label, ha="center", va="center", fontsize=size, bbox=box)
+
+
+def _row(network: _Network, nodes: list[str]) -> _Row:
+    """What the boxes of a row say: where names are too long, their numbers alone, and the name at the side."""
+    names = [node.partition("@")[0] for node in nodes]
+    stem = names[0].rstrip("0123456789")
+    alike = stem.endswith("-") and all(name.startswith(stem) for name in names)
+    if not alike or _needed(names) <= _WIDTHS[0]:
+        stem = ""
+    counts = [f"\N{MULTIPLICATION SIGN} {network.counts[node]}" for node in nodes]
+    labels = {
+        node: f"{name.removeprefix(stem)}\n{count}" if network.counts[node] > 1 else name.removeprefix(stem)
+        for node, name, count in zip(nodes, names, counts, strict=True)
+    }
+    return _Row(labels, stem.removesuffix("-"), _needed(labels.values()))
+
+
+def _needed(labels: Iterable[str]) -> float:
+    """Inches that boxes with these labels need beside each other."""
+    widths = [_PADDING + _LETTER * max(map(len, label.splitlines())) for label in labels]
+    return max(widths) * (len(widths) + 1)

@@ -1,0 +1,156 @@
+"""Which remedy for which regime, as pages of the documentation: Markdown, written by a program from the runs.
+
+One page has the answers; beside it stands one per experiment with every table of ranks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fanin.choose.ranking import (
+    BACKGROUND,
+    CRITERION,
+    MEASURES,
+    Overall,
+    Place,
+    Ranking,
+    Regime,
+    Value,
+    axis_name,
+    definition,
+    front,
+    heading,
+    overall,
+)
+from fanin.claims.ledger import Standing
+from fanin.show import pages
+
+_LEADERS = 3
+"""Systems that a cell of the first table names."""
+
+_CLOSE = 0.95
+"""Share of the best query goodput down to which it names them all."""
+
+_MOST = 8
+"""But not more."""
+
+_HALF = 0.5
+"""Share of the best query goodput below which a system is no remedy, whatever it leaves to the background."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The numbers of one system in one regime, marked where they count only part of what was asked."""
+
+    place: Place
+
+    def shown(self, measure: str) -> str:
+        """The number as people read it."""
+        value = self.place.values[measure].shown(measure)
+        partial = self.place.unfinished and measure.startswith("query") and value != "-"
+        return f"{value} †" if partial else value
+
+
+def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Standing] = ()) -> list[Path]:
+    """Writes the pages; the same results give the same bytes.
+
+    Args:
+        path: Where to write the first one.
+        rankings: What it is about.
+        name: What was asked for, such as ``cross``.
+        missing: Experiments that belong here and have no results yet.
+
+    Returns:
+        The pages.
+
+    Raises:
+        ResultsError: a file cannot be written.
+
+    """
+    command = f"fanin verdict {name} --page {path.as_posix()}"
+    details = {ranking.standing.key: pages.beside(path, ranking.standing.key) for ranking in rankings}
+    common: dict[str, Any] = {
+        "command": command,
+        "name": name,
+        "measures": MEASURES,
+        "criterion": CRITERION,
+        "axis_name": axis_name,
+        "heading": heading,
+        "definition": definition,
+        "missing": list(missing),
+        "percent": percent,
+        "cell_of": Cell,
+        "leaders": leaders,
+        "ties": ties,
+        "compromises": compromises,
+        "overall": overall,
+        "families": families,
+        "parts": parts,
+        "rate": rate,
+        "split": split,
+    }
+    total = pages.totals(ranking.standing for ranking in rankings)
+    shown = {key: file.name for key, file in details.items()}
+    pages.write_markdown(path, "verdict.md.j2", rankings=rankings, total=total, details=shown, **common)
+    for ranking in rankings:
+        file = details[ranking.standing.key]
+        pages.write_markdown(file, "verdict-details.md.j2", ranking=ranking, page=path.name, **common)
+    return [path, *details.values()]
+
+
+def families(ranking: Ranking) -> list[tuple[str, list[Regime]]]:
+    """The regimes with and without background flows."""
+    if BACKGROUND not in ranking.axes:
+        return [("", ranking.regimes)]
+    return [(f"{BACKGROUND}: {value}", ranking.matching(BACKGROUND, value)) for value in ranking.values(BACKGROUND)]
+
+
+def split(ranking: Ranking) -> list[tuple[str, list[list[Regime]]]]:
+    """The regimes by the last axis, and those of each value by family."""
+    axis = ranking.axes[-1]
+    return [
+        (str(value), [[each for each in family if each.where[axis] == value] for _, family in families(ranking)])
+        for value in ranking.values(axis)
+    ]
+
+
+def leaders(regimes: list[Regime]) -> str:
+    """The systems that do best over these regimes: share of the best query goodput, and what the background gets."""
+    every = overall(regimes)
+    count = sum(each.share >= _CLOSE for each in every)
+    return "; ".join(
+        f"{each.system} {percent(each.share)}" + (f" ({rate(each)})" if each.background > 0 else "")
+        for each in every[: min(max(count, _LEADERS), _MOST)]
+    )
+
+
+def compromises(regimes: list[Regime]) -> str:
+    """The systems between which one has to choose who also cares for the background flows."""
+    every = [each for each in overall(regimes) if each.share >= _HALF]
+    return "; ".join(f"{each.system} {percent(each.share)} ({rate(each)})" for each in front(every)) or "-"
+
+
+def ties(regime: Regime) -> str:
+    """Those that tie with the best, and their shares."""
+    return "; ".join(f"{place.system} {percent(place.share)}" for place in regime.best[1:]) or "-"
+
+
+def parts(regime: Regime, axes: list[str]) -> list[str]:
+    """The values of a regime."""
+    return [str(regime.where[axis]) for axis in axes]
+
+
+def percent(share: float) -> str:
+    """A share as people read it."""
+    if math.isnan(share):
+        return "-"
+    return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.2g} %"
+
+
+def rate(each: Overall) -> str:
+    """Goodput of the background flows."""
+    return Value(each.background, math.nan).shown("groups.background.goodput_bps")

@@ -1,0 +1,163 @@
+"""What an experiment shows: its table of runs, its plots and its verdicts, as objects and as files."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fanin.claims import record
+from fanin.claims.judge import Judgement, judge
+from fanin.errors import FaninError
+from fanin.results import columns, curves
+from fanin.results.files import writing
+from fanin.run.experiment import Experiment
+from fanin.run.sweep import Runs
+from fanin.scenario import remarks
+from fanin.scenario.format.plot import Plot
+from fanin.show import plots
+
+_FEW_PLOTS = 8
+"""So many are drawn before another process would have begun."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """An experiment's finished runs, judged and drawn."""
+
+    experiment: Experiment
+    runs: pl.DataFrame
+    judgements: list[Judgement]
+    series: dict[str, plots.Drawn]
+    """What each plot shows, by the plot's name."""
+    paths: list[Path]
+    """The files written."""
+    warnings: list[str]
+    """What to know before believing the numbers."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report for ``--json``."""
+        document = self.experiment.document
+        return {
+            "experiment": self.experiment.name,
+            "title": document.title,
+            "runs": len(self.runs),
+            "claims": [judgement.as_dict() for judgement in self.judgements],
+            "plots": [
+                {"name": plot.name, "kind": plot.kind, "x": plot.x, "y": plot.y, "series": drawn.data.to_dicts()}
+                for plot in document.plot
+                if (drawn := self.series.get(plot.name)) is not None
+            ],
+            "warnings": self.warnings,
+            "paths": [str(path) for path in self.paths],
+        }
+
+
+def reports(
+    swept: list[Runs],
+    out: Path | str,
+    *,
+    jobs: int | None = None,
+    quick: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[Report]:
+    """:func:`report` of several experiments, in processes beside each other: drawing keeps the interpreter.
+
+    Args:
+        swept: What to judge and draw.
+        out: Results folder.
+        jobs: Processes; one per core if left out.
+        quick: Whether the runs are those of a quick look.
+        advance: Called with the number of experiments that are done.
+
+    Raises:
+        FaninError: as :func:`report`; the experiments after it may be without files.
+
+    """
+    figures = [len(runs.experiment.document.plot) for runs in swept]
+    workers = min(jobs or os.cpu_count() or 1, len(swept))
+    if workers <= 1 or sum(figures) < _FEW_PLOTS:
+        made = []
+        for runs in swept:
+            made.append(report(runs, out, quick=quick))
+            advance(len(made))
+        return made
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts) as pool:
+        # What has most to draw first, so that no process is left alone with it at the end.
+        order = sorted(range(len(swept)), key=lambda index: -figures[index])
+        pending = {index: pool.submit(report, swept[index], out, quick=quick) for index in order}
+        try:
+            for done, each in enumerate(as_completed(pending.values()), start=1):
+                each.result()
+                advance(done)
+        except BrokenProcessPool as error:
+            raise FaninError(
+                "a process that drew was killed; the runs are kept, and the same command draws again"
+            ) from error
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+        return [pending[index].result() for index in range(len(swept))]
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C goes to all processes of a terminal: the first one answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
+    """Judges the claims and writes ``runs.parquet``, ``claims.json`` and the plots to ``out/<experiment>``.
+
+    Args:
+        runs: What to judge and draw.
+        out: Results folder.
+        quick: Whether the runs are those of a quick look.
+
+    Raises:
+        FaninError: a plot or a claim names a column that the runs do not have.
+        ResultsError: the folder cannot be written.
+
+    """
+    experiment = runs.experiment
+    folder = Path(out) / experiment.name
+    frame = runs.frame()
+    document = experiment.document
+    labels = columns.own_labels(experiment)
+    judgements = [
+        judge(
+            claim, curves.of_claim(claim, runs, frame), provisional=quick, label=columns.describe(labels, claim.y).label
+        )
+        for claim in document.claim
+    ]
+    series = {plot.name: plots.series(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
+    remark = remarks.incomplete_in(run.summary for _, run in runs)
+    warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
+    warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
+    table = folder / "runs.parquet"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        frame.write_parquet(table)
+        # A quick look does without: the report shows the SVGs, and half of the time of drawing is the PNGs'.
+        files = {plot.name: _draw(plot, experiment, series, folder, png=not quick) for plot in document.plot}
+        # Last, as it says that all the rest is there.
+        drawn = [record.drawn(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
+        made = record.make(runs, judgements, drawn, warnings, out, quick=quick)
+        verdicts = record.write(made, folder)
+    paths = [*(path for drawn in files.values() for path in drawn), table, verdicts]
+    return Report(experiment, frame, judgements, series, paths, warnings)
+
+
+def _draw(plot: Plot, experiment: Experiment, series: dict[str, plots.Drawn], folder: Path, *, png: bool) -> list[Path]:
+    if plot.kind == "topology":
+        return plots.draw_topology(plot, experiment.empty_table("links"), folder, png=png)
+    if plot.kind == "format":
+        return plots.draw_format(plot, folder, png=png)
+    return plots.draw(plot, series[plot.name], folder, png=png)

@@ -1,0 +1,84 @@
+"""What a search of parameters leaves beside its study: the answer, the trials, the snippet, and the Pareto front."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fanin.choose.comparison import apart
+from fanin.choose.goals import Goal, Keep
+from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
+from fanin.numbers.stats import finite
+from fanin.results.dataset import as_json
+from fanin.results.files import write_whole, writing
+from fanin.run.experiment import Experiment
+from fanin.run.sweep import frame_of
+from fanin.show import plots
+
+STUDIES = "studies"
+
+
+def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
+    """The folder of a study; its name has a hash of what is simulated and asked for."""
+    return Path(out) / STUDIES / experiment.folder_name(asked)
+
+
+def as_dict(tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[str, Any]:
+    """The answer for JSON."""
+    best = [{**_checked(each, goals, keeps), "snippet": snippet(each.values or {})} for each in tuned.best]
+    default = _checked(tuned.default, goals, keeps)
+    return {"trials": len(tuned.trials), "failed": tuned.failed, "default": default, "best": best}
+
+
+def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[str, Any]:
+    found = {}
+    for place, goal in enumerate(goals):
+        numbers = apart(each.goals[place], each.differences[place]).as_dict()
+        found[goal.name] = {**numbers, "verdict": each.verdict(place, goal)}
+    bounds = [
+        {"keep": keep.text, "mean": finite(mean), "half": finite(half)}
+        for keep, (mean, half) in zip(keeps, each.keeps, strict=True)
+    ]
+    return {"values": each.values, "goals": found, "keep": bounds, "broken": each.broken}
+
+
+def write(
+    tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep], asked: dict[str, Any], title: str, folder: Path
+) -> list[Path]:
+    """Writes ``tune.json``, ``trials.csv``, ``best.toml`` and, of several goals, the picture of the Pareto front.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+
+    """
+    rows = [
+        {**each.values, **dict(zip((goal.name for goal in goals), each.goals, strict=True)), "kept": each.kept}
+        for each in tuned.trials
+    ]
+    files = {
+        "tune.json": as_json({**asked, **as_dict(tuned, goals, keeps)}),
+        "trials.csv": frame_of(rows).write_csv().encode(),
+    }
+    if len(tuned.best) == 1:
+        files["best.toml"] = snippet(tuned.best[0].values or {}).encode()
+    with writing(folder):
+        for name, content in files.items():
+            write_whole(folder / name, content)
+    paths = [folder / name for name in files]
+    if len(goals) > 1 and tuned.best:
+        paths += _draw(tuned, goals, title, folder)
+    return paths
+
+
+def _draw(tuned: Tuned, goals: Sequence[Goal], title: str, folder: Path) -> list[Path]:
+    def points(trials: list[Trial]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.array([each.goals for each in trials], dtype=np.float64).reshape(-1, len(goals))
+
+    default = np.array([mean for mean, _ in tuned.default.goals], dtype=np.float64)
+    kept = points([each for each in tuned.trials if each.kept])
+    others = points([each for each in tuned.trials if not each.kept])
+    best = points(front(tuned.trials, goals))
+    return plots.draw_pareto([goal.axis for goal in goals], kept, others, best, default, title, folder)
