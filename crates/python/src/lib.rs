@@ -15,7 +15,7 @@ use std::time::Instant;
 use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim::{self, Failure, Outcome, RunError};
 use fanin_engine::spec::{Files, Kind, Param, Scenario, SpecError, json_schema, sections, workloads};
-use fanin_engine::{fault, queue, topology, traffic};
+use fanin_engine::{fault, queue, tcp, topology, traffic};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
@@ -72,7 +72,7 @@ fn registry() -> String {
         "sections": {
             "network": parameters(&[sections::TOPOLOGY, sections::NETWORK]),
             "queue": parameters(&[sections::QUEUE]),
-            "transport": parameters(&[sections::SCHEME, sections::TRANSPORT]),
+            "transport": parameters(&[sections::SCHEME, tcp::PARAMS]),
             "traffic": parameters(&[sections::TRAFFIC, sections::TRAFFIC_OPTIONAL, sections::TRAFFIC_COMMON]),
             "fault": parameters(&[sections::FAULT, sections::FAULT_OPTIONAL, fault::COMMON]),
             "control": parameters(&[sections::CONTROL]),

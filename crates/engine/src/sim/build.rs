@@ -22,12 +22,9 @@ use crate::roles::{Ecmp, PathSelector, QueueDiscipline, Spray, SwitchAgent, Wind
 use crate::schemes::{self, FlowFacts, NetworkFacts, NodeFacts, Scheme};
 use crate::sim::world::{Endpoint, Host, World, stream};
 use crate::spec::{Params, Scenario, SpecError, TrafficGroup};
-use crate::tcp::EcnMode;
-use crate::tcp::rack_recovery::RackConfig;
 use crate::tcp::receiver::{AckList, ReceiverConfig};
-use crate::tcp::rto::RtoConfig;
 use crate::tcp::sender::SenderConfig;
-use crate::tcp::tlp::ProbeConfig;
+use crate::tcp::{self, EcnMode};
 use crate::topology::{self, Demand, LinkSpec, NodeKind, Topology};
 use crate::traffic::Place;
 use crate::units::{Size, Time};
@@ -282,79 +279,16 @@ fn header(scenario: &Scenario) -> Result<u16, SpecError> {
 
 fn endpoint(scenario: &Scenario, key: &'static str, index: usize, scheme: &dyn Scheme) -> Result<Endpoint, SpecError> {
     let transport = scenario.transport_of(key);
-    let mss = transport.bytes("mss").get();
-    let buffer = transport.bytes("receive-buffer").get();
-    if buffer < mss {
-        return Err(transport.fail("receive-buffer", "the receive buffer holds less than one segment"));
-    }
-    let scale = match transport.text("window-scale") {
-        // RFC 7323 s2.2: the smallest shift that lets 16 bits hold the buffer, 14 at most.
-        "auto" => (0..14).find(|shift| u16::try_from(buffer >> shift).is_ok()).unwrap_or(14),
-        word => word.parse().map_err(|_| transport.fail("window-scale", "give \"auto\" or 0 to 14"))?,
-    };
-    let ecn = ecn(transport, scheme, mss, &scenario.network.params);
-    let sender = SenderConfig {
-        mss,
-        initial_window: transport.window("initial-window").bytes(mss),
-        initial_ssthresh: transport.window("initial-ssthresh").bytes(mss),
-        duplicate_ack_threshold: transport.integer("duplicate-ack-threshold") as u32,
-        any_window_is_duplicate: transport.text("duplicate-ack-window") == "any",
-        sack: transport.flag("sack"),
-        rack: rack(transport)?,
-        limited_transmit: transport.flag("limited-transmit"),
-        impatient: transport.text("partial-ack-timer") == "impatient",
-        new_data_first: transport.text("partial-ack-order") == "new-data-first",
-        full_ack_grows: transport.text("full-ack-window") == "flight-before",
-        rto: RtoConfig {
-            minimum: transport.time("rto-min"),
-            initial: transport.time("rto-initial"),
-            maximum: transport.time("rto-max"),
-            granularity: transport.time("rto-granularity"),
-            backoff_limit: transport.integer("rto-backoff-limit") as u32,
-        },
-        backoff_ends_on_new_ack: transport.text("rto-backoff-reset") == "new-ack",
-        rto_after_syn_timeout: transport.time("rto-after-syn-timeout"),
-        syn_timeout: transport.time("syn-timeout"),
-        syn_retries: transport.integer("syn-retries") as u32,
-        idle_restart: transport.flag("idle-restart"),
-        window_validation: transport.flag("window-validation"),
-        ecn_syn: transport.flag("ecn-syn"),
-        ecn_retransmit: transport.flag("ecn-retransmit"),
-    };
-    let receiver = ReceiverConfig {
-        ack_every: transport.integer("ack-every") as u32,
-        ack_delay: transport.time("ack-delay"),
-        quick_acks: transport.integer("quickack").min(u64::from(u32::MAX)) as u32,
-        sack: transport.flag("sack"),
-        ecn,
-    };
-    Ok(Endpoint { sender, receiver, buffer, scale, scheme: index })
-}
-
-/// Loss detection by time, if that is asked for.
-fn rack(transport: &Params) -> Result<Option<RackConfig>, SpecError> {
-    if transport.text("loss-detection") != "rack" {
-        return Ok(None);
-    }
-    if !transport.flag("sack") {
-        // RFC 8985 s3.1
-        return Err(transport.fail("loss-detection", "rack needs reports of what has arrived: set sack = true"));
-    }
-    let probe =
-        ProbeConfig { max_ack_delay: transport.time("probe-ack-delay"), margin: transport.time("probe-margin") };
-    Ok(Some(RackConfig {
-        probe: transport.flag("tail-loss-probe").then_some(probe),
-        proportional: transport.text("rate-reduction") == "proportional",
-    }))
-}
-
-fn ecn(transport: &Params, scheme: &dyn Scheme, mss: u64, network: &Params) -> EcnMode {
-    let wanted = scheme.congestion_control(&some_flow(mss, network)).ecn();
-    match transport.text("ecn") {
-        "off" => EcnMode::Off,
-        "on" if wanted == EcnMode::Off => EcnMode::Classic,
-        _ => wanted,
-    }
+    tcp::check(transport)?;
+    let any = some_flow(transport.bytes("mss").get(), &scenario.network.params);
+    let ecn = EcnMode::chosen(transport, scheme.congestion_control(&any).ecn());
+    Ok(Endpoint {
+        sender: SenderConfig::from(transport),
+        receiver: ReceiverConfig::new(transport, ecn),
+        buffer: transport.bytes("receive-buffer").get(),
+        scale: tcp::window_scale(transport),
+        scheme: index,
+    })
 }
 
 /// A flow that stands for any, to ask a scheme what its senders are like.

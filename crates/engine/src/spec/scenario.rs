@@ -5,8 +5,8 @@ use super::error::{Fault, Place, SpecError};
 use super::files::Files;
 use super::params::{Param, Value};
 use super::section::{Params, Source, as_table, check_keys, mistakes};
-use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRAFFIC_OPTIONAL, TRANSPORT, Variants};
-use crate::schemes;
+use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRAFFIC_OPTIONAL, Variants};
+use crate::{schemes, tcp};
 use serde_json::{Map, json};
 use std::borrow::Cow;
 
@@ -117,7 +117,7 @@ impl Scenario {
     fn read(reader: &Reader<'_>) -> Result<Self, SpecError> {
         let network = variant(&Variants::network(), &reader.source("network")?)?;
         let queue = variant(&Variants::queue(), &reader.source("queue")?)?;
-        let transport = reader.section("transport", &[SCHEME, TRANSPORT])?;
+        let transport = reader.section("transport", &[SCHEME, tcp::PARAMS])?;
         let traffic = reader.traffic()?;
         let network_scheme = transport.choice("scheme");
         let mut used = vec![network_scheme];
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
     fn mistakes(&self) -> Vec<SpecError> {
         let mut found = unknown_tables(self.root);
         let fixed: [(&str, &[&'static [Param]]); 4] =
-            [("transport", &[SCHEME, TRANSPORT]), ("control", &[CONTROL]), ("measure", &[MEASURE]), ("run", &[RUN])];
+            [("transport", &[SCHEME, tcp::PARAMS]), ("control", &[CONTROL]), ("measure", &[MEASURE]), ("run", &[RUN])];
         for (key, declared) in fixed {
             found.extend(all_or(self.source(key), |source| mistakes(source, declared, &[])));
         }

@@ -3,9 +3,9 @@
 use super::params::{Kind, Param};
 use super::quantity;
 use super::scenario::FRONT;
-use super::sections::{CONTROL, MEASURE, RUN, SCHEME, TRANSPORT, Variant, Variants};
+use super::sections::{CONTROL, MEASURE, RUN, SCHEME, Variant, Variants};
 use super::workload;
-use crate::schemes;
+use crate::{schemes, tcp};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of a whole scenario file, with the keys that the Python side owns.
@@ -17,7 +17,7 @@ pub fn json_schema() -> Value {
     let tables = [
         ("network", variants(&Variants::network(), "The network.")),
         ("queue", variants(&Variants::queue(), "Queue discipline of the switch ports.")),
-        ("transport", table(&[SCHEME, TRANSPORT], "TCP below every scheme.")),
+        ("transport", table(&[SCHEME, tcp::PARAMS], "TCP below every scheme.")),
         ("scheme", schemes()),
         ("traffic", traffic()),
         ("fault", faults()),

@@ -3,6 +3,7 @@
 //! Sequence numbers are 64 bits wide in here and never wrap: the SYN has number 0, the first data byte
 //! [`FIRST_DATA`], the FIN the number after the last byte. [`crate::packet::unwrap_seq`] extends those of the wire.
 
+mod params;
 mod prr;
 mod rack;
 pub mod rack_recovery;
@@ -20,6 +21,9 @@ pub mod tlp;
 mod models;
 #[cfg(test)]
 mod tests;
+
+pub use params::PARAMS;
+pub(crate) use params::{check, window_scale};
 
 /// Number of the first data byte; the SYN occupies the one before.
 pub const FIRST_DATA: u64 = 1;

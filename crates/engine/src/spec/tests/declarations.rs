@@ -2,15 +2,15 @@
 
 use crate::spec::sections::{
     CONTROL, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
-    TRAFFIC_OPTIONAL, TRANSPORT, Variants,
+    TRAFFIC_OPTIONAL, Variants,
 };
 use crate::spec::{Kind, Param, Params};
-use crate::{fault, queue, schemes, topology, traffic};
+use crate::{fault, queue, schemes, tcp, topology, traffic};
 
 /// The declarations of each table that can occur, together.
 fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
     let mut tables: Vec<(String, Vec<&'static [Param]>)> = vec![
-        ("transport".into(), vec![SCHEME, TRANSPORT]),
+        ("transport".into(), vec![SCHEME, tcp::PARAMS]),
         ("control".into(), vec![CONTROL]),
         ("measure".into(), vec![MEASURE]),
         ("run".into(), vec![RUN]),
@@ -81,7 +81,7 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
                     ["scheme", scheme, key] => {
                         schemes::REGISTRY.iter().any(|other| other.key == scheme && has(other.params, key))
                     }
-                    ["transport", key] => has(TRANSPORT, key),
+                    ["transport", key] => has(tcp::PARAMS, key),
                     ["network", key] => has(NETWORK, key) || topology::REGISTRY.iter().any(|row| has(row.params, key)),
                     ["traffic", key] => {
                         has(TRAFFIC_COMMON, key) || traffic::REGISTRY.iter().any(|row| has(row.params, key))
@@ -101,7 +101,7 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
             assert!(told, "{path} selects {}, which its scheme's readings do not tell", param.reading);
         }
         for (key, _) in row.transport {
-            assert!(has(TRANSPORT, key), "{}: no transport key {key}", row.key);
+            assert!(has(tcp::PARAMS, key), "{}: no transport key {key}", row.key);
             assert!(!["mss", "header"].contains(key), "{}: {key} is common to the network", row.key);
         }
     }
