@@ -17,7 +17,7 @@ use crate::sim::world::{Endpoint, Host, World};
 use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::{AckOut, Segment};
 use crate::tcp::sack::SackBlocks;
-use crate::tcp::sender::{InAck, Sender, SenderConfig, TimerOutcome};
+use crate::tcp::sender::{Env, InAck, Sender, TimerOutcome};
 use crate::units::{Bytes, Time};
 
 /// Bytes that SACK blocks add to an acknowledgement: kind, length, eight per block, padded (RFC 2018 section 3).
@@ -40,12 +40,12 @@ impl Around<'_> {
         flow: &mut Flow,
         now: Time,
         core: &mut C,
-        act: impl FnOnce(&mut Sender, &SenderConfig, &mut Io<'_, C>) -> R,
+        act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
     ) -> R {
         let host = self.hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
         let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
         let mut io = Io { core, wire: &mut flow.wire, paths: self.paths, host, now };
-        let result = act(&mut flow.sender, cfg, &mut io);
+        let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
         // Not a number is not above zero either.
         let real = flow.sender.window().cwnd > 0.0;
         if !real {
@@ -67,7 +67,7 @@ impl World {
         flow: FlowId,
         now: Time,
         core: &mut C,
-        act: impl FnOnce(&mut Sender, &SenderConfig, &mut Io<'_, C>) -> R,
+        act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
     ) -> R {
         let flow = &mut self.flows[flow];
         let around =
@@ -97,7 +97,7 @@ impl World {
         };
         let around =
             Around { hosts: &mut self.hosts, endpoints: &self.endpoints, paths: &self.paths, probes: &mut self.probes };
-        around.with_sender(flow, now, core, |sender, cfg, io| sender.on_ack(&ack, now, cfg, io));
+        around.with_sender(flow, now, core, |sender, env| sender.on_ack(&ack, env));
     }
 
     /// A segment reached its receiver.
@@ -357,7 +357,11 @@ impl World {
         let (una, nxt) = (sender.una(), sender.nxt());
         // What was lost is known before the sender sends it again.
         let cause = self.timeout_cause(id, una, nxt, core);
-        let outcome = self.with_sender(id, now, core, |sender, cfg, io| sender.on_timer(now, cfg, io));
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the bare method is not general in its lifetimes"
+        )]
+        let outcome = self.with_sender(id, now, core, |sender, env| sender.on_timer(env));
         let cause = match outcome {
             TimerOutcome::Idle => {
                 self.stale_timers += 1;

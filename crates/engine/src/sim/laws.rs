@@ -145,7 +145,7 @@ impl World {
     /// With an open transfer and no event left, nothing will ever happen again.
     fn check_stuck<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
         let timed = |(_, flow): (FlowId, &Flow)| {
-            !flow.sender.deadline.is_never() || !flow.receiver.state.ack_deadline().is_never()
+            !flow.sender.deadline().is_never() || !flow.receiver.state.ack_deadline().is_never()
         };
         if self.finished || self.open == 0 || !core.is_idle() || self.flows.iter().any(timed) {
             return Ok(());

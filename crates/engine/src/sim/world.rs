@@ -318,9 +318,9 @@ impl World {
     /// A timer of a sender that is none for retransmissions.
     fn on_sender_timer<C: EventCore>(&mut self, flow: FlowId, class: Class, now: Time, core: &mut C) {
         if self.flows.get(flow).is_some() {
-            self.with_sender(flow, now, core, |sender, cfg, io| match class {
-                Class::Pacing => sender.on_pace(now, cfg, io),
-                _ => sender.on_wake(now, cfg, io),
+            self.with_sender(flow, now, core, |sender, env| match class {
+                Class::Pacing => sender.on_pace(env),
+                _ => sender.on_wake(env),
             });
         }
     }

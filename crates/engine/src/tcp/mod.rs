@@ -6,14 +6,11 @@
 mod params;
 mod prr;
 mod rack;
-pub mod rack_recovery;
-mod rack_timers;
 mod ranges;
 pub mod receiver;
 pub mod resequencer;
 pub mod rto;
 pub mod sack;
-mod sack_recovery;
 pub mod sender;
 pub mod tlp;
 

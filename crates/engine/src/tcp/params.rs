@@ -1,10 +1,9 @@
 //! `[transport]`: the keys of TCP below every scheme, and what a sender and a receiver make of their values.
 
 use super::EcnMode;
-use super::rack_recovery::RackConfig;
 use super::receiver::ReceiverConfig;
 use super::rto::RtoConfig;
-use super::sender::SenderConfig;
+use super::sender::{RackConfig, SenderConfig};
 use super::tlp::ProbeConfig;
 use crate::spec::{Kind, Param, Params, SpecError};
 

@@ -334,7 +334,11 @@ impl World {
     pub(crate) fn stop_transfer<C: EventCore>(&mut self, id: TransferId, now: Time, core: &mut C) {
         let transfer = self.transfers.get(id).filter(|transfer| !transfer.failed);
         let Some(flow) = transfer.and_then(|transfer| transfer.flow) else { return };
-        self.with_sender(flow, now, core, |sender, cfg, io| sender.close(now, cfg, io));
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the bare method is not general in its lifetimes"
+        )]
+        self.with_sender(flow, now, core, |sender, env| sender.close(env));
         let end = self.flows[flow].sender.data_end();
         self.flows[flow].receiver.boundary = end;
         self.transfers[id].stopped_at = Some(end - FIRST_DATA);
@@ -376,10 +380,10 @@ impl World {
         let side = &mut self.flows[id].receiver;
         side.boundary = boundary;
         side.unannounced = open;
-        self.with_sender(id, now, core, |sender, cfg, io| match sender.state() {
-            State::Closed if open => sender.adopt(peer_window, now, cfg, io),
-            State::Closed => sender.connect(now, cfg, io),
-            _ => sender.on_data_ready(now, cfg, io),
+        self.with_sender(id, now, core, |sender, env| match sender.state() {
+            State::Closed if open => sender.adopt(peer_window, env),
+            State::Closed => sender.connect(env),
+            _ => sender.on_data_ready(env),
         });
     }
 

@@ -17,7 +17,7 @@ mod tlp;
 use super::EcnMode;
 use super::rto::RtoConfig;
 use super::sack::SackBlocks;
-use super::sender::{InAck, OutSegment, Sender, SenderConfig, SenderIo, State, TimerOutcome};
+use super::sender::{Env, InAck, OutSegment, Sender, SenderConfig, SenderIo, State, TimerOutcome};
 use crate::packet::Flags;
 use crate::roles::{CongestionControl, PacketFacts};
 use crate::schemes::NewReno;
@@ -132,17 +132,17 @@ impl Bench {
     }
 
     fn connect(&mut self) {
-        self.sender.connect(self.now, &self.cfg, &mut self.wire);
+        self.sender.connect(&mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn adopt(&mut self) {
-        self.sender.adopt(self.window, self.now, &self.cfg, &mut self.wire);
+        self.sender.adopt(self.window, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn wait(&mut self, span: Time) {
         self.now += span;
     }
     fn push_data(&mut self, bytes: u64) {
         self.sender.push_data(Some(bytes), false);
-        self.sender.on_data_ready(self.now, &self.cfg, &mut self.wire);
+        self.sender.on_data_ready(&mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
 
     /// An acknowledgement with these flags and blocks arrives.
@@ -153,7 +153,7 @@ impl Bench {
         }
         let sack = (!ranges.is_empty()).then_some(&blocks);
         let ack = InAck { ack, window: self.window, flags: flags.with(Flags::ACK), rtt: self.rtt, sack, field: 0 };
-        self.sender.on_ack(&ack, self.now, &self.cfg, &mut self.wire);
+        self.sender.on_ack(&ack, &mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn syn_ack(&mut self, flags: Flags) {
         self.receive(1, flags.with(Flags::SYN), &[]);
@@ -177,7 +177,7 @@ impl Bench {
             let (i, at) = next.expect("a timer is pending");
             self.wire.timers.swap_remove(i);
             self.now = self.now.max(at);
-            match self.sender.on_timer(at, &self.cfg, &mut self.wire) {
+            match self.sender.on_timer(&mut Env { now: at, cfg: &self.cfg, io: &mut self.wire }) {
                 TimerOutcome::Idle if !self.wire.timers.is_empty() => {}
                 outcome => return outcome,
             }

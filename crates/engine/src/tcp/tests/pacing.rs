@@ -58,11 +58,11 @@ fn started(script: Script) -> Bench {
 impl Bench {
     fn pace(&mut self) {
         self.now = self.wire.paces.remove(0);
-        self.sender.on_pace(self.now, &self.cfg, &mut self.wire);
+        self.sender.on_pace(&mut Env { now: self.now, cfg: &self.cfg, io: &mut self.wire });
     }
     fn wake_at(&mut self, at: Time) {
         self.now = at;
-        self.sender.on_wake(at, &self.cfg, &mut self.wire);
+        self.sender.on_wake(&mut Env { now: at, cfg: &self.cfg, io: &mut self.wire });
     }
 }
 

@@ -3,7 +3,7 @@
 //! Round trips take 10 ms. Segments of one burst leave at one instant.
 
 use super::*;
-use crate::tcp::rack_recovery::RackConfig;
+use crate::tcp::sender::RackConfig;
 
 const RACK: SenderConfig =
     SenderConfig { sack: true, rack: Some(RackConfig { probe: None, proportional: false }), ..CFG };
@@ -155,8 +155,8 @@ fn rfc8985_s6_3_what_was_sent_just_before_a_timeout_is_not_lost() {
     bench.sent();
     bench.wait(ms(199));
     bench.window = 400;
-    bench.sender.window.cwnd = 400.0;
-    bench.sender.on_data_ready(bench.now, &bench.cfg.clone(), &mut bench.wire);
+    bench.sender.forge_window(400.0);
+    bench.sender.on_data_ready(&mut Env { now: bench.now, cfg: &bench.cfg.clone(), io: &mut bench.wire });
     bench.expect("401:501");
     assert_eq!(bench.expire_timer(), TimerOutcome::Timeout);
     bench.expect("101:201R");

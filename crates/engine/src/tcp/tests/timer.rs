@@ -159,7 +159,10 @@ fn a_deadline_that_moves_on_leaves_the_event_queue_alone() {
     assert_eq!(bench.wire.timers, [ms(1000)], "no event per acknowledgement");
     bench.wire.timers.clear();
     bench.now = ms(1000);
-    assert_eq!(bench.sender.on_timer(bench.now, &bench.cfg, &mut bench.wire), TimerOutcome::Idle);
+    assert_eq!(
+        bench.sender.on_timer(&mut Env { now: bench.now, cfg: &bench.cfg, io: &mut bench.wire }),
+        TimerOutcome::Idle
+    );
     assert_eq!(bench.wire.timers, [ms(1500)], "the event that came too early asks for the right one");
     assert_eq!(bench.expire_timer(), TimerOutcome::Timeout);
 }
@@ -177,10 +180,16 @@ fn a_deadline_that_comes_nearer_has_an_event_of_its_own_and_the_old_one_is_ignor
     bench.sent();
     bench.now = ms(1000);
     assert_eq!(bench.wire.timers, [ms(1000), ms(700)], "200 ms doubled");
-    assert_eq!(bench.sender.on_timer(ms(700), &bench.cfg, &mut bench.wire), TimerOutcome::Timeout);
+    assert_eq!(
+        bench.sender.on_timer(&mut Env { now: ms(700), cfg: &bench.cfg, io: &mut bench.wire }),
+        TimerOutcome::Timeout
+    );
     bench.sent();
     let pending = bench.wire.timers.len();
-    assert_eq!(bench.sender.on_timer(ms(1000), &bench.cfg, &mut bench.wire), TimerOutcome::Idle);
+    assert_eq!(
+        bench.sender.on_timer(&mut Env { now: ms(1000), cfg: &bench.cfg, io: &mut bench.wire }),
+        TimerOutcome::Idle
+    );
     bench.expect_nothing();
     assert_eq!(bench.wire.timers.len(), pending, "and asks for no other");
 }

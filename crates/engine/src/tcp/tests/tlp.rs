@@ -1,7 +1,7 @@
 //! RFC 8985, section 7: tail loss probes.
 
 use super::*;
-use crate::tcp::rack_recovery::RackConfig;
+use crate::tcp::sender::RackConfig;
 use crate::tcp::tlp::ProbeConfig;
 
 const PROBING: SenderConfig = SenderConfig {

@@ -7,60 +7,13 @@
 //!
 //! Left out: the undoing of a reduction that turns out needless (RFC 3522, RFC 5682), and DSACK (see `rack.rs`).
 
-use super::EcnMode;
-use super::prr::ProportionalReduction;
-use super::rack::{Losses, Rack, Reordering, Segment};
-use super::sender::{InAck, Sender, SenderConfig, SenderIo};
-use super::tlp::{Probe, ProbeConfig};
+use super::timed::{Phase, Timed};
+use super::{Env, InAck, Sender, SenderConfig, SenderIo};
 use crate::packet::Flags;
+use crate::tcp::EcnMode;
+use crate::tcp::prr::ProportionalReduction;
+use crate::tcp::rack::{Losses, Reordering, Segment};
 use crate::units::Time;
-
-/// How losses are told and repaired by time, shared by the flows of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RackConfig {
-    /// Tail loss probes, if any.
-    pub probe: Option<ProbeConfig>,
-    /// Proportional rate reduction instead of the threshold at once.
-    pub proportional: bool,
-}
-
-/// Where recovery stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Phase {
-    #[default]
-    Open,
-    /// Fast recovery.
-    Recovery,
-    /// After a retransmission timeout: slow start.
-    Timeout,
-}
-
-/// What such a sender keeps.
-#[derive(Debug, Default)]
-pub(super) struct Timed {
-    pub(super) rack: Rack,
-    pub(super) probe: Probe,
-    prr: ProportionalReduction,
-    pub(super) phase: Phase,
-    /// The first lost segment goes whatever the window.
-    pub(super) force: bool,
-    /// The timers of which the earliest is the deadline; [`Time::NEVER`] while they are off.
-    pub(super) timeout_at: Option<Time>,
-    pub(super) probe_at: Option<Time>,
-    pub(super) search_at: Option<Time>,
-}
-
-impl Timed {
-    pub(super) fn in_recovery(&self) -> bool {
-        self.phase == Phase::Recovery
-    }
-    pub(super) fn on_handshake(&mut self, rtt: Time) {
-        self.rack.on_handshake(rtt);
-    }
-    pub(super) fn stop_timers(&mut self) {
-        (self.timeout_at, self.probe_at, self.search_at) = (None, None, None);
-    }
-}
 
 impl Sender {
     pub(super) fn timed(&mut self) -> &mut Timed {
@@ -74,9 +27,9 @@ impl Sender {
 
     /// An acceptable acknowledgement of an open connection.
     #[inline(never)]
-    pub(super) fn on_rack_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, now: Time, cfg: &SenderConfig, io: &mut I) {
+    pub(super) fn on_rack_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         if self.push_is_only_a_request && ack.flags.has(Flags::PSH) {
-            return self.on_rack_request(ack.window, now, cfg, io);
+            return self.on_rack_request(ack.window, env);
         }
         let outstanding = self.in_flight() - self.timed().rack.reported();
         let acked = ack.ack - self.una;
@@ -87,47 +40,47 @@ impl Sender {
         self.peer_edge = edge;
         let original = ack.sack.is_none() && !ack.flags.has(Flags::RETRANSMITTED);
         let una = self.una;
-        let delivered = self.timed().rack.on_ack(una, ack.sack, now, original);
+        let delivered = self.timed().rack.on_ack(una, ack.sack, env.now, original);
         let rtt = ack.rtt.filter(|_| acked > 0).or(delivered.rtt);
-        self.take_sample(rtt, acked, cfg);
+        self.take_sample(rtt, acked, env.cfg);
         if acked > 0 || delivered.bytes > 0 {
             let in_recovery = self.in_recovery();
-            self.tell_ack(acked, &InAck { rtt, ..*ack }, in_recovery, now, cfg, io);
+            self.tell_ack(acked, &InAck { rtt, ..*ack }, in_recovery, env);
         }
         self.end_rack_recovery();
         if self.timed().probe.on_ack(una, bare) && self.timed().phase == Phase::Open {
-            self.react_to_repaired_loss(now, cfg, io);
+            self.react_to_repaired_loss(env);
         }
         let requested = ack.flags.has(Flags::PSH) && self.nxt > self.una;
-        let lost = self.search_losses(requested, outstanding, now, cfg, io);
-        self.pace_recovery(delivered.bytes, acked > 0 && !lost, cfg);
-        self.react_to_echo(ack, now, cfg, io);
+        let lost = self.search_losses(requested, outstanding, env);
+        self.pace_recovery(delivered.bytes, acked > 0 && !lost, env.cfg);
+        self.react_to_echo(ack, env);
         if acked > 0 && self.una == self.nxt {
             // RFC 6298 s5.2
             self.timed().stop_timers();
             self.deadline = Time::NEVER;
             if self.closing() && self.una == self.stream_end() {
-                return self.finish(io);
+                return self.finish(env);
             }
         } else if acked > 0 {
-            self.restart_rack_timeout(now, cfg);
-            self.schedule_probe(now, cfg);
+            self.restart_rack_timeout(env);
+            self.schedule_probe(env);
         } else if self.timed().rack.has_reports() {
             // RFC 8985 s7.2: with reports there, RACK tells of losses sooner.
             self.timed().probe_at = None;
         }
-        self.rack_transmit(now, cfg, io);
+        self.rack_transmit(env);
     }
 
     /// A packet that asks for the first segment and acknowledges nothing.
-    fn on_rack_request<I: SenderIo>(&mut self, window: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
+    fn on_rack_request<I: SenderIo>(&mut self, window: u64, env: &mut Env<'_, I>) {
         self.peer_edge = self.una + window;
         if self.nxt > self.una {
             let outstanding = self.in_flight() - self.timed().rack.reported();
-            self.search_losses(true, outstanding, now, cfg, io);
-            self.pace_recovery(0, false, cfg);
+            self.search_losses(true, outstanding, env);
+            self.pace_recovery(0, false, env.cfg);
         }
-        self.rack_transmit(now, cfg, io);
+        self.rack_transmit(env);
     }
 
     fn take_sample(&mut self, rtt: Option<Time>, acked: u64, cfg: &SenderConfig) {
@@ -159,13 +112,11 @@ impl Sender {
         &mut self,
         requested: bool,
         outstanding: u64,
-        now: Time,
-        cfg: &SenderConfig,
-        io: &mut I,
+        env: &mut Env<'_, I>,
     ) -> bool {
-        let by = self.reordering(cfg);
+        let by = self.reordering(env.cfg);
         let timed = self.timed();
-        let mut losses: Losses = timed.rack.detect(&by, now);
+        let mut losses: Losses = timed.rack.detect(&by, env.now);
         if requested && timed.phase == Phase::Open {
             // A receiver's request for the first segment (RCC).
             timed.rack.deem_first_lost();
@@ -174,14 +125,14 @@ impl Sender {
         timed.search_at = losses.wait;
         // RFC 5681 s4.3: a lost retransmission is a second sign of congestion. After a timeout Linux takes it so.
         if losses.any && (timed.phase == Phase::Open || timed.phase == Phase::Timeout && losses.again) {
-            self.enter_rack_recovery(outstanding, now, cfg, io);
+            self.enter_rack_recovery(outstanding, env);
         }
         losses.any
     }
 
     /// Fast recovery begins; `outstanding` was in flight before the acknowledgement that shows it.
-    fn enter_rack_recovery<I: SenderIo>(&mut self, outstanding: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
-        self.reduce_for_loss(now, cfg, io);
+    fn enter_rack_recovery<I: SenderIo>(&mut self, outstanding: u64, env: &mut Env<'_, I>) {
+        self.reduce_for_loss(env);
         self.recover = self.nxt;
         let timed = self.timed();
         timed.phase = Phase::Recovery;
@@ -193,19 +144,19 @@ impl Sender {
     }
 
     /// The threshold after a loss.
-    fn reduce_for_loss<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+    fn reduce_for_loss<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         // RFC 5681 s3.2 step 2: what the first reports let out beyond the window does not count as outstanding.
         let flight = self.in_flight().min(self.window.cwnd as u64);
-        self.window.ssthresh = self.with_cc_flight(flight, now, cfg, |cc, cx| cc.on_loss(cx));
+        self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
         // RFC 3168 s6.1.2: one reduction a round trip, and CWR after any reduction.
         self.cwr_end = self.max_sent;
         self.cwr_pending = self.ecn != EcnMode::Off;
-        self.arm_wake(io);
+        self.arm_wake(env);
     }
 
     /// RFC 8985 section 7.4.2: a probe repaired the only loss, which is congestion all the same.
-    fn react_to_repaired_loss<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
-        self.reduce_for_loss(now, cfg, io);
+    fn react_to_repaired_loss<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.reduce_for_loss(env);
         self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
     }
 
@@ -224,11 +175,11 @@ impl Sender {
 
     /// Sends what the windows allow: what is lost first, then new data.
     #[inline(never)]
-    pub(super) fn rack_transmit<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+    pub(super) fn rack_transmit<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let before = self.nxt;
         loop {
             let (window, peer) = (self.window.cwnd as u64, self.peer_edge.saturating_sub(self.una));
-            let (segment, obeys_peer) = (self.packet.segment_of(cfg.mss), self.obeys_peer);
+            let (segment, obeys_peer) = (self.packet.segment_of(env.cfg.mss), self.obeys_peer);
             let timed = self.timed();
             // A window below one segment would never let anything through: pacing is for that. In recovery it is
             // what the reduction allows.
@@ -239,52 +190,52 @@ impl Sender {
             };
             let pipe = timed.rack.pipe();
             if let Some(lost) = timed.rack.first_lost() {
-                if !(timed.force || pipe + lost.len() <= window) || !self.pacing_allows(now, io) {
+                if !(timed.force || pipe + lost.len() <= window) || !self.pacing_allows(env) {
                     break;
                 }
-                self.send_again(&lost, now, cfg, io);
+                self.send_again(&lost, env);
                 continue;
             }
             let len = segment.min(self.data_end.saturating_sub(self.nxt));
             let ended = self.nxt >= self.stream_end();
-            if ended || self.nxt + len > self.peer_edge || pipe + len > window || !self.pacing_allows(now, io) {
+            if ended || self.nxt + len > self.peer_edge || pipe + len > window || !self.pacing_allows(env) {
                 break;
             }
-            self.send_new(len, now, cfg, io);
+            self.send_new(len, env);
         }
         if self.nxt > before {
             self.probes = 0;
             if self.timed().timeout_at.is_none() {
-                self.restart_rack_timeout(now, cfg);
+                self.restart_rack_timeout(env);
             }
-            self.schedule_probe(now, cfg);
+            self.schedule_probe(env);
         }
-        self.arm_rack_timers(now, cfg, io);
+        self.arm_rack_timers(env);
     }
 
-    fn pacing_allows<I: SenderIo>(&mut self, now: Time, io: &mut I) -> bool {
-        self.packet.gap == Time::ZERO || self.may_pace(now, io)
+    fn pacing_allows<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
+        self.packet.gap == Time::ZERO || self.may_pace(env)
     }
 
-    pub(super) fn send_new<I: SenderIo>(&mut self, len: u64, now: Time, cfg: &SenderConfig, io: &mut I) {
+    pub(super) fn send_new<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {
         let start = self.nxt;
-        self.transmit_next(len, now, cfg, io);
+        self.transmit_next(len, env);
         let end = self.nxt;
         let timed = self.timed();
-        timed.rack.on_sent(start, end, now);
+        timed.rack.on_sent(start, end, env.now);
         timed.prr.on_sent(end - start);
     }
 
-    pub(super) fn send_again<I: SenderIo>(&mut self, segment: &Segment, now: Time, cfg: &SenderConfig, io: &mut I) {
-        self.retransmit(segment.start, segment.len(), now, cfg, io);
+    pub(super) fn send_again<I: SenderIo>(&mut self, segment: &Segment, env: &mut Env<'_, I>) {
+        self.retransmit(segment.start, segment.len(), env);
         let una = self.una;
         let timed = self.timed();
         timed.force = false;
-        timed.rack.on_sent_again(segment.end, now);
+        timed.rack.on_sent_again(segment.end, env.now);
         timed.prr.on_sent(segment.len());
         if segment.start == una {
             // RFC 6675 s6: the first segment, sent again, has the timer's full time.
-            self.restart_rack_timeout(now, cfg);
+            self.restart_rack_timeout(env);
         }
     }
 }

@@ -3,20 +3,19 @@
 //! The scoreboard (`sack.rs`) knows what is missing; here is what the sender does about it. The congestion window
 //! stays at the threshold during recovery, and the estimate of what is in flight ("pipe") decides about sending.
 
-use super::sack::{NextSeg, Outstanding, Rule, SackConfig};
-use super::sender::{Recovery, Sender, SenderConfig, SenderIo};
-use crate::units::Time;
+use super::{Env, Recovery, Sender, SenderConfig, SenderIo};
+use crate::tcp::sack::{NextSeg, Outstanding, Rule, SackConfig};
 
 impl Sender {
     /// RFC 6675 section 5 step 4. The threshold is set and `recover` holds the recovery point.
-    pub(super) fn enter_sack_recovery<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
+    pub(super) fn enter_sack_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.recovery = Recovery::Sack;
         self.window.cwnd = self.window.ssthresh;
         self.rescue_rxt = None;
         // (4.3) the first segment that is missing goes at once, whatever the window; what else may go, `send` says.
-        self.high_rxt = self.retransmit(self.una, cfg.mss, now, cfg, io);
+        self.high_rxt = self.retransmit(self.una, env.cfg.mss, env);
         // RFC 6675 s6: the variant that lets the segment just sent again have the timer's full time.
-        self.restart_timer(now, cfg, io);
+        self.restart_timer(env);
     }
 
     /// An acknowledgement of new data in recovery: step A; `send` goes on. Returns whether the timer restarts.
@@ -29,14 +28,14 @@ impl Sender {
     }
 
     /// Step C: sends while the window has room for a full segment beyond what is in flight.
-    pub(super) fn sack_transmit<I: SenderIo>(&mut self, now: Time, cfg: &SenderConfig, io: &mut I) {
-        let sack = SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold };
+    pub(super) fn sack_transmit<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
         loop {
             let Some(board) = &self.scoreboard else { return };
             let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack);
             let window =
                 if self.obeys_peer { self.peer_edge.saturating_sub(self.una) as f64 } else { self.window.cwnd };
-            if window < (pipe + cfg.mss) as f64 {
+            if window < (pipe + env.cfg.mss) as f64 {
                 return;
             }
             let outstanding = Outstanding {
@@ -44,7 +43,7 @@ impl Sender {
                 high_data: self.max_sent,
                 high_rxt: self.high_rxt,
                 rescue_rxt: self.rescue_rxt,
-                new_end: self.new_end(cfg),
+                new_end: self.new_end(env.cfg),
                 fin: self.closing().then_some(self.data_end),
             };
             let Some(next) = board.next_seg(&outstanding, &sack) else { return };
@@ -52,7 +51,7 @@ impl Sender {
             if next.rule == Rule::Rescue && next.seq < self.high_rxt {
                 return;
             }
-            self.send_recovery_segment(&next, now, cfg, io);
+            self.send_recovery_segment(&next, env);
         }
     }
 
@@ -66,18 +65,18 @@ impl Sender {
         self.max_sent + room / cfg.mss * cfg.mss
     }
 
-    fn send_recovery_segment<I: SenderIo>(&mut self, next: &NextSeg, now: Time, cfg: &SenderConfig, io: &mut I) {
+    fn send_recovery_segment<I: SenderIo>(&mut self, next: &NextSeg, env: &mut Env<'_, I>) {
         let end = next.seq + next.len;
         match next.rule {
             Rule::New => {
                 self.nxt = next.seq;
                 let len = next.len.min(self.data_end.saturating_sub(next.seq));
-                self.transmit_next(len, now, cfg, io);
+                self.transmit_next(len, env);
                 return;
             }
             Rule::Lost | Rule::Hole => self.high_rxt = end,
             Rule::Rescue => self.rescue_rxt = Some(self.recover),
         }
-        self.retransmit(next.seq, next.len, now, cfg, io);
+        self.retransmit(next.seq, next.len, env);
     }
 }

@@ -1,0 +1,169 @@
+//! What an acknowledgement means: for the window (RFC 5681), for ECN (RFC 3168), and as a sign of loss.
+
+use super::{Env, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
+use crate::packet::Flags;
+use crate::roles::{AckEvent, CongestionWindow};
+use crate::tcp::{EcnMode, FIRST_DATA};
+use crate::units::Time;
+
+impl Sender {
+    /// An acknowledgement arrived.
+    #[inline]
+    pub fn on_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
+        if self.state == State::Established {
+            // RFC 9293 s3.10.7.4: numbers never sent are ignored, and so are old ones.
+            if ack.ack > self.max_sent || ack.ack < self.una || ack.flags.has(Flags::SYN) {
+                return;
+            }
+            if self.recovery == Recovery::Rack {
+                return self.on_rack_ack(ack, env);
+            }
+            let request = self.push_is_only_a_request && ack.flags.has(Flags::PSH);
+            if request {
+                self.peer_edge = self.una + ack.window;
+            } else if ack.ack > self.una {
+                self.on_new_ack(ack, env);
+            } else {
+                self.on_old_ack(ack, env);
+            }
+            if ack.flags.has(Flags::PSH) && ack.ack < self.nxt {
+                self.on_push(env);
+            }
+            if self.state == State::Established {
+                self.send(env);
+            }
+        } else if self.state == State::SynSent && ack.flags.has(Flags::SYN) && ack.ack == FIRST_DATA {
+            self.on_syn_ack(ack, env);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn on_new_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
+        let acked = ack.ack - self.una;
+        self.una = ack.ack;
+        // After going back, the acknowledgement may cover what was sent before the timeout.
+        self.nxt = self.nxt.max(self.una);
+        self.peer_edge = ack.ack + ack.window;
+        match ack.rtt {
+            Some(rtt) => self.estimator.on_sample(rtt),
+            None if env.cfg.backoff_ends_on_new_ack => self.estimator.reset_backoff(),
+            None => self.estimator.on_new_ack_without_sample(),
+        }
+        let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
+        let mut was_in_recovery = self.in_recovery();
+        if was_in_recovery && env.cfg.full_ack_grows {
+            was_in_recovery = !self.leave_with_growth(acked, env.cfg);
+        }
+        self.tell_ack(acked, ack, was_in_recovery, env);
+        let restart = match self.recovery {
+            Recovery::Open => {
+                self.dup_acks = 0;
+                self.limited_bytes = 0;
+                // RFC 6675 s2: blocks with news make a duplicate, even of an acknowledgement that moves on.
+                if news {
+                    self.on_duplicate(env);
+                }
+                true
+            }
+            Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, env),
+            Recovery::Sack | Recovery::Rack => self.on_sack_recovery_ack(),
+        };
+        self.react_to_echo(ack, env);
+        if self.una == self.max_sent {
+            // RFC 6298 s5.2: all outstanding data acknowledged, timer off.
+            self.deadline = Time::NEVER;
+            if self.fin && self.una == self.stream_end() {
+                self.finish(env);
+            }
+        } else if restart {
+            // RFC 6298 s5.3: restart when an acknowledgement brings news.
+            self.restart_timer(env);
+        }
+    }
+
+    /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request.
+    pub(super) fn on_old_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
+        let edge = ack.ack + ack.window;
+        // RFC 6675 s2: with SACK a duplicate is what reports news. RFC 5681 s2 (e): else what repeats the window too, as
+        // an update of it says nothing of segments. Receivers that move it with each segment need the other rule.
+        let duplicate = match &mut self.scoreboard {
+            Some(board) => board.update(ack.sack, self.una) > 0,
+            None => edge == self.peer_edge || env.cfg.any_window_is_duplicate,
+        };
+        self.peer_edge = edge;
+        // RFC 5681 s2 (a): without data outstanding there are no duplicates. A request is dealt with elsewhere.
+        if self.nxt == self.una || ack.flags.has(Flags::PSH) {
+            return;
+        }
+        if duplicate {
+            self.tell_ack(0, ack, self.in_recovery(), env);
+        }
+        self.react_to_echo(ack, env);
+        match self.recovery {
+            _ if !duplicate => {}
+            Recovery::Open => self.on_duplicate(env),
+            // RFC 5681 s3.2 step 4: one more segment has left the network.
+            Recovery::NewReno { .. } => self.window.cwnd += env.cfg.mss as f64,
+            // The pipe has shrunk: `send` looks at it.
+            Recovery::Sack | Recovery::Rack => {}
+        }
+    }
+
+    /// RCC section 1.3 with its correction: as three duplicates at once, or one more in recovery.
+    pub(super) fn on_push<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        match self.recovery {
+            Recovery::Open => self.enter_recovery(env),
+            Recovery::NewReno { .. } => self.window.cwnd += env.cfg.mss as f64,
+            Recovery::Sack | Recovery::Rack => {}
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn tell_ack<I: SenderIo>(
+        &mut self,
+        acked: u64,
+        ack: &InAck<'_>,
+        in_recovery: bool,
+        env: &mut Env<'_, I>,
+    ) {
+        let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
+        let window_limited = self.is_window_limited(acked, env.cfg) || !env.cfg.window_validation;
+        let event = AckEvent { acked, ece, in_recovery, window_limited, rtt: ack.rtt, field: ack.field };
+        self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
+        self.arm_wake(env);
+    }
+
+    /// Whether the congestion window is in use: in slow start half of it, as it doubles in a round trip, and in
+    /// congestion avoidance all of it but less than a segment. What counts is the most that was outstanding in the
+    /// present round trip, because the last segments of a transfer leave nothing to send behind them.
+    #[inline(always)]
+    pub(super) fn is_window_limited(&mut self, acked: u64, cfg: &SenderConfig) -> bool {
+        let flight = self.in_flight() + acked;
+        if self.una > self.round_end {
+            self.round_end = self.max_sent;
+            self.most_in_flight = flight;
+        }
+        self.most_in_flight = self.most_in_flight.max(flight);
+        let (used, CongestionWindow { cwnd, ssthresh }) = (self.most_in_flight as f64, self.window);
+        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + cfg.mss as f64 }
+    }
+
+    /// RFC 3168 section 6.1.2: at most one reduction per round trip.
+    ///
+    /// The acknowledgement that ends the round trip is still part of it: the receiver sent it before it can have
+    /// seen the CWR, which comes with the next segment. A loss sets this end as well, so recovery has no echoes.
+    #[inline(always)]
+    pub(super) fn react_to_echo<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
+        if ack.flags.has(Flags::ECE) && self.una > self.cwr_end && self.ecn != EcnMode::Off {
+            self.reduce_for_echo(env);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
+        self.arm_wake(env);
+        self.cwr_end = self.max_sent;
+        self.cwr_pending = true;
+    }
+}

@@ -1,0 +1,108 @@
+//! A sender's connection: the three-way handshake, taking up an open connection, and the end (RFC 9293).
+
+use super::{Env, InAck, OutSegment, Sender, SenderIo, State, TimerOutcome};
+use crate::packet::Flags;
+use crate::tcp::{EcnMode, FIRST_DATA};
+use crate::units::Time;
+
+impl Sender {
+    /// Starts the three-way handshake.
+    pub fn connect<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        debug_assert_eq!(self.state, State::Closed);
+        self.state = State::SynSent;
+        self.send_syn(env);
+    }
+
+    /// Takes up a connection that is already open, with the peer's window in bytes.
+    pub fn adopt<I: SenderIo>(&mut self, peer_window: u64, env: &mut Env<'_, I>) {
+        self.nxt = FIRST_DATA;
+        self.max_sent = FIRST_DATA;
+        // Nothing was advertised yet on a connection that nobody saw being opened. A sender with no window of its own
+        // takes the initial one for that.
+        let peer_window = if self.obeys_peer { peer_window.min(env.cfg.initial_window) } else { peer_window };
+        self.establish(peer_window, env);
+        self.send(env);
+    }
+
+    /// New data may be there, on an open connection.
+    pub fn on_data_ready<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        if self.state != State::Established {
+            return;
+        }
+        // RFC 5681 s4.1: after an idle period longer than the timer value the window is at most the initial one.
+        if env.cfg.idle_restart && self.in_flight() == 0 && self.max_sent > FIRST_DATA {
+            let idle = env.now.saturating_sub(self.last_sent);
+            if idle > self.rto(env.cfg) {
+                self.window.cwnd = self.window.cwnd.min(env.cfg.initial_window as f64);
+            }
+        }
+        self.send(env);
+    }
+
+    pub(super) fn send_syn<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        // RFC 3168 s6.1.1: an ECN-setup SYN carries ECE and CWR; ECT on it only by RFC 5562 or the like.
+        let negotiates = self.ecn != EcnMode::Off;
+        let flags = Flags::SYN
+            .with_if(Flags::ECE.with(Flags::CWR), negotiates)
+            .with_if(Flags::ECT, negotiates && env.cfg.ecn_syn)
+            .with_if(Flags::RETRANSMITTED, self.syn_timeouts > 0);
+        self.nxt = FIRST_DATA;
+        self.max_sent = FIRST_DATA;
+        self.segments_sent += 1;
+        env.io.transmit(OutSegment { seq: 0, len: 0, flags }, &self.packet);
+        let wait = Time::from_ps(env.cfg.syn_timeout.ps().saturating_mul(1 << self.syn_timeouts.min(63)));
+        self.arm(env.now.saturating_add(wait), env);
+    }
+
+    pub(super) fn establish<I: SenderIo>(&mut self, peer_window: u64, env: &mut Env<'_, I>) {
+        self.una = FIRST_DATA;
+        self.peer_edge = FIRST_DATA + peer_window;
+        self.state = State::Established;
+        self.deadline = Time::NEVER;
+        self.last_sent = env.now;
+        self.with_cc(env, |cc, cx| cc.on_start(cx));
+        self.arm_wake(env);
+    }
+
+    pub(super) fn on_syn_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
+        if let Some(rtt) = ack.rtt.filter(|_| self.syn_timeouts == 0) {
+            self.estimator.on_sample(rtt);
+            if let Some(timed) = &mut self.timed {
+                timed.on_handshake(rtt);
+            }
+        }
+        if self.ecn != EcnMode::Off && !ack.flags.has(Flags::ECE) {
+            // RFC 3168 s6.1.1: the peer did not agree to ECN.
+            self.ecn = EcnMode::Off;
+        }
+        if self.syn_timeouts > 0 {
+            // RFC 5681 s3.1: a lost SYN or SYN-ACK limits the initial window to one segment.
+            self.window.cwnd = env.cfg.mss as f64;
+        }
+        // The last packet of the handshake is a segment of its own, as in deployed stacks.
+        self.segments_sent += 1;
+        env.io.transmit(OutSegment { seq: FIRST_DATA, len: 0, flags: Flags::NONE }, &self.packet);
+        self.establish(ack.window, env);
+        self.with_cc(env, |cc, cx| cc.on_syn_ack(cx, ack.field));
+        self.arm_wake(env);
+        self.send(env);
+    }
+
+    pub(super) fn on_syn_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
+        if self.syn_timeouts == env.cfg.syn_retries {
+            self.state = State::Failed;
+            return TimerOutcome::Failed;
+        }
+        self.syn_timeouts += 1;
+        self.retransmissions += 1;
+        self.send_syn(env);
+        TimerOutcome::SynTimeout
+    }
+
+    /// The FIN is acknowledged; the last packet of the connection acknowledges the receiver's own FIN.
+    pub(super) fn finish<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.state = State::Finished;
+        self.segments_sent += 1;
+        env.io.transmit(OutSegment { seq: self.nxt, len: 0, flags: Flags::NONE }, &self.packet);
+    }
+}

@@ -1,0 +1,121 @@
+//! What leaves a sender: as much as the windows and pacing allow, new or again.
+
+use super::{Env, OutSegment, Recovery, Sender, SenderIo, State};
+use crate::packet::Flags;
+use crate::tcp::EcnMode;
+use crate::units::Time;
+
+impl Sender {
+    /// Sends what the windows allow.
+    #[inline(always)]
+    pub(super) fn send<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        if matches!(self.recovery, Recovery::Sack | Recovery::Rack) {
+            return self.send_in_recovery(env);
+        }
+        let segment = self.packet.segment_of(env.cfg.mss);
+        let edge = self.edge(segment);
+        let end = self.stream_end();
+        let before = self.nxt;
+        while self.nxt < end {
+            let len = segment.min(self.data_end.saturating_sub(self.nxt));
+            // Only full segments, or the last one (RFC 9293 s3.8.6.2.1). A FIN needs no window of its own.
+            if self.nxt + len > edge {
+                break;
+            }
+            if self.packet.gap > Time::ZERO && !self.may_pace(env) {
+                break;
+            }
+            self.transmit_next(len, env);
+        }
+        if self.nxt > before {
+            self.probes = 0;
+            // RFC 6298 s5.1. A deadline with nothing in flight was that of window probes.
+            if self.deadline.is_never() || before == self.una {
+                self.restart_timer(env);
+            }
+        } else if self.nxt < end && self.nxt == self.una && !self.pace_armed && self.deadline.is_never() {
+            self.start_persist_timer(env);
+        }
+    }
+
+    /// One past the last number that the windows let go.
+    #[inline(always)]
+    pub(super) fn edge(&self, segment: u64) -> u64 {
+        if self.obeys_peer {
+            return self.peer_edge;
+        }
+        // A congestion window below one segment would never let anything through: pacing is for that.
+        self.peer_edge.min(self.una + (self.window.cwnd as u64).max(segment))
+    }
+
+    #[inline(never)]
+    pub(super) fn send_in_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        match self.recovery {
+            Recovery::Rack => self.rack_transmit(env),
+            _ => self.sack_transmit(env),
+        }
+    }
+
+    pub(super) fn may_pace<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
+        if env.now >= self.pace_next {
+            self.pace_next = env.now + self.packet.gap;
+            return true;
+        }
+        if !self.pace_armed {
+            self.pace_armed = true;
+            env.io.pacing_timer(self.pace_next);
+        }
+        false
+    }
+
+    /// The pacing timer expired.
+    pub fn on_pace<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.pace_armed = false;
+        if self.state == State::Established {
+            self.send(env);
+        }
+    }
+
+    /// Sends the segment at `nxt`, new or again after a timeout.
+    #[inline(always)]
+    pub(super) fn transmit_next<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {
+        let seq = self.nxt;
+        let fin = self.fin && seq + len == self.data_end;
+        self.nxt = seq + len + u64::from(fin);
+        self.emit(seq, len, fin, env);
+    }
+
+    /// Sends the first unacknowledged segment again.
+    pub(super) fn retransmit_first<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        self.retransmit(self.una, self.packet.segment_of(env.cfg.mss), env);
+    }
+
+    /// Sends up to `len` bytes at `seq` again; returns the number after them.
+    pub(super) fn retransmit<I: SenderIo>(&mut self, seq: u64, len: u64, env: &mut Env<'_, I>) -> u64 {
+        let len = len.min(self.data_end.saturating_sub(seq)).min(self.max_sent - seq);
+        let fin = self.fin && seq + len == self.data_end && self.max_sent > self.data_end;
+        self.emit(seq, len, fin, env);
+        seq + len + u64::from(fin)
+    }
+
+    #[inline(always)]
+    pub(super) fn emit<I: SenderIo>(&mut self, seq: u64, len: u64, fin: bool, env: &mut Env<'_, I>) {
+        let again = seq < self.max_sent;
+        // RFC 3168 s6.1.5: no ECT on retransmissions, unless the scheme wants it.
+        let ect = self.packet.ect && self.ecn != EcnMode::Off && (!again || env.cfg.ecn_retransmit);
+        let cwr = self.cwr_pending && !again;
+        if cwr {
+            self.cwr_pending = false;
+        }
+        let flags = Flags::NONE
+            .with_if(Flags::FIN, fin)
+            .with_if(Flags::ECT, ect)
+            .with_if(Flags::CWR, cwr)
+            .with_if(Flags::RETRANSMITTED, again);
+        self.retransmissions += u64::from(again);
+        self.segments_sent += 1;
+        self.max_sent = self.max_sent.max(seq + len + u64::from(fin));
+        self.last_sent = env.now;
+        env.io.transmit(OutSegment { seq, len, flags }, &self.packet);
+    }
+}
