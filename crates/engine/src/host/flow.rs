@@ -170,13 +170,12 @@ pub(crate) struct Io<'a, C> {
     pub(crate) wire: &'a mut Wire,
     pub(crate) paths: &'a Paths,
     pub(crate) host: &'a mut Host,
-    pub(crate) now: Time,
 }
 
 impl<C: EventCore> Io<'_, C> {
     /// Chooses the path of the flowcell that begins at or before `seq`.
     #[cold]
-    fn next_cell(&mut self, seq: u64, cell: u64) {
+    fn next_cell(&mut self, seq: u64, cell: u64, now: Time) {
         // Cells count data bytes; those before the first have the number of the handshake.
         self.wire.cell = seq.saturating_sub(FIRST_DATA) / cell;
         self.wire.cell_end = (self.wire.cell + 1) * cell + FIRST_DATA;
@@ -188,7 +187,7 @@ impl<C: EventCore> Io<'_, C> {
             cell: self.wire.cell,
         };
         let routes = InTurn { paths: self.paths, offsets: &self.wire.cell_paths };
-        let node = self.core.node(self.host.edge, self.now);
+        let node = self.core.node(self.host.edge, now);
         let (number, tag) = choose(&routes, &mut *self.host.selector, node, &request);
         (self.wire.forward, self.wire.tag) = (self.wire.cell_paths[number], tag);
     }
@@ -198,11 +197,11 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
     const EAGER_TIMERS: bool = C::EAGER_TIMERS;
 
     #[inline(always)]
-    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts) {
+    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, now: Time) {
         if segment.seq >= self.wire.cell_end
             && let Some(cell) = self.host.selector.cell()
         {
-            self.next_cell(segment.seq, cell);
+            self.next_cell(segment.seq, cell, now);
         }
         let (mut priority, mut field) = (facts.priority, facts.field | self.wire.tag);
         if segment.flags.has(Flags::RETRANSMITTED) {
@@ -214,7 +213,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             priority = facts.resend_priority.unwrap_or(priority);
             self.core.books().on_resent(self.wire.id, segment.seq as u32);
             if let Some(bins) = &mut self.core.books().bins {
-                bins.add_retransmission(self.wire.group, self.now);
+                bins.add_retransmission(self.wire.group, now);
             }
         }
         let syn = segment.flags.has(Flags::SYN);
@@ -227,7 +226,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             flow: self.wire.id,
             seq: segment.seq as u32,
             hop: self.wire.forward + 1,
-            stamp: Stamp::of(self.now),
+            stamp: Stamp::of(now),
             window: if syn { u16::MAX } else { 0 },
             size: self.wire.header + segment.len as u16,
             flags: segment.flags.with_window_scale(if syn { self.wire.scale } else { 0 }),
@@ -235,7 +234,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
         };
         self.wire.sent_bytes += u64::from(packet.size);
         let link = self.paths.next(self.wire.forward).expect("a path has links");
-        self.core.send(link, &packet, self.now);
+        self.core.send(link, &packet, now);
     }
     fn retransmission_timer(&mut self, at: Time) {
         self.core.schedule(at, Class::Retransmission, self.wire.id.index());

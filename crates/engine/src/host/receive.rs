@@ -44,7 +44,7 @@ impl Around<'_> {
     ) -> R {
         let host = self.hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
         let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
-        let mut io = Io { core, wire: &mut flow.wire, paths: self.paths, host, now };
+        let mut io = Io { core, wire: &mut flow.wire, paths: self.paths, host };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
         // Not a number is not above zero either.
         let real = flow.sender.window().cwnd > 0.0;

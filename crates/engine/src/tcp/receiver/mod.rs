@@ -1,8 +1,6 @@
 //! The receiving half of one flow: reassembly, and what is acknowledged when.
 
 mod acks;
-#[cfg(test)]
-mod tests;
 
 pub use acks::{AckList, AckOut};
 
@@ -235,3 +233,6 @@ impl Receiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

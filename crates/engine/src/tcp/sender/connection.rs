@@ -49,7 +49,7 @@ impl Sender {
         self.nxt = FIRST_DATA;
         self.max_sent = FIRST_DATA;
         self.segments_sent += 1;
-        env.io.transmit(OutSegment { seq: 0, len: 0, flags }, &self.packet);
+        env.io.transmit(OutSegment { seq: 0, len: 0, flags }, &self.packet, env.now);
         let wait = Time::from_ps(env.cfg.syn_timeout.ps().saturating_mul(1 << self.syn_timeouts.min(63)));
         self.arm(env.now.saturating_add(wait), env);
     }
@@ -81,7 +81,7 @@ impl Sender {
         }
         // The last packet of the handshake is a segment of its own, as in deployed stacks.
         self.segments_sent += 1;
-        env.io.transmit(OutSegment { seq: FIRST_DATA, len: 0, flags: Flags::NONE }, &self.packet);
+        env.io.transmit(OutSegment { seq: FIRST_DATA, len: 0, flags: Flags::NONE }, &self.packet, env.now);
         self.establish(ack.window, env);
         self.with_cc(env, |cc, cx| cc.on_syn_ack(cx, ack.field));
         self.arm_wake(env);
@@ -103,6 +103,6 @@ impl Sender {
     pub(super) fn finish<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.state = State::Finished;
         self.segments_sent += 1;
-        env.io.transmit(OutSegment { seq: self.nxt, len: 0, flags: Flags::NONE }, &self.packet);
+        env.io.transmit(OutSegment { seq: self.nxt, len: 0, flags: Flags::NONE }, &self.packet, env.now);
     }
 }

@@ -22,8 +22,8 @@ pub trait SenderIo {
     /// Every new deadline becomes a timer event, and those of earlier ones come too. The naive way, for the tests;
     /// otherwise there is one event for the earliest, which moves on when it comes.
     const EAGER_TIMERS: bool = false;
-    /// Put a segment into the host's network interface; `facts` go into the packet.
-    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts);
+    /// Put a segment into the host's network interface at `now`; `facts` go into the packet.
+    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, now: Time);
     /// Call [`Sender::on_timer`](super::Sender::on_timer) at `at`.
     fn retransmission_timer(&mut self, at: Time);
     /// Call [`Sender::on_pace`](super::Sender::on_pace) at `at`.

@@ -116,6 +116,6 @@ impl Sender {
         self.segments_sent += 1;
         self.max_sent = self.max_sent.max(seq + len + u64::from(fin));
         self.last_sent = env.now;
-        env.io.transmit(OutSegment { seq, len, flags }, &self.packet);
+        env.io.transmit(OutSegment { seq, len, flags }, &self.packet, env.now);
     }
 }

@@ -83,7 +83,7 @@ struct Wire {
 }
 
 impl SenderIo for Wire {
-    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts) {
+    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, _now: Time) {
         self.sent.push(segment);
         self.facts = *facts;
     }
