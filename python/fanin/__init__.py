@@ -8,12 +8,20 @@
 >>> runs.frame()
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from fanin import extension
 from fanin._engine import version as engine_version
-from fanin.errors import ClusterError, FaninError, NotFoundError, ResultsError, RunError, ScenarioError
-from fanin.results.runs import Run
-from fanin.run.experiment import Experiment, load
-from fanin.run.sweep import Point, Runs, sweep
+
+if TYPE_CHECKING:
+    from fanin.errors import ClusterError, FaninError, NotFoundError, ResultsError, RunError, ScenarioError
+    from fanin.results.runs import Run
+    from fanin.run.experiment import Experiment, load
+    from fanin.run.sweep import Runs, sweep
+    from fanin.scenario.points import Point
 
 __version__ = extension.PACKAGE_VERSION
 
@@ -33,3 +41,26 @@ __all__ = [
     "load",
     "sweep",
 ]
+
+_MODULES = {
+    "errors": ("ClusterError", "FaninError", "NotFoundError", "ResultsError", "RunError", "ScenarioError"),
+    "results.runs": ("Run",),
+    "run.experiment": ("Experiment", "load"),
+    "run.sweep": ("Runs", "sweep"),
+    "scenario.points": ("Point",),
+}
+"""Module -> what is exported of it; it is imported when something of it is first used."""
+
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fanin' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"fanin.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,9 +12,9 @@ import fanin
 from fanin.errors import FaninError, RunError, ScenarioError
 from fanin.numbers.stats import percentile
 from fanin.results.columns import extended, filtered, jain
-from fanin.run.sweep import points
 from fanin.scenario.format.column import Column
-from fanin.show import plots
+from fanin.scenario.points import points
+from fanin.show.plots import series
 from fanin.show.plots.topology import arranged, levels
 
 PAPER = """
@@ -463,7 +463,7 @@ def test_percentiles_and_fairness_by_hand():
 
 def test_a_long_trace_keeps_its_extremes(paper):
     rows = pl.DataFrame({"x": [float(i) for i in range(100_000)], "y": [0.0] * 50_000 + [7.0] + [1.0] * 49_999})
-    kept = plots.series.__globals__["_thinned"]("a", rows)
+    kept = series._thinned("a", rows)
     assert len(kept) <= 2000
     assert kept["mean"].max() == 7
     assert (kept["x"][0], kept["x"][-1]) == (0, 99_999)
@@ -474,7 +474,7 @@ def test_a_named_line_to_be_relative_to_must_exist(paper):
     paper.write_text(text)
     runs = fanin.sweep(fanin.load(paper), quick=True, out=None)
     with pytest.raises(FaninError, match="no line UDP"):
-        plots.series(runs.experiment.document.plot[1], runs, runs.frame())
+        series.series_of(runs.experiment.document.plot[1], runs, runs.frame())
 
 
 def test_columns_may_be_of_what_receiving_hosts_show(cli, work):

@@ -5,7 +5,8 @@ import fanin
 from fanin.errors import FaninError, ResultsError
 from fanin.run.sweep import Runs
 from fanin.scenario.format.plot import Plot
-from fanin.show import plots
+from fanin.show.plots.drawing import draw
+from fanin.show.plots.series import series_of
 
 RUNS = pl.DataFrame(
     {
@@ -33,7 +34,7 @@ def none(work):
 
 
 def test_series_are_means_with_intervals_in_the_runs_order_of_lines(none):
-    data = plots.series(PLOT, none, RUNS).data
+    data = series_of(PLOT, none, RUNS).data
     assert data["by"].to_list() == ["b", "b", "a", "a"]
     assert data["x"].to_list() == [10, 20, 10, 20]
     assert data["mean"].to_list() == [9e8, 1.5e8, 8.5e8, 5e8]
@@ -42,7 +43,7 @@ def test_series_are_means_with_intervals_in_the_runs_order_of_lines(none):
 
 def test_a_reference_of_several_rows_is_their_mean(none):
     bars = Plot(x="seed", y="goodput_bps", by="scheme", kind="bars", **{"relative-to": "a"})
-    data = plots.series(bars, none, RUNS).data
+    data = series_of(bars, none, RUNS).data
     found = dict(zip(zip(data["by"], data["x"], strict=True), data["mean"], strict=True))
     assert found["a", 1] == found["a", 2] == pytest.approx(1)
     assert found["b", 1] == pytest.approx((1 + 9) / (5 + 9))
@@ -50,19 +51,19 @@ def test_a_reference_of_several_rows_is_their_mean(none):
 
 def test_intervals_need_three_seeds(none):
     third = RUNS.filter(seed=1).with_columns(seed=pl.lit(3, pl.Int64))
-    data = plots.series(PLOT, none, pl.concat([RUNS, third])).data
+    data = series_of(PLOT, none, pl.concat([RUNS, third])).data
     assert data["half"].to_list() == [0.0, pytest.approx(4.303 * 1e8 / 3), pytest.approx(4.303 * 1e8 / 3), 0.0]
 
 
 def test_bare_numbers_are_named_after_what_varies(none):
     numbered = Plot(x="n", y="goodput_bps", by="n")
-    assert plots.series(numbered, none, RUNS).lines == ["n = 20", "n = 10"]
-    assert plots.series(PLOT, none, RUNS).lines == ["b", "a"]
+    assert series_of(numbered, none, RUNS).lines == ["n = 20", "n = 10"]
+    assert series_of(PLOT, none, RUNS).lines == ["b", "a"]
 
 
 def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(none, tmp_path):
-    first = plots.draw(PLOT, plots.series(PLOT, none, RUNS), tmp_path / "one")
-    second = plots.draw(PLOT, plots.series(PLOT, none, RUNS), tmp_path / "two")
+    first = draw(PLOT, series_of(PLOT, none, RUNS), tmp_path / "one")
+    second = draw(PLOT, series_of(PLOT, none, RUNS), tmp_path / "two")
     assert [path.suffix for path in first] == [".png", ".svg", ".csv"]
     for one, two in zip(first, second, strict=True):
         assert one.read_bytes() == two.read_bytes()
@@ -73,10 +74,10 @@ def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(none, tmp
 
 def test_a_plot_of_a_missing_column_says_what_there_is(none):
     with pytest.raises(FaninError, match="no column nonsense"):
-        plots.series(Plot(x="n", y="nonsense"), none, RUNS)
+        series_of(Plot(x="n", y="nonsense"), none, RUNS)
 
 
 def test_a_plot_into_a_file_is_refused(none, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match="--out"):
-        plots.draw(PLOT, plots.series(PLOT, none, RUNS), tmp_path / "file")
+        draw(PLOT, series_of(PLOT, none, RUNS), tmp_path / "file")

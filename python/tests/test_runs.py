@@ -10,8 +10,8 @@ import pytest
 import fanin
 from fanin.errors import ResultsError
 from fanin.results.store import Store
-from fanin.run.sweep import points
 from fanin.scenario import library
+from fanin.scenario.points import points
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fanin.choose.goals import Goal
+from fanin.later import np
 from fanin.numbers.stats import Floats, finite, mean_interval
 from fanin.numbers.summary import format_interval
 from fanin.results.dataset import Row

@@ -11,8 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from fanin.later import np
 from fanin.numbers.stats import Floats
 from fanin.numbers.summary import Column, column, format_interval, format_number, format_value
 from fanin.numbers.units import quantity

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from fanin.choose.comparison import ranked
 from fanin.claims import ledger
 from fanin.claims.ledger import Standing
 from fanin.claims.record import Record
 from fanin.errors import ResultsError
+from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, finite, mean_interval
 from fanin.numbers.summary import column, format_number
 from fanin.results.store import read_table

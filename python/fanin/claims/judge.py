@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
-import polars as pl
+from typing import Literal, TypeAlias
 
 from fanin.claims.measures import POINTS, number
 from fanin.errors import FaninError
+from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, finite, mean_interval
 from fanin.numbers.summary import format_quantity, format_value
 from fanin.results.columns import Filter, filtered
@@ -36,7 +34,7 @@ _NAMES: dict[Measure, str] = {
 
 _RESAMPLES = 1000
 
-_Indices = np.ndarray[tuple[int], np.dtype[np.intp]]
+_Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,12 @@ from fanin.claims.judge import Judgement, Verdict, ends
 from fanin.claims.record import Judged, OldRecordError, Record, Shown
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.results import columns
-from fanin.results.store import MANIFEST, RUNS, run_id
+from fanin.results.store import MANIFEST, RUNS
 from fanin.run.experiment import Experiment
-from fanin.run.sweep import Point, points
 from fanin.scenario import library
 from fanin.scenario.format.claim import Claim
+from fanin.scenario.points import Point, points
+from fanin.scenario.run_id import run_id
 
 Status = Verdict | Literal["not run"]
 

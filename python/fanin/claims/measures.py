@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
+from fanin.later import np
 from fanin.numbers.stats import Floats
 from fanin.scenario.format.claim import Claim
 

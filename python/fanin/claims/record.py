@@ -22,10 +22,9 @@ from fanin.errors import ResultsError
 from fanin.results.files import write_whole
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
-from fanin.run.sweep import Runs, points
+from fanin.run.sweep import Runs
 from fanin.scenario import library
-from fanin.scenario.format.plot import Plot
-from fanin.show import plots
+from fanin.scenario.points import points
 
 NAME = "claims.json"
 
@@ -254,28 +253,6 @@ def _work(runs: Runs) -> Work:
         first=finished[0] if finished else None,
         last=finished[-1] if finished else None,
         each={run.run_id: tuple(run.summary.get(total, 0) for total in _TOTALS) for _, run in runs},
-    )
-
-
-def drawn(plot: Plot, shown: plots.Drawn | None, files: list[Path]) -> Drawn:
-    """What to keep of a plot: its labels, its lines' names and its files; of a diagram its files."""
-    names = [path.name for path in files]
-    if shown is None:
-        return Drawn(
-            name=plot.name, kind=plot.kind, title=plot.title, note=plot.note, x_label="", y_label="", files=names
-        )
-    return Drawn(
-        name=plot.name,
-        kind=plot.kind,
-        title=plot.title or shown.y.label,
-        note=plot.note,
-        x_label=shown.x.axis(plot.x_label).replace("\n", ": "),
-        y_label=shown.y.axis(plot.y_label).replace("\n", ": "),
-        x_scale=shown.x.scale,
-        y_scale=shown.y.scale,
-        lines=shown.lines,
-        marks=[published.label for published in plot.published],
-        files=names,
     )
 
 

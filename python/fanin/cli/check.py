@@ -10,7 +10,7 @@ import fanin
 from fanin.cli.options import JsonOption, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers.summary import OFFERED_HEADER, offered_rows
-from fanin.run.sweep import points
+from fanin.scenario.points import points
 
 
 def check(

@@ -6,12 +6,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import polars as pl
 import typer
 
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.errors import ResultsError
+from fanin.later import pl
 from fanin.numbers import fct as analysis
 from fanin.results import tables
 from fanin.results.files import write_whole, writing

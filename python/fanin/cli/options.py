@@ -12,10 +12,11 @@ import typer
 from fanin.choose.goals import Goal, Keep, goal, keep
 from fanin.cli.terminal import note
 from fanin.run.cluster import Cluster
-from fanin.run.experiment import Experiment, Settings
+from fanin.run.experiment import Experiment
 from fanin.run.pool import Place, Threads
 from fanin.scenario import catalogue
 from fanin.scenario.format.values import Scalar, expand_seeds, parse_values
+from fanin.scenario.settings import Settings
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 

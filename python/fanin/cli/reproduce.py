@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, get_args
 
-import polars as pl
 import typer
 
 import fanin
@@ -14,6 +13,7 @@ from fanin.claims.judge import Judgement, Verdict
 from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
+from fanin.later import pl
 from fanin.numbers.summary import format_number
 from fanin.run.experiment import Experiment
 from fanin.run.pool import Progress
@@ -21,8 +21,8 @@ from fanin.run.sweep import Runs, sweep_all
 from fanin.scenario import library
 from fanin.scenario.format.plot import Plot
 from fanin.show import html_report
-from fanin.show.plots import Drawn
-from fanin.show.reproduction import Report, reports
+from fanin.show.plots.series import Series
+from fanin.show.reproduction import Reproduction, judge_and_draw_all
 
 _MOST_ROWS = 40
 """A table of more rows is not printed."""
@@ -96,7 +96,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Report]:
+def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Reproduction]:
     """Judges and draws the experiments, which takes long for some."""
     figures = sum(len(runs.experiment.document.plot) for runs in swept)
     if figures:
@@ -107,10 +107,10 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> lis
             if len(swept) > 1:
                 counter.advance(Progress(done, len(swept)))
 
-        return reports(swept, out, jobs=jobs, quick=quick, advance=advance)
+        return judge_and_draw_all(swept, out, jobs=jobs, quick=quick, advance=advance)
 
 
-def _show(drawn: list[Report], kept: list[str], *, json: bool) -> None:
+def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
     """Prints what came out."""
     remarks: dict[str, list[str]] = {}
     for each in drawn:
@@ -146,7 +146,7 @@ def _make_page(out: Path) -> None:
         note(f"warning: no report: {error}")
 
 
-def _print(result: Report) -> None:
+def _print(result: Reproduction) -> None:
     experiment = result.experiment
     document = experiment.document
     title = ": ".join(part for part in (f"{document.paper} {document.figure}".strip(), document.title) if part)
@@ -162,7 +162,7 @@ def _print(result: Report) -> None:
     say()
 
 
-def _print_plot(title: str, plot: Plot, drawn: Drawn) -> None:
+def _print_plot(title: str, plot: Plot, drawn: Series) -> None:
     """A row per place and a column per line; of distributions and of long curves what sums them up."""
     heading = f"{title}: {plot.title or drawn.y.label}"
     if plot.kind == "cdf":
@@ -186,11 +186,11 @@ def _print_plot(title: str, plot: Plot, drawn: Drawn) -> None:
     print_table(heading, [x_heading, *(line or drawn.y.label for line in drawn.lines)], rows)
 
 
-def _place(x: object, drawn: Drawn) -> str:
+def _place(x: object, drawn: Series) -> str:
     return f"{x * drawn.x.scale:g} {drawn.x.shown_as}".rstrip() if isinstance(x, int | float) else str(x)
 
 
-def _print_quantiles(heading: str, plot: Plot, drawn: Drawn) -> None:
+def _print_quantiles(heading: str, plot: Plot, drawn: Series) -> None:
     groups = [drawn.data.filter(by=line) for line in drawn.lines]
     rows = (
         [
@@ -202,7 +202,7 @@ def _print_quantiles(heading: str, plot: Plot, drawn: Drawn) -> None:
     print_table(heading, ["share", *(line or drawn.x.label for line in drawn.lines)], rows)
 
 
-def _print_closing(reports: list[Report]) -> None:
+def _print_closing(reports: list[Reproduction]) -> None:
     """What the ± is, and how many claims came out how."""
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):

@@ -13,8 +13,8 @@ from fanin.cli.terminal import keeping, note, print_json, print_table, summary_r
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, group_rows, offered_rows
 from fanin.results.store import CAPTURE, MANIFEST, Store
-from fanin.run.experiment import Settings
 from fanin.scenario import remarks
+from fanin.scenario.settings import Settings
 
 
 def run(

@@ -29,15 +29,16 @@ from fanin.errors import ScenarioError
 from fanin.numbers.stats import FEWEST
 from fanin.numbers.summary import column, format_interval
 from fanin.results import columns
-from fanin.results.dataset import MOST_LINES, DataSet, Row, failure_of, head, row_of
+from fanin.results.dataset import DataSet, Row, failure_of, head, row_of
 from fanin.results.failures import Failure
 from fanin.results.shards import Part, Shard
 from fanin.run.experiment import Experiment
 from fanin.run.pool import Job, outcomes
-from fanin.run.sweep import points
 from fanin.scenario import checks, remarks
 from fanin.scenario.format.plot import TABLE_NAMES
+from fanin.scenario.points import points
 from fanin.scenario.sections import nearest
+from fanin.show.sweep_folder import MOST_LINES, plots_of, write
 
 _MOST_ROWS = 40
 """A table of more rows is cut short."""
@@ -137,12 +138,12 @@ def sweep(
 
 def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
     """Writes a data set and tells of it, on stdout unless ``silent``; what ``--json`` prints."""
-    if plots := len(data.plots()):
+    if plots := len(plots_of(data)):
         note(f"all runs are done; drawing {plots} figure{'s' if plots > 1 else ''} and writing the data set")
-    paths = data.write(out)
+    paths = write(data, out)
     folder = paths[0].parent
     query = _query(data, folder / "runs.parquet")
-    if data.rows and data.varying() and not data.plots():
+    if data.rows and data.varying() and not plots_of(data):
         note(
             f"no plots: they would have more than {MOST_LINES} lines, or nothing to show; fanin reproduce draws others"
         )

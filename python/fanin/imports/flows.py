@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
-
 from fanin.imports.source import Source, Unit
+from fanin.later import np
 
 _AT_ONCE = 10_000
 """Lines that are text at a time."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import polars as pl
-
 from fanin.errors import ResultsError
+from fanin.later import pl
 from fanin.numbers.stats import Floats, percentile
 from fanin.numbers.summary import format_number, format_value
 

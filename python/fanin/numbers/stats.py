@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from fanin.later import np
 
-Floats = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Floats: TypeAlias = "npt.NDArray[np.float64]"
 
 # Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom.
 # fmt: off

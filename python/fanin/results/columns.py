@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-import polars as pl
-
+from fanin.later import np, pl
 from fanin.numbers import summary
 from fanin.numbers.formula import evaluate
 from fanin.numbers.stats import Floats, percentile
 from fanin.numbers.units import quantity
+from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.values import Scalar
-
-if TYPE_CHECKING:
-    from fanin.run.experiment import Experiment
 
 Filter = Mapping[str, list[Scalar]]
 """Column -> the values of which a row must have one."""
@@ -30,7 +26,7 @@ Labels = dict[str, str]
 """Column -> label and, after a colon, definition."""
 
 
-def own_labels(experiment: Experiment) -> Labels:
+def own_labels(experiment: ScenarioFile) -> Labels:
     """What an experiment says of the columns of its own: those that it declares, and the axes of its variants."""
     axes = {axis: axis[:1].upper() + axis[1:] for axis in experiment.labels}
     return axes | {each.id: each.label for each in experiment.columns}
@@ -70,7 +66,7 @@ def _text(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def tables(experiment: Experiment, row: Mapping[str, Scalar]) -> frozenset[str]:
+def tables(experiment: ScenarioFile, row: Mapping[str, Scalar]) -> frozenset[str]:
     """The result tables that the columns, plots and claims of an experiment read of one run."""
     needed = {column.table for column in experiment.columns}
     for plot in experiment.document.plot:

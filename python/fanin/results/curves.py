@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import polars as pl
+from typing import Protocol
 
+from fanin.later import pl
 from fanin.numbers.summary import Column, column
 from fanin.numbers.units import quantity
 from fanin.results.columns import Filter, filtered
-from fanin.run.sweep import Runs
 from fanin.scenario.format.claim import Claim
 
 
-def of_claim(claim: Claim, runs: Runs, frame: pl.DataFrame) -> pl.DataFrame:
+class HasRows(Protocol):
+    """The finished runs of a sweep."""
+
+    def rows(self, table: str, where: Filter | None = None) -> pl.DataFrame:
+        """A result table of the runs that match."""
+
+
+def of_claim(claim: Claim, runs: HasRows, frame: pl.DataFrame) -> pl.DataFrame:
     """The rows that a claim is measured on: those of the runs, or of a result table over time."""
     if claim.table is None:
         return numeric(frame, claim.axis)
@@ -23,7 +30,7 @@ def of_claim(claim: Claim, runs: Runs, frame: pl.DataFrame) -> pl.DataFrame:
     return in_intervals(rows, claim.axis, claim.every)
 
 
-def table_rows(runs: Runs, table: str, where: Filter, rows: Filter, *needed: str) -> pl.DataFrame:
+def table_rows(runs: HasRows, table: str, where: Filter, rows: Filter, *needed: str) -> pl.DataFrame:
     """The rows of a result table over runs, without those that lack a needed value; maybe none."""
     frame = runs.rows(table, where)
     return frame if frame.is_empty() else filtered(frame, rows).drop_nulls(needed)

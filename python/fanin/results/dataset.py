@@ -6,41 +6,27 @@ the same sweep leaves the same bytes, however often it was killed and wherever i
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from fanin import _engine
+from fanin.later import np, pl
 from fanin.numbers.stats import mean_interval
 from fanin.numbers.summary import column, totals
 from fanin.results import columns
-from fanin.results.curves import numeric
 from fanin.results.failures import Failure
-from fanin.results.files import whole_folder
-from fanin.results.runs import Run
-from fanin.run.experiment import Experiment
-from fanin.run.sweep import Point, frame_of
-from fanin.scenario.format.plot import Plot
-from fanin.show import plots
+from fanin.results.runs import Run, frame_of
+from fanin.scenario.file import ScenarioFile
+from fanin.scenario.points import Point
 
 SWEEPS = "sweeps"
 
 _OF_THE_MACHINE = ("wall_s",)
 """Totals that are another number each time."""
-
-PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
-"""What is plotted if no columns are named."""
-
-MOST_LINES = 12
-"""A plot of more lines is not drawn."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +49,7 @@ class Head:
     """Columns to tabulate and to plot; those of ``fanin compare``, or a few of them, if there are none."""
 
 
-def head(experiment: Experiment, points: list[Point], wanted: list[str] | None = None) -> Head:
+def head(experiment: ScenarioFile, points: list[Point], wanted: list[str] | None = None) -> Head:
     """Describes a sweep; its id is a hash of what is simulated and tabulated, whatever engine does it."""
     own = [each.model_dump(mode="json") for each in experiment.columns]
     return Head(
@@ -82,7 +68,7 @@ def head(experiment: Experiment, points: list[Point], wanted: list[str] | None =
 Row = dict[str, Any]
 
 
-def row_of(experiment: Experiment, point: Point, run: Run) -> Row:
+def row_of(experiment: ScenarioFile, point: Point, run: Run) -> Row:
     """A run as a row: what varied, seed, id of the run, its totals and the file's own columns."""
     row: Row = {**point.row, "run_id": run.run_id, **totals(run.summary)}
     row = columns.extended(row, experiment.columns, run.table)
@@ -146,49 +132,6 @@ class DataSet:
         floats = dict.fromkeys(("mean", "half", "low", "high"), pl.Float64)
         return pl.DataFrame(rows, schema={**kinds, **texts, **floats, "runs": pl.Int64})
 
-    def plots(self) -> list[Plot]:
-        """A plot of each column that is wanted: over the key with most values, with a line per other case."""
-        frame, varying = self.frame, self.varying()
-        asked = self.head.wanted or PLOTTED
-        measured = [name for name in asked if name in frame.columns and frame[name].drop_nulls().len()]
-        if not varying or not measured:
-            return []
-        numbers = [key for key in varying if numeric(frame, key).schema[key].is_numeric()]
-        x = max(numbers or varying, key=lambda key: frame[key].n_unique())
-        by: list[str] = []
-        for key in varying:
-            # What changes together with the rest makes no lines of its own.
-            told = frame.select(x, *by).n_unique()
-            if key != x and frame.select(x, *by, key).n_unique() > told:
-                by.append(key)
-        if by and frame.select(by).n_unique() > MOST_LINES:
-            return []
-        kind = "line" if numbers else "bars"
-        return [
-            Plot.model_validate({"kind": kind, "title": self.head.title, "x": x, "y": name, "by": by})
-            for name in measured
-        ]
-
-    def write(self, out: Path | str) -> list[Path]:
-        """Writes ``runs.parquet``, ``summary.parquet``, the plots and, if there are any, ``failed.json``.
-
-        Raises:
-            ResultsError: the folder cannot be written; what stood there stays.
-
-        """
-        final = Path(out) / SWEEPS / self.head.id
-        frame = self.frame
-        with whole_folder(final) as folder:
-            (folder / "runs.parquet").write_bytes(_parquet(frame))
-            (folder / "summary.parquet").write_bytes(_parquet(self.summary))
-            (folder / "sweep.json").write_bytes(as_json(asdict(self.head)))
-            if self.failed:
-                (folder / "failed.json").write_bytes(as_json(self.failed))
-            for plot in self.plots():
-                plots.draw(plot, plots.means(plot, self.head.labels, frame), folder)
-            names = sorted(path.name for path in folder.iterdir())
-        return [final / name for name in names]
-
 
 def _points(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, list[int]]]:
     """The points in order, and which rows are theirs."""
@@ -198,12 +141,6 @@ def _points(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, lis
     if not keys and len(frame):
         found[()] = list(range(len(frame)))
     return [(dict(zip(keys, point, strict=True)), places) for point, places in found.items()]
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()
 
 
 def as_json(value: object) -> bytes:

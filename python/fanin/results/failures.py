@@ -17,7 +17,7 @@ from fanin import _engine
 from fanin.errors import RunError, ScenarioError
 from fanin.results.files import write_whole, writing
 from fanin.results.store import now
-from fanin.run.experiment import Settings
+from fanin.scenario.settings import Settings
 
 FAILURES = "failures"
 

@@ -1,4 +1,4 @@
-"""One finished run, and how notebooks show tables."""
+"""One finished run, and how tables of runs are made and shown."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from fanin import _engine
 from fanin.errors import ResultsError
+from fanin.later import pl
 from fanin.numbers.summary import format_value, group_rows, rows
 from fanin.results.store import StoredRun
+from fanin.scenario.settings import override
 
 
 @dataclass(frozen=True)
@@ -73,3 +73,15 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><caption>{html.escape(caption)}</caption><tr>{head}</tr>{body}</table>"
+
+
+def frame_of(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """A table of such rows; what a row lacks is null, and a column of several types is text."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    data = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None} - {int}
+        mixed = len(kinds) > 1 or (kinds and kinds <= {str, bool} and any(type(value) is int for value in values))
+        data[name] = [None if value is None else override(value) for value in values] if mixed else values
+    return pl.DataFrame(data, infer_schema_length=None, strict=False)

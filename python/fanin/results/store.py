@@ -23,12 +23,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-import polars as pl
-
 from fanin import _engine
 from fanin.errors import ResultsError
+from fanin.later import pl
 from fanin.results.files import beside, replacing, tidy, writing
-from fanin.scenario.sections import OWNED
+from fanin.scenario.run_id import digest, whole_digest
 
 MANIFEST = "manifest.json"
 RUNS = "runs"
@@ -100,26 +99,6 @@ def damaged(path: Path, why: str) -> str:
         shown = path.parent if path.parent.name else folder
         return f"{path}: damaged ({why}); delete {shown} and run the experiment again"
     return f"{path}: no result of fanin's, or a damaged one ({why})"
-
-
-def simulated(resolved: dict[str, Any]) -> dict[str, Any]:
-    """What of a resolved scenario says what is simulated, and not what is done with it."""
-    return {key: value for key, value in resolved.items() if key not in OWNED}
-
-
-def run_id(resolved: dict[str, Any]) -> str:
-    """Name of a run: a hash of what is simulated and of the engine that simulates it."""
-    return _digest([simulated(resolved), _engine.version()])
-
-
-def _digest(value: object) -> str:
-    return _whole_digest(value)[:16]
-
-
-def _whole_digest(value: object) -> str:
-    """Hash of a value, however its JSON is laid out."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def now() -> str:
@@ -263,7 +242,7 @@ class Store:
             ResultsError: the folder cannot be written.
 
         """
-        name = _digest([command, point, _engine.version()])
+        name = digest([command, point, _engine.version()])
         content = json.dumps([point, row], sort_keys=True).encode()
         manifest = {
             "run_id": name,
@@ -304,7 +283,7 @@ def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own_digest(manifest: dict[str, Any]) -> str:
-    return _whole_digest({key: value for key, value in manifest.items() if key != _SELF})
+    return whole_digest({key: value for key, value in manifest.items() if key != _SELF})
 
 
 def _record(path: Path) -> dict[str, Any]:

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any, TextIO
 
-import polars as pl
-
 from fanin import _engine
 from fanin.errors import ResultsError
+from fanin.later import pl
 from fanin.numbers.summary import column
 from fanin.results.store import MANIFEST, damaged, read_run, read_table
 

@@ -13,8 +13,8 @@ from fanin.results.failures import Failure
 from fanin.results.runs import Run
 from fanin.run.experiment import Experiment
 from fanin.run.pool import Advance, Job, Place, Progress, outcomes
-from fanin.run.sweep import Point
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.points import Point
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,12 @@ from typing import Any, Protocol
 from fanin.errors import PlaceError, RunError, ScenarioError
 from fanin.results.failures import BrokenOff, Failure, Failures, describe, is_of_run
 from fanin.results.runs import Run
-from fanin.results.store import Output, Store, StoredRun, run_id
-from fanin.run.experiment import Experiment, Files, Settings, refuse_changed
+from fanin.results.store import Output, Store, StoredRun
+from fanin.run.experiment import Experiment
 from fanin.run.memory import SHARE, Estimate, available, estimate, shown
+from fanin.scenario.file import Files, refuse_changed
+from fanin.scenario.run_id import run_id
+from fanin.scenario.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import Any
 from fanin import _engine, extension
 from fanin.errors import ClusterError, PlaceError, RunError
 from fanin.results.failures import describe, is_of_run
-from fanin.run.experiment import Files, Settings, changed
+from fanin.scenario.file import Files, changed
+from fanin.scenario.settings import Settings
 
 
 @dataclass(frozen=True)

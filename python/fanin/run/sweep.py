@@ -1,49 +1,21 @@
-"""A sweep: its points, and the table of its finished runs."""
+"""A sweep: running its points, and the table of its finished runs."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from fanin.errors import ScenarioError
+from fanin.later import pl
 from fanin.numbers.summary import format_value, totals
 from fanin.results import columns
-from fanin.results.runs import Run, html_table
+from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
 from fanin.run.benchmark import measure
-from fanin.run.experiment import Experiment, Settings, override
+from fanin.run.experiment import Experiment
 from fanin.run.pool import Advance, Job, run_jobs
-from fanin.scenario.format.sweep import Variant
-from fanin.scenario.format.values import Scalar
-
-_QUICK_VALUES = 4
-"""A quick look takes the first, the middle and the last of so many numbers or more."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run of a sweep: the values of the variables and a seed."""
-
-    values: dict[str, Scalar]
-    seed: int
-    labels: dict[str, str] = field(default_factory=dict)
-    """Axis -> label of the variant that it is."""
-
-    @property
-    def overrides(self) -> Settings:
-        """The point as the engine takes it."""
-        settings = [(path, override(value)) for path, value in self.values.items()]
-        return [*settings, ("run.seed", str(self.seed))]
-
-    @property
-    def row(self) -> dict[str, Scalar]:
-        """What tells it from other points of a sweep."""
-        return {**self.labels, **self.values, "seed": self.seed}
+from fanin.scenario.points import Point, points
 
 
 @dataclass(frozen=True)
@@ -101,78 +73,6 @@ class Runs:
             for point, run in self.finished
         ]
         return html_table(f"Runs of {self.experiment.name}", header, rows)
-
-
-def frame_of(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """A table of such rows; what a row lacks is null, and a column of several types is text."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    data = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        kinds = {type(value) for value in values if value is not None} - {int}
-        mixed = len(kinds) > 1 or (kinds and kinds <= {str, bool} and any(type(value) is int for value in values))
-        data[name] = [None if value is None else override(value) for value in values] if mixed else values
-    return pl.DataFrame(data, infer_schema_length=None, strict=False)
-
-
-def points(experiment: Experiment, seeds: list[int] | None = None, *, quick: bool = False) -> list[Point]:
-    """The sweep's points, seeds changing fastest.
-
-    Args:
-        experiment: Whose sweep.
-        seeds: In place of the file's.
-        quick: The seeds and values of ``[quick]``, and three values of the other long numeric variables.
-
-    Raises:
-        ScenarioError: variables that change together have different numbers of values.
-
-    """
-    chosen = seeds or (experiment.quick.seeds if quick else experiment.seeds)
-    if not experiment.has_runs:
-        return []
-    axes: dict[str, list[Variant]] = {}
-    for variant in experiment.variants:
-        axes.setdefault(variant.axis, []).append(variant)
-    found = []
-    for cases in itertools.product(*axes.values()):
-        variables = dict(experiment.sweep.variables)
-        for case in cases:
-            variables |= case.set_
-        if quick:
-            fixed = {path for case in cases for path, values in case.set_.items() if len(values) == 1}
-            variables = {path: _thinned(values) for path, values in variables.items()}
-            variables |= {path: values for path, values in experiment.quick.variables.items() if path not in fixed}
-        labels = {case.axis: case.label for case in cases}
-        for values in _combinations(experiment, variables):
-            found += [Point(values, seed, labels) for seed in chosen]
-    return found
-
-
-def _combinations(experiment: Experiment, variables: dict[str, list[Scalar]]) -> Iterable[dict[str, Scalar]]:
-    """Every combination of the variables' values, the last variable changing fastest; zipped ones in step."""
-    together = {name: tuple(names) for names in experiment.sweep.zip_ for name in names}
-    steps: dict[tuple[str, ...], list[dict[str, Scalar]]] = {}
-    for name in variables:
-        names = together.get(name, (name,))
-        if names in steps:
-            continue
-        if len({len(variables[each]) for each in names}) != 1:
-            message = f"{', '.join(names)} change together and need the same number of values"
-            raise ScenarioError(str(experiment.path), None, "sweep.zip", message)
-        steps[names] = [
-            dict(zip(names, values, strict=True)) for values in zip(*(variables[each] for each in names), strict=True)
-        ]
-    for parts in itertools.product(*steps.values()):
-        merged: dict[str, Scalar] = {}
-        for part in parts:
-            merged |= part
-        yield {name: merged[name] for name in variables}
-
-
-def _thinned(values: list[Scalar]) -> list[Scalar]:
-    if len(values) < _QUICK_VALUES or any(isinstance(value, str | bool) for value in values):
-        return values
-    return [values[0], values[len(values) // 2], values[-1]]
 
 
 def sweep(

@@ -5,16 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import COLUMNS, GROUP_COLUMNS
+from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Claim
 from fanin.scenario.format.plot import GRIDS, TABLE_NAMES, Plot, is_of_table
+from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
-
-if TYPE_CHECKING:
-    from fanin.run.experiment import Experiment, Settings
 
 ASKED_FOR = {
     "bins": ("bin", "0s"),
@@ -41,10 +40,8 @@ class Change:
 NO_CHANGE = Change([], ())
 
 
-def changes(experiment: Experiment) -> list[Change]:
+def changes(experiment: ScenarioFile) -> list[Change]:
     """Each value of each sweep variable alone, and each variant as a whole."""
-    from fanin.run.experiment import override
-
     own = experiment.document.sweep is not None
     origin = (experiment.text, str(experiment.path)) if own else experiment.origin
     given = experiment.given or frozenset()
@@ -65,7 +62,7 @@ def changes(experiment: Experiment) -> list[Change]:
     return found
 
 
-def check(experiment: Experiment, given: Settings) -> None:
+def check(experiment: ScenarioFile, given: Settings) -> None:
     """Checks everything that can be wrong before a run.
 
     Raises:
@@ -79,7 +76,7 @@ def check(experiment: Experiment, given: Settings) -> None:
     _Names(experiment).check()
 
 
-def _check_change(experiment: Experiment, given: Settings, change: Change) -> None:
+def _check_change(experiment: ScenarioFile, given: Settings, change: Change) -> None:
     try:
         experiment.check_settings(given + change.settings)
     except ScenarioError as error:
@@ -93,7 +90,7 @@ def _check_change(experiment: Experiment, given: Settings, change: Change) -> No
         raise ScenarioError(change.file, line or None, key, error.message, error.suggestion) from None
 
 
-def columns(experiment: Experiment) -> list[str]:
+def columns(experiment: ScenarioFile) -> list[str]:
     """The columns of the table of an experiment's runs."""
     return _Names(experiment).columns
 
@@ -101,7 +98,7 @@ def columns(experiment: Experiment) -> list[str]:
 class _Names:
     """The names that the figures and claims of an experiment may use."""
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: ScenarioFile) -> None:
         self._experiment = experiment
         self._swept = [*experiment.swept, "seed"]
         self._labels = experiment.labels

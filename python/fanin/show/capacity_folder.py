@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from fanin.choose.capacity.search import Found
 from fanin.choose.comparison import SCHEME
+from fanin.later import pl
 from fanin.numbers.summary import Column, column
 from fanin.results.curves import axis_of, numeric
 from fanin.results.dataset import as_json
@@ -16,8 +15,7 @@ from fanin.results.files import whole_folder
 from fanin.run.experiment import Experiment
 from fanin.scenario.format.plot import Plot
 from fanin.scenario.format.values import Scalar
-from fanin.show import plots
-from fanin.show.plots.series import Drawn
+from fanin.show.plots.series import Series, readable
 
 CAPACITIES = "capacity"
 
@@ -55,15 +53,15 @@ def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
 
 
 def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> None:
+    from fanin.show.plots.drawing import draw
+
     x = varied or SCHEME
     rows = [_row(each, x) for each in found if each.error is None]
     frame = numeric(pl.DataFrame(rows, schema_overrides={"mean": pl.Float64}), "x")
     texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
     is_curve = varied is not None and frame.schema["x"].is_numeric()
     y = Column("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
-    how = plots.readable(
-        Drawn(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y)
-    )
+    how = readable(Series(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y))
     note = "Whiskers end at the next fan-in that was tried and does not keep it."
     about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}
     values = [value for value in frame["x"] if is_curve]
@@ -71,7 +69,7 @@ def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
     plot = Plot.model_validate(
         {**about, "kind": "line" if is_curve else "bars", "x_scale": "log" if wide else "linear"}
     )
-    plots.draw(plot, how, folder)
+    draw(plot, how, folder)
 
 
 def _row(each: Found, x: str) -> dict[str, Any]:

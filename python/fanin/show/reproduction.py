@@ -12,31 +12,30 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from fanin.claims import record
 from fanin.claims.judge import Judgement, judge
 from fanin.errors import FaninError
+from fanin.later import pl
 from fanin.results import columns, curves
 from fanin.results.files import writing
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.format.plot import Plot
-from fanin.show import plots
+from fanin.show.plots.series import Series, series_of
 
 _FEW_PLOTS = 8
 """So many are drawn before another process would have begun."""
 
 
 @dataclass(frozen=True)
-class Report:
+class Reproduction:
     """An experiment's finished runs, judged and drawn."""
 
     experiment: Experiment
     runs: pl.DataFrame
     judgements: list[Judgement]
-    series: dict[str, plots.Drawn]
+    series: dict[str, Series]
     """What each plot shows, by the plot's name."""
     paths: list[Path]
     """The files written."""
@@ -44,7 +43,7 @@ class Report:
     """What to know before believing the numbers."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The report for ``--json``."""
+        """All of it for ``--json``."""
         document = self.experiment.document
         return {
             "experiment": self.experiment.name,
@@ -61,15 +60,15 @@ class Report:
         }
 
 
-def reports(
+def judge_and_draw_all(
     swept: list[Runs],
     out: Path | str,
     *,
     jobs: int | None = None,
     quick: bool = False,
     advance: Callable[[int], None] = lambda _: None,
-) -> list[Report]:
-    """:func:`report` of several experiments, in processes beside each other: drawing keeps the interpreter.
+) -> list[Reproduction]:
+    """:func:`judge_and_draw` of several experiments, in processes beside each other: drawing keeps the interpreter.
 
     Args:
         swept: What to judge and draw.
@@ -79,7 +78,7 @@ def reports(
         advance: Called with the number of experiments that are done.
 
     Raises:
-        FaninError: as :func:`report`; the experiments after it may be without files.
+        FaninError: as :func:`judge_and_draw`; the experiments after it may be without files.
 
     """
     figures = [len(runs.experiment.document.plot) for runs in swept]
@@ -87,13 +86,13 @@ def reports(
     if workers <= 1 or sum(figures) < _FEW_PLOTS:
         made = []
         for runs in swept:
-            made.append(report(runs, out, quick=quick))
+            made.append(judge_and_draw(runs, out, quick=quick))
             advance(len(made))
         return made
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts) as pool:
         # What has most to draw first, so that no process is left alone with it at the end.
         order = sorted(range(len(swept)), key=lambda index: -figures[index])
-        pending = {index: pool.submit(report, swept[index], out, quick=quick) for index in order}
+        pending = {index: pool.submit(judge_and_draw, swept[index], out, quick=quick) for index in order}
         try:
             for done, each in enumerate(as_completed(pending.values()), start=1):
                 each.result()
@@ -113,7 +112,7 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
+def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Reproduction:
     """Judges the claims and writes ``runs.parquet``, ``claims.json`` and the plots to ``out/<experiment>``.
 
     Args:
@@ -137,7 +136,7 @@ def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
         )
         for claim in document.claim
     ]
-    series = {plot.name: plots.series(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
+    series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
     warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
@@ -148,16 +147,43 @@ def report(runs: Runs, out: Path | str, *, quick: bool = False) -> Report:
         # A quick look does without: the report shows the SVGs, and half of the time of drawing is the PNGs'.
         files = {plot.name: _draw(plot, experiment, series, folder, png=not quick) for plot in document.plot}
         # Last, as it says that all the rest is there.
-        drawn = [record.drawn(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
+        drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
         made = record.make(runs, judgements, drawn, warnings, out, quick=quick)
         verdicts = record.write(made, folder)
     paths = [*(path for drawn in files.values() for path in drawn), table, verdicts]
-    return Report(experiment, frame, judgements, series, paths, warnings)
+    return Reproduction(experiment, frame, judgements, series, paths, warnings)
 
 
-def _draw(plot: Plot, experiment: Experiment, series: dict[str, plots.Drawn], folder: Path, *, png: bool) -> list[Path]:
+def _draw(plot: Plot, experiment: Experiment, series: dict[str, Series], folder: Path, *, png: bool) -> list[Path]:
+    # Late, as matplotlib takes half a second.
+    from fanin.show.plots.diagram import draw_format
+    from fanin.show.plots.drawing import draw
+    from fanin.show.plots.topology import draw_topology
+
     if plot.kind == "topology":
-        return plots.draw_topology(plot, experiment.empty_table("links"), folder, png=png)
+        return draw_topology(plot, experiment.empty_table("links"), folder, png=png)
     if plot.kind == "format":
-        return plots.draw_format(plot, folder, png=png)
-    return plots.draw(plot, series[plot.name], folder, png=png)
+        return draw_format(plot, folder, png=png)
+    return draw(plot, series[plot.name], folder, png=png)
+
+
+def _recorded(plot: Plot, shown: Series | None, files: list[Path]) -> record.Drawn:
+    """What to keep of a plot: its labels, its lines' names and its files; of a diagram its files."""
+    names = [path.name for path in files]
+    if shown is None:
+        return record.Drawn(
+            name=plot.name, kind=plot.kind, title=plot.title, note=plot.note, x_label="", y_label="", files=names
+        )
+    return record.Drawn(
+        name=plot.name,
+        kind=plot.kind,
+        title=plot.title or shown.y.label,
+        note=plot.note,
+        x_label=shown.x.axis(plot.x_label).replace("\n", ": "),
+        y_label=shown.y.axis(plot.y_label).replace("\n", ": "),
+        x_scale=shown.x.scale,
+        y_scale=shown.y.scale,
+        lines=shown.lines,
+        marks=[published.label for published in plot.published],
+        files=names,
+    )

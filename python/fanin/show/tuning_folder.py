@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fanin.choose.comparison import apart
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
+from fanin.later import np
 from fanin.numbers.stats import finite
 from fanin.results.dataset import as_json
 from fanin.results.files import write_whole, writing
+from fanin.results.runs import frame_of
 from fanin.run.experiment import Experiment
-from fanin.run.sweep import frame_of
-from fanin.show import plots
 
 STUDIES = "studies"
 
@@ -74,6 +72,8 @@ def write(
 
 
 def _draw(tuned: Tuned, goals: Sequence[Goal], title: str, folder: Path) -> list[Path]:
+    from fanin.show.plots.pareto import draw_pareto
+
     def points(trials: list[Trial]) -> np.ndarray[Any, np.dtype[np.float64]]:
         return np.array([each.goals for each in trials], dtype=np.float64).reshape(-1, len(goals))
 
@@ -81,4 +81,4 @@ def _draw(tuned: Tuned, goals: Sequence[Goal], title: str, folder: Path) -> list
     kept = points([each for each in tuned.trials if each.kept])
     others = points([each for each in tuned.trials if not each.kept])
     best = points(front(tuned.trials, goals))
-    return plots.draw_pareto([goal.axis for goal in goals], kept, others, best, default, title, folder)
+    return draw_pareto([goal.axis for goal in goals], kept, others, best, default, title, folder)

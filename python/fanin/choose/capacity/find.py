@@ -10,8 +10,8 @@ from fanin.errors import NotFoundError, ScenarioError
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory
 from fanin.run.pool import Advance, Place
-from fanin.run.sweep import Point
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.points import Point
 
 KEEP = ("goodput=90%", "timeout-ratio=1%")
 """Bounds if none are named."""

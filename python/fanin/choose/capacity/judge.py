@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from fanin.choose.goals import Keep
 from fanin.errors import FaninError
+from fanin.later import np
 from fanin.numbers.stats import CONFIDENCE, FEWEST, Floats, finite, mean_interval, share_at_most
 from fanin.numbers.summary import format_interval, format_value
 from fanin.results.dataset import Row
@@ -37,7 +35,7 @@ class Bound:
     """How far each is on the good side."""
 
     @property
-    def broken(self) -> npt.NDArray[np.bool_]:
+    def broken(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which seeds break it by themselves."""
         return ~(self.margins >= 0)
 

@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from fanin.choose.comparison import Estimate
 from fanin.choose.goals import Goal
 from fanin.choose.tuning.space import Values
+from fanin.later import np
 
 
 @dataclass(frozen=True)

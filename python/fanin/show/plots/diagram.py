@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib as mpl
-import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from fanin.later import pl
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.drawing import STYLE, save
 

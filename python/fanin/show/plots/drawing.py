@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -17,10 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fanin.errors import FaninError
+from fanin.later import np, pl
 from fanin.numbers.stats import Floats
 from fanin.results.files import writing
 from fanin.scenario.format.plot import Plot, Published
-from fanin.show.plots.series import Drawn
+from fanin.show.plots.series import Series
 
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart, and three more at the end.
 _COLOURS = (
@@ -48,7 +47,7 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw(plot: Plot, drawn: Drawn, folder: Path, *, png: bool = True) -> list[Path]:
+def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True) -> list[Path]:
     """Writes ``<name>.png`` if asked to, ``<name>.svg`` and ``<name>.csv`` into the folder.
 
     Raises:
@@ -90,7 +89,7 @@ def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *,
     return [*([bitmap] if png else []), drawing, *([data] if table is not None else [])]
 
 
-def _figure(plot: Plot, drawn: Drawn) -> Figure:
+def _figure(plot: Plot, drawn: Series) -> Figure:
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.add_subplot()
     axes.set_xscale(plot.x_scale)
@@ -110,7 +109,7 @@ def _figure(plot: Plot, drawn: Drawn) -> Figure:
     return figure
 
 
-def _set_ranges(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
     """The part of each axis that is shown; a hair more than asked for, so that a line at its end is whole."""
     if plot.y_scale == "linear":
         axes.set_ylim(bottom=0)
@@ -121,7 +120,7 @@ def _set_ranges(axes: Axes, plot: Plot, drawn: Drawn) -> None:
         axes.set_ylim(low, high + (0.015 * (high - low) if plot.y_scale == "linear" else 0.0))
 
 
-def _set_ticks(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Whole numbers where the axis has no others, and plain numbers on logarithmic ones."""
     if plot.kind == "line" and plot.x_scale == "linear" and drawn.data["x"].dtype.is_integer():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -173,11 +172,11 @@ def _style(index: int) -> tuple[str, str]:
     return _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
 
 
-def _groups(drawn: Drawn) -> list[tuple[int, str, pl.DataFrame]]:
+def _groups(drawn: Series) -> list[tuple[int, str, pl.DataFrame]]:
     return [(index, line, drawn.data.filter(by=line)) for index, line in enumerate(drawn.lines)]
 
 
-def _ends(group: pl.DataFrame, drawn: Drawn) -> tuple[Any, Any, Any]:
+def _ends(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
     """Mean, and lower and upper end of the interval or of the whiskers, as they are shown."""
     mean = group["mean"].to_numpy() * drawn.y.scale
     if "low" in group.columns:
@@ -187,7 +186,7 @@ def _ends(group: pl.DataFrame, drawn: Drawn) -> tuple[Any, Any, Any]:
     return mean, np.maximum(mean - half, 0), mean + half
 
 
-def _draw_lines(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
     for index, line, group in _groups(drawn):
         colour, marker = _style(index)
         x = group["x"].cast(pl.Float64).to_numpy() * drawn.x.scale
@@ -202,12 +201,12 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Drawn) -> None:
             axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _wider(index: int, drawn: Drawn) -> float:
+def _wider(index: int, drawn: Series) -> float:
     """What the first of several lines have more of, so that they are seen below equal ones."""
     return 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
 
 
-def _draw_bars(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+def _draw_bars(axes: Axes, plot: Plot, drawn: Series) -> None:
     places = list(dict.fromkeys(drawn.data["x"]))
     width = 0.8 / max(len(drawn.lines), 1)
     for index, line, group in _groups(drawn):
@@ -221,11 +220,11 @@ def _draw_bars(axes: Axes, plot: Plot, drawn: Drawn) -> None:
     axes.set_xticks(range(len(places)), [textwrap.fill(_place(x, drawn), room) for x in places])
 
 
-def _place(x: object, drawn: Drawn) -> str:
+def _place(x: object, drawn: Series) -> str:
     return f"{x * drawn.x.scale:g}" if isinstance(x, int | float) else str(x)
 
 
-def _draw_distributions(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+def _draw_distributions(axes: Axes, plot: Plot, drawn: Series) -> None:
     for index, line, group in _groups(drawn):
         x = group["x"].to_numpy() * drawn.x.scale
         share = group["share"].to_numpy() * drawn.y.scale
@@ -241,7 +240,7 @@ def _draw_distributions(axes: Axes, plot: Plot, drawn: Drawn) -> None:
     axes.set_ylim(top=102)
 
 
-def _draw_times(axes: Axes, plot: Plot, drawn: Drawn) -> None:
+def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Traces in steps, intervals as lines, single events as dots."""
     for index, line, group in _groups(drawn):
         colour = _style(index)[0]
@@ -262,7 +261,7 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Drawn) -> None:
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-_KINDS: dict[str, Callable[[Axes, Plot, Drawn], None]] = {
+_KINDS: dict[str, Callable[[Axes, Plot, Series], None]] = {
     "line": _draw_lines,
     "bars": _draw_bars,
     "cdf": _draw_distributions,
@@ -270,7 +269,7 @@ _KINDS: dict[str, Callable[[Axes, Plot, Drawn], None]] = {
 }
 
 
-def _draw_all_published(axes: Axes, plot: Plot, drawn: Drawn) -> int:
+def _draw_all_published(axes: Axes, plot: Plot, drawn: Series) -> int:
     """The published numbers; returns how many labels stand above the axes."""
     above = 0
     for index, published in enumerate(plot.published):
@@ -293,7 +292,7 @@ def _draw_all_published(axes: Axes, plot: Plot, drawn: Drawn) -> int:
     return above
 
 
-def _draw_published(axes: Axes, plot: Plot, drawn: Drawn, published: Published, index: int) -> None:
+def _draw_published(axes: Axes, plot: Plot, drawn: Series, published: Published, index: int) -> None:
     """Hollow marks, or broken lines where the paper gives levels only."""
     label = f"{published.label} (published)"
     colour, marker = "black", _MARKERS[index % len(_MARKERS)]

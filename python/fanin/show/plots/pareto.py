@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from fanin.later import np
 from fanin.numbers.stats import Floats
 from fanin.numbers.summary import Column
 from fanin.show.plots.drawing import STYLE, save

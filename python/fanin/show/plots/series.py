@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from fanin.errors import FaninError
+from fanin.later import np, pl
 from fanin.numbers.stats import mean_interval
 from fanin.numbers.summary import Column, column
 from fanin.results.columns import Labels, describe, filtered, own_labels
@@ -31,7 +29,7 @@ _NO_SHARES = pl.DataFrame(schema={"by": pl.String, "x": pl.Float64, "share": pl.
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Series:
     """A plot's lines, in stored units, and how to show its axes."""
 
     data: pl.DataFrame
@@ -46,7 +44,7 @@ class Drawn:
         return list(dict.fromkeys(self.data["by"]))
 
 
-def series(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
+def series_of(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
     """What a plot shows.
 
     Args:
@@ -68,9 +66,9 @@ def series(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
     return readable(drawn)
 
 
-def readable(drawn: Drawn) -> Drawn:
+def readable(drawn: Series) -> Series:
     """The same with many bytes in KB or MB."""
-    return Drawn(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
+    return Series(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
 
 
 def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
@@ -84,7 +82,7 @@ def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
     return replace(how, shown_as=unit, scale=scale)
 
 
-def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Drawn:
+def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
     """Means over the seeds, for lines and bars: the table of runs is all that they need.
 
     Args:
@@ -123,7 +121,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Drawn:
     if plot.kind == "line":
         order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
         data = data.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x") if order else data
-    return readable(Drawn(data, how, _y_axis(plot, own)))
+    return readable(Series(data, how, _y_axis(plot, own)))
 
 
 def _y_axis(plot: Plot, own: Labels) -> Column:
@@ -208,7 +206,7 @@ def _one_seed(plot: Plot) -> dict[str, list[Scalar]]:
     return plot.where if plot.seed is None else {**plot.where, "seed": [plot.seed]}
 
 
-def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
+def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
     """The share of values that do not exceed x."""
     assert plot.x is not None
     where = _one_seed(plot)
@@ -218,7 +216,7 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
         name = plot.x.partition(".")[2]
         chosen = table_rows(runs, plot.table, where, plot.rows, name)
     if chosen.is_empty():
-        return Drawn(_NO_SHARES, describe(own_labels(runs.experiment), plot.x), _SHARE)
+        return Series(_NO_SHARES, describe(own_labels(runs.experiment), plot.x), _SHARE)
     parts = []
     lines = chosen.select(_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")).drop_nulls()
     for (line,), group in lines.group_by("by", maintain_order=True):
@@ -226,10 +224,10 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Drawn:
         share = np.arange(1, len(values) + 1) / len(values)
         kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).round().astype(int))
         parts.append(pl.DataFrame({"by": [line] * len(kept), "x": values[kept], "share": share[kept]}))
-    return Drawn(pl.concat([_NO_SHARES, *parts]), describe(own_labels(runs.experiment), plot.x), _SHARE)
+    return Series(pl.concat([_NO_SHARES, *parts]), describe(own_labels(runs.experiment), plot.x), _SHARE)
 
 
-def _over_time(plot: Plot, runs: Runs) -> Drawn:
+def _over_time(plot: Plot, runs: Runs) -> Series:
     """A result table over time: the mean over the seeds, or one run."""
     assert plot.table is not None
     assert plot.y is not None
@@ -238,7 +236,7 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
     where = _one_seed(plot)
     rows = table_rows(runs, plot.table, where, plot.rows, x)
     if rows.is_empty():
-        return Drawn(_table([], pl.Float64()), column(x), _y_axis(plot, own_labels(runs.experiment)))
+        return Series(_table([], pl.Float64()), column(x), _y_axis(plot, own_labels(runs.experiment)))
     labels = _distinct_parts([column(name) for name in names])
     found = []
     for name, label in zip(names, labels, strict=True):
@@ -256,7 +254,7 @@ def _over_time(plot: Plot, runs: Runs) -> Drawn:
             found.append(_table(_summaries(points), pl.Float64()))
         else:
             found += [_thinned(str(line), group) for (line,), group in points.group_by("by", maintain_order=True)]
-    return Drawn(pl.concat(found), column(x), _y_axis(plot, own_labels(runs.experiment)))
+    return Series(pl.concat(found), column(x), _y_axis(plot, own_labels(runs.experiment)))
 
 
 def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:

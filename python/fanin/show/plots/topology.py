@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fanin.later import pl
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.drawing import STYLE, save
 

@@ -1,0 +1,295 @@
+"""A scenario file as an object: what it says, with every default filled in by the engine."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from fanin import _engine
+from fanin.errors import ResultsError, ScenarioError
+from fanin.later import pl
+from fanin.scenario import library, sections
+from fanin.scenario.format.column import Column
+from fanin.scenario.format.sweep import Quick, Sweep, Variant
+from fanin.scenario.format.values import Scalar
+from fanin.scenario.run_id import run_id, simulated
+from fanin.scenario.sections import Document, nearest
+from fanin.scenario.settings import Overrides, Settings, settings
+from fanin.scenario.toml_lines import line_of, without
+
+Files = Mapping[str, str | None]
+"""Files and the fingerprints of what they hold; ``None`` for one that cannot be read."""
+
+
+class ScenarioFile:
+    """A scenario file as it was read: what is simulated, what varies, and what is shown."""
+
+    def __init__(self, name: str, path: Path, overrides: Overrides | None = None) -> None:
+        self.name = name
+        self.overrides = settings(overrides)
+        self.path = path
+        self.text = sections.read_text(path)
+        self.document: Document = sections.parse(self.text, str(path))
+        base, self.scenario_path, self._text = self.document, path, self.text
+        if (origin := self.document.runs_of) is not None:
+            _, self.scenario_path = library.find(origin)
+            self._text = sections.read_text(self.scenario_path)
+            base = sections.parse(self._text, str(self.scenario_path))
+            if base.runs_of is not None:
+                line = line_of(self.text, ("runs-of",))
+                raise ScenarioError(str(path), line, "runs-of", f"{origin} has none of its own", base.runs_of)
+        self._engine_text = without(self._text, sections.OWNED)
+        mine = self.document
+        self.sweep: Sweep = mine.sweep or base.sweep or Sweep()
+        self.variants: list[Variant] = mine.variant or base.variant
+        self.quick: Quick = mine.quick or base.quick or Quick()
+        self.columns: list[Column] = list({each.id: each for each in [*base.column, *mine.column]}.values())
+        self.seeds = self.sweep.seeds
+        self.given: frozenset[str] | None = None
+        """Sweep variables that :meth:`vary` set, not the file; ``None`` if it was not asked."""
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """The labels of the variants, by axis."""
+        found: dict[str, list[str]] = {}
+        for variant in self.variants:
+            found.setdefault(variant.axis, []).append(variant.label)
+        return found
+
+    def vary(
+        self, variables: Mapping[str, list[Scalar]], together: Sequence[list[str]] = (), *, bare: bool = False
+    ) -> Self:
+        """The same scenario with these variables in its sweep, and without its plots and claims.
+
+        A variable takes the place of the file's own one; those that the file has beside it stay.
+
+        Args:
+            variables: Dotted path -> the values that it takes.
+            together: Lists of variables that change together, first value with first value.
+            bare: Leave out the file's own ``[sweep]`` and ``[[variant]]``, so that nothing but ``variables`` varies.
+
+        Raises:
+            ScenarioError: a variant sets one of the variables, or one that is to change together does not vary.
+
+        """
+        varied = copy.copy(self)
+        for cached in ("swept", "groups", "_nothing"):
+            varied.__dict__.pop(cached, None)
+        varied.given = (self.given or frozenset()) | frozenset(variables)
+        varied.document = self.document.model_copy(update={"plot": [], "claim": []})
+        varied.variants = [] if bare else self.variants
+        for variant in varied.variants:
+            if clash := sorted(varied.given & set(variant.set_)):
+                message = f"the variant {variant.label!r} of the file sets it; --bare leaves the file's variants out"
+                raise ScenarioError("--set", None, clash[0], message)
+        paths = ({} if bare else self.sweep.variables) | {path: list(values) for path, values in variables.items()}
+        zips = [*([] if bare else self.sweep.zip_), *together]
+        for name in (name for names in together for name in names):
+            if name not in paths:
+                raise ScenarioError("--zip", None, name, "does not vary", nearest(name, list(paths)))
+        varied.sweep = self.sweep.model_copy(update={"variables": paths, "zip_": zips})
+        return varied
+
+    def folder_name(self, *asked: object) -> str:
+        """A name for what was asked of the scenario: its own, and a hash of what is simulated and asked for."""
+        text = json.dumps([simulated(self.resolved()), *asked], sort_keys=True)
+        return f"{self.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+    @cached_property
+    def swept(self) -> list[str]:
+        """Columns that tell the runs apart: axes of variants, and scenario values that vary."""
+        axes = [variant.axis for variant in self.variants]
+        paths = [*self.sweep.variables, *(path for variant in self.variants for path in variant.set_)]
+        return list(dict.fromkeys([*axes, *paths]))
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether there is anything to reproduce that runs are needed for."""
+        document = self.document
+        drawn = any(not plot.is_diagram for plot in document.plot)
+        asked = document.sweep or document.variant or document.column or document.claim
+        return bool(asked) or self.given is not None or drawn
+
+    @property
+    def texts(self) -> list[str]:
+        """The files that say what is run and shown: its own and, with ``runs-of``, that of the runs."""
+        return list(dict.fromkeys((self.text, self._text)))
+
+    @property
+    def needs_network(self) -> bool:
+        """Whether the file has, or refers to, a scenario: message formats alone need none."""
+        if self.document.benchmark is not None:
+            return False
+        return self.has_runs or not self.document.plot or any(plot.kind != "format" for plot in self.document.plot)
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """Text and name of the file that the scenario is from."""
+        return self._text, str(self.scenario_path)
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """Names of the traffic groups."""
+        return [group["name"] for group in self.resolved()["traffic"]]
+
+    def resolved(self, overrides: Overrides | None = None) -> dict[str, Any]:
+        """The scenario with every default filled in.
+
+        Raises:
+            ScenarioError: naming file, line, key and the nearest valid name.
+
+        """
+        text = _engine.resolve(self._engine_text, str(self.scenario_path), self.overrides + settings(overrides))
+        resolved: dict[str, Any] = json.loads(text)
+        for group in resolved["traffic"]:
+            if group["kind"] == "flows":
+                # What is simulated is what the file holds, whatever it is called.
+                group["file-sha256"], group["file-lines"] = _digest(self.scenario_path.parent / group["file"])
+        return resolved
+
+    def files(self, resolved: Mapping[str, Any]) -> Files:
+        """The files that the resolved scenario names, each with its fingerprint."""
+        groups = [group for group in resolved["traffic"] if "file-sha256" in group]
+        return {str(self.scenario_path.parent / group["file"]): group["file-sha256"] for group in groups}
+
+    def still(self, name: str, files: Files, overrides: Overrides) -> dict[str, Any]:
+        """The scenario with every default filled in, which has to be what it was when the run was named.
+
+        Args:
+            name: Id of the run.
+            files: What :meth:`files` told then.
+            overrides: Scenario values to replace.
+
+        Raises:
+            ResultsError: a file that it names has changed since.
+
+        """
+        resolved = self.resolved(overrides)
+        if run_id(resolved) != name:
+            refuse_changed(files)
+            raise ResultsError(_CHANGED.format(f"{self.scenario_path}: a file that it names"))
+        return resolved
+
+    def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
+        """Every value of the scenario: ``path value is_default from source doc``.
+
+        ``from`` is ``file:line``, ``--set`` for an override, or ``default``; ``source`` is where the default is from.
+        """
+        given = self.overrides + settings(overrides)
+        rows: list[dict[str, Any]] = json.loads(
+            _engine.resolved_table(self._engine_text, str(self.scenario_path), given)
+        )
+        replaced = {path for path, _ in given}
+        for row in rows:
+            if row["path"] in replaced:
+                row["from"] = "--set"
+            elif row["is_default"]:
+                row["from"] = "default"
+            else:
+                row["from"] = f"{self.scenario_path}:{self._line(row['path'])}"
+        return rows
+
+    def _line(self, path: str) -> int | None:
+        """Line of a scenario value; traffic groups and faults go by their names."""
+        parts: list[str | int] = list(path.split("."))
+        if parts[0] in {"traffic", "fault"}:
+            groups = tomllib.loads(self._text).get(parts[0], [])
+            names = [group.get("name", group.get("kind")) for group in groups]
+            if parts[1] in names:
+                parts[1] = names.index(parts[1])
+        return line_of(self._text, tuple(parts))
+
+    def check_settings(self, given: Settings) -> None:
+        """Checks the scenario with these values.
+
+        Raises:
+            ScenarioError: naming file, line, key and the nearest valid name; the file is ``--set`` for a value given.
+
+        """
+        _engine.check(self._engine_text, str(self.scenario_path), self.overrides + given)
+
+    def offered(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
+        """What each traffic group at a load offers, and what that was computed from.
+
+        Each has ``group mean_bytes interval_s offered_bps load load_of capacity_bps``, as in the summary of a run.
+
+        Raises:
+            ScenarioError: naming file, line, key and the nearest valid name.
+
+        """
+        given = self.overrides + settings(overrides)
+        found: list[dict[str, Any]] = json.loads(_engine.check(self._engine_text, str(self.scenario_path), given))
+        return found
+
+    def engine_input(self, overrides: Overrides) -> tuple[str, str, Settings]:
+        """What the engine is given: the text that it reads of the file, the file's name, and the values to replace."""
+        return self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
+
+    def empty_table(self, name: str) -> pl.DataFrame:
+        """A result table of no time at all: its columns."""
+        return pl.DataFrame(self._nothing.table(name))
+
+    @cached_property
+    def _nothing(self) -> _engine.RunOutput:
+        asked = self.resolved()["measure"]["probes"]
+        probes = "cwnd" if asked == "off" else asked
+        every = [("measure.bin", "1ns"), ("measure.probes", probes), ("measure.queue-trace", "on-change")]
+        return _engine.run(*self.engine_input([("run.duration", "1ns"), ("measure.warmup", "0s"), *every]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The engine's output stays in the process that it was made in.
+        return {name: value for name, value in self.__dict__.items() if name != "_nothing"}
+
+    def __repr__(self) -> str:
+        return f"<Experiment {self.name}: {self.document.title or self.path}>"
+
+
+def _digest(path: Path) -> tuple[str | None, int]:
+    """Fingerprint and lines of a file; none if it cannot be read, which the engine tells, with the line naming it."""
+    digest, lines, last = hashlib.sha256(), 0, b"\n"
+    try:
+        with path.open("rb") as stream:
+            while part := stream.read(_PART):
+                digest.update(part)
+                lines += part.count(b"\n")
+                last = part[-1:]
+    except OSError:
+        return None, 0
+    return digest.hexdigest(), lines + (last != b"\n")
+
+
+_PART = 2**20
+"""Bytes of a file at a time."""
+
+
+def changed(files: Files) -> str | None:
+    """Which of some files holds something else now, with both fingerprints; nothing if none does."""
+    for path, then in files.items():
+        now, _ = _digest(Path(path))
+        if now != then:
+            return f"{path} (SHA-256 {_short(now)}, not {_short(then)})"
+    return None
+
+
+_CHANGED = "{} has changed since its runs were named; run the same command again"
+
+
+def refuse_changed(files: Files) -> None:
+    """Refuses files that hold something else than when runs were named by them.
+
+    Raises:
+        ResultsError: naming the first of them.
+
+    """
+    if (what := changed(files)) is not None:
+        raise ResultsError(_CHANGED.format(what))
+
+
+def _short(fingerprint: str | None) -> str:
+    return "none, as it cannot be read" if fingerprint is None else f"{fingerprint[:12]}..."

@@ -1,0 +1,72 @@
+"""What a sweep leaves for people: ``results/sweeps/<id>/`` with its tables and plots."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict
+from pathlib import Path
+
+from fanin.later import pl
+from fanin.results.curves import numeric
+from fanin.results.dataset import SWEEPS, DataSet, as_json
+from fanin.results.files import whole_folder
+from fanin.scenario.format.plot import Plot
+from fanin.show.plots.series import means
+
+PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
+"""What is plotted if no columns are named."""
+
+MOST_LINES = 12
+"""A plot of more lines is not drawn."""
+
+
+def write(data: DataSet, out: Path | str) -> list[Path]:
+    """Writes ``runs.parquet``, ``summary.parquet``, the plots and, if there are any, ``failed.json``.
+
+    Raises:
+        ResultsError: the folder cannot be written; what stood there stays.
+
+    """
+    from fanin.show.plots.drawing import draw
+
+    final = Path(out) / SWEEPS / data.head.id
+    frame = data.frame
+    with whole_folder(final) as folder:
+        (folder / "runs.parquet").write_bytes(_parquet(frame))
+        (folder / "summary.parquet").write_bytes(_parquet(data.summary))
+        (folder / "sweep.json").write_bytes(as_json(asdict(data.head)))
+        if data.failed:
+            (folder / "failed.json").write_bytes(as_json(data.failed))
+        for plot in plots_of(data):
+            draw(plot, means(plot, data.head.labels, frame), folder)
+        names = sorted(path.name for path in folder.iterdir())
+    return [final / name for name in names]
+
+
+def plots_of(data: DataSet) -> list[Plot]:
+    """A plot of each column that is wanted: over the key with most values, with a line per other case."""
+    frame, varying = data.frame, data.varying()
+    asked = data.head.wanted or PLOTTED
+    measured = [name for name in asked if name in frame.columns and frame[name].drop_nulls().len()]
+    if not varying or not measured:
+        return []
+    numbers = [key for key in varying if numeric(frame, key).schema[key].is_numeric()]
+    x = max(numbers or varying, key=lambda key: frame[key].n_unique())
+    by: list[str] = []
+    for key in varying:
+        # What changes together with the rest makes no lines of its own.
+        told = frame.select(x, *by).n_unique()
+        if key != x and frame.select(x, *by, key).n_unique() > told:
+            by.append(key)
+    if by and frame.select(by).n_unique() > MOST_LINES:
+        return []
+    kind = "line" if numbers else "bars"
+    return [
+        Plot.model_validate({"kind": kind, "title": data.head.title, "x": x, "y": name, "by": by}) for name in measured
+    ]
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
