@@ -14,7 +14,7 @@ from fanin.numbers.stats import FEWEST, Floats, finite, mean_interval
 from fanin.numbers.summary import format_quantity, format_value
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.format.base import Where
-from fanin.scenario.format.claim import Claim, Measure
+from fanin.scenario.format.claim import Case, Measure
 
 Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
 """The last one is a quick look's that has no run of what the claim is about."""
@@ -41,7 +41,7 @@ _Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
 class Judgement:
     """What became of a claim."""
 
-    claim: Claim
+    case: Case
     value: float
     """The measured number; infinite for a point that the sweep never reaches."""
     low: float
@@ -60,22 +60,22 @@ class Judgement:
         """Why the verdict is what it is."""
         if self.verdict == "not judged":
             return "a quick look has no run of it"
-        sentence = f"{self._found()}; accepted {self.span(*self.claim.accept)} ({self.claim.why}){self._doubt()}"
+        sentence = f"{self._found()}; accepted {self.span(*self.case.accept)} ({self.case.why}){self._doubt()}"
         if self.verdict == "reproduced":
             return sentence
-        explanation = self.claim.explanation or "no explanation is written yet"
-        written = "explanation written for the full run: " if self.provisional and self.claim.explanation else ""
+        explanation = self.case.explanation or "no explanation is written yet"
+        written = "explanation written for the full run: " if self.provisional and self.case.explanation else ""
         return f"{sentence}: {written}{explanation}"
 
     def _found(self) -> str:
         if math.isinf(self.value) and self._is_point:
-            what = "no collapse" if self.claim.measure == "collapse-point" else "level not reached"
+            what = "no collapse" if self.case.measure == "collapse-point" else "level not reached"
             return f"{what} up to {self.show(self.reach)}"
         return "- (undefined)" if math.isnan(self.value) else self.show(self.value)
 
     def _doubt(self) -> str:
         """A remark when other seeds might have given another answer."""
-        lowest, highest = self.claim.accept
+        lowest, highest = self.case.accept
         if math.isnan(self.low) or math.isnan(self.value):
             return ""
         if lowest <= self.value <= highest:
@@ -87,26 +87,26 @@ class Judgement:
     @property
     def _is_point(self) -> bool:
         """Whether the number is a place on the claim's x axis."""
-        return self.claim.measure in POINTS and self.claim.over is None and self.claim.minus is None
+        return self.case.measure in POINTS and self.case.over is None and self.case.minus is None
 
     @property
     def published(self) -> str:
         """The paper's number as people read it, or its words."""
-        published = self.claim.published
+        published = self.case.published
         return "-" if published is None else published if isinstance(published, str) else self.show(published)
 
     @property
     def quantity(self) -> str:
         """What the number is: the measure and of what, and whose number divides it or is taken from it."""
-        claim = self.claim
-        name = f"{_NAMES[claim.measure]}: {self.label or claim.y}"
-        if claim.over is not None:
-            return f"{name}, over that of {self._apart(claim.over)}"
-        return f"{name}, less that of {self._apart(claim.minus)}" if claim.minus is not None else name
+        case = self.case
+        name = f"{_NAMES[case.measure]}: {self.label or case.y}"
+        if case.over is not None:
+            return f"{name}, over that of {self._apart(case.over)}"
+        return f"{name}, less that of {self._apart(case.minus)}" if case.minus is not None else name
 
     def _apart(self, other: Where) -> str:
         """What tells other runs from the claim's own."""
-        differs = [name for name, values in other.items() if self.claim.where.get(name) != values]
+        differs = [name for name, values in other.items() if self.case.where.get(name) != values]
         values = [(name, value) for name in differs for value in other[name]]
         words = [value if isinstance(value, str) else format_quantity(name, value) for name, value in values]
         return ", ".join(words) or "other runs"
@@ -118,12 +118,12 @@ class Judgement:
         if math.isinf(value):
             return "never" if self._is_point else "infinite"
         if self._is_point:
-            return format_quantity(self.claim.axis, value)
-        claim = self.claim
-        if claim.rivals:
+            return format_quantity(self.case.axis, value)
+        case = self.case
+        if case.rivals:
             return format_value("share_ratio", value)
-        plain = claim.over is not None or claim.measure == "trend"
-        return format_value(("" if plain else claim.axis if claim.measure in POINTS else claim.y), value)
+        plain = case.over is not None or case.measure == "trend"
+        return format_value(("" if plain else case.axis if case.measure in POINTS else case.y), value)
 
     def span(self, low: float, high: float) -> str:
         """A range of such values."""
@@ -142,20 +142,20 @@ class Judgement:
     def as_dict(self) -> dict[str, object]:
         """The judgement for ``--json``; an infinite value is ``null``."""
         return {
-            "id": self.claim.id,
-            "says": self.claim.says,
-            "reading": self.claim.reading,
-            "added": self.claim.added,
-            "measure": self.claim.measure,
-            "x": self.claim.axis,
-            "y": self.claim.y,
-            "published": self.claim.published,
+            "id": self.case.id,
+            "says": self.case.says,
+            "reading": self.case.reading,
+            "added": self.case.added,
+            "measure": self.case.measure,
+            "x": self.case.axis,
+            "y": self.case.y,
+            "published": self.case.published,
             "value": finite(self.value),
             "interval": ends(self.low, self.high),
-            "accept": [finite(bound) for bound in self.claim.accept],
+            "accept": [finite(bound) for bound in self.case.accept],
             "verdict": self.verdict,
             "reason": self.reason,
-            "note": self.claim.note,
+            "note": self.case.note,
         }
 
 
@@ -165,7 +165,7 @@ def ends(low: float | None, high: float | None) -> list[float | None] | None:
     return None if found == [None, None] else found
 
 
-def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:
+def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:
     """Measures the claim on a table with a row per run, or per run and x, and a ``seed`` column; and compares.
 
     Args:
@@ -178,46 +178,46 @@ def judge(claim: Claim, runs: pl.DataFrame, *, provisional: bool = False, label:
         FaninError: a column of the claim does not exist, or no run matches it.
 
     """
-    sets = [claim.where, *(each for each in (claim.over, claim.minus) if each is not None), *claim.rivals]
-    curves = [_curves(claim, runs, where) for where in sets]
+    sets = [case.where, *(each for each in (case.over, case.minus) if each is not None), *case.rivals]
+    curves = [_curves(case, runs, where) for where in sets]
     if any(not len(x) for x, _ in curves):
         if not provisional:
             where = next(where for where, (x, _) in zip(sets, curves, strict=True) if not len(x))
-            raise FaninError(f"claim {claim.id}: no run matches {dict(where)} at {claim.at or 'any ' + claim.axis}")
-        return Judgement(claim, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label)
+            raise FaninError(f"claim {case.id}: no run matches {dict(where)} at {case.at or 'any ' + case.axis}")
+        return Judgement(case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label)
 
     def value_of(rows: _Indices) -> float:
-        return number(claim, [(x, y[rows].mean(axis=0)) for x, y in curves])
+        return number(case, [(x, y[rows].mean(axis=0)) for x, y in curves])
 
     seeds = min(len(y) for _, y in curves)
     value = value_of(np.arange(seeds))
-    if claim.measure == "mean" and len(curves) == 1:
+    if case.measure == "mean" and len(curves) == 1:
         half = mean_interval(curves[0][1].mean(axis=1))[1]
         low, high = value - half, value + half
     else:
         low, high = _bootstrap(value_of, seeds)
     reach = max(float(x.max()) for x, _ in curves)
-    return Judgement(claim, value, low, high, _verdict(claim, value, (low, high)), reach, provisional, label)
+    return Judgement(case, value, low, high, _verdict(case, value, (low, high)), reach, provisional, label)
 
 
-def _curves(claim: Claim, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:
+def _curves(case: Case, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:
     """Sorted x, and y with one row per seed and one column per x; empty if nothing matches."""
-    y = claim.y.partition(".")[2] if claim.table else claim.y
+    y = case.y.partition(".")[2] if case.table else case.y
     if runs.is_empty():
         return np.empty(0), np.empty((0, 0))
-    for name in (claim.axis, y, *where):
+    for name in (case.axis, y, *where):
         if name not in runs.columns:
-            raise FaninError(f"claim {claim.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")
-    x = pl.col(claim.axis).cast(pl.Float64)
+            raise FaninError(f"claim {case.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")
+    x = pl.col(case.axis).cast(pl.Float64)
     chosen = filtered(runs, where).with_columns(x)
-    if claim.at is not None:
-        chosen = chosen.filter(x.is_in(claim.at))
-    if claim.between is not None:
-        chosen = chosen.filter(x >= claim.between[0], x <= claim.between[1])
+    if case.at is not None:
+        chosen = chosen.filter(x.is_in(case.at))
+    if case.between is not None:
+        chosen = chosen.filter(x >= case.between[0], x <= case.between[1])
     if chosen.is_empty():
         return np.empty(0), np.empty((0, 0))
-    table = chosen.pivot(on="seed", index=claim.axis, values=y, aggregate_function="mean").sort(claim.axis).drop_nulls()
-    return table[claim.axis].to_numpy(), table.drop(claim.axis).cast(pl.Float64).to_numpy().T
+    table = chosen.pivot(on="seed", index=case.axis, values=y, aggregate_function="mean").sort(case.axis).drop_nulls()
+    return table[case.axis].to_numpy(), table.drop(case.axis).cast(pl.Float64).to_numpy().T
 
 
 def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:
@@ -230,11 +230,11 @@ def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float
     return float(values[int(0.025 * _RESAMPLES)]), float(values[int(0.975 * _RESAMPLES) - 1])
 
 
-def _verdict(claim: Claim, value: float, interval: tuple[float, float]) -> Verdict:
-    if claim.accept[0] <= value <= claim.accept[1]:
+def _verdict(case: Case, value: float, interval: tuple[float, float]) -> Verdict:
+    if case.accept[0] <= value <= case.accept[1]:
         return "reproduced"
     # An effect that other seeds might not show at all has no direction.
     spread = [value, *(end for end in interval if not math.isnan(end))]
-    if claim.direction is not None and claim.direction[0] <= min(spread) and max(spread) <= claim.direction[1]:
+    if case.direction is not None and case.direction[0] <= min(spread) and max(spread) <= case.direction[1]:
         return "direction only"
     return "not reproduced"

@@ -7,25 +7,25 @@ from collections.abc import Callable
 
 from fanin.later import np
 from fanin.numbers.stats import Floats
-from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.claim import Case
 
 Curve = tuple[Floats, Floats]
 """Sorted x, and the mean of y over the seeds."""
 
 
-def number(claim: Claim, curves: list[Curve]) -> float:
+def number(case: Case, curves: list[Curve]) -> float:
     """The claim's number: of its own curve first, then of those of ``over``, ``minus`` or ``rivals``."""
-    if claim.measure == "wins":
-        return _wins(claim, curves)
-    if claim.measure == "order":
-        return _order(claim, curves)
-    values = [_MEASURES[claim.measure](claim, *curve) for curve in curves]
-    if claim.over is not None:
+    if case.measure == "wins":
+        return _wins(case, curves)
+    if case.measure == "order":
+        return _order(case, curves)
+    values = [_MEASURES[case.measure](case, *curve) for curve in curves]
+    if case.over is not None:
         return _divide(*values)
-    return values[0] - values[1] if claim.minus is not None else values[0]
+    return values[0] - values[1] if case.minus is not None else values[0]
 
 
-def _collapse_point(_: Claim, x: Floats, y: Floats) -> float:
+def _collapse_point(_: Case, x: Floats, y: Floats) -> float:
     """Smallest x whose y is below half of the best at smaller x, and stays below."""
     for index in range(1, len(x)):
         if (y[index:] < y[:index].max() / 2).all():
@@ -38,7 +38,7 @@ def _first(reached: np.ndarray[tuple[int], np.dtype[np.bool_]], x: Floats) -> fl
     return float(x[found[0]]) if len(found) else math.inf
 
 
-def _trend(_: Claim, x: Floats, y: Floats) -> float:
+def _trend(_: Case, x: Floats, y: Floats) -> float:
     """Kendall's tau-a: the share of pairs of places where y rises with x less that where it falls."""
     if len(x) < 2:
         return math.nan
@@ -46,30 +46,30 @@ def _trend(_: Claim, x: Floats, y: Floats) -> float:
     return float(np.sign(y[above[1]] - y[above[0]]).mean())
 
 
-def _wins(claim: Claim, curves: list[Curve]) -> float:
+def _wins(case: Case, curves: list[Curve]) -> float:
     """Share of the places at which no rival is better."""
     common = np.array(sorted(set.intersection(*(set(x.tolist()) for x, _ in curves))))
     if not len(common):
         return math.nan
-    sign = 1.0 if claim.better == "high" else -1.0
+    sign = 1.0 if case.better == "high" else -1.0
     own, *others = [sign * y[np.isin(x, common)] for x, y in curves]
     return float((own >= np.max(others, axis=0)).mean())
 
 
-def _order(claim: Claim, curves: list[Curve]) -> float:
+def _order(case: Case, curves: list[Curve]) -> float:
     """Share of the pairs of cases whose means over x are in the order of the claim, the better one first."""
-    sign = 1.0 if claim.better == "high" else -1.0
+    sign = 1.0 if case.better == "high" else -1.0
     means = [sign * float(y.mean()) for _, y in curves]
     pairs = [means[first] > means[second] for second in range(len(means)) for first in range(second)]
     return sum(pairs) / len(pairs)
 
 
-_MEASURES: dict[str, Callable[[Claim, Floats, Floats], float]] = {
+_MEASURES: dict[str, Callable[[Case, Floats, Floats], float]] = {
     "mean": lambda _, x, y: float(y.mean()),
     "max": lambda _, x, y: float(y.max()),
     "min": lambda _, x, y: float(y.min()),
-    "first-at-least": lambda claim, x, y: _first(y >= (claim.level or 0.0), x),
-    "first-at-most": lambda claim, x, y: _first(y <= (claim.level or 0.0), x),
+    "first-at-least": lambda case, x, y: _first(y >= (case.level or 0.0), x),
+    "first-at-most": lambda case, x, y: _first(y <= (case.level or 0.0), x),
     "collapse-point": _collapse_point,
     "trend": _trend,
 }

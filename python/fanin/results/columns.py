@@ -72,7 +72,7 @@ def tables(experiment: ScenarioFile, row: Mapping[str, Scalar]) -> frozenset[str
     for plot in experiment.document.plot:
         if matches(row, plot.where) and plot.seed in (None, row["seed"]):
             needed.add(plot.table)
-    needed |= {claim.table for claim in experiment.document.claim}
+    needed |= {claim.table for claim in experiment.document.cases}
     return frozenset(table for table in needed if table is not None)
 
 

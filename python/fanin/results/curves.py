@@ -8,7 +8,7 @@ from fanin.later import pl
 from fanin.numbers.summary import Column, column
 from fanin.numbers.units import quantity
 from fanin.results.columns import Filter, filtered
-from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.claim import Case
 
 
 class HasRows(Protocol):
@@ -18,16 +18,16 @@ class HasRows(Protocol):
         """A result table of the runs that match."""
 
 
-def of_claim(claim: Claim, runs: HasRows, frame: pl.DataFrame) -> pl.DataFrame:
+def of_claim(case: Case, runs: HasRows, frame: pl.DataFrame) -> pl.DataFrame:
     """The rows that a claim is measured on: those of the runs, or of a result table over time."""
-    if claim.table is None:
-        return numeric(frame, claim.axis)
-    others = [each for each in (claim.over, claim.minus) if each is not None]
-    sets = [claim.where, *others, *claim.rivals]
+    if case.table is None:
+        return numeric(frame, case.axis)
+    others = [each for each in (case.over, case.minus) if each is not None]
+    sets = [case.where, *others, *case.rivals]
     names = set.intersection(*(set(each) for each in sets))
     where = {name: [value for each in sets for value in each[name]] for name in names}
-    rows = table_rows(runs, claim.table, where, claim.rows, claim.axis)
-    return in_intervals(rows, claim.axis, claim.every)
+    rows = table_rows(runs, case.table, where, case.rows, case.axis)
+    return in_intervals(rows, case.axis, case.every)
 
 
 def table_rows(runs: HasRows, table: str, where: Filter, rows: Filter, *needed: str) -> pl.DataFrame:

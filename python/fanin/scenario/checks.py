@@ -10,7 +10,7 @@ from typing import NoReturn
 from fanin.errors import ScenarioError
 from fanin.numbers.summary import COLUMNS, GROUP_COLUMNS
 from fanin.scenario.file import ScenarioFile
-from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.claim import Case, Place
 from fanin.scenario.format.plot import GRIDS, TABLE_NAMES, Plot, is_of_table
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
@@ -23,8 +23,6 @@ ASKED_FOR = {
     "switch-probes": ("probes", "off"),
 }
 """Result table -> the key of [measure] that asks for it, and the value that does not."""
-
-Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -55,10 +53,11 @@ def changes(experiment: ScenarioFile) -> list[Change]:
     origin = (experiment.text, str(experiment.path)) if experiment.document.variant else experiment.origin
     for index, variant in enumerate(experiment.variants):
         first = [(path, override(values[0])) for path, values in variant.set_.items()]
-        found.append(Change(first, ("variant", index, "set"), *origin))
+        place = variant.place or ("variant", index, "set")
+        found.append(Change(first, place, *origin))
         for path, values in variant.set_.items():
             rest = [[*first, (path, override(value))] for value in values[1:]]
-            found += [Change(settings, ("variant", index, "set", path), *origin) for settings in rest]
+            found += [Change(settings, (*place, path), *origin) for settings in rest]
     return found
 
 
@@ -122,28 +121,27 @@ class _Names:
                     self._check((*place, "time"), column.time, known)
         for index, plot in enumerate(document.plot):
             self._check_plot(("plot", index), plot)
-        for index, claim in enumerate(document.claim):
-            place = ("claim", index)
-            known = self.columns
-            if claim.table is not None:
-                known = self._check_table((*place, "y"), claim.y)
-                self._check_rows((*place, "rows"), claim.rows, known)
-            else:
-                self._check((*place, "y"), claim.y, known)
-            self._check((*place, "x" if claim.x else "y"), claim.axis, known)
-            self._check_curve(place, claim)
-            for key in ("where", "over", "minus"):
-                self._check_rows((*place, key), getattr(claim, key) or {}, self.columns)
-            for rival in claim.rivals:
-                self._check_rows((*place, "rivals"), rival, self.columns)
+        for case in document.cases:
+            self._check_case(case)
 
-    def _check_curve(self, place: Place, claim: Claim) -> None:
-        """Neither axis may be the seed, over which the curve is the mean, and they may not be the same."""
-        for key, name in (("x", claim.axis), ("y", claim.y)):
+    def _check_case(self, case: Case) -> None:
+        known = self.columns
+        if case.table is not None:
+            known = self._check_table(case.place("y"), case.y)
+            self._check_rows(case.place("rows"), case.rows, known)
+        else:
+            self._check(case.place("y"), case.y, known)
+        self._check(case.place("x" if case.x else "y"), case.axis, known)
+        # Over the seeds the curve is the mean.
+        for key, name in (("x", case.axis), ("y", case.y)):
             if name == "seed":
-                self._fail((*place, key), "a claim is about the mean over the seeds, so seed is none of its axes", None)
-        if claim.axis == claim.y:
-            self._fail((*place, "y"), f"{claim.y} is the claim's x already", None)
+                self._fail(case.place(key), "a claim is about the mean over the seeds, so seed is none of its axes", None)
+        if case.axis == case.y:
+            self._fail(case.place("y"), f"{case.y} is the claim's x already", None)
+        for key in ("where", "over", "minus"):
+            self._check_rows(case.place(key), getattr(case, key) or {}, self.columns)
+        for rival in case.rivals:
+            self._check_rows(case.place("rivals"), rival, self.columns)
 
     def _check_plot(self, place: Place, plot: Plot) -> None:
         if plot.is_diagram:

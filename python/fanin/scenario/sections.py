@@ -1,8 +1,8 @@
 """The sections of a scenario file that say what is done with runs.
 
 The engine owns what is simulated (``[network] [transport] [queue] [scheme.*] [[traffic]] [[fault]] [measure] [run]``).
-Python owns the rest: the titles, ``[sweep]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[[plot]]``, ``[[claim]]``
-and ``benchmark``, which this module reads and checks.
+Python owns the rest: the titles, ``[sweep]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[[plot]]``, ``[claims]``,
+``[[claim]]`` and ``benchmark``, which this module reads and checks.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 import difflib
 import functools
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.scenario.format.base import Section
-from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.claim import Case, Claim, Claims, cases
 from fanin.scenario.format.column import Column
-from fanin.scenario.format.plot import Plot
-from fanin.scenario.format.sweep import Quick, Sweep, Variant
+from fanin.scenario.format.plot import DIAGRAMS, Plot
+from fanin.scenario.format.sweep import Quick, Sweep, Variants
 from fanin.scenario.toml_lines import line_of, syntax_error_line
 
 
@@ -38,11 +39,30 @@ class Document(Section):
         default=None, description="Command that prints each point's row as JSON, in place of a simulation."
     )
     sweep: Sweep | None = None
-    variant: list[Variant] = Field(default=[], description="Named cases.")
+    variant: Variants = Field(default=[], description="Named cases.")
     quick: Quick | None = None
     column: list[Column] = Field(default=[], description="Numbers of each run.")
+    plots: dict[str, Any] = Field(default={}, description="What plots of runs share: keys that a plot lacks.")
     plot: list[Plot] = Field(default=[], description="Figures.")
+    claims: Claims = Field(default=Claims(), description="What the claims share, and readings of the paper.")
     claim: list[Claim] = Field(default=[], description="Sentences of the paper.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shared_by_plots(cls, tables: dict[str, Any]) -> dict[str, Any]:
+        """Plots with what they take from ``[plots]``; diagrams take nothing."""
+        shared, plots = tables.get("plots"), tables.get("plot")
+        if not isinstance(shared, dict) or not isinstance(plots, list):
+            return tables
+        full = [
+            {**shared, **plot} if isinstance(plot, dict) and plot.get("kind") not in DIAGRAMS else plot for plot in plots
+        ]
+        return {**tables, "plot": full}
+
+    @property
+    def cases(self) -> list[Case]:
+        """Each claim under each of its readings."""
+        return [case for index, claim in enumerate(self.claim) for case in cases(index, claim, self.claims)]
 
 
 OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())
@@ -82,9 +102,35 @@ def parse(text: str, file: str) -> Document:
     try:
         document = Document.model_validate({key: value for key, value in tables.items() if key in OWNED})
     except ValidationError as error:
-        raise _scenario_error(text, file, error) from None
+        found = [{**each, "loc": _written(tables, each["loc"])} for each in error.errors()]
+        raise _scenario_error(text, file, found) from None
+    _check_cases(document, text, file)
     _check_names(document, text, file)
     return document
+
+
+def _written(tables: Mapping[str, Any], place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Where that stands in the file: a variant in a table of its axis, a plot's key in ``[plots]``."""
+    match place:
+        case ("variant", int(index), "set", *rest) if isinstance(tables["variant"], dict):
+            labels = [(axis, label) for axis, cases in tables["variant"].items() for label in cases]
+            return ("variant", *labels[index], *rest)
+        case ("plot", int(index), str(key), *_) if key not in tables["plot"][index] and key in tables.get("plots", {}):
+            return ("plots", *place[2:])
+    return place
+
+
+def _check_cases(document: Document, text: str, file: str) -> None:
+    """Every claim has all that it needs, under each of its readings."""
+    for index, claim in enumerate(document.claim):
+        place = ("claim", index)
+        try:
+            cases(index, claim, document.claims)
+        except ValidationError as error:
+            found = [{**each, "loc": (*place, *each["loc"])} for each in error.errors()]
+            raise _scenario_error(text, file, found) from None
+        except ValueError as error:
+            raise ScenarioError(file, line_of(text, place), f"claim.{index}", str(error)) from None
 
 
 def _check_names(document: Document, text: str, file: str) -> None:
@@ -94,6 +140,8 @@ def _check_names(document: Document, text: str, file: str) -> None:
         "column": [each.id for each in document.column],
         "plot": [each.name for each in document.plot],
         "claim": [each.id for each in document.claim],
+        "reading": [each.id for each in document.claims.reading],
+        "case": [each.id for each in document.cases],
     }
     for section, names in named.items():
         for index, name in enumerate(names):
@@ -104,12 +152,12 @@ def _check_names(document: Document, text: str, file: str) -> None:
                 )
 
 
-def _scenario_error(text: str, file: str, error: ValidationError) -> ScenarioError:
+def _scenario_error(text: str, file: str, complaints: Sequence[Mapping[str, Any]]) -> ScenarioError:
     """One of pydantic's complaints, in the words and with the place that the engine would use.
 
     An unknown key comes first: it is often why another one is missing.
     """
-    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
+    first = min(complaints, key=lambda complaint: complaint["type"] != "extra_forbidden")
     path = tuple(part for part in first["loc"] if part not in ("variables", "float", "str"))
     suggestion = None
     if first["type"] == "extra_forbidden":

@@ -1,20 +1,36 @@
-"""``[[claim]]``: a sentence of a paper made checkable."""
+"""``[claims]`` and ``[[claim]]``: sentences of a paper made checkable, and the readings that each is judged under."""
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from fanin.scenario.format.base import Numbers, Section, Span, Where
+from fanin.scenario.format.base import Names, Numbers, Section, Span, Where, flattened
 from fanin.scenario.format.plot import is_of_table
 
 Measure = Literal["mean", "max", "min", "first-at-least", "first-at-most", "collapse-point", "trend", "wins", "order"]
 Better = Literal["high", "low"]
 
 
-class Claim(Section):
-    """One sentence of a paper made checkable.
+def _one_each(rivals: object) -> object:
+    """One rival for each value of a table's only list: ``{ system = ["DCTCP", "ICTCP"] }``."""
+    table = flattened(rivals)
+    if not isinstance(table, dict):
+        return rivals
+    several = [name for name, values in table.items() if isinstance(values, list)]
+    if len(several) != 1:
+        raise ValueError("as one table it has one list, with a value for each rival")
+    return [{**table, several[0]: value} for value in table[several[0]]]
+
+
+Rivals = Annotated[list[Where], BeforeValidator(_one_each), WithJsonSchema({"type": ["array", "object"]})]
+"""Several sets of runs, or one table with a list."""
+
+
+class Terms(Section):
+    """What may stand in ``[claims]``, a reading, a claim or a case; the later of these wins, key by key.
 
     ``measure`` turns the curve of ``y`` against ``x``, over the runs that match ``where``, into one number; ``over``
     names a second set of runs whose number divides it, ``minus`` one whose number is taken from it, ``rivals`` those
@@ -22,29 +38,96 @@ class Claim(Section):
     ``direction`` it is *direction only*; anything else is *not reproduced*.
     """
 
-    id: str
-    says: str = Field(description="The paper's claim.")
-    reading: str = Field(default="", description="Reading of the paper that this judges, if there are several.")
-    measure: Measure
+    measure: Measure | None = None
     x: str | None = Field(default=None, description="Sweep variable or column; time_s for a result table's column.")
-    y: str = Field(description="Column, or table.column for a curve over time.")
+    y: str | None = Field(default=None, description="Column, or table.column for a curve over time.")
+    runs: Where = Field(default={}, description="Column -> value or values, for where, over, minus and every rival.")
     where: Where = Field(default={}, description="Runs: column -> value or values.")
     rows: Where = Field(default={}, description="Rows of the result table.")
     every: float | None = Field(default=None, gt=0, description="Means over intervals of this many seconds.")
     over: Where | None = Field(default=None, description="Runs whose number divides.")
     minus: Where | None = Field(default=None, description="Runs whose number is subtracted.")
-    rivals: list[Where] = Field(default=[], description="wins: the others; order: those that follow, in their order.")
+    rivals: Rivals = Field(default=[], description="wins: the others; order: those that follow, in their order.")
     better: Better = Field(default="high", description="wins and order: which y is the better one.")
     at: Numbers | None = Field(default=None, description="Keep only these values of x.")
     between: Span | None = Field(default=None, description="Keep only x from here (included) to there (included).")
     level: float | None = Field(default=None, description="Level of first-at-least and first-at-most.")
     published: float | str | None = Field(default=None, description="The paper's number, or its words.")
-    accept: Span = Field(description="Lowest and highest value that reproduce the claim.")
+    accept: Span | None = Field(default=None, description="Lowest and highest value that reproduce the claim.")
     direction: Span | None = Field(default=None, description="Range that shows the right sign or order only.")
-    why: str = Field(description="Reason for the accepted range, fixed before the first run unless ``added`` is given.")
+    why: str = Field(
+        default="", description="Reason for the accepted range, fixed before the first run unless ``added`` is given."
+    )
     added: str = Field(default="", description="What had been seen when the claim, its range or reading was written.")
     explanation: str = Field(default="", description="Cause, if the claim is not fully reproduced.")
     note: str = Field(default="", description="Why the claim is judged by rank or ratio and not by its number.")
+
+    @model_validator(mode="after")
+    def _spans_go_upwards(self) -> Self:
+        for name, bounds in (("accept", self.accept), ("direction", self.direction)):
+            if bounds is not None and not bounds[0] <= bounds[1]:
+                raise ValueError(f"{name} = [low, high] needs low <= high")
+        return self
+
+
+Place = tuple[str | int, ...]
+"""Where in a file something stands: keys, and indices into arrays of tables."""
+
+_TERMS = frozenset(Terms.model_fields)
+
+_TABLES = ("runs", "where", "rows", "over", "minus")
+"""Terms of which a later one replaces single keys."""
+
+
+class Reading(Terms):
+    """A reading of the paper under which several claims of a file are judged."""
+
+    id: str = Field(description="What claims call it, and the end of its cases' ids.")
+    says: str = Field(description="The reading in words.")
+
+
+class WrittenCase(Terms):
+    """What differs under some of the claim's readings, or with an id of its own a reading of this claim alone."""
+
+    id: str | None = Field(default=None, description="Id of the case; the claim's with the reading's if left out.")
+    under: Names = Field(default=[], description="Readings of the file that this is about.")
+    reading: str | None = Field(default=None, description="The reading in words, if it is none of the file's.")
+
+
+class Claims(Terms):
+    """What the claims of a file share."""
+
+    readings: list[str] = Field(default=[], description="Readings of all claims that name none, the main one first.")
+    full_ids: bool = Field(default=False, description="The id of a claim's main reading ends the id of its case too.")
+    reading: list[Reading] = Field(default=[], description="Readings of the paper.")
+
+
+class Claim(Terms):
+    """One sentence of a paper."""
+
+    id: str
+    says: str = Field(description="The paper's claim.")
+    same_as: str = Field(default="", description="The same sentence in another file: experiment#claim. It counts once.")
+    readings: list[str] | None = Field(default=None, description="Readings that it is judged under, the main one first.")
+    reading: str = Field(default="", description="The only or main reading in words, if it is none of the file's.")
+    explanations: dict[str, str] = Field(default={}, description="Reading -> cause, if it is not fully reproduced.")
+    case: list[WrittenCase] = Field(default=[], description="What else differs under a reading, and further readings.")
+
+
+class Case(Terms):
+    """A claim under one reading: what is judged."""
+
+    id: str
+    claim: str
+    """Id of the claim that it is a case of."""
+    says: str
+    reading: str = ""
+    measure: Measure
+    y: str
+    accept: Span
+    why: str
+    origin: dict[str, Place] = Field(default={}, exclude=True, repr=False)
+    """Where in the file its terms stand."""
 
     @model_validator(mode="after")
     def _fits_its_measure(self) -> Self:
@@ -56,9 +139,6 @@ class Claim(Section):
             raise ValueError("only one of over, minus and rivals")
         if self.x is None and not is_of_table(self.y):
             raise ValueError("needs x, the axis that y is a curve over")
-        for name, bounds in (("accept", self.accept), ("direction", self.direction)):
-            if bounds is not None and not bounds[0] <= bounds[1]:
-                raise ValueError(f"{name} = [low, high] needs low <= high")
         return self
 
     @property
@@ -66,7 +146,86 @@ class Claim(Section):
         """Result table that it reads."""
         return self.y.partition(".")[0] if is_of_table(self.y) else None
 
+    def place(self, key: str) -> Place:
+        """Where in the file one of its terms stands; those of all its runs may stand in ``runs``."""
+        return self.origin.get(key) or self.origin.get("runs") or (*self.origin["measure"][:-1], key)
+
     @property
     def axis(self) -> str:
         """Name of the column that y is a curve over."""
         return self.x or "time_s"
+
+
+def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
+    """The cases of a claim, its main reading first.
+
+    Args:
+        index: Of the claim in its file.
+        claim: The claim.
+        shared: What the claims of its file share.
+
+    Raises:
+        ValueError: a reading or a case is not one that there is.
+        ValidationError: a case lacks what it needs, or has what does not fit.
+
+    """
+    known = {reading.id: (("claims", "reading", place), reading) for place, reading in enumerate(shared.reading)}
+    names = shared.readings if claim.readings is None else claim.readings
+    own: list[tuple[Place, WrittenCase]] = [(("claim", index, "case", place), case) for place, case in enumerate(claim.case)]
+    _check_readings(names, known, claim)
+    common: list[tuple[Place, Terms]] = [(("claims",), shared), (("claim", index), claim)]
+    found = []
+    for name in names:
+        place, reading = known[name]
+        written = [(at, case) for at, case in own if name in case.under]
+        given = next((case.id for _, case in written if case.id), None)
+        words = next((case.reading for _, case in written if case.reading is not None), reading.says)
+        own_id = f"{claim.id}-{name}" if found or shared.full_ids else claim.id
+        layers = [*common, (place, reading), *_explained(index, claim, name), *written]
+        found.append(_case(claim, given or own_id, words, layers))
+    if not names and not any(case.id == claim.id for case in claim.case):
+        found.append(_case(claim, claim.id, claim.reading, common))
+    for place, case in own:
+        if not case.under:
+            words = claim.reading if case.reading is None else case.reading
+            found.append(_case(claim, case.id or "", words, [*common, (place, case)]))
+    return found
+
+
+def _check_readings(names: Iterable[str], known: Iterable[str], claim: Claim) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"readings: {name} is no reading of [claims]")
+    for case in claim.case:
+        if not case.under and case.id is None:
+            raise ValueError("case: needs under, the readings that it is about, or an id of its own")
+    for key, under in [("explanations", claim.explanations), *(("case", case.under) for case in claim.case)]:
+        for name in under:
+            if name not in names:
+                raise ValueError(f"{key}: {name} is none of the claim's readings")
+
+
+def _explained(index: int, claim: Claim, name: str) -> list[tuple[Place, Terms]]:
+    """The explanation that a claim has for one of its readings."""
+    found = claim.explanations.get(name)
+    return [] if found is None else [(("claim", index, "explanations"), Terms(explanation=found))]
+
+
+def _case(claim: Claim, name: str, reading: str, layers: Iterable[tuple[Place, Terms]]) -> Case:
+    """What these layers say together; of a table the later one replaces single keys."""
+    terms: dict[str, Any] = {}
+    origin: dict[str, Place] = {}
+    for place, layer in layers:
+        for key in layer.model_fields_set & _TERMS:
+            value = getattr(layer, key)
+            terms[key] = {**(terms.get(key) or {}), **value} if key in _TABLES and value else value
+            origin[key] = (*place, key)
+    if runs := terms.pop("runs", {}):
+        terms["where"] = {**runs, **terms.get("where", {})}
+        for key in ("over", "minus"):
+            if terms.get(key) is not None:
+                terms[key] = {**runs, **terms[key]}
+        if "rivals" in terms:
+            terms["rivals"] = [{**runs, **rival} for rival in terms["rivals"]]
+    about = {"id": name, "claim": claim.id, "says": claim.says, "reading": reading, "origin": origin}
+    return Case.model_validate({**about, **terms})

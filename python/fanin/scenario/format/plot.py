@@ -11,6 +11,9 @@ from fanin.scenario.format.base import Names, Numbers, OneOrMore, Section, Span,
 Kind = Literal["line", "bars", "cdf", "time", "topology", "format"]
 Scale = Literal["linear", "log"]
 
+DIAGRAMS: tuple[Kind, ...] = ("topology", "format")
+"""Kinds that show no run."""
+
 
 class Published(Section):
     """Published numbers to draw: points, or a line where only ``x`` or only ``y`` is known."""
@@ -99,7 +102,7 @@ class Plot(Section):
     @property
     def is_diagram(self) -> bool:
         """Whether it shows no run."""
-        return self.kind in ("topology", "format")
+        return self.kind in DIAGRAMS
 
     @property
     def drawn(self) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from fanin.scenario.format.base import Section, Seeds, Setting, Values, flatten
 
@@ -52,6 +52,31 @@ class Variant(Section):
     label: str = Field(description="Name of the case, as tables and legends show it.")
     axis: str = Field(default="variant", description="Column that holds the label; cases of two axes are combined.")
     set_: Setting = Field(description="Dotted path -> the value, or the values that the case takes from the sweep.")
+
+
+    place: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
+    """Where it stands in a file that has the variants as tables of axes."""
+
+
+def _one_by_one(variants: object) -> object:
+    """``[variant.AXIS]`` with a line ``label = { settings }`` for each case, as the list that ``[[variant]]`` makes."""
+    if not isinstance(variants, dict):
+        return variants
+    found: list[dict[str, Any]] = []
+    for axis, cases in variants.items():
+        if not isinstance(cases, dict):
+            raise ValueError(f"{axis}: an axis is a table, [variant.{axis}]")
+        found += [
+            {"axis": axis, "label": label, "set": settings, "place": ("variant", axis, label)}
+            for label, settings in cases.items()
+        ]
+    return found
+
+
+Variants = Annotated[
+    list[Variant], BeforeValidator(_one_by_one), WithJsonSchema({"type": ["array", "object"]}, mode="validation")
+]
+"""Cases one by one, or by axis and label."""
 
 
 class Quick(_Points):
