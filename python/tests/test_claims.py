@@ -7,7 +7,7 @@ import pytest
 from fanin.claims.judge import judge
 from fanin.errors import FaninError
 from fanin.numbers.stats import mean_interval, t_quantile
-from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.claim import Case
 
 
 def runs(curves, seeds=10, noise=0.01):
@@ -22,8 +22,17 @@ def runs(curves, seeds=10, noise=0.01):
 
 
 def claim(measure, accept, **more):
-    fields = {"id": "c", "says": "s", "measure": measure, "x": "n", "y": "goodput", "accept": accept, "why": "w"}
-    return Claim(**{**fields, **more})
+    fields = {
+        "id": "c",
+        "claim": "c",
+        "says": "s",
+        "measure": measure,
+        "x": "n",
+        "y": "goodput",
+        "accept": accept,
+        "why": "w",
+    }
+    return Case(**{**fields, **more})
 
 
 COLLAPSE = {5: 900.0, 10: 920.0, 15: 300.0, 20: 200.0}
@@ -208,4 +217,4 @@ def test_shares_of_points_are_per_cent():
 
 def test_a_range_without_a_lower_end_is_at_most():
     judged = judge(claim("mean", (-math.inf, 5)), runs({"a": COLLAPSE}))
-    assert judged.span(*judged.claim.accept) == "at most 5"
+    assert judged.span(*judged.case.accept) == "at most 5"

@@ -63,7 +63,7 @@ def test_every_shipped_claim_is_in_the_ledger(cli, work):
 
 
 def claims_of(key, path):
-    return record.Experiment(key, path).document.claim
+    return record.Experiment(key, path).document.cases
 
 
 def test_the_ledger_says_what_reproduce_said(cli, figures):

@@ -169,7 +169,7 @@ def test_the_shipped_experiments_are_valid():
     for name in names:
         experiment = fanin.load(name)
         experiment.check()
-        assert all(claim.why for claim in experiment.document.claim), name
+        assert all(case.why for case in experiment.document.cases), name
 
 
 def test_a_temporary_folder_that_vanishes_meanwhile_is_no_error(

@@ -169,7 +169,7 @@ def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: s
     """Measures the claim on a table with a row per run, or per run and x, and a ``seed`` column; and compares.
 
     Args:
-        claim: What to measure.
+        case: What to measure.
         runs: On what.
         provisional: Whether the runs are but some of those that the claim's explanation is about.
         label: What the claim's y is called.

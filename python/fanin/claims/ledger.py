@@ -27,7 +27,7 @@ from fanin.results import columns
 from fanin.results.store import MANIFEST, RUNS
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
-from fanin.scenario.format.claim import Claim
+from fanin.scenario.format.claim import Case
 from fanin.scenario.points import Point, points
 from fanin.scenario.run_id import run_id
 
@@ -276,10 +276,10 @@ def _of_library(key: str, path: Path, out: Path, counted: _Counted) -> Standing:
     about = (document.paper, document.figure, state, command)
     labels = columns.own_labels(experiment)
     entries = [
-        _judged(key, judged[claim.id], note, *about)
-        if claim.id in judged
-        else _not_run(key, claim, columns.describe(labels, claim.y).label, note, *about)
-        for claim in document.claim
+        _judged(key, judged[case.id], note, *about)
+        if case.id in judged
+        else _not_run(key, case, columns.describe(labels, case.y).label, note, *about)
+        for case in document.cases
     ]
     return Standing(
         key, document.paper, document.figure, document.title, state, note, runs, of, command, entries, found, out / key
@@ -397,19 +397,17 @@ def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: 
     )
 
 
-def _not_run(
-    key: str, claim: Claim, label: str, note: str, paper: str, figure: str, state: State, command: str
-) -> Entry:
+def _not_run(key: str, case: Case, label: str, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
     # Only to say numbers in the claim's unit: there is nothing judged.
-    words = Judgement(claim, math.nan, math.nan, math.nan, "not reproduced", label=label)
+    words = Judgement(case, math.nan, math.nan, math.nan, "not reproduced", label=label)
     why = f"stale ({note}): " if note else ""
     return Entry(
         experiment=key,
         paper=paper,
         figure=figure,
-        claim=claim.id,
-        says=claim.says,
-        published=claim.published,
+        claim=case.id,
+        says=case.says,
+        published=case.published,
         ours=None,
         interval=(None, None),
         verdict="not run",
@@ -418,14 +416,14 @@ def _not_run(
             published=words.published,
             value=NONE,
             interval=NONE,
-            accept=words.span(*claim.accept),
+            accept=words.span(*case.accept),
             quantity=words.quantity,
         ),
         state=state,
         command=command,
-        reading=claim.reading,
-        note=claim.note,
-        added=claim.added,
+        reading=case.reading,
+        note=case.note,
+        added=case.added,
     )
 
 

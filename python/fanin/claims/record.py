@@ -213,12 +213,12 @@ def _where(work: Work) -> str:
 
 
 def _judged(judgement: Judgement, where: str) -> Judged:
-    claim, show = judgement.claim, judgement.show
+    show = judgement.show
     shown = Shown(
         published=judgement.published,
         value=show(judgement.value),
         interval=judgement.span(judgement.low, judgement.high),
-        accept=judgement.span(*claim.accept),
+        accept=judgement.span(*judgement.case.accept),
         quantity=judgement.quantity,
     )
     found = judgement.as_dict()

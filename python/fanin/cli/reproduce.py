@@ -156,8 +156,8 @@ def _print(result: Reproduction) -> None:
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
         print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
     for judgement in result.judgements:
-        reading = f" Reading: {judgement.claim.reading}." if judgement.claim.reading else ""
-        say(f"{judgement.verdict}: {judgement.claim.id}: {judgement.claim.says}{reading}")
+        reading = f" Reading: {judgement.case.reading}." if judgement.case.reading else ""
+        say(f"{judgement.verdict}: {judgement.case.id}: {judgement.case.says}{reading}")
         say(f"    {judgement.reason}")
     say()
 
@@ -215,13 +215,13 @@ def _print_closing(reports: list[Reproduction]) -> None:
 
 
 def _claim_row(judgement: Judgement) -> list[str]:
-    show, claim = judgement.show, judgement.claim
+    show, case = judgement.show, judgement.case
     return [
-        claim.id,
+        case.id,
         judgement.quantity,
         judgement.published,
         show(judgement.value),
         judgement.span(judgement.low, judgement.high),
-        judgement.span(*claim.accept),
+        judgement.span(*case.accept),
         judgement.verdict,
     ]

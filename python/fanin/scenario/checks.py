@@ -135,7 +135,9 @@ class _Names:
         # Over the seeds the curve is the mean.
         for key, name in (("x", case.axis), ("y", case.y)):
             if name == "seed":
-                self._fail(case.place(key), "a claim is about the mean over the seeds, so seed is none of its axes", None)
+                self._fail(
+                    case.place(key), "a claim is about the mean over the seeds, so seed is none of its axes", None
+                )
         if case.axis == case.y:
             self._fail(case.place("y"), f"{case.y} is the claim's x already", None)
         for key in ("where", "over", "minus"):

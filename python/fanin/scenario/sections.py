@@ -55,7 +55,8 @@ class Document(Section):
         if not isinstance(shared, dict) or not isinstance(plots, list):
             return tables
         full = [
-            {**shared, **plot} if isinstance(plot, dict) and plot.get("kind") not in DIAGRAMS else plot for plot in plots
+            {**shared, **plot} if isinstance(plot, dict) and plot.get("kind") not in DIAGRAMS else plot
+            for plot in plots
         ]
         return {**tables, "plot": full}
 

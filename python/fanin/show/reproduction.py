@@ -131,10 +131,8 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
     document = experiment.document
     labels = columns.own_labels(experiment)
     judgements = [
-        judge(
-            claim, curves.of_claim(claim, runs, frame), provisional=quick, label=columns.describe(labels, claim.y).label
-        )
-        for claim in document.claim
+        judge(case, curves.of_claim(case, runs, frame), provisional=quick, label=columns.describe(labels, case.y).label)
+        for case in document.cases
     ]
     series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
     remark = remarks.incomplete_in(run.summary for _, run in runs)

@@ -108,7 +108,7 @@ class Claim(Terms):
     id: str
     says: str = Field(description="The paper's claim.")
     same_as: str = Field(default="", description="The same sentence in another file: experiment#claim. It counts once.")
-    readings: list[str] | None = Field(default=None, description="Readings that it is judged under, the main one first.")
+    readings: list[str] | None = Field(default=None, description="Readings that judge it, the main one first.")
     reading: str = Field(default="", description="The only or main reading in words, if it is none of the file's.")
     explanations: dict[str, str] = Field(default={}, description="Reading -> cause, if it is not fully reproduced.")
     case: list[WrittenCase] = Field(default=[], description="What else differs under a reading, and further readings.")
@@ -156,6 +156,10 @@ class Case(Terms):
         return self.x or "time_s"
 
 
+_Layer = tuple[Place, Terms]
+"""Terms and where they stand."""
+
+
 def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
     """The cases of a claim, its main reading first.
 
@@ -171,21 +175,22 @@ def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
     """
     known = {reading.id: (("claims", "reading", place), reading) for place, reading in enumerate(shared.reading)}
     names = shared.readings if claim.readings is None else claim.readings
-    own: list[tuple[Place, WrittenCase]] = [(("claim", index, "case", place), case) for place, case in enumerate(claim.case)]
     _check_readings(names, known, claim)
-    common: list[tuple[Place, Terms]] = [(("claims",), shared), (("claim", index), claim)]
-    found = []
+    common: list[_Layer] = [(("claims",), shared), (("claim", index), claim)]
+    written: list[tuple[Place, WrittenCase]] = [
+        (("claim", index, "case", place), case) for place, case in enumerate(claim.case)
+    ]
+    found: list[Case] = []
     for name in names:
-        place, reading = known[name]
-        written = [(at, case) for at, case in own if name in case.under]
-        given = next((case.id for _, case in written if case.id), None)
-        words = next((case.reading for _, case in written if case.reading is not None), reading.says)
-        own_id = f"{claim.id}-{name}" if found or shared.full_ids else claim.id
-        layers = [*common, (place, reading), *_explained(index, claim, name), *written]
-        found.append(_case(claim, given or own_id, words, layers))
+        about = [(place, case) for place, case in written if name in case.under]
+        given = next((case.id for _, case in about if case.id), None)
+        words = next((case.reading for _, case in about if case.reading is not None), known[name][1].says)
+        own = f"{claim.id}-{name}" if found or shared.full_ids else claim.id
+        layers = [*common, known[name], *_explained(index, claim, name), *about]
+        found.append(_case(claim, given or own, words, layers))
     if not names and not any(case.id == claim.id for case in claim.case):
         found.append(_case(claim, claim.id, claim.reading, common))
-    for place, case in own:
+    for place, case in written:
         if not case.under:
             words = claim.reading if case.reading is None else case.reading
             found.append(_case(claim, case.id or "", words, [*common, (place, case)]))
@@ -205,13 +210,13 @@ def _check_readings(names: Iterable[str], known: Iterable[str], claim: Claim) ->
                 raise ValueError(f"{key}: {name} is none of the claim's readings")
 
 
-def _explained(index: int, claim: Claim, name: str) -> list[tuple[Place, Terms]]:
+def _explained(index: int, claim: Claim, name: str) -> list[_Layer]:
     """The explanation that a claim has for one of its readings."""
     found = claim.explanations.get(name)
     return [] if found is None else [(("claim", index, "explanations"), Terms(explanation=found))]
 
 
-def _case(claim: Claim, name: str, reading: str, layers: Iterable[tuple[Place, Terms]]) -> Case:
+def _case(claim: Claim, name: str, reading: str, layers: Iterable[_Layer]) -> Case:
     """What these layers say together; of a table the later one replaces single keys."""
     terms: dict[str, Any] = {}
     origin: dict[str, Place] = {}

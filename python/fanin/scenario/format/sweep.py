@@ -53,7 +53,6 @@ class Variant(Section):
     axis: str = Field(default="variant", description="Column that holds the label; cases of two axes are combined.")
     set_: Setting = Field(description="Dotted path -> the value, or the values that the case takes from the sweep.")
 
-
     place: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
     """Where it stands in a file that has the variants as tables of axes."""
 
