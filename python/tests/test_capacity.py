@@ -84,9 +84,9 @@ def test_what_is_too_much_from_the_first_on_is_not_looked_for_further_up(work):
 def test_a_response_that_comes_back_is_reported(work):
     found = searched(lambda fan_in, _: 5 if 40 < fan_in < 90 else 0).found()
     assert (found.capacity, found.monotone) == (40, False)
-    assert found.remarks == ["not monotone: the bounds are kept again with 128"]
+    assert found.remarks == ["not monotone: the bounds hold again at 128"]
     low = searched(lambda fan_in, _: 5 if fan_in < 8 or fan_in > 50 else 0).found()
-    assert (low.capacity, low.remarks) == (50, ["not monotone: with 2 the bounds are not kept either"])
+    assert (low.capacity, low.remarks) == (50, ["not monotone: the bounds do not hold at 2 either"])
 
 
 def test_a_hole_between_the_rungs_is_looked_for(work):
@@ -102,7 +102,7 @@ def test_all_seeds_are_run_only_where_the_answer_needs_them(work):
     found = search.found()
     assert 54 < found.capacity < 64
     assert seeds[found.capacity] == seeds[found.breaks_at] == 10
-    assert f"10 seeds leave {found.breaks_at} open, which counts as not kept" in found.remarks
+    assert f"10 seeds cannot decide about {found.breaks_at}, which counts as broken" in found.remarks
     # Where all agree that a bound is broken, half of them say so.
     clear = searched(lambda fan_in, _: 0 if fan_in <= 50 else 5)
     assert {each.fan_in: len(each.seeds) for each in clear.judged() if each.fan_in in (50, 51)} == {50: 10, 51: 5}
@@ -170,7 +170,7 @@ def test_seeds_that_disagree_more_than_fan_ins_do_end_the_search(work):
 
         found.append(searched(noisy, bounds, precision=0.05).found())
     assert max(each.runs for each in found) < 300
-    told = [each for each in found if any("the seeds disagree too much" in remark for remark in each.remarks)]
+    told = [each for each in found if any("seeds differ too much" in remark for remark in each.remarks)]
     assert told
     assert all(each.breaks_at - each.capacity > 0.05 * each.capacity for each in told)
 
@@ -241,7 +241,7 @@ def test_a_run_that_breaks_off_leaves_what_was_judged_and_is_tried_again(cli, ti
     (case,) = json.loads(result.out)["cases"]
     assert "fan-in 8, seed 2: there was not enough memory" in case["error"]
     assert (case["capacity"], [each["fan_in"] for each in case["tried"]]) == (None, [2])
-    assert "up to then 2 keeps the bounds" in result.err
+    assert "before the failure, the bounds held at 2" in result.err
     again = cli(*arguments, "--out", "part")
     assert (again.code, json.loads(again.out)["cases"]) == (0, whole["cases"])
 

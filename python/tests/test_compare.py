@@ -269,8 +269,8 @@ def test_a_weighted_goal_is_a_geometric_mean_relative_to_the_reference(cli, work
         ("query-p9", 'did you mean "query-p99"?'),
         ("groups.bursts.goodput", 'did you mean "groups.bursts.goodput_bps"?'),
         ("query-p99:0", "a weight is a number above zero"),
-        ("query-p99,timeouts", "timeouts may be zero"),
-        ("query-p99,queue", "queue may be zero"),
+        ("query-p99,timeouts", "timeouts can be zero"),
+        ("query-p99,queue", "queue can be zero"),
         ("run_id", "there is no measure 'run_id'"),
     ],
 )

@@ -34,7 +34,7 @@ METRICS = {
 """Column of the summary -> its short name in the table."""
 
 FEW_SEEDS = [1, 2, 3, 4, 5]
-"""Seeds of a scenario that names one at most: enough for an interval, and quick."""
+"""Seeds for a scenario that names at most one: enough for an interval, and fast."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Estimate:
 
     @property
     def differs(self) -> bool:
-        """The interval of the difference leaves out zero."""
+        """Whether the interval of the difference excludes zero."""
         return self.difference_half < abs(self.difference)
 
     def as_dict(self) -> dict[str, float | None]:
@@ -56,17 +56,17 @@ class Estimate:
         return {name: finite(value) for name, value in vars(self).items()}
 
     def shown(self, metric: str) -> str:
-        """As people read it."""
+        """As text."""
         return f"{format_interval(metric, self.mean, self.half)}{'*' if self.differs else ''}"
 
 
 def apart(own: tuple[float, float], away: Estimate | None) -> Estimate:
-    """A mean with half of its interval, and the differences of an estimate that may be missing."""
+    """A mean with half of its interval, combined with the differences of an estimate, which may be missing."""
     return Estimate(*own, *((math.nan, math.nan) if away is None else (away.difference, away.difference_half)))
 
 
 def paired(values: Floats, others: Floats) -> Estimate | None:
-    """The mean of some values and how they differ from others of the same seeds; nothing if some are infinite."""
+    """The mean of some values and of their differences from others of the same seeds; ``None`` if any is infinite."""
     if np.isinf(values).any() or np.isinf(others).any():
         return None
     return Estimate(*mean_interval(values), *mean_interval(values - others))
@@ -74,7 +74,7 @@ def paired(values: Floats, others: Floats) -> Estimate | None:
 
 @dataclass(frozen=True)
 class Compared:
-    """One scheme: its runs, those that failed, and the estimates of what the others have."""
+    """One scheme: its runs, its failed runs, and its estimates."""
 
     scheme: str
     rows: list[Row]
@@ -84,7 +84,7 @@ class Compared:
 
     @property
     def error(self) -> str | None:
-        """What failed."""
+        """A description of the failed runs."""
         if not self.failures:
             return None
         first = self.failures[0]
@@ -111,13 +111,13 @@ def compare(
     """Runs a scenario with each scheme, on the same seeds; a run that fails is recorded, and the others go on.
 
     Args:
-        experiment: The scenario; its sweep is left aside.
+        experiment: The scenario; its sweep is ignored.
         schemes: Values of ``transport.scheme``.
         seeds: Seeds of every scheme.
-        against: The scheme that differences are taken to; the first if left out.
+        against: The scheme from which differences are taken; by default the first.
         out: Results folder; ``None`` keeps everything in memory.
-        place: Where to run them, if not on threads.
-        again: Whether runs that are recorded as failed are tried again.
+        place: Where to run the simulations, if not on threads.
+        again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
 
     Raises:
@@ -136,13 +136,13 @@ def compare(
 
 
 def _estimates(rows: list[Row], reference: list[Row]) -> dict[str, Estimate]:
-    """The metrics that every run of a scheme has."""
+    """The metrics that all runs of a scheme have."""
     estimates = {}
     for metric in METRICS:
         own, others = _values(rows, metric), _values(reference, metric)
         if not own:
             continue
-        # Seed by seed: what the seeds have in common falls out.
+        # Seed by seed: variation between seeds that both share cancels out.
         pairs = _same_seeds(own, others)
         difference = (math.nan, math.nan) if pairs is None else mean_interval(pairs[0] - pairs[1])
         estimates[metric] = Estimate(*mean_interval(_array(own.values())), *difference)
@@ -154,7 +154,7 @@ BySeed = dict[int, float]
 
 
 def _values(rows: list[Row], metric: str) -> BySeed:
-    """By seed; empty if a run has none."""
+    """Values by seed; empty if any run has none."""
     values: BySeed = {row["seed"]: row[metric] for row in rows if row.get(metric) is not None}
     return values if len(values) == len(rows) else {}
 
@@ -164,29 +164,29 @@ def _array(values: Iterable[float]) -> Floats:
 
 
 def _same_seeds(own: BySeed, others: BySeed) -> tuple[Floats, Floats] | None:
-    """The values of the seeds that both have, if there are any."""
+    """The values for the seeds that both have, if there are any."""
     both = [seed for seed in own if seed in others]
     return (_array(own[seed] for seed in both), _array(others[seed] for seed in both)) if both else None
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A scheme's place by a goal."""
+    """A scheme's place in the ranking by a goal."""
 
     scheme: str
     rank: int | None
-    """One more than the number of schemes that are better by more than chance; ``None`` if it is undecided."""
+    """One more than the number of schemes that are significantly better; ``None`` if undecided."""
     value: tuple[float, float]
     """Mean over the seeds, and half of its 95 % interval."""
     is_best: bool
     behind: Estimate | None
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
     measures: dict[str, tuple[float, float]]
-    """The same of each measure that a weighted goal is made of."""
+    """The same for each measure of a weighted goal."""
 
     @property
     def verdict(self) -> str:
-        """What its distance to the best comes to."""
+        """How it compares with the best."""
         if math.isnan(self.value[0]):
             return "no value"
         if math.isinf(self.value[0]):
@@ -205,18 +205,18 @@ class Placed:
 
 
 def referred_to(compared: Sequence[Compared], goal: Goal, against: str) -> str | None:
-    """The scheme that scores of a weighted goal are relative to: the one asked for, or the first that has finished."""
+    """The reference of a weighted goal's scores: the requested scheme, or else the first that has finished."""
     wanted = sorted(compared, key=lambda each: each.scheme != against)
     return next((each.scheme for each in wanted if goal.can_refer_to(each.rows)), None)
 
 
 def placed(compared: Sequence[Compared], goal: Goal, against: str) -> list[Placed]:
-    """The schemes that have runs: the best first, those that did not finish after all others.
+    """Ranks the schemes that have runs: the best first, and those that did not finish after all others.
 
     Args:
-        compared: What :func:`compare` found.
-        goal: What to rank by.
-        against: The scheme that scores of a weighted goal are relative to, if it has finished.
+        compared: The result of :func:`compare`.
+        goal: The criterion.
+        against: The reference of a weighted goal's scores, if it has finished.
 
     """
     rows = {each.scheme: each.rows for each in compared if each.rows}
@@ -235,11 +235,11 @@ def placed(compared: Sequence[Compared], goal: Goal, against: str) -> list[Place
 
 
 class Ranked(NamedTuple):
-    """One of several that were run on the same seeds."""
+    """One of several candidates that were run with the same seeds."""
 
     name: str
     rank: int | None
-    """One more than the number of those that are better by more than chance; ``None`` if it is undecided."""
+    """One more than the number of candidates that are significantly better; ``None`` if undecided."""
     value: tuple[float, float]
     """Mean over the seeds, and half of its 95 % interval."""
     behind: Estimate | None
@@ -247,12 +247,12 @@ class Ranked(NamedTuple):
 
 
 def ranked(values: Mapping[str, BySeed], *, more: bool, least: float = 0.0) -> list[Ranked]:
-    """The best mean first, and what differs from what by more than chance, seed by seed.
+    """Ranks candidates: the best mean first, by significant differences seed by seed.
 
     Args:
-        values: What each has with each seed: infinite where it did not finish, not a number where there is none.
+        values: The value of each with each seed: infinite if it did not finish, NaN if there is none.
         more: Whether more is better.
-        least: Share of its own mean by which another has to be better to count as that.
+        least: Another counts as better only if the difference exceeds this share of the candidate's own mean.
 
     """
     sign = -1.0 if more else 1.0
@@ -266,7 +266,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, least: float = 0.0) -> l
         better = sum(each is not None and each.differs and sign * each.difference > apart_by for each in away.values())
         better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
         ranks = [each.rank for each in found if each.rank is not None]
-        # Not told from some that are told from what is before it: it may belong to either.
+        # It cannot be distinguished from some that do differ from those ranked before it: it may belong to either.
         decided = not math.isnan(value[0]) and 1 + better >= max(ranks, default=1)
         found.append(Ranked(name, 1 + better if decided else None, value, away.get(order[0])))
     return found

@@ -1,7 +1,7 @@
-"""What a network is wanted for: measures by the names that people use, goals made of them, and bounds to keep.
+"""Measures of a network under short names, the goals made of them, and bounds on them.
 
-A measure is one of :data:`MEASURES` or any column of a sweep's table. A completion time is none of a run in which more
-than one in a hundred finite flows did not complete: the slowest ones are missing in it, so the run counts as the worst.
+A measure is one of :data:`MEASURES` or any column of a sweep's table. If more than one in a hundred finite flows of a
+run did not complete, the slowest are missing from its completion times, so the run counts as the worst.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ MEASURES = {
 """Name of a measure -> its column; ``background`` is the goodput of all groups of that kind together."""
 
 _MORE = ("goodput", "throughput", "utilisation", "jain", "completed", "background", "delivered", "received")
-"""Beginnings of the columns of which more is better; of all others less is."""
+"""Prefixes of the columns for which more is better; for all others less is better."""
 
 _UNFINISHED = 0.01
-"""Share of the finite flows that may be missing in a completion time."""
+"""Share of the finite flows that may be missing from a completion time."""
 
 _MAYBE_NONE = ("", "1", "packets", "B")
-"""Units of what may be zero: counts, ratios and queues."""
+"""Units of measures that can be zero: counts, ratios and queues."""
 
 _UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "packets", "ratio": "1"}
-"""End of a column's name that :func:`fanin.numbers.units.quantity` tells -> the column's unit."""
+"""Suffix of a column's name, as :func:`fanin.numbers.units.quantity` returns it -> the column's unit."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,22 @@ class Measure:
     """One number of a run."""
 
     name: str
-    """As it was asked for."""
+    """As the user wrote it."""
     column: str
     more: bool
     """Whether more of it is better."""
     parts: tuple[str, ...] = ()
-    """Columns that it is the sum of, if it is none itself."""
+    """Columns whose sum it is, if it is not a column itself."""
 
     def value(self, row: Row) -> float:
-        """Of a run, as a row of a sweep's table; not a number if the run has none."""
+        """The value in a run, given as a row of a sweep's table; NaN if the run has none."""
         if self.is_time and unfinished(row) > _UNFINISHED:
             return math.inf
         values = [row.get(name) for name in self.parts or (self.column,)]
         return math.fsum(math.nan if value is None else value for value in values)
 
     def values(self, rows: Sequence[Row]) -> Floats:
-        """Of several runs."""
+        """The values in several runs."""
         return np.array([self.value(row) for row in rows], dtype=np.float64)
 
     @property
@@ -78,7 +78,7 @@ class Measure:
 
     @property
     def is_ratio(self) -> bool:
-        """Whether a percentage of it is its own unit, and not a share of something."""
+        """Whether a percentage is a value of this measure itself, and not a share of a reference."""
         return column(self.column).shown_as == "%"
 
     @property
@@ -88,14 +88,14 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """What it is called, and its definition."""
+        """Its name and definition."""
         if self.parts:
             return "Goodput of the background traffic: payload in order, all groups of that kind together"
         return column(self.column).full
 
     @property
     def heading(self) -> str:
-        """Its name and unit, above a table's column."""
+        """Its name and unit, as the heading of a table's column."""
         unit = column(self.shown_as).shown_as
         return f"{self.name} [{unit}]" if unit else self.name
 
@@ -110,7 +110,7 @@ def measure(name: str, experiment: Experiment) -> Measure:
     """The measure of that name.
 
     Raises:
-        ValueError: there is none; it names the nearest.
+        ValueError: there is none; the message names the closest.
 
     """
     name = name.strip()
@@ -119,25 +119,25 @@ def measure(name: str, experiment: Experiment) -> Measure:
     if found == "background":
         groups = [group["name"] for group in experiment.resolved()["traffic"] if group["kind"] == "background"]
         if not groups:
-            raise ValueError("background: the scenario has no traffic of that kind")
+            raise ValueError("background: the scenario has no background traffic")
         return Measure(name, found, more, tuple(f"groups.{group}.goodput_bps" for group in groups))
     known = [each for each in checks.columns(experiment) if each not in (*experiment.swept, "seed")]
     if found not in known or found in ("run_id", "result_hash", "wall_s"):
         close = difflib.get_close_matches(name, [*MEASURES, *known], n=1)
         hint = f' (did you mean "{close[0]}"?)' if close else ""
-        raise ValueError(f"there is no measure {name!r}{hint}; there are {', '.join(MEASURES)}, and every column")
+        raise ValueError(f"there is no measure {name!r}{hint}; choose from {', '.join(MEASURES)}, or any column")
     return Measure(name, found, more)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What schemes or parameters are ranked by: a measure, or several with their weights."""
+    """The criterion that ranks schemes or parameters: one measure, or several with weights."""
 
     parts: tuple[tuple[Measure, float], ...]
 
     @property
     def name(self) -> str:
-        """As it was asked for."""
+        """As the user wrote it."""
         if len(self.parts) == 1:
             return self.parts[0][0].name
         return ",".join(f"{each.name}:{weight:g}" for each, weight in self.parts)
@@ -149,20 +149,20 @@ class Goal:
 
     @property
     def measures(self) -> list[Measure]:
-        """What it is made of."""
+        """The measures that it combines."""
         return [each for each, _ in self.parts]
 
     def can_refer_to(self, rows: Sequence[Row]) -> bool:
-        """Whether these runs can be at one: all of them have finished, and no mean is zero."""
+        """Whether these runs can be the reference, whose score is 1: all have finished, and no mean is zero."""
         means = [each.values(rows).mean() for each in self.measures] if rows else [math.nan]
         return len(self.parts) == 1 or all(0 < mean < math.inf for mean in means)
 
     def values(self, rows: Sequence[Row], reference: Sequence[Row]) -> Floats:
-        """Of several runs; infinitely bad if a completion time has a share and the run has none.
+        """The values in several runs; infinitely bad if the goal includes a completion time and a run has none.
 
-        That of several measures is a score: the weighted geometric mean of how many times better each measure is than
-        its mean over the reference's runs; the reference is at one. What it is relative to changes all scores by the
-        same factor, and so no order: to one of each unit if the reference has not finished.
+        Several measures give a score: the weighted geometric mean of their improvements over the means of the
+        reference's runs, whose score is 1. If the reference has not finished, the score is relative to one of each
+        unit. The choice of reference changes all scores by the same factor, so it does not change their order.
         """
         if len(self.parts) == 1:
             return self.parts[0][0].values(rows)
@@ -200,14 +200,14 @@ class Goal:
             label, _, definition = self.parts[0][0].label.partition(": ")
             how = column(self.parts[0][0].shown_as)
             return Column(label, definition, how.unit, how.shown_as, how.scale)
-        return Column("Score", f"weighted geometric mean of how many times better than the default, {self.name}")
+        return Column("Score", f"weighted geometric mean of the improvements over the default, {self.name}")
 
 
 def goal(text: str, experiment: Experiment) -> Goal:
     """The goal that a text such as ``query-p99`` or ``query-p99:2,goodput`` means.
 
     Raises:
-        ValueError: it means none, or it weighs what may be zero.
+        ValueError: the text is not a goal, or it gives a weight to a measure that can be zero.
 
     """
     parts = []
@@ -223,32 +223,32 @@ def goal(text: str, experiment: Experiment) -> Goal:
     if len(parts) > 1:
         for each, _ in parts:
             if column(each.shown_as).unit in _MAYBE_NONE and each.column != "jain":
-                raise ValueError(f"{each.name} may be zero, so it has no share in a weighted goal; --keep can bound it")
+                raise ValueError(f"{each.name} can be zero, so a weighted goal cannot include it; use --keep instead")
     return Goal(tuple(parts))
 
 
 @dataclass(frozen=True)
 class Keep:
-    """A bound on a measure: at least, if more of it is better, else at most."""
+    """A bound on a measure: a minimum if more is better, otherwise a maximum."""
 
     text: str
-    """As it was asked for."""
+    """As the user wrote it."""
     measure: Measure
     bound: float
     relative: bool
-    """Whether the bound is a share of a reference and not a value."""
+    """Whether the bound is a share of a reference instead of a value."""
 
     def limit(self, reference: float) -> float:
-        """The value that the bound is."""
+        """The bound as a value."""
         return self.bound * reference if self.relative else self.bound
 
     def margins(self, rows: Sequence[Row], reference: float) -> Floats:
-        """How far runs are on the good side of the bound."""
+        """Distances of runs from the bound, positive on the good side."""
         away = self.measure.values(rows) - self.limit(reference)
         return away if self.measure.more else -away
 
     def shown(self, reference: float) -> str:
-        """The bound as people read it."""
+        """The bound as text."""
         sign = "at least" if self.measure.more else "at most"
         return f"{self.measure.name} {sign} {format_value(self.measure.shown_as, self.limit(reference))}"
 
@@ -257,7 +257,7 @@ def keep(text: str, experiment: Experiment) -> Keep:
     """The bound that a text such as ``goodput=90%``, ``timeout-ratio=1%`` or ``query-p99=500us`` means.
 
     Raises:
-        ValueError: it means none.
+        ValueError: the text is not a bound.
 
     """
     name, equals, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""Searches the capacities of a scenario: of several cases side by side, with the runs that the searches ask for."""
+"""Finds the capacities of a scenario for several cases at once, by running what their searches request."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 
 KEEP = ("goodput=90%", "timeout-ratio=1%")
-"""Bounds if none are named."""
+"""Default bounds."""
 
 _KEYS = {"incast": "senders", "requests": "fan-in", "relay-tree": "senders"}
 """Kind of traffic -> its parameter that is the fan-in."""
 
 
 def fan_in_path(experiment: Experiment) -> str:
-    """The scenario value that is the fan-in, if there is one alone.
+    """The scenario value that is the fan-in, if there is exactly one.
 
     Raises:
-        NotFoundError: there is none or there are several; the option that names it is told.
+        NotFoundError: there is none, or several; the message names the option that selects it.
 
     """
     groups = experiment.resolved()["traffic"]
     found = [f"traffic.{group['name']}.{_KEYS[group['kind']]}" for group in groups if group["kind"] in _KEYS]
     if len(found) == 1:
         return found[0]
-    some = f"several fan-ins: {', '.join(found)}" if found else "no traffic of many senders to one receiver"
+    some = f"several fan-ins: {', '.join(found)}" if found else "no traffic from many senders to one receiver"
     raise NotFoundError(f"{experiment.path}: {some}; name the value to search with --over PATH=FIRST..LAST")
 
 
 def largest_valid(experiment: Experiment, path: str, first: int, last: int, case: dict[str, Scalar]) -> int:
-    """The largest fan-in up to ``last`` that the scenario can have: its network may have room for so many senders only.
+    """The largest fan-in up to ``last`` that is valid: the network may not have enough hosts for more.
 
     Raises:
-        ScenarioError: the scenario is not valid with the first one either.
+        ScenarioError: the scenario is not even valid with ``first``.
 
     """
 
@@ -75,24 +75,24 @@ def find(
     again: bool = False,
     advance: Advance = lambda _: None,
 ) -> list[Found]:
-    """Searches the largest fan-in of each case, all of them side by side; runs in the store are found again.
+    """Finds the largest fan-in of each case, all cases in parallel; runs in the store are reused.
 
     Args:
-        experiment: The scenario; its sweep is left aside.
+        experiment: The scenario; its sweep is ignored.
         cases: Scenario values of each case, such as its scheme.
-        keeps: What has to hold.
+        keeps: The bounds.
         over: The scenario value that is the fan-in.
         first: The smallest fan-in.
         last: The largest.
         seeds: At least three; the same for every fan-in and every case.
-        precision: The gap that is left between what keeps the bounds and what breaks them, as a share of the answer.
+        precision: The gap that may remain between keeping and breaking the bounds, relative to the answer.
         out: Results folder; ``None`` keeps everything in memory.
-        place: Where to run them, if not on threads.
-        again: Whether runs that are recorded as failed are tried again.
+        place: Where to run the simulations, if not on threads.
+        again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
 
     Raises:
-        ScenarioError: the scenario is not valid with a case.
+        ScenarioError: the scenario is not valid for a case.
         ResultsError: results cannot be written.
 
     """

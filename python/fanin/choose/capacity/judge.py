@@ -1,9 +1,9 @@
-"""What a fan-in comes to: whether it keeps its bounds, and how sure that is.
+"""Judges a fan-in: whether it keeps its bounds, and with what confidence.
 
-A bound is kept or broken if the 95 % interval of the seeds' mean (Student's t) lies on one side of it. Such an interval
-knows nothing of what no seed has shown: where all seeds agree it has no width. So what is said of a fan-in with
-confidence is said of the seeds: so many of them break a bound, which excludes any larger share than one that is exact,
-whatever the distribution and however many the bounds.
+A bound is kept or broken if the 95 % interval of the mean over seeds (Student's t) lies entirely on one side of it.
+Such an interval cannot account for events that no seed has shown: if all seeds agree, it has no width. The stated
+confidence is therefore about seeds. The number of seeds that break a bound gives an upper limit for the share of all
+seeds that do. This limit is exact for any distribution and any number of bounds.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Bound:
     keep: Keep
     reference: float
     values: Floats
-    """Of the measure, one for each seed."""
+    """The measure with each seed."""
     margins: Floats
-    """How far each is on the good side."""
+    """Distance of each from the bound, positive on the good side."""
 
     @property
     def broken(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which seeds break it by themselves."""
+        """Which seeds, taken alone, break it."""
         return ~(self.margins >= 0)
 
     @property
@@ -52,7 +52,7 @@ class Bound:
         return "keeps" if margin - half >= 0 else "open"
 
     def shown(self) -> str:
-        """What was measured, and the bound."""
+        """The measured value and the bound."""
         name = self.keep.measure.shown_as
         unit = format_value(name, 0.0).partition(" ")[2]
         mean, half = mean_interval(self.values)
@@ -68,22 +68,22 @@ class Bound:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a fan-in came to."""
+    """The verdict on a fan-in."""
 
     fan_in: int
     seeds: list[int]
-    """Those that were run."""
+    """The seeds that were run."""
     bounds: list[Bound]
 
     @property
     def breaking(self) -> list[int]:
-        """Those of them that break a bound by themselves."""
+        """The seeds that, taken alone, break a bound."""
         broken = np.any([bound.broken for bound in self.bounds], axis=0)
         return [seed for seed, each in zip(self.seeds, broken, strict=True) if each]
 
     @property
     def share_at_most(self) -> float:
-        """No larger share of all seeds breaks a bound, with 95 % confidence."""
+        """Upper limit of the share of all seeds that break a bound, with 95 % confidence."""
         return share_at_most(len(self.breaking), len(self.seeds), CONFIDENCE)
 
     @property
@@ -94,7 +94,7 @@ class Judged:
 
     @property
     def is_too_much(self) -> bool:
-        """Whether a bound is broken from above: of a time, losses or the like, which a larger fan-in does not mend."""
+        """Whether a maximum is exceeded, such as of times or losses, which a larger fan-in does not improve."""
         return any(bound.state == "breaks" and not bound.keep.measure.more for bound in self.bounds)
 
     @property
@@ -104,7 +104,7 @@ class Judged:
 
     @property
     def sure(self) -> dict[str, Any]:
-        """What is said of it with confidence, for JSON."""
+        """The statement of confidence, for JSON."""
         return {
             "confidence": CONFIDENCE,
             "seeds": len(self.seeds),
@@ -120,23 +120,23 @@ class Judged:
 
 
 def judge(fan_in: int, keeps: Sequence[Keep], rows: dict[int, list[Row]]) -> Judged:
-    """Holds the bounds against the runs of a fan-in; those of smaller ones tell what a share is of.
+    """Compares the runs of a fan-in with the bounds; smaller fan-ins supply the reference of relative bounds.
 
     Args:
-        fan_in: Which.
-        keeps: What has to hold.
+        fan_in: The fan-in.
+        keeps: The bounds.
         rows: Fan-in -> its runs.
 
     Raises:
-        FaninError: a run has no value of a measure.
+        FaninError: a run has no value for a measure.
 
     """
     bounds = []
     for keep in keeps:
         values = keep.measure.values(rows[fan_in])
         if np.isnan(values).any():
-            raise FaninError(f"{keep.measure.name}: a run with fan-in {fan_in} has no value of it")
-        # The best at any fan-in that is no larger: goodput rises before it collapses.
+            raise FaninError(f"{keep.measure.name}: a run with fan-in {fan_in} has no value for it")
+        # The best at any smaller or equal fan-in: goodput rises before it collapses.
         means = [float(keep.measure.values(of).mean()) for each, of in rows.items() if each <= fan_in]
         reference = max(means) if keep.measure.more else min(means)
         with np.errstate(invalid="ignore"):

@@ -1,9 +1,9 @@
 """The largest fan-in that keeps some bounds: a search, not a grid.
 
-Fan-ins go up a ladder until the bounds break, and one rung further; then the gap between the last that keeps them and
-the first that does not is halved until it is narrow. All that takes a glance at each, at two seeds, or at half of them
-if the two disagree. What the answer is made of then gets all seeds, and where they do not bear it out, the search goes
-on from what they say.
+The search goes up a ladder of fan-ins until the bounds break, and one rung further. Then it halves the gap between the
+last fan-in that keeps them and the first that does not, until the gap is narrow. During this phase each fan-in is
+run with two seeds, or with half of all seeds if the two disagree. The fan-ins on which the answer rests are then run
+with all seeds. If these contradict the earlier result, the search continues from there.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from fanin.results.dataset import Row
 from fanin.scenario.format.values import Scalar
 
 SEEDS = list(range(1, 11))
-"""If none of ten breaks a bound, a larger share than one in four of all seeds that does is excluded."""
+"""If none of ten breaks a bound, at most 26 % of all seeds do, with 95 % confidence."""
 
 _GLANCE = 2
-"""Seeds that are enough to go on searching, where they agree."""
+"""Seeds that are enough to continue the search if they agree."""
 
 _MANY = 60
-"""Runs that are more than enough for the way to the answer, which then gets all seeds."""
+"""Runs that are more than enough to find the answer, which is then run with all seeds."""
 
 _HOPELESS = 3
-"""Rungs, the first ones, with too much of something, after which it is not looked for at larger fan-ins."""
+"""If so many rungs from the start exceed a maximum, larger fan-ins are not tried."""
 
 _QUICK = 32
-"""Up to here a step of the ladder is four times the last, then twice: a run far into collapse takes long."""
+"""Up to here each rung is four times the last, then twice: a run far into collapse takes long."""
 
 
 @dataclass
 class Search:
-    """The search of one case: what was tried, and from that what to try next and what the answer is."""
+    """The search for one case: what was tried, what to try next, and the answer."""
 
     case: dict[str, Scalar]
-    """Scenario values that tell it from other cases."""
+    """Scenario values that distinguish it from other cases."""
     keeps: list[Keep]
     first: int
     last: int
@@ -49,27 +49,27 @@ class Search:
     precision: float
     rows: dict[int, list[Row]] = field(default_factory=dict)
     spots: int = 0
-    """Fan-ins that were tried to see whether all between two that keep the bounds keep them too."""
+    """Number of fan-ins that were tried to check whether the bounds also hold between two fan-ins that keep them."""
     careful: bool = False
-    """Whether a few seeds have turned out not to tell what all do."""
+    """Whether a few seeds have turned out to be misleading."""
     doubted: set[int] = field(default_factory=set)
-    """Fan-ins that got more seeds though the first ones said that they break the bounds."""
+    """Fan-ins that were run with more seeds although the first seeds broke the bounds."""
     error: str | None = None
 
     @cached_property
     def ladder(self) -> list[int]:
-        """The fan-ins that are tried first, from below."""
+        """The fan-ins that are tried first, in ascending order."""
         rungs = [self.first]
         while (rung := rungs[-1] * (4 if rungs[-1] < _QUICK else 2)) < self.last:
             rungs.append(rung)
         return list(dict.fromkeys([*rungs, self.last]))
 
     def judged(self) -> list[Judged]:
-        """Everything that was tried, in order of the fan-in."""
+        """All fan-ins that were tried, in ascending order."""
         return [judge(fan_in, self.keeps, self.rows) for fan_in in sorted(self.rows)]
 
     def next(self) -> tuple[int, list[int]] | None:
-        """The fan-in and the seeds to run next; nothing if the answer is found."""
+        """The fan-in and the seeds to run next; ``None`` if the answer is found."""
         judged = self.judged()
         self._learn(judged)
         unsure = [each for each in judged if each.state == "open" and len(each.seeds) < self._half]
@@ -91,7 +91,7 @@ class Search:
         return None
 
     def _closer(self, each: Judged) -> tuple[int, list[int]]:
-        """More seeds of a fan-in: half of all, then the rest."""
+        """More seeds for a fan-in: up to half of all, then the rest."""
         if each.state == "breaks":
             self.doubted.add(each.fan_in)
         rest = [seed for seed in self.seeds if seed not in each.seeds]
@@ -99,27 +99,27 @@ class Search:
         return each.fan_in, rest[:missing] if missing > 0 else rest
 
     def _learn(self, judged: list[Judged]) -> None:
-        """Takes all seeds everywhere, once a fan-in that fewer took to break the bounds has kept them after all."""
+        """Uses all seeds from now on if a fan-in that seemed to break the bounds turned out to keep them."""
         state = {each.fan_in: each.state for each in judged if self._is_settled(each)}
         self.careful = self.careful or any(state.get(fan_in) == "keeps" for fan_in in self.doubted)
 
     def _suspects(self, judged: list[Judged]) -> list[int]:
-        """The seeds, those before others that break a bound at smaller fan-ins: what they keep the others do."""
+        """All seeds; first those that broke a bound at the smallest fan-ins, as the others are likely to do better."""
         first = {seed: each.fan_in for each in reversed(judged) for seed in each.breaking}
         return sorted(self.seeds, key=lambda seed: first.get(seed, math.inf))
 
     @property
     def _half(self) -> int:
-        """So many seeds are enough to say that a bound is broken."""
+        """The number of seeds that is enough to conclude that a bound is broken."""
         return max(FEWEST, -(-len(self.seeds) // 2))
 
     def _is_settled(self, each: Judged) -> bool:
-        """Whether nothing more is to be learnt of a fan-in: that it keeps the bounds takes all seeds."""
+        """Whether a fan-in needs no more seeds: only all seeds can show that it keeps the bounds."""
         count = len(each.seeds)
         return count == len(self.seeds) or (each.state == "breaks" and count >= self._half)
 
     def _telling(self, judged: list[Judged]) -> list[Judged]:
-        """What the answer and its remarks are made of."""
+        """The fan-ins on which the answer and its remarks rest."""
         kept, after = self._edge(judged)
         if kept is None:
             return [judged[0], *(each for each in judged[1:] if each.state == "open")]
@@ -129,11 +129,11 @@ class Search:
 
     @staticmethod
     def _again(judged: list[Judged], after: Judged) -> list[Judged]:
-        """Fan-ins that keep the bounds again."""
+        """Larger fan-ins that keep the bounds again."""
         return [each for each in judged if each.fan_in > after.fan_in and each.state == "keeps"]
 
     def _climb(self, judged: list[Judged]) -> int | None:
-        """The next rung of the ladder, until one breaks that comes after one that keeps, and one more."""
+        """The next rung of the ladder: one beyond the first that breaks the bounds after one that keeps them."""
         known = {each.fan_in: each.state == "keeps" for each in judged}
         seen = [known[rung] for rung in self.ladder if rung in known]
         if self._is_hopeless(judged):
@@ -143,7 +143,7 @@ class Search:
 
     @staticmethod
     def _is_hopeless(judged: list[Judged]) -> bool:
-        """Whether nothing keeps the bounds because of what grows with the fan-in, such as times and losses."""
+        """Whether every fan-in exceeds a maximum of something that grows with the fan-in, such as times and losses."""
         return len(judged) >= _HOPELESS and all(each.is_too_much for each in judged)
 
     def _halve(self, judged: list[Judged]) -> int | None:
@@ -156,11 +156,11 @@ class Search:
         return after.fan_in - kept.fan_in <= max(1, int(self.precision * kept.fan_in))
 
     def _is_long(self, judged: list[Judged]) -> bool:
-        """Whether it has taken so many runs that the seeds must disagree more than neighbouring fan-ins do."""
+        """Whether it has taken so many runs that seeds must differ more than neighbouring fan-ins do."""
         return sum(len(each.seeds) for each in judged) > _MANY + 7 * len(self.seeds)
 
     def _look_between(self, judged: list[Judged]) -> int | None:
-        """The middle of the widest gap between fan-ins that keep the bounds, once: there may be a hole."""
+        """Once: the middle of the widest gap between fan-ins that keep the bounds, which may not hold there."""
         kept, _ = self._edge(judged)
         if kept is None or self.spots:
             return None
@@ -171,7 +171,7 @@ class Search:
 
     @staticmethod
     def _edge(judged: list[Judged]) -> tuple[Judged | None, Judged | None]:
-        """The last of the first fan-ins in a row that keep the bounds, and the next that was tried."""
+        """The end of the first unbroken series of fan-ins that keep the bounds, and the next fan-in that was tried."""
         kept = None
         for each in judged:
             if each.state == "keeps":
@@ -185,27 +185,27 @@ class Search:
         judged = self.judged()
         kept, after = self._edge(judged)
         if self.error is not None:
-            so_far = [] if kept is None else [f"up to then {kept.fan_in} keeps the bounds"]
+            so_far = [] if kept is None else [f"before the failure, the bounds held at {kept.fan_in}"]
             return Found(self.case, None, None, so_far, judged, self.error)
         if kept is None:
             return Found(self.case, None, judged[0], self._remarks(judged, None, None), judged)
         return Found(self.case, kept, after, self._remarks(judged, kept, after), judged)
 
     def _remarks(self, judged: list[Judged], kept: Judged | None, after: Judged | None) -> list[str]:
-        """What the answer alone does not tell."""
+        """Warnings that belong to the answer."""
         remarks = []
         below = [] if kept is None else [each for each in judged if each.fan_in < kept.fan_in]
         if holes := [each.fan_in for each in below if each.state != "keeps" and self._is_settled(each)]:
-            remarks.append(f"not monotone: with {_listed(holes)} the bounds are not kept either")
+            remarks.append(f"not monotone: the bounds do not hold at {_listed(holes)} either")
         above = [] if after is None else self._again(judged, after)
         if again := [each.fan_in for each in above if self._is_settled(each)]:
-            remarks.append(f"not monotone: the bounds are kept again with {_listed(again)}")
+            remarks.append(f"not monotone: the bounds hold again at {_listed(again)}")
         if kept and after and not self._is_narrow(kept, after):
-            remarks.append(f"the seeds disagree too much to tell fan-ins from {kept.fan_in} to {after.fan_in} apart")
+            remarks.append(f"seeds differ too much to distinguish fan-ins from {kept.fan_in} to {after.fan_in}")
         if kept is None and self._is_hopeless(judged) and judged[-1].fan_in < self.last:
             remarks.append(f"fan-ins above {judged[-1].fan_in} were not tried")
         if edge := [each.fan_in for each in judged if each.state == "open" and self._is_settled(each)]:
-            remarks.append(f"{len(self.seeds)} seeds leave {_listed(edge)} open, which counts as not kept")
+            remarks.append(f"{len(self.seeds)} seeds cannot decide about {_listed(edge)}, which counts as broken")
         return remarks
 
 
@@ -221,7 +221,7 @@ class Found:
     kept: Judged | None
     """The largest fan-in that keeps the bounds; ``None`` if none does."""
     after: Judged | None
-    """The next fan-in that was tried; ``None`` if the largest that may be tried keeps them."""
+    """The next fan-in that was tried; ``None`` if the largest allowed fan-in keeps the bounds."""
     remarks: list[str]
     tried: list[Judged]
     error: str | None = None
@@ -238,17 +238,17 @@ class Found:
 
     @property
     def why(self) -> str:
-        """What does not hold there."""
+        """The bounds that do not hold there."""
         return "" if self.after is None else self.after.why
 
     @property
     def runs(self) -> int:
-        """Runs that it took."""
+        """Number of runs that the search took."""
         return sum(len(each.seeds) for each in self.tried)
 
     @property
     def monotone(self) -> bool:
-        """Whether the bounds, once broken, stayed so at every larger fan-in that was tried."""
+        """Whether the bounds, once broken, remained broken at every larger fan-in that was tried."""
         return not any(remark.startswith("not monotone") for remark in self.remarks)
 
     def as_dict(self) -> dict[str, Any]:

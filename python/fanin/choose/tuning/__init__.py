@@ -1,1 +1,1 @@
-"""The best values of a scenario's parameters for one goal or several: what may vary, the study, the answer."""
+"""Finds the best values of a scenario's parameters for one goal or several: search space, study, answer."""

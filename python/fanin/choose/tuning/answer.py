@@ -1,4 +1,4 @@
-"""What a study comes to: its trials, those that nothing beats, and these again with fresh seeds."""
+"""The result of a study: its trials, the best of them, and their results with fresh seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fanin.later import np
 
 @dataclass(frozen=True)
 class Trial:
-    """Values that were tried, and what came of them with the seeds of the search."""
+    """Values that were tried, and their results with the seeds of the search."""
 
     values: Values
     goals: list[float]
@@ -25,23 +25,23 @@ class Trial:
 
 @dataclass(frozen=True)
 class Checked:
-    """The default, or values that the search found best, with fresh seeds."""
+    """The default, or the best values of the search, with fresh seeds."""
 
     values: Values | None
-    """``None`` is the scenario as it is."""
+    """``None`` is the scenario's own values."""
     goals: list[tuple[float, float]]
     """Mean of each goal, and half of its 95 % interval."""
     differences: list[Estimate | None]
-    """How each goal differs from the default's, seed by seed."""
+    """Paired difference of each goal from the default."""
     keeps: list[tuple[float, float]]
     """The measure of each bound."""
     broken: list[str]
     """The bounds that the means do not keep."""
     unscored: list[str]
-    """Weighted goals that are relative to one of each unit, as the default has no mean of every measure."""
+    """Weighted goals that are relative to one of each unit, because the default has no mean for some measure."""
 
     def verdict(self, place: int, goal: Goal) -> str:
-        """What the difference of a goal to the default's comes to."""
+        """How a goal compares with the default's."""
         found = self.differences[place]
         if found is None:
             return "unfinished" if math.isinf(self.goals[place][0]) else "finishes"
@@ -54,18 +54,18 @@ class Checked:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a search came to."""
+    """The result of a search."""
 
     trials: list[Trial]
     failed: list[str]
     """Errors of trials that failed."""
     default: Checked
     best: list[Checked]
-    """The best for one goal, those of the Pareto front for several; none if no trial keeps the bounds."""
+    """The best for one goal, the Pareto front for several; empty if no trial keeps the bounds."""
 
 
 def front(trials: Sequence[Trial], goals: Sequence[Goal]) -> list[Trial]:
-    """Of the trials that keep the bounds those that no other beats: the best for one goal, else the Pareto front."""
+    """Among the trials that keep the bounds, the best for one goal, or the Pareto front for several."""
     signs = np.array([-1.0 if goal.more else 1.0 for goal in goals])
     kept = {tuple(each.goals): each for each in reversed(trials) if each.kept and np.isfinite(each.goals).all()}
     costs = {key: signs * np.array(key) for key in kept}
@@ -78,13 +78,13 @@ def front(trials: Sequence[Trial], goals: Sequence[Goal]) -> list[Trial]:
 
 
 def some(trials: list[Trial], most: int = 8) -> list[Trial]:
-    """At most so many, evenly over the front."""
+    """At most ``most`` trials, spread evenly over the front."""
     places = np.linspace(0, len(trials) - 1, min(len(trials), most)).round().astype(int)
     return [trials[place] for place in places]
 
 
 def snippet(values: Values) -> str:
-    """The values as a scenario file has them; those of groups, which go by their names, as options."""
+    """The values as a scenario fragment; values of named groups are written as options."""
     sections: dict[str, list[str]] = {}
     options = []
     for path, value in values.items():

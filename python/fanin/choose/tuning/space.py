@@ -1,4 +1,4 @@
-"""What a study varies: ranges and lists of scenario values, as Optuna draws from them and as a file writes them."""
+"""The search space of a study: ranges and lists of scenario values, converted to and from Optuna's numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fanin.scenario import catalogue
 from fanin.scenario.format.values import COUNTED, Range, Scalar, parse_range, parse_values
 
 _WIDE = 8
-"""A range of which the last is so many times the first is searched by ratios."""
+"""A range whose last value is so many times its first is searched on a logarithmic scale."""
 
 Values = dict[str, Scalar]
 
@@ -27,7 +27,7 @@ class Param:
     whole: bool = False
 
     def distribution(self, optuna: ModuleType) -> object:
-        """What Optuna draws from: numbers, or the places of a list's values."""
+        """The distribution for Optuna: numbers, or indices into a list of values."""
         if self.span is None:
             return optuna.distributions.IntDistribution(0, len(self.choices) - 1)
         first, last = self.span.first, self.span.last
@@ -37,7 +37,7 @@ class Param:
         return optuna.distributions.FloatDistribution(float(first), float(last), log=log)
 
     def value(self, drawn: float) -> Scalar:
-        """A drawn number as the scenario file would write it, to three digits."""
+        """A drawn number as it is written in a scenario file, to three digits."""
         if self.span is None:
             return self.choices[int(drawn)]
         if self.whole:
@@ -46,7 +46,7 @@ class Param:
         return self.span.shown(min(max(rounded, float(self.span.first)), float(self.span.last)))
 
     def drawn(self, value: str) -> float | None:
-        """The number that a value of the scenario would be; ``None`` if it is none of the range or list."""
+        """The number for a value of the scenario; ``None`` if it is not in the range or list."""
         if self.span is None:
             shown = [str(each) for each in self.choices]
             return shown.index(value) if value in shown else None
@@ -57,7 +57,7 @@ class Param:
 
     @property
     def every(self) -> list[float] | None:
-        """All numbers that may be drawn, if they can be counted."""
+        """All numbers that can be drawn, if they are finitely many."""
         if self.span is None:
             return [float(place) for place in range(len(self.choices))]
         return [float(each) for each in range(int(self.span.first), int(self.span.last) + 1)] if self.whole else None
@@ -67,8 +67,8 @@ def param(text: str, experiment: Experiment) -> Param:
     """The parameter that a text such as ``scheme.dctcp.mark-threshold=5pkt..80pkt`` means.
 
     Raises:
-        ValueError: it means none.
-        ScenarioError: the scenario has no such value; the nearest is named.
+        ValueError: the text is not a parameter.
+        ScenarioError: the scenario has no such value; the message names the closest.
 
     """
     path, equals, values = text.partition("=")
@@ -79,10 +79,10 @@ def param(text: str, experiment: Experiment) -> Param:
     if span is None or span.step is not None:
         choices = parse_values(values)
         if len(choices) < 2:
-            raise ValueError(f"{path} has one value only; --set sets it")
+            raise ValueError(f"{path} has only one value; use --set to set it")
         found = Param(path, None, tuple(choices))
     elif span.first >= span.last:
-        raise ValueError(f"{path}: {span} is an empty range: it goes upwards")
+        raise ValueError(f"{path}: {span} is an empty range: the first value must be below the last")
     else:
         counted = span.unit in COUNTED or (not span.unit and _is_whole(path, experiment))
         found = Param(path, span, whole=span.is_whole and counted)
@@ -103,7 +103,7 @@ def _is_whole(path: str, experiment: Experiment) -> bool:
 
 
 def unused(params: Sequence[Param], experiment: Experiment) -> str | None:
-    """The scheme whose parameters are to be tuned, if nothing in the scenario uses it."""
+    """The scheme whose parameters would be tuned although nothing in the scenario uses it."""
     resolved = experiment.resolved()
     used = {resolved["transport"]["scheme"], *(group["scheme"] for group in resolved["traffic"])}
     tuned = [each.path.split(".")[1] for each in params if each.path.startswith("scheme.")]

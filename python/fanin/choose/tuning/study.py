@@ -1,8 +1,9 @@
-"""The search of the best values, by Optuna's tree-structured Parzen estimator.
+"""The search for the best values, by Optuna's tree-structured Parzen estimator.
 
-A study is one SQLite file, so that it continues where it was interrupted. Trials are told in batches of a fixed size,
-and the sampler is seeded by how many there are: an interrupted study goes the way of an undisturbed one, on any number
-of cores. What came out best had luck too, so that it runs again, beside the default, on seeds that no trial has seen.
+A study is one SQLite file, so it continues where it was interrupted. Trials are reported in batches of a fixed size,
+and the sampler is seeded by their number, so an interrupted study takes the same course as an undisturbed one, on any
+number of cores. The best of many trials is partly a matter of luck. It therefore runs again, alongside the default,
+with seeds that no trial has used.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from fanin.results.files import writing
 from fanin.run.laboratory import Laboratory, Outcome
 
 BATCH = 4
-"""Trials that run side by side, whatever the cores."""
+"""Trials that run in parallel, whatever the number of cores."""
 
 _FAR = 1e9
-"""A bound that is broken beyond measure."""
+"""Stands for an unlimited violation of a bound."""
 
 STUDY = "study.db"
 
@@ -49,7 +50,7 @@ class Study:
         seeds: Sequence[int],
         folder: Path,
     ) -> None:
-        """Opens the study, or begins it.
+        """Opens the study, or creates it.
 
         Raises:
             NotFoundError: Optuna is not installed.
@@ -61,7 +62,7 @@ class Study:
             self._optuna: Any = importlib.import_module("optuna")
         except ImportError:
             raise NotFoundError(
-                "tuning needs Optuna: pip install 'fanin[tune]', with the pip of the environment that fanin is in"
+                "tuning needs Optuna: pip install 'fanin[tune]' in the environment in which fanin is installed"
             ) from None
         self._optuna.logging.set_verbosity(self._optuna.logging.ERROR)
         self._laboratory, self._params = laboratory, params
@@ -72,7 +73,7 @@ class Study:
         with self._quiet():
             self._study = self._optuna.create_study(
                 storage=self._optuna.storages.RDBStorage(f"sqlite:///{self._path}"),
-                # The trials of one engine tell nothing of another.
+                # Trials of one engine are not valid for another.
                 study_name=f"engine {_engine.version()}",
                 directions=["maximize" if goal.more else "minimize" for goal in goals],
                 load_if_exists=True,
@@ -81,22 +82,22 @@ class Study:
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:
-        """Optuna warns of what is new in it."""
+        """Suppresses Optuna's warnings about experimental features."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", self._optuna.exceptions.ExperimentalWarning)
             yield
 
     def run(self, trials: int) -> list[Trial]:
-        """Goes on until there are so many trials, or none that are new.
+        """Continues until there are so many trials, or no new ones are possible.
 
         Raises:
-            RunError: the scenario fails as it is.
+            RunError: the scenario fails with its own values.
 
         """
         self._base = self._default_rows(self._seeds)
         for goal in self._goals:
             if math.isnan(float(goal.values(self._base, self._base).mean())):
-                raise RunError(f"the scenario as it is has no {goal.name}: choose another --goal")
+                raise RunError(f"with its own values, the scenario has no {goal.name}: choose another --goal")
         with self._quiet():
             trials = self._begin(trials)
             while (done := len(self._finished())) < trials:
@@ -106,10 +107,10 @@ class Study:
 
     def _default_rows(self, seeds: Sequence[int]) -> list[Row]:
         (found,) = self._laboratory.cases([({}, seeds)])
-        return _ended(found, "the scenario as it is")
+        return _ended(found, "the scenario with its own values")
 
     def _begin(self, trials: int) -> int:
-        """Cleans up after a killed search, or puts the first trials in line; returns how many there can be."""
+        """Cleans up after a killed search, or queues the first trials; returns how many trials there can be."""
         state = self._optuna.trial.TrialState
         killed = self._study.get_trials(states=(state.RUNNING,))
         for trial in killed:
@@ -119,15 +120,15 @@ class Study:
         if "in line" not in self._study.user_attrs:
             line: list[dict[str, float]] = []
             if size <= trials:
-                # A few values: all of them, and nothing is left to chance.
+                # So few combinations that all of them are tried.
                 line = [self._drawn(drawn) for drawn in itertools.product(*(each or [] for each in counts))]
             elif (first := self._default_drawn()) is not None:
                 line = [first]
-            # A search that was killed in here has put the first ones in line already.
+            # A search that was killed at this point has already queued the first ones.
             for drawn in line[len(self._study.get_trials(deepcopy=False)) :]:
                 self._study.enqueue_trial(drawn)
             self._study.set_user_attr("in line", True)
-        # What was under way is tried again, the same values in the same order.
+        # Interrupted trials are repeated: the same values in the same order.
         for trial in killed:
             self._study.enqueue_trial(trial.system_attrs.get("fixed_params", trial.params))
         return min(trials, size)
@@ -138,29 +139,29 @@ class Study:
         return {each.path: int(number) if is_whole else number for each, number, is_whole in pairs}
 
     def _default_drawn(self) -> dict[str, float] | None:
-        """The scenario's own values, if they are in the ranges."""
+        """The scenario's own values, if they lie within the ranges."""
         numbers = [each.drawn(value) for each, value in zip(self._params, self.defaults().values(), strict=True)]
         known = [number for number in numbers if number is not None]
         return self._drawn(known) if len(known) == len(numbers) else None
 
     def defaults(self) -> dict[str, str]:
-        """The values that the parameters have in the scenario as it is."""
+        """The scenario's own values of the parameters."""
         table = {row["path"]: str(row["value"]) for row in self._laboratory.experiment.resolved_table()}
         return {each.path: table.get(each.path, "") for each in self._params}
 
     def _finished(self) -> list[Any]:
-        """Trials that are complete or failed by themselves, not because the search was killed."""
+        """Trials that completed or failed; those that were interrupted by a kill do not count."""
         state = self._optuna.trial.TrialState
         every = self._study.get_trials(deepcopy=False, states=(state.COMPLETE, state.FAIL))
         return [each for each in every if each.state == state.COMPLETE or "error" in each.user_attrs]
 
     def _batch(self, count: int) -> None:
-        """Some trials side by side."""
+        """Runs some trials in parallel."""
         distributions = {each.path: each.distribution(self._optuna) for each in self._params}
         asked = [self._study.ask(distributions) for _ in range(count)]
         found = self._laboratory.cases([(self._values(trial.params), self._seeds) for trial in asked])
         if broken_off := [each for outcome in found for each in outcome.failures if isinstance(each, BrokenOff)]:
-            # Nothing is told of these trials, so that the same command tries them again.
+            # These trials are not reported to Optuna, so the same command retries them.
             raise PlaceError(broken_off[0].error)
         for trial, outcome in zip(asked, found, strict=True):
             errors = [f"seed {each.seed}: {each.error}" for each in outcome.failures]
@@ -176,7 +177,7 @@ class Study:
             self._study.tell(trial, values)
 
     def _violations(self, rows: list[Row]) -> list[float]:
-        """How far each bound is broken, as a share of it; below zero if it is kept."""
+        """By how much each bound is broken, relative to the bound; below zero if it is kept."""
         found = []
         for keep, reference in zip(self._keeps, self.references(self._base), strict=True):
             margin = float(keep.margins(rows, reference).mean())
@@ -185,14 +186,14 @@ class Study:
         return found
 
     def references(self, base: list[Row]) -> list[float]:
-        """What shares in the bounds are of: the default's means."""
+        """The references of relative bounds: the default's means."""
         return [float(keep.measure.values(base).mean()) for keep in self._keeps]
 
     def _values(self, drawn: dict[str, float]) -> Values:
         return {each.path: each.value(drawn[each.path]) for each in self._params}
 
     def trials(self) -> list[Trial]:
-        """What was tried."""
+        """The trials that completed."""
         return [
             Trial(self._values(each.params), list(each.values), all(by <= 0 for by in each.constraints.values()))
             for each in self._finished()
@@ -200,11 +201,11 @@ class Study:
         ]
 
     def errors(self) -> list[str]:
-        """What trials failed of."""
+        """The errors of failed trials."""
         return [str(each.user_attrs["error"]) for each in self._finished() if "error" in each.user_attrs]
 
     def check(self, chosen: Sequence[Trial], seeds: Sequence[int]) -> tuple[Checked, list[Checked]]:
-        """The default and these trials with other seeds than those of the search.
+        """Runs the default and these trials with other seeds than those of the search.
 
         Raises:
             RunError: a run fails.
@@ -236,7 +237,7 @@ class Study:
 
 
 def _ended(outcome: Outcome, what: str) -> list[Row]:
-    """The rows of runs that all have to end."""
+    """The rows of runs, all of which must succeed."""
     for failure in outcome.failures:
         raise RunError(f"{what}, seed {failure.seed}: {failure.error}")
     return outcome.rows
@@ -253,24 +254,24 @@ def tune(
     seeds: Sequence[int] = (1, 2, 3),
     fresh: int = 10,
 ) -> tuple[Tuned, dict[str, str]]:
-    """Searches the best values, and checks them with seeds that the search has not seen.
+    """Finds the best values, and checks them with seeds that the search has not used.
 
     Args:
-        laboratory: Where runs are made; its scenario is the default that values are compared with.
-        params: What to vary.
-        goals: What for; several make a Pareto front.
-        keeps: What has to hold.
-        folder: Where the study is kept.
-        trials: Trials of the whole study; what it has already counts.
-        seeds: Of every trial.
+        laboratory: Runs the simulations; its scenario is the default with which values are compared.
+        params: The parameters to vary.
+        goals: The goals; several give a Pareto front.
+        keeps: The bounds.
+        folder: The study's folder.
+        trials: Trials of the whole study, including those of earlier commands.
+        seeds: Seeds of every trial.
         fresh: Number of seeds of the check.
 
     Returns:
-        What came of it, and the values that the scenario has as it is.
+        The result, and the scenario's own values.
 
     Raises:
         NotFoundError: Optuna is not installed.
-        RunError: the default, or the best, fails.
+        RunError: the default or the best values fail.
         ResultsError: results cannot be written.
 
     """
