@@ -3,6 +3,7 @@
 //! Nothing is decided here. Text goes to the engine's parser, a run goes to the engine with the interpreter
 //! released, and each result table is handed over as Arrow or written as Parquet.
 
+mod measures;
 mod spill;
 mod stress;
 mod tables;
@@ -54,7 +55,7 @@ fn schema() -> String {
     json_schema().to_string()
 }
 
-/// Everything that a scenario can name, with its parameters, as JSON.
+/// Everything that a scenario can name, with its parameters, and everything that a run measures, as JSON.
 #[pyfunction]
 fn registry() -> String {
     let schemes = schemes::REGISTRY.iter().map(scheme);
@@ -69,6 +70,8 @@ fn registry() -> String {
         "traffic": traffic.collect::<Vec<_>>(),
         "faults": faults.collect::<Vec<_>>(),
         "workloads": workloads(),
+        "totals": measures::totals(),
+        "tables": measures::tables(),
         "sections": {
             "network": parameters(&[sections::TOPOLOGY, sections::NETWORK]),
             "queue": parameters(&[sections::QUEUE]),
@@ -215,7 +218,7 @@ fn run(
     match (raised, outcome) {
         (Some(error), _) => Err(error),
         (None, Ok(mut outcome)) => {
-            outcome.summary.insert("wall_s".to_string(), json!(started.elapsed().as_secs_f64()));
+            outcome.summary.insert(measures::WALL.name.to_string(), json!(started.elapsed().as_secs_f64()));
             Ok(RunOutput { outcome })
         }
         (None, Err(Failure::Scenario(error))) => Err(scenario_error(py, &error)),

@@ -3,6 +3,7 @@
 use crate::measure::rows::{Row, Rows};
 use crate::measure::table::{Column, Data, Table, digest_head, digest_name};
 use crate::measure::timeouts::TimeoutCause;
+use crate::measure::total::Heading;
 use crate::units::Time;
 use crate::work::transfer::Group;
 use sha2::Sha256;
@@ -23,25 +24,30 @@ enum Read {
     Cause(TimeoutCause),
 }
 
-/// A column: name, unit, definition and values.
+/// A column: name, unit, definition, values and heading.
 #[derive(Clone, Copy)]
-struct FlowColumn(&'static str, &'static str, &'static str, Read);
+struct FlowColumn(&'static str, &'static str, &'static str, Read, Heading);
+
+/// A column without a heading of its own.
+const fn plain(name: &'static str, unit: &'static str, description: &'static str, read: Read) -> FlowColumn {
+    FlowColumn(name, unit, description, read, Heading::NONE)
+}
 
 /// What each transfer is.
 const IDENTITY: &[FlowColumn] = &[
-    FlowColumn("flow", "", "Number of the transfer, in the order of planning.", Read::Number),
-    FlowColumn("group", "", "Traffic group.", Read::Group),
-    FlowColumn("class", "", "Its class, if a list of flows gives it one, else the traffic group.", Read::Class),
-    FlowColumn("src", "", "Sending host.", Read::Count(|row| row.from.index() as u64)),
-    FlowColumn("dst", "", "Receiving host.", Read::Count(|row| row.to.index() as u64)),
-    FlowColumn(
+    plain("flow", "", "Number of the transfer, in the order of planning.", Read::Number),
+    plain("group", "", "Traffic group.", Read::Group),
+    plain("class", "", "Its class, if a list of flows gives it one, else the traffic group.", Read::Class),
+    plain("src", "", "Sending host.", Read::Count(|row| row.from.index() as u64)),
+    plain("dst", "", "Receiving host.", Read::Count(|row| row.to.index() as u64)),
+    plain(
         "connection",
         "",
         "Flow handle of its connection, once it has begun.",
         Read::MayCount(|row| row.flow.map(|flow| flow.index() as u64)),
     ),
-    FlowColumn("query", "", "Query that it belongs to, if any.", Read::MayCount(|row| row.query.map(u64::from))),
-    FlowColumn("bytes", "B", "Size; none for endless data.", Read::MayCount(|row| row.bytes)),
+    plain("query", "", "Query that it belongs to, if any.", Read::MayCount(|row| row.query.map(u64::from))),
+    FlowColumn("bytes", "B", "Size; none for endless data.", Read::MayCount(|row| row.bytes), Heading::new("Size")),
 ];
 
 /// When it came, and how fast.
@@ -51,33 +57,43 @@ const TIMING: &[FlowColumn] = &[
         "B",
         "Payload that arrived in order by the end of the run.",
         Read::Count(|row| row.delivered),
+        Heading::new("Payload delivered in order").more(),
     ),
-    FlowColumn("start_s", "s", "When its SYN, request or first byte left.", Read::Real(|row| row.start.secs())),
+    FlowColumn(
+        "start_s",
+        "s",
+        "When its SYN, request or first byte left.",
+        Read::Real(|row| row.start.secs()),
+        Heading::new("Start of the flow").shown_in("s"),
+    ),
     FlowColumn(
         "completion_s",
         "s",
         "When its last byte arrived in order.",
         Read::MayReal(|row| row.completion.map(Time::secs)),
+        Heading::new("Completion of the flow").shown_in("s").less(),
     ),
     FlowColumn(
         "deadline_s",
         "s",
         "When its last byte should have arrived; none if it is in no hurry.",
         Read::MayReal(|row| row.deadline.map(Time::secs)),
+        Heading::new("Deadline of the flow").shown_in("s"),
     ),
     FlowColumn(
         "fct_s",
         "s",
         "Flow completion time: completion minus start; none for endless data, even if it was stopped.",
         Read::MayReal(Row::fct),
+        Heading::new("Flow completion time").less(),
     ),
-    FlowColumn(
+    plain(
         "ideal_s",
         "s",
         "Completion time alone in the network and with an unlimited window.",
         Read::MayReal(|row| row.ideal.map(Time::secs)),
     ),
-    FlowColumn(
+    plain(
         "ideal_hpcc_s",
         "s",
         "Base round trip plus wire bytes over the path's lowest rate: what HPCC divides by.",
@@ -88,25 +104,27 @@ const TIMING: &[FlowColumn] = &[
         "1",
         "fct_s over ideal_s.",
         Read::MayReal(|row| Some(row.fct()? / row.ideal.map(Time::secs)?)),
+        Heading::new("Slowdown").told_by("completion time over the best possible one").less(),
     ),
     FlowColumn(
         "goodput_bps",
         "bit/s",
         "Payload over completion time; of a transfer without one, over its part of the window of goodput.",
         Read::MayReal(|row| Some(row.rate? * 8.0)),
+        Heading::new("Goodput of the flow").told_by("payload over completion time").more(),
     ),
 ];
 
 /// What was lost and marked, but for the causes of timeouts.
 const TROUBLE: [&[FlowColumn]; 2] = [
     &[
-        FlowColumn(
+        plain(
             "retransmissions",
             "1",
             "Segments and SYNs sent again, those of its request included.",
             Read::Count(|row| row.counters.retransmissions),
         ),
-        FlowColumn(
+        plain(
             "timeouts",
             "1",
             "Expired retransmission timers, those of SYNs and of its request included.",
@@ -114,21 +132,15 @@ const TROUBLE: [&[FlowColumn]; 2] = [
         ),
     ],
     &[
-        FlowColumn(
-            "loss_probes",
-            "1",
-            "Tail loss probes sent (RFC 8985).",
-            Read::Count(|row| row.counters.loss_probes),
-        ),
-        FlowColumn("marks", "1", "Its segments that were marked.", Read::Count(|row| row.counters.marks)),
-        FlowColumn("drops", "1", "Its segments that were dropped.", Read::Count(|row| row.counters.drops)),
-        FlowColumn("failed", "", "The handshake was given up.", Read::Flag(|row| row.failed)),
+        plain("loss_probes", "1", "Tail loss probes sent (RFC 8985).", Read::Count(|row| row.counters.loss_probes)),
+        plain("marks", "1", "Its segments that were marked.", Read::Count(|row| row.counters.marks)),
+        plain("drops", "1", "Its segments that were dropped.", Read::Count(|row| row.counters.drops)),
+        plain("failed", "", "The handshake was given up.", Read::Flag(|row| row.failed)),
     ],
 ];
 
 fn columns() -> impl Iterator<Item = FlowColumn> {
-    let causes =
-        TimeoutCause::ALL.map(|cause| FlowColumn(cause.column(), "1", cause.description(), Read::Cause(cause)));
+    let causes = TimeoutCause::ALL.map(|cause| plain(cause.column(), "1", cause.description(), Read::Cause(cause)));
     let [counts, rest] = TROUBLE;
     let before = [IDENTITY, TIMING, counts].into_iter().flatten().copied();
     before.chain(causes).chain(rest.iter().copied())
@@ -251,9 +263,9 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn new(labels: &'a Labels, wanted: impl Iterator<Item = FlowColumn>) -> Self {
         let (mut reads, mut columns) = (Vec::new(), Vec::new());
-        for FlowColumn(name, unit, description, read) in wanted {
+        for FlowColumn(name, unit, description, read, heading) in wanted {
             reads.push(read);
-            columns.push(Column::new(name, unit, description, empty(read, labels)));
+            columns.push(Column::new(name, unit, description, empty(read, labels)).headed(heading));
         }
         Self { labels, reads, columns, rows: 0 }
     }

@@ -5,6 +5,7 @@
 
 pub mod bins;
 pub(crate) mod capture;
+pub mod declared;
 pub mod delay;
 pub(crate) mod flow_table;
 pub mod histogram;
@@ -16,4 +17,5 @@ pub mod stats;
 pub mod table;
 pub(crate) mod tables;
 pub mod timeouts;
+pub mod total;
 pub(crate) mod totals;

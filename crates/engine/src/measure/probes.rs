@@ -2,6 +2,7 @@
 
 use crate::ids::{FlowId, NodeId};
 use crate::measure::table::{Column, Data, Table};
+use crate::measure::total::Heading;
 use crate::roles::{SwitchAgent, WindowControl};
 use crate::tcp::sender::{Sender, SenderConfig};
 use crate::units::Time;
@@ -57,10 +58,10 @@ impl Record {
             name,
             description,
             columns: vec![
-                column("time_s", "s", "When the value was reached.", seconds),
+                column("time_s", "s", "When the value was reached.", seconds).headed(Heading::TIME),
                 column(place[0], "", place[1], places),
                 column("name", "", "What was probed.", Data::Label { codes, names: names.to_vec() }),
-                column("value", "", "Its value: bytes, seconds or a number.", values),
+                column("value", "", "Its value: bytes, seconds or a number.", values).headed(Heading::new("Value")),
             ],
         }
     }

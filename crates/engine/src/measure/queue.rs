@@ -5,6 +5,7 @@
 
 use super::stats::nearest_rank;
 use super::table::{Column, Data, Table};
+use super::total::Heading;
 use crate::units::{Bytes, Time};
 
 /// Statistics of a backlog that is reported at every change. It starts empty at time zero.
@@ -261,16 +262,19 @@ impl Trace {
 
     /// The trace as a table, one row per change.
     pub fn into_table(self) -> Table {
-        let column = |name, unit, description, data| Column::new(name, unit, description, data);
+        let column = Column::new;
+        let backlog = Heading::new("Queue of the observed port").told_by("transmitted one included").less();
         let counts = |value: fn(&Change) -> u64| Data::U64(self.0.iter().map(value).collect());
         let times = Data::F64(self.0.iter().map(|change| change.time.secs()).collect());
         Table {
-            name: "queue_trace",
+            name: "queue-trace",
             description: "Backlog of a port after every enqueue and dequeue",
             columns: vec![
-                column("time_s", "s", "Simulated time of the change", times),
-                column("packets", "pkt", "Packets in the queue after it", counts(|change| u64::from(change.packets))),
-                column("bytes", "B", "Bytes on the wire of these packets", counts(|change| change.bytes)),
+                column("time_s", "s", "Simulated time of the change", times).headed(Heading::TIME),
+                column("packets", "pkt", "Packets in the queue after it", counts(|change| u64::from(change.packets)))
+                    .headed(backlog),
+                column("bytes", "B", "Bytes on the wire of these packets", counts(|change| change.bytes))
+                    .headed(backlog),
             ],
         }
     }

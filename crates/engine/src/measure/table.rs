@@ -2,6 +2,7 @@
 //!
 //! The engine knows no file format: a binding turns a table into whatever its users read.
 
+use super::total::Heading;
 use sha2::{Digest as _, Sha256};
 
 /// A table of results.
@@ -24,6 +25,8 @@ pub struct Column {
     pub unit: &'static str,
     /// Definition of the value, exact enough to be checked against another tool's.
     pub description: &'static str,
+    /// How people call it.
+    pub heading: Heading,
     /// The values.
     pub data: Data,
 }
@@ -123,8 +126,8 @@ impl Table {
         Ok(())
     }
 
-    /// Feeds the table to a hash: names, units and every value to the last bit, but not the descriptions, so that
-    /// a clearer definition leaves the hash of a result alone.
+    /// Feeds the table to a hash: names, units and every value to the last bit, but not the descriptions and
+    /// headings, so that a clearer definition leaves the hash of a result alone.
     ///
     /// Each item is preceded by its length or its kind, so no two different tables feed the same bytes.
     pub fn digest(&self, hasher: &mut Sha256) {
@@ -155,9 +158,13 @@ pub(crate) fn digest_head(hasher: &mut Sha256, column: &Column, rows: usize) {
 }
 
 impl Column {
-    /// A column from its parts.
+    /// A column from its parts, without a heading.
     pub const fn new(name: &'static str, unit: &'static str, description: &'static str, data: Data) -> Self {
-        Self { name, unit, description, data }
+        Self { name, unit, description, heading: Heading::NONE, data }
+    }
+    /// It, with a heading.
+    pub fn headed(self, heading: Heading) -> Self {
+        Self { heading, ..self }
     }
 }
 

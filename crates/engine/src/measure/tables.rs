@@ -2,17 +2,42 @@
 
 use crate::event::{EventCore, PortAudit};
 use crate::ids::LinkId;
-use crate::measure::bins::BinnedPort;
+use crate::measure::bins::{BinnedPort, Bins};
+use crate::measure::delay::{DelayStats, DelaySummary};
 use crate::measure::flow_table::FlowTable;
-use crate::measure::queue::QueueSummary;
-use crate::measure::rows::Row;
+use crate::measure::probes::Probes;
+use crate::measure::queue::{QueueSummary, Trace};
+use crate::measure::rows::{Row, Rows};
 use crate::measure::table::{Column, Data, Table};
+use crate::measure::total::Heading;
+use crate::net::books::{DropRecord, PortBook};
 use crate::roles::DropReason;
 use crate::sim::world::World;
 use crate::units::Time;
 use crate::work::ideal::Alone;
-use crate::work::transfer::{Counters, Transfer};
+use crate::work::transfer::{Counters, Query, Transfer};
 use std::io;
+
+/// Every table that a run may have, without rows: their columns are declared by what makes them.
+pub(crate) fn empty_tables() -> Vec<Table> {
+    let flows = FlowTable::new(Rows::default(), 0, &[]).whole();
+    let (probes, more_probes) = Probes::new(Vec::new(), 0, true, true).into_tables();
+    let bins = Bins::new(Time::from_ns(1), 0, 0).into_tables(Vec::new(), &[], None, Time::ZERO);
+    flows
+        .into_iter()
+        .chain([
+            table_of_queues(&[]),
+            table_of_links(&[]),
+            request_table(&[], &[]),
+            delay_table(&[], &[]),
+            drop_table(&[], &[]),
+            probes,
+            Trace::new().into_table(),
+        ])
+        .chain(more_probes)
+        .chain(bins)
+        .collect()
+}
 
 /// What remains of a transfer: all of it, if it is over, else what it is now.
 pub(crate) fn row<C: EventCore>(world: &mut World, transfer: &Transfer, core: &mut C) -> Row {
@@ -86,21 +111,41 @@ pub(crate) fn link_names(world: &World) -> Vec<String> {
     world.topology.link_names()
 }
 
+/// A port that was observed, and what became of the packets there.
+struct Observed<'a> {
+    name: String,
+    bottleneck: bool,
+    queue: &'a QueueSummary,
+    book: &'a PortBook,
+}
+
 pub(crate) fn queue_table<C: EventCore>(
     world: &World,
     core: &mut C,
     queues: &[(LinkId, QueueSummary)],
     links: &[String],
 ) -> Table {
+    let ports = &core.books().ports;
+    let rows: Vec<_> = queues
+        .iter()
+        .map(|(link, queue)| Observed {
+            name: links[link.index()].clone(),
+            bottleneck: *link == world.topology.bottleneck,
+            queue,
+            book: &ports[link.index()],
+        })
+        .collect();
+    table_of_queues(&rows)
+}
+
+fn table_of_queues(rows: &[Observed<'_>]) -> Table {
     let column = Column::new;
-    let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(queues.iter().map(|(_, q)| f(q)).collect());
-    let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(queues.iter().map(|(_, q)| f(q)).collect());
-    let int = |f: &dyn Fn(&QueueSummary) -> u64| Data::U64(queues.iter().map(|(_, q)| f(q)).collect());
-    let book = |f: &dyn Fn(&crate::net::books::PortBook) -> u64, core: &mut C| {
-        Data::U64(queues.iter().map(|(link, _)| f(&core.books().ports[link.index()])).collect())
-    };
-    let names = queues.iter().map(|(link, _)| links[link.index()].clone()).collect();
-    let bottleneck = queues.iter().map(|(link, _)| *link == world.topology.bottleneck).collect();
+    let real = |f: &dyn Fn(&QueueSummary) -> f64| Data::F64(rows.iter().map(|row| f(row.queue)).collect());
+    let opt = |f: &dyn Fn(&QueueSummary) -> Option<f64>| Data::OptF64(rows.iter().map(|row| f(row.queue)).collect());
+    let int = |f: &dyn Fn(&QueueSummary) -> u64| Data::U64(rows.iter().map(|row| f(row.queue)).collect());
+    let book = |f: &dyn Fn(&PortBook) -> u64| Data::U64(rows.iter().map(|row| f(row.book)).collect());
+    let names = rows.iter().map(|row| row.name.clone()).collect();
+    let bottleneck = rows.iter().map(|row| row.bottleneck).collect();
     Table {
         name: "queues",
         description: "Backlog of observed ports, the packet in transmission included, from the first finite start (or the end of the warm-up) on.",
@@ -137,44 +182,56 @@ pub(crate) fn queue_table<C: EventCore>(
                 real(&|q| q.bytes.mean_time_weighted),
             ),
             column("max_bytes", "B", "Maximum.", int(&|q| q.bytes.max)),
-            column("drops", "1", "Packets dropped, over the whole run.", book(&|b| b.drops, core)),
-            column("marks", "1", "Packets marked, over the whole run.", book(&|b| b.marks, core)),
+            column("drops", "1", "Packets dropped, over the whole run.", book(&|b| b.drops)),
+            column("marks", "1", "Packets marked, over the whole run.", book(&|b| b.marks)),
             column(
                 "would_mark",
                 "1",
                 "Packets that met the marking threshold, ECN-capable or not.",
-                book(&|b| b.would_mark, core),
+                book(&|b| b.would_mark),
             ),
         ],
     }
 }
 
+/// A link and what it carried.
+struct Load {
+    name: String,
+    rate: u64,
+    used: f64,
+    drops: u64,
+    bytes: u64,
+}
+
 pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: Vec<String>) -> Table {
-    let links = 0..world.topology.links.len();
     let spans = world.now.secs();
     let bytes: Vec<u64> = core.audit(world.now).iter().map(PortAudit::departed).collect();
-    let rate = |i: usize| world.topology.links[i].rate.bps();
-    let used = |i: usize| if spans > 0.0 { bytes[i] as f64 * 8.0 / spans / rate(i) as f64 } else { 0.0 };
+    let load = |(i, name): (usize, String)| {
+        let rate = world.topology.links[i].rate.bps();
+        let used = if spans > 0.0 { bytes[i] as f64 * 8.0 / spans / rate as f64 } else { 0.0 };
+        Load { name, rate, used, drops: core.books().ports[i].drops, bytes: bytes[i] }
+    };
+    table_of_links(&link_names.into_iter().enumerate().map(load).collect::<Vec<_>>())
+}
+
+fn table_of_links(rows: &[Load]) -> Table {
     let column = Column::new;
+    let int = |f: &dyn Fn(&Load) -> u64| Data::U64(rows.iter().map(f).collect());
     Table {
         name: "links",
         description: "Load of every link over the whole run.",
         columns: vec![
-            column("link", "", "From and to.", Data::Text(link_names)),
-            column("rate_bps", "bit/s", "Rate.", Data::U64(links.clone().map(rate).collect())),
+            column("link", "", "From and to.", Data::Text(rows.iter().map(|row| row.name.clone()).collect())),
+            column("rate_bps", "bit/s", "Rate.", int(&|row| row.rate)).headed(Heading::new("Rate of the link")),
             column(
                 "utilisation",
                 "1",
                 "Share of the rate over the whole run.",
-                Data::F64(links.clone().map(used).collect()),
-            ),
-            column(
-                "drops",
-                "1",
-                "Packets dropped at its port.",
-                Data::U64(links.map(|i| core.books().ports[i].drops).collect()),
-            ),
-            column("bytes", "B", "Bytes sent, headers included.", Data::U64(bytes)),
+                Data::F64(rows.iter().map(|row| row.used).collect()),
+            )
+            .headed(Heading::new("Utilisation of the link").shown_in("%").more()),
+            column("drops", "1", "Packets dropped at its port.", int(&|row| row.drops)),
+            column("bytes", "B", "Bytes sent, headers included.", int(&|row| row.bytes)),
         ],
     }
 }
@@ -200,10 +257,9 @@ pub(crate) fn bin_tables<C: EventCore>(
     Ok(Some(bins.into_tables(groups, &ports, watched, world.now)))
 }
 
-pub(crate) fn request_table(world: &World, groups: &[String]) -> Table {
-    let queries = &world.queries;
+pub(crate) fn request_table(queries: &[Query], groups: &[String]) -> Table {
     let column = Column::new;
-    let int = |f: &dyn Fn(&crate::work::transfer::Query) -> u64| Data::U64(queries.iter().map(f).collect());
+    let int = |f: &dyn Fn(&Query) -> u64| Data::U64(queries.iter().map(f).collect());
     Table {
         name: "requests",
         description: "One row per query: transfers that are asked for together.",
@@ -211,25 +267,28 @@ pub(crate) fn request_table(world: &World, groups: &[String]) -> Table {
             column("query", "", "Number.", Data::U64((0..queries.len() as u64).collect())),
             column("group", "", "Traffic group.", label(queries.iter().map(|q| q.group.index()), groups)),
             column("fan_in", "1", "Transfers in it.", int(&|q| q.fan_in)),
-            column("bytes", "B", "Their bytes together.", int(&|q| q.bytes)),
+            column("bytes", "B", "Their bytes together.", int(&|q| q.bytes)).headed(Heading::new("Size")),
             column(
                 "start_s",
                 "s",
                 "Start of the first transfer.",
                 Data::F64(queries.iter().map(|q| q.start.secs()).collect()),
-            ),
+            )
+            .headed(Heading::new("Start of the query").shown_in("s")),
             column(
                 "completion_s",
                 "s",
                 "Completion of the last transfer.",
                 Data::OptF64(queries.iter().map(|q| q.completion.map(Time::secs)).collect()),
-            ),
+            )
+            .headed(Heading::new("Completion of the query").shown_in("s").less()),
             column(
                 "qct_s",
                 "s",
                 "Query completion time.",
                 Data::OptF64(queries.iter().map(|q| Some((q.completion? - q.start).secs())).collect()),
-            ),
+            )
+            .headed(Heading::new("Query completion time").less()),
             column(
                 "slowest_flow",
                 "",
@@ -240,11 +299,10 @@ pub(crate) fn request_table(world: &World, groups: &[String]) -> Table {
     }
 }
 
-pub(crate) fn delay_table(world: &World, groups: &[String]) -> Table {
-    let rows: Vec<_> = world.delays.iter().enumerate().filter_map(|(i, delay)| Some((i, delay.summary()?))).collect();
+pub(crate) fn delay_table(delays: &[DelayStats], groups: &[String]) -> Table {
+    let rows: Vec<_> = delays.iter().enumerate().filter_map(|(i, delay)| Some((i, delay.summary()?))).collect();
     let column = Column::new;
-    let real =
-        |f: &dyn Fn(&crate::measure::delay::DelaySummary) -> f64| Data::F64(rows.iter().map(|(_, d)| f(d)).collect());
+    let real = |f: &dyn Fn(&DelaySummary) -> f64| Data::F64(rows.iter().map(|(_, d)| f(d)).collect());
     Table {
         name: "delays",
         description: "One-way delay of data packets, from the sender's interface to the receiver, by traffic group.",
@@ -256,11 +314,16 @@ pub(crate) fn delay_table(world: &World, groups: &[String]) -> Table {
                 "Data packets that arrived.",
                 Data::U64(rows.iter().map(|(_, d)| d.packets).collect()),
             ),
-            column("mean_s", "s", "Mean.", real(&|d| d.mean_s)),
-            column("p50_s", "s", "Median, within 1/64.", real(&|d| d.p50.secs())),
-            column("p95_s", "s", "95th percentile, within 1/64.", real(&|d| d.p95.secs())),
-            column("p99_s", "s", "99th percentile, within 1/64.", real(&|d| d.p99.secs())),
-            column("max_s", "s", "Maximum.", real(&|d| d.max.secs())),
+            column("mean_s", "s", "Mean.", real(&|d| d.mean_s))
+                .headed(Heading::new("One-way delay of a packet, mean").less()),
+            column("p50_s", "s", "Median, within 1/64.", real(&|d| d.p50.secs()))
+                .headed(Heading::new("One-way delay of a packet, median").less()),
+            column("p95_s", "s", "95th percentile, within 1/64.", real(&|d| d.p95.secs()))
+                .headed(Heading::new("One-way delay of a packet, 95th percentile").less()),
+            column("p99_s", "s", "99th percentile, within 1/64.", real(&|d| d.p99.secs()))
+                .headed(Heading::new("One-way delay of a packet, 99th percentile").less()),
+            column("max_s", "s", "Maximum.", real(&|d| d.max.secs()))
+                .headed(Heading::new("One-way delay of a packet, largest").less()),
             column("std_s", "s", "Standard deviation.", real(&|d| d.standard_deviation_s)),
             column(
                 "jitter_s",
@@ -272,15 +335,15 @@ pub(crate) fn delay_table(world: &World, groups: &[String]) -> Table {
     }
 }
 
-pub(crate) fn drop_table<C: EventCore>(core: &mut C, links: &[String]) -> Table {
-    let log = std::mem::take(&mut core.books().drop_log);
+pub(crate) fn drop_table(log: &[DropRecord], links: &[String]) -> Table {
     let reasons: Vec<String> = DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect();
     let column = Column::new;
     Table {
         name: "drops",
         description: "Lost packets, the first 100,000 of them; totals count all.",
         columns: vec![
-            column("time_s", "s", "When.", Data::F64(log.iter().map(|row| row.at.secs()).collect())),
+            column("time_s", "s", "When.", Data::F64(log.iter().map(|row| row.at.secs()).collect()))
+                .headed(Heading::TIME),
             column("port", "", "Where.", label(log.iter().map(|row| row.link.index()), links)),
             column(
                 "connection",
@@ -310,14 +373,13 @@ pub(crate) fn trace_table<C: EventCore>(world: &World, core: &mut C) -> Table {
     let bottleneck = world.topology.bottleneck;
     let trace = core.books().queues[bottleneck.index()].as_mut().and_then(|monitor| monitor.trace.take());
     let mut table = trace.unwrap_or_default().into_table();
-    table.name = "queue-trace";
     if !world.samples.is_empty() {
         let samples: Vec<_> = world.samples.iter().filter(|(_, link, _)| *link == bottleneck).collect();
-        let mut trace = crate::measure::queue::Trace::new();
+        let mut trace = Trace::new();
         for (at, _, backlog) in samples {
             trace.on_change(*at, backlog.packets, crate::units::Bytes::new(backlog.bytes));
         }
-        table = Table { name: "queue-trace", ..trace.into_table() };
+        table = trace.into_table();
     }
     table
 }

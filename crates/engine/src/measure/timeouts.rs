@@ -19,7 +19,7 @@ impl TimeoutCause {
     /// Every cause, in the order of its code.
     pub const ALL: [Self; 5] =
         [Self::Syn, Self::FullWindow, Self::FewDuplicates, Self::LostRetransmission, Self::Spurious];
-    /// Name of its column in the flow table.
+    /// Name of its column in the flow table, and of its total.
     pub const fn column(self) -> &'static str {
         match self {
             Self::Syn => "timeouts_syn",
@@ -29,7 +29,17 @@ impl TimeoutCause {
             Self::Spurious => "timeouts_spurious",
         }
     }
-    /// What the column counts.
+    /// What tells its total from those of other causes.
+    pub const fn definition(self) -> &'static str {
+        match self {
+            Self::Syn => "of a SYN",
+            Self::FullWindow => "a whole window was lost",
+            Self::FewDuplicates => "too few duplicate acknowledgements",
+            Self::LostRetransmission => "a retransmission was lost",
+            Self::Spurious => "nothing was lost",
+        }
+    }
+    /// What the column and the total count.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Syn => "Timeouts because a SYN or its answer was not in time.",

@@ -96,9 +96,9 @@ fn tabulate<C: EventCore>(world: &World, core: &mut C, flows: FlowTable, probes:
     let mut tables = vec![
         queue_table(world, core, &queues, &links),
         link_table(world, core, links.clone()),
-        request_table(world, &names),
-        delay_table(world, &names),
-        drop_table(core, &links),
+        request_table(&world.queries, &names),
+        delay_table(&world.delays, &names),
+        drop_table(&std::mem::take(&mut core.books().drop_log), &links),
         flow_probes,
         trace_table(world, core),
     ];
@@ -299,7 +299,7 @@ impl Totals {
         let books = core.books();
         self.put("drops", json!(books.drops.iter().sum::<u64>()));
         for reason in DropReason::ALL {
-            self.put(&format!("drops_{}", reason.name().replace('-', "_")), json!(books.drops[reason as usize]));
+            self.put(reason.total(), json!(books.drops[reason as usize]));
         }
         self.put("loss_run_longest", json!(books.longest_loss_run()));
         self.put("marks", json!(books.marks()));
@@ -328,7 +328,7 @@ impl Totals {
             if *kind == NodeKind::Switch {
                 let node = core.node(NodeId::new(i), world.now);
                 world.schemes[world.network_scheme]
-                    .node_totals(node, &mut |name, value| *sums.entry(name).or_insert(0) += value);
+                    .node_totals(node, &mut |total, value| *sums.entry(total.name).or_insert(0) += value);
             }
         }
         for (name, sum) in sums {

@@ -46,14 +46,27 @@ impl DropReason {
     ];
     /// Name in tables.
     pub const fn name(self) -> &'static str {
+        self.names().0
+    }
+    /// Name of the total that counts it.
+    pub const fn total(self) -> &'static str {
+        self.names().1
+    }
+    /// What tells that total from those of other reasons.
+    pub const fn definition(self) -> &'static str {
+        self.names().2
+    }
+    const fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::BufferFull => "buffer-full",
-            Self::SharedBufferFull => "shared-buffer-full",
-            Self::Discipline => "discipline",
-            Self::PushedOut => "pushed-out",
-            Self::Agent => "agent",
-            Self::LinkDown => "link-down",
-            Self::RandomLoss => "random-loss",
+            Self::BufferFull => ("buffer-full", "drops_buffer_full", "the port's buffer was full"),
+            Self::SharedBufferFull => {
+                ("shared-buffer-full", "drops_shared_buffer_full", "over the threshold of the shared memory")
+            }
+            Self::Discipline => ("discipline", "drops_discipline", "by the queue's discipline"),
+            Self::PushedOut => ("pushed-out", "drops_pushed_out", "pushed out by another"),
+            Self::Agent => ("agent", "drops_agent", "by the scheme's part in the switch"),
+            Self::LinkDown => ("link-down", "drops_link_down", "their link was down"),
+            Self::RandomLoss => ("random-loss", "drops_random_loss", "lost at random by a fault"),
         }
     }
 }

@@ -42,6 +42,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             params: &["scheme.d2tcp.urgency-min", "scheme.d2tcp.urgency-max"],
         },
     ],
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

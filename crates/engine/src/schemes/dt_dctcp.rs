@@ -36,6 +36,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             params: &[],
         },
     ],
+    totals: &[],
     build: |params| Box::new(Bundle { marking: DoubleThreshold::new(params), sender: DctcpSender::new(params) }),
 };
 

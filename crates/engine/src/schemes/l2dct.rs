@@ -48,6 +48,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             params: &["scheme.l2dct.count"],
         },
     ],
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

@@ -45,6 +45,8 @@ pub struct SchemeRow {
     pub manual: &'static str,
     /// Where its paper leaves something open: what we take, and which parameters give the other readings.
     pub readings: &'static [Reading],
+    /// What it counts in its switches ([`Scheme::node_totals`]).
+    pub totals: &'static [SwitchTotal],
     /// Makes the scheme from its parameters.
     pub build: fn(&Params) -> Box<dyn Scheme>,
 }
@@ -59,6 +61,18 @@ pub struct Reading {
     /// The parameters that select the other readings, as paths in a scenario file; empty where there is no other
     /// sensible one.
     pub params: &'static [&'static str],
+}
+
+/// A total of a run that a scheme counts in the state that its roles share on a switch, summed over the switches; less
+/// of it is better.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchTotal {
+    /// Key in the summary.
+    pub name: &'static str,
+    /// What people call it.
+    pub label: &'static str,
+    /// Its definition, in Markdown.
+    pub doc: &'static str,
 }
 
 /// Every scheme.
@@ -161,9 +175,9 @@ pub trait Scheme: Send + Sync {
     fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
         Box::new(())
     }
-    /// Names and values of what that state has counted, at the end of a run. The run's totals have them, summed over the
-    /// switches.
-    fn node_totals(&self, _node: &dyn Any, _show: &mut dyn FnMut(&'static str, u64)) {}
+    /// What that state has counted at the end of a run: each of [`SchemeRow::totals`] and its value. The run's totals have
+    /// them, summed over the switches.
+    fn node_totals(&self, _node: &dyn Any, _show: &mut dyn FnMut(&'static SwitchTotal, u64)) {}
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
              The switch drops what does not fit into its buffer.\n\nWith `transport.ecn = \"on\"` a mark halves the window \
              as a loss would, once per round trip (RFC 3168 section 6.1.2).\n",
     readings: &[],
+    totals: &[],
     build: |_| Box::new(Bundle),
 };
 

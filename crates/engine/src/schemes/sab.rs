@@ -96,6 +96,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             params: &["scheme.sab.first-share", "transport.initial-window"],
         },
     ],
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

@@ -4,6 +4,7 @@
 mod bad_input;
 mod closed_forms;
 mod conformance;
+mod declared;
 mod determinism;
 mod measures;
 mod outcome;

@@ -8,6 +8,7 @@ pub use ports::BinnedPort;
 
 use super::table::{Column, Data, Table};
 use super::timeouts::TimeoutCause;
+use super::total::Heading;
 use crate::ids::{GroupId, TransferId};
 use crate::units::{Bytes, Time};
 use delays::{BinDelays, Percentiles};
@@ -244,14 +245,14 @@ impl Bins {
         let codes = (0..bins).flat_map(|_| 0..groups as u32).collect();
         let backlog = |bin: usize| watched.map_or(0.0, |port| self.queues[bin * self.ports + port].mean(spans[bin]));
         let mut columns = vec![
-            Column::new("time_s", "s", "Start of the bin", spread(&|bin| starts[bin])),
+            Column::new("time_s", "s", "Start of the bin", spread(&|bin| starts[bin])).headed(Heading::TIME),
             Column::new("group", "", "Traffic group", Data::Label { codes, names: group_names }),
-            Column::new("goodput_bps", "bit/s", GOODPUT, Data::F64(goodput.collect())),
+            Column::new("goodput_bps", "bit/s", GOODPUT, Data::F64(goodput.collect())).headed(RATE),
         ];
         columns.extend(cell_columns(&self.cells));
-        columns.push(Column::new("queue_mean_packets", "pkt", QUEUE, spread(&backlog)));
+        columns.push(Column::new("queue_mean_packets", "pkt", QUEUE, spread(&backlog)).headed(BACKLOG));
         let jain = self.shares.close(bins, self.cells.iter().map(|cell| cell.delivered));
-        columns.push(Column::new("jain", "1", JAIN, Data::OptF64(jain)));
+        columns.push(Column::new("jain", "1", JAIN, Data::OptF64(jain)).headed(FAIRNESS));
         let groups =
             Table { name: "bins", description: "What happened in each time bin to each traffic group", columns };
         [groups, ports::table(ports, &self.queues, &starts, &spans)]
@@ -282,6 +283,21 @@ impl Bins {
     }
 }
 
+const RATE: Heading = Heading::new("Goodput").told_by("payload in order, per interval and traffic group").more();
+const BACKLOG: Heading =
+    Heading::new("Queue").told_by("time-weighted mean of an interval, transmitted one included").less();
+const FAIRNESS: Heading = Heading::new("Jain's fairness index")
+    .told_by("over the payload of every transfer in progress in an interval")
+    .more();
+const DELAY_MEAN: Heading = Heading::new("One-way delay of a packet, mean").less();
+const DELAY_PERCENTILES: [Heading; 3] = [
+    Heading::new("One-way delay of a packet, median").less(),
+    Heading::new("One-way delay of a packet, 95th percentile").less(),
+    Heading::new("One-way delay of a packet, 99th percentile").less(),
+];
+const COMPLETION: Heading =
+    Heading::new("Flow completion time").told_by("mean of the flows that complete in an interval").less();
+
 const GOODPUT: &str = "Delivered bits over the length of the bin";
 const QUEUE: &str = "Time-weighted mean backlog of the watched port over the bin, of all groups together";
 const JITTER: &str = "Mean absolute difference between the one-way delays of consecutive packets of a flow";
@@ -296,6 +312,7 @@ fn cell_columns(cells: &[Cell]) -> Vec<Column> {
     let percentile = |name, description, i: usize| {
         let value = |cell: &Cell| cell.percentiles.map(|found| Time::from_ps(found[i]).secs());
         Column::new(name, "s", description, Data::OptF64(cells.iter().map(value).collect()))
+            .headed(DELAY_PERCENTILES[i])
     };
     let mean = |name, description, value: fn(&Cell) -> Mean| {
         let values = cells.iter().map(|cell| value(cell).secs()).collect();
@@ -303,7 +320,8 @@ fn cell_columns(cells: &[Cell]) -> Vec<Column> {
     };
     let timeouts = |cell: &Cell| cell.timeouts.iter().map(|count| u64::from(*count)).sum();
     let mut columns = vec![
-        count("delivered_bytes", "B", "New bytes that reached the application, in order", &|cell| cell.delivered),
+        count("delivered_bytes", "B", "New bytes that reached the application, in order", &|cell| cell.delivered)
+            .headed(Heading::new("Payload delivered in order").more()),
         count("drops", "pkt", "Packets dropped, for whatever reason", &|cell| cell.drops),
         count("marks", "pkt", "Packets marked with congestion experienced", &|cell| cell.marks),
         count("retransmissions", "pkt", "Segments sent again", &|cell| cell.retransmissions),
@@ -314,13 +332,14 @@ fn cell_columns(cells: &[Cell]) -> Vec<Column> {
         columns.push(count(cause.column(), "1", cause.description(), &of_cause));
     }
     columns.extend([
-        mean("delay_mean_s", "Mean one-way delay of the packets received in the bin", |cell| cell.delays),
+        mean("delay_mean_s", "Mean one-way delay of the packets received in the bin", |cell| cell.delays)
+            .headed(DELAY_MEAN),
         percentile("delay_p50_s", "Median of these delays, within 1/64", 0),
         percentile("delay_p95_s", "95th percentile of these delays, within 1/64", 1),
         percentile("delay_p99_s", "99th percentile of these delays, within 1/64", 2),
         mean("delay_jitter_s", JITTER, |cell| cell.differences),
         count("completions", "1", "Transfers completed in the bin", &|cell| cell.completions.count),
-        mean("fct_mean_s", "Mean completion time of these transfers", |cell| cell.completions),
+        mean("fct_mean_s", "Mean completion time of these transfers", |cell| cell.completions).headed(COMPLETION),
     ]);
     columns
 }

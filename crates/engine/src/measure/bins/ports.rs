@@ -1,6 +1,7 @@
 //! What observed ports held and sent in each time bin.
 
 use crate::measure::table::{Column, Data, Table};
+use crate::measure::total::Heading;
 use crate::units::Rate;
 
 /// One port in one bin.
@@ -49,21 +50,24 @@ pub(super) fn table(ports: &[BinnedPort], cells: &[PortCell], starts: &[f64], sp
         name: "link-bins",
         description: "What the link of each observed port carried in each time bin",
         columns: vec![
-            column("time_s", "s", "Start of the bin", per(&|row, _| starts[row / count])),
+            column("time_s", "s", "Start of the bin", per(&|row, _| starts[row / count])).headed(Heading::TIME),
             column("link", "", "From and to", Data::Label { codes, names }),
             column(
                 "throughput_bps",
                 "bit/s",
                 "Bits sent over the length of the bin, headers included",
                 per(&|row, cell| used(row, cell) * ports[row % count].rate.bps() as f64),
-            ),
-            column("utilisation", "1", "Throughput over the rate of the link as built", per(&used)),
+            )
+            .headed(Heading::new("Throughput of the link").more()),
+            column("utilisation", "1", "Throughput over the rate of the link as built", per(&used))
+                .headed(Heading::new("Utilisation of the link").shown_in("%").more()),
             column(
                 "queue_mean_packets",
                 "pkt",
                 "Time-weighted mean backlog of the port over the bin, packet in transmission included",
                 per(&|row, cell| cell.mean(spans[row / count])),
-            ),
+            )
+            .headed(super::BACKLOG),
         ],
     }
 }

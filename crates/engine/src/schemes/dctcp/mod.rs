@@ -60,6 +60,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             params: &["scheme.dctcp.alpha0", "scheme.dctcp.min-window"],
         },
     ],
+    totals: &[],
     build: |params| {
         Box::new(Bundle {
             marking: DctcpSender::marking(params),

@@ -32,6 +32,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
              above the window: a reaction to marks does not open the window, unless `eq1-may-raise` says so.\n\nThe paper's networks \
              have RTO_min = 10 ms: set `transport.rto-min`.\n",
     readings: readings::READINGS,
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

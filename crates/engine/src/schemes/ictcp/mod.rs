@@ -40,6 +40,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
              window shows as data arrives. The receiver measures its own round-trip time from an acknowledgement to the \
              last segment that its window allows.\n",
     readings: READINGS,
+    totals: &[],
     build: |params| Box::new(Bundle { config: Config::new(params) }),
 };
 

@@ -42,6 +42,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     ],
     manual: MANUAL,
     readings: READINGS,
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

@@ -27,7 +27,7 @@ use self::queue::{Node, Queue};
 use self::seen::{Mode, Seen};
 use self::sender::Sender;
 use self::settings::{QueueSettings, SenderSettings};
-use super::{FlowFacts, NodeFacts, Scheme, SchemeRow};
+use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, SwitchTotal};
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Params, Window};
 use std::any::Any;
@@ -40,6 +40,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     transport: &[],
     manual: MANUAL,
     readings: readings::all!("pfdct"),
+    totals: TOTALS,
     build: |params| Box::new(Bundle::new(params)),
 };
 
@@ -51,7 +52,16 @@ pub(super) const ROW_ST: SchemeRow = SchemeRow {
     transport: &[],
     manual: MANUAL,
     readings: readings::all!("pfdct-st"),
+    totals: TOTALS,
     build: |params| Box::new(Bundle::new(params)),
+};
+
+const TOTALS: &[SwitchTotal] = &[EVICTIONS];
+
+const EVICTIONS: SwitchTotal = SwitchTotal {
+    name: "table_evictions",
+    label: "Entries evicted from the switches' tables of sequence numbers",
+    doc: "entries that PFDCT's switches evicted from their tables of sequence numbers to make room for others",
 };
 
 const MANUAL: &str = "# PFDCT\n\nLi et al., \"PFDCT: An Enhanced Transport Layer Protocol for Precise Flow Control in Data \
@@ -121,8 +131,8 @@ impl Scheme for Bundle {
     fn node_state(&self, _switch: &NodeFacts) -> Box<dyn Any + Send> {
         Box::new(Node { seen: self.table.map(|(mode, entries)| Seen::new(mode, entries)) })
     }
-    fn node_totals(&self, node: &dyn Any, show: &mut dyn FnMut(&'static str, u64)) {
+    fn node_totals(&self, node: &dyn Any, show: &mut dyn FnMut(&'static SwitchTotal, u64)) {
         let seen = node.downcast_ref::<Node>().and_then(|node| node.seen.as_ref());
-        show("table_evictions", seen.map_or(0, |seen| seen.evicted));
+        show(&EVICTIONS, seen.map_or(0, |seen| seen.evicted));
     }
 }

@@ -39,6 +39,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     transport: TRANSPORT,
     manual: manual::TEXT,
     readings: manual::READINGS,
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

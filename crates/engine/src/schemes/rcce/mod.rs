@@ -42,6 +42,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     transport: super::rcc::TRANSPORT,
     manual: manual::TEXT,
     readings: manual::READINGS,
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

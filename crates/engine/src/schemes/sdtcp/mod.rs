@@ -38,6 +38,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     transport: &[],
     manual: include_str!("manual.md"),
     readings: manual::READINGS,
+    totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
 

@@ -1,0 +1,434 @@
+//! Every total of a run, declared once.
+//!
+//! What people are told of a total is taken from here: labels, units, which way is better, and the page of reference.
+//! What counts one thing by cause declares the causes where they arise ([`TimeoutCause`], [`DropReason`], the totals of a
+//! scheme); [`totals`] puts all of them in the order of reading. Columns of tables are declared by what fills them.
+
+use super::table::Table;
+use super::tables;
+use super::timeouts::TimeoutCause;
+use super::total::Better::{Less, More};
+use super::total::{Heading, Topic, Total};
+use crate::roles::DropReason;
+use crate::schemes;
+
+const GOODPUT: Total = Total::of(Topic::Goodput);
+const COMPLETION: Total = Total::of(Topic::Completion);
+const LOSSES: Total = Total::of(Topic::Losses);
+const QUEUE: Total = Total::of(Topic::Queue);
+const RUN: Total = Total::of(Topic::Run);
+const GROUPS: Total = Total { unit: "", ..Total::of(Topic::Groups) };
+
+/// A completion time.
+const TIME: Total = Total { unit: "s", better: Less, ..COMPLETION };
+/// A level of the bottleneck's queue.
+const LEVEL: Total = Total { unit: "pkt", better: Less, ..QUEUE };
+
+const HOW_MUCH: &[Total] = &[
+    Total {
+        name: "goodput_bps",
+        unit: "bit/s",
+        label: "Goodput of all flows",
+        definition: "payload in order, first burst start to last burst completion",
+        short: "goodput",
+        doc: "payload that arrived in order, of every flow, endless ones included, from the first finite start (or the end \
+              of `measure.warmup`) to the last finite completion (or the end of the run, if some are incomplete or all are \
+              endless)",
+        better: More,
+        of_groups: true,
+        ..GOODPUT
+    },
+    Total {
+        name: "goodput_finite_bps",
+        unit: "bit/s",
+        label: "Goodput of the finite flows",
+        definition: "payload in order, first start to last completion of them",
+        doc: "the same, of the finite transfers alone",
+        better: More,
+        ..GOODPUT
+    },
+    Total {
+        name: "jain",
+        label: "Jain's fairness index",
+        definition: "over the goodputs of all transfers",
+        short: "Jain",
+        doc: "Jain, Chiu and Hawe's index over the goodputs of transfers: of completed ones over their completion time, of \
+              others from their start in the window of goodput until they were stopped or the run ended. What never began \
+              and handshakes that were given up have no goodput and are left out: `incomplete` and `failed` tell of them",
+        better: More,
+        of_groups: true,
+        ..GOODPUT
+    },
+    Total {
+        name: "window_start_s",
+        unit: "s",
+        shown: "s",
+        label: "Start of the time that goodput counts",
+        doc: "start of the window of goodput",
+        ..GOODPUT
+    },
+    Total {
+        name: "segments_received",
+        label: "Data segments received, duplicates included",
+        doc: "data segments that arrived, duplicates included",
+        ..GOODPUT
+    },
+];
+
+const HOW_LONG: &[Total] = &[
+    Total {
+        name: "fct_mean_s",
+        label: "Flow completion time, mean",
+        definition: "finite flows, from SYN, request or first byte to last byte in order",
+        short: "mean FCT",
+        doc: "mean completion time of the finite transfers that completed: from the SYN, request or first byte to the last \
+              byte in order",
+        of_groups: true,
+        ..TIME
+    },
+    Total {
+        name: "fct_p50_s",
+        label: "Flow completion time, median",
+        definition: "nearest rank over the finite flows of a run",
+        doc: "median of these times, by nearest rank",
+        ..TIME
+    },
+    Total {
+        name: "fct_p95_s",
+        label: "Flow completion time, 95th percentile",
+        definition: "nearest rank over the finite flows of a run",
+        doc: "their 95th percentile, by nearest rank",
+        ..TIME
+    },
+    Total {
+        name: "fct_p99_s",
+        label: "Flow completion time, 99th percentile",
+        definition: "nearest rank over the finite flows of a run",
+        short: "p99 FCT",
+        doc: "their 99th percentile, by nearest rank",
+        of_groups: true,
+        ..TIME
+    },
+    Total {
+        name: "fct_max_s",
+        label: "Flow completion time, largest",
+        definition: "of the finite flows of a run",
+        doc: "the largest of them",
+        ..TIME
+    },
+    Total {
+        name: "query_mean_s",
+        label: "Query completion time, mean",
+        definition: "first request to the last byte of the last answer",
+        short: "query",
+        doc: "mean completion time of the queries that completed: transfers that are asked for together, from the first \
+              request to the last byte of the last answer",
+        ..TIME
+    },
+    Total {
+        name: "query_p99_s",
+        label: "Query completion time, 99th percentile",
+        definition: "nearest rank over the queries of a run",
+        short: "query p99",
+        doc: "the 99th percentile of these, by nearest rank",
+        ..TIME
+    },
+    Total { name: "flows", label: "Flows", doc: "transfers", of_groups: true, ..COMPLETION },
+    Total {
+        name: "completed",
+        label: "Flows completed",
+        doc: "finite transfers that completed",
+        better: More,
+        of_groups: true,
+        ..COMPLETION
+    },
+    Total {
+        name: "incomplete",
+        label: "Finite flows not completed",
+        doc: "finite transfers that did not complete",
+        better: Less,
+        of_groups: true,
+        ..COMPLETION
+    },
+    Total {
+        name: "deadlines_missed",
+        label: "Flows that missed their deadline",
+        doc: "transfers with a deadline (`deadline_s` in `flows.parquet`) whose last byte arrived after it, or had not \
+              arrived when the run ended after it, or whose handshake was given up; `null` if no transfer has one",
+        better: Less,
+        ..COMPLETION
+    },
+    Total {
+        name: "failed",
+        label: "Flows that gave up their handshake",
+        doc: "transfers whose handshake was given up",
+        better: Less,
+        ..COMPLETION
+    },
+];
+
+const DROPS: Total = Total {
+    name: "drops",
+    label: "Packets dropped",
+    doc: "packets lost anywhere",
+    better: Less,
+    of_groups: true,
+    ..LOSSES
+};
+
+const TIMEOUTS: Total = Total {
+    name: "timeouts",
+    label: "Retransmission timeouts",
+    doc: "expired retransmission timers, SYNs included, up to the last byte of each transfer's data",
+    better: Less,
+    of_groups: true,
+    ..LOSSES
+};
+
+const BETWEEN: &[Total] = &[
+    Total {
+        name: "loss_run_longest",
+        label: "Most segments of a flow dropped in a row",
+        doc: "most segments of one flow, one following the other in sequence, that were dropped one after the other: what a \
+              port black-out does to an input port that carries one flow",
+        better: Less,
+        ..LOSSES
+    },
+    Total {
+        name: "retransmissions",
+        label: "Retransmissions",
+        doc: "segments and SYNs sent again, up to the last byte of each transfer's data (a FIN sent again after it does not \
+              count; `bins` has it)",
+        better: Less,
+        of_groups: true,
+        ..LOSSES
+    },
+];
+
+const MORE_LOSSES: &[Total] = &[
+    Total {
+        name: "loss_probes",
+        label: "Tail loss probes",
+        doc: "tail loss probes sent (RFC 8985)",
+        better: Less,
+        ..LOSSES
+    },
+    Total {
+        name: "timeout_ratio",
+        shown: "%",
+        label: "Share of flows with a timeout",
+        definition: "of all flows, endless ones included",
+        short: "with a timeout",
+        doc: "share of all transfers that had at least one timeout",
+        better: Less,
+        of_groups: true,
+        ..LOSSES
+    },
+];
+
+const AT_SWITCHES: &[Total] = &[
+    Total { name: "marks", label: "Packets marked", doc: "packets marked", of_groups: true, ..QUEUE },
+    Total {
+        name: "would_mark",
+        label: "Packets above the marking threshold, ECN-capable or not",
+        doc: "packets that met the marking threshold, ECN-capable or not",
+        ..QUEUE
+    },
+    Total {
+        name: "queue_mean_packets",
+        label: "Bottleneck queue, mean",
+        definition: "time-weighted, transmitted one included",
+        short: "queue",
+        doc: "the bottleneck port's backlog, packet in transmission included: time-weighted mean from the start of the window \
+              of goodput to the end of the run, which is later than the window's if handshakes are given up after the last \
+              completion",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_mean_busy_packets",
+        label: "Bottleneck queue, mean while not empty",
+        definition: "time-weighted, transmitted one included",
+        doc: "the same while the queue is not empty; all that follow are over that time, too",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_mean_changes_packets",
+        label: "Bottleneck queue, mean per sample",
+        definition: "unweighted, after every enqueue and dequeue",
+        doc: "unweighted mean of the values after every enqueue and dequeue",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_waiting_mean_packets",
+        label: "Waiting packets, mean",
+        definition: "time-weighted while any waits, transmitted one left out",
+        doc: "without the packet in transmission: time-weighted mean while any packet waits, as ns-3's device queues see it",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_waiting_mean_changes_packets",
+        label: "Waiting packets, mean per sample",
+        definition: "unweighted, transmitted one left out",
+        doc: "without the packet in transmission: unweighted mean of the values after every packet that joins and every \
+              packet that is taken out to be transmitted; a packet that finds the port idle gives 1 and 0",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_waiting_mean_changes_bytes",
+        unit: "B",
+        label: "Waiting bytes, mean per sample",
+        definition: "unweighted, transmitted packet left out",
+        doc: "the same in bytes on the wire, at the same instants: packets that wait count by their size",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_p50_packets",
+        label: "Bottleneck queue, median",
+        definition: "over time, transmitted one included",
+        doc: "the backlog's median over time, by nearest rank",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_p95_packets",
+        label: "Bottleneck queue, 95th percentile",
+        definition: "over time, transmitted one included",
+        doc: "its 95th percentile over time, by nearest rank",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_p99_packets",
+        label: "Bottleneck queue, 99th percentile",
+        definition: "over time, transmitted one included",
+        short: "queue, p99",
+        doc: "its 99th percentile over time, by nearest rank",
+        ..LEVEL
+    },
+    Total {
+        name: "queue_max_packets",
+        label: "Bottleneck queue, largest",
+        definition: "transmitted one included",
+        doc: "the largest backlog",
+        ..LEVEL
+    },
+    Total {
+        name: "rewritten",
+        label: "Packets rewritten by switches",
+        doc: "packets that a scheme's switch agent changed on their way",
+        hidden_at_zero: true,
+        ..QUEUE
+    },
+    Total {
+        name: "control_messages",
+        label: "Messages between switches and controller",
+        doc: "messages sent on the channel between switches and controller",
+        hidden_at_zero: true,
+        ..QUEUE
+    },
+    Total {
+        name: "control_bytes",
+        unit: "B",
+        label: "Bytes between switches and controller",
+        doc: "bytes of these messages",
+        hidden_at_zero: true,
+        ..QUEUE
+    },
+    Total {
+        name: "control_lost",
+        label: "Messages between switches and controller that were lost",
+        doc: "of these messages, those lost on the channel or at a controller that was out",
+        better: Less,
+        hidden_at_zero: true,
+        ..QUEUE
+    },
+];
+
+const THE_RUN: &[Total] = &[
+    Total {
+        name: "result_hash",
+        unit: "",
+        label: "Result hash",
+        doc: "hash over every table and total; equal for equal scenarios on any machine",
+        ..RUN
+    },
+    Total { name: "packet_hops", label: "Packet hops simulated", doc: "packets delivered over links", ..RUN },
+    Total {
+        name: "events",
+        label: "Events simulated",
+        doc: "these and every other event that came to something",
+        ..RUN
+    },
+    Total { name: "simulated_s", unit: "s", shown: "s", label: "Simulated time", doc: "end of the run", ..RUN },
+];
+
+const LISTS: &[Total] = &[
+    Total {
+        name: "groups",
+        label: "Totals of each traffic group",
+        doc: "an array with an object per traffic group, in the order of the file: `group` (its name) and the totals with \
+              *yes* under *groups*, each of the group alone. Rates share the run's window of goodput, and counts add up to \
+              those of the run. In the table of a sweep each of them is a column `groups.NAME.KEY`",
+        ..GROUPS
+    },
+    Total {
+        name: "offered",
+        label: "Offered load",
+        doc: "an array with an object per group at a load (`poisson`, `requests`): `group`, `mean_bytes` (of a transfer, or of \
+              all answers of a query), `interval_s` (mean time between arrivals), `offered_bps` (payload), `load`, `load_of` \
+              and `capacity_bps` (of what it is a share)",
+        ..GROUPS
+    },
+];
+
+/// Every total that each run has, in the order of reading.
+pub fn totals() -> impl Iterator<Item = Total> {
+    let drops = DropReason::ALL.into_iter().map(|reason| Total {
+        name: reason.total(),
+        definition: reason.definition(),
+        doc: "",
+        of_groups: false,
+        hidden_at_zero: true,
+        ..DROPS
+    });
+    let timeouts = TimeoutCause::ALL.into_iter().map(|cause| Total {
+        name: cause.column(),
+        definition: cause.definition(),
+        doc: cause.description(),
+        of_groups: false,
+        hidden_at_zero: true,
+        ..TIMEOUTS
+    });
+    let list = |totals: &'static [Total]| totals.iter().copied();
+    let losses = std::iter::once(DROPS).chain(drops).chain(list(BETWEEN));
+    let losses = losses.chain(std::iter::once(TIMEOUTS)).chain(timeouts).chain(list(MORE_LOSSES));
+    [HOW_MUCH, HOW_LONG]
+        .into_iter()
+        .flat_map(list)
+        .chain(losses)
+        .chain([AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
+}
+
+/// What schemes count in the state that their roles share on a switch; a run has those of its network's scheme.
+pub fn totals_of_schemes() -> Vec<Total> {
+    let mut found: Vec<Total> = Vec::new();
+    for count in schemes::REGISTRY.iter().flat_map(|row| row.totals) {
+        let total = Total { name: count.name, label: count.label, doc: count.doc, better: Less, ..QUEUE };
+        if !found.contains(&total) {
+            found.push(total);
+        }
+    }
+    found
+}
+
+/// Every table that a run may have, without rows. A column that counts per flow, bin or port what a total counts is called
+/// like that total.
+pub fn tables() -> Vec<Table> {
+    let mut tables = tables::empty_tables();
+    for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
+        if column.heading == Heading::NONE
+            && let Some(total) = totals().find(|total| total.name == column.name)
+        {
+            column.heading = total.heading();
+        }
+    }
+    tables
+}

@@ -1,0 +1,61 @@
+//! What a run measures, as the registry has it: totals, and columns of tables.
+
+use fanin_engine::measure::declared;
+use fanin_engine::measure::table::{Column, Table};
+use fanin_engine::measure::total::{Better, Topic, Total};
+use serde_json::{Value, json};
+
+/// The only total that the engine, which knows no clock, does not put.
+pub(crate) const WALL: Total = Total {
+    name: "wall_s",
+    unit: "s",
+    label: "Wall-clock time",
+    doc: "time the simulation took; not part of the hash",
+    better: Better::Less,
+    ..Total::of(Topic::Run)
+};
+
+/// Every total in the order of reading; `always` is false of those that one scheme alone has.
+pub(crate) fn totals() -> Vec<Value> {
+    let common = declared::totals().chain([WALL]).map(|each| total(&each, true));
+    common.chain(declared::totals_of_schemes().iter().map(|each| total(each, false))).collect()
+}
+
+fn total(total: &Total, always: bool) -> Value {
+    json!({
+        "name": total.name,
+        "unit": total.unit,
+        "shown": total.shown,
+        "label": total.label,
+        "definition": total.definition,
+        "short": total.short,
+        "doc": total.doc,
+        "topic": total.topic.name(),
+        "better": total.better.name(),
+        "of_groups": total.of_groups,
+        "hidden_at_zero": total.hidden_at_zero,
+        "always": always,
+    })
+}
+
+/// Every result table with its columns.
+pub(crate) fn tables() -> Vec<Value> {
+    declared::tables().iter().map(table).collect()
+}
+
+fn table(table: &Table) -> Value {
+    let columns: Vec<Value> = table.columns.iter().map(column).collect();
+    json!({ "name": table.name, "description": table.description, "columns": columns })
+}
+
+fn column(column: &Column) -> Value {
+    json!({
+        "name": column.name,
+        "unit": column.unit,
+        "description": column.description,
+        "label": column.heading.label,
+        "definition": column.heading.definition,
+        "shown": column.heading.shown,
+        "better": column.heading.better.name(),
+    })
+}
