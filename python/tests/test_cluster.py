@@ -147,7 +147,7 @@ def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatc
         found = outcomes([good, bad], "results", place=place)
         assert [type(each) for each in found] == [Run, Failure]
         monkeypatch.setattr(cluster, "Task", lambda *sent: Task(*sent[:-1], {"list.csv": "0" * 64}))
-        with pytest.raises(ClusterError, match=r"worker tcp://127\.0\.0\.1:\d+ has another copy of /.*/list\.csv"):
+        with pytest.raises(ClusterError, match=r"worker tcp://127\.0\.0\.1:\d+ has a different copy of /.*/list\.csv"):
             outcomes([Job(small, [("run.seed", "2")])], "results", place=place)
     monkeypatch.setattr(cluster, "Task", Task)
     compared = ("compare", "small.toml", "--schemes", "newreno,dctcp", "--seeds", "1..3")
@@ -165,7 +165,7 @@ def test_nobody_at_the_address(cli, work, monkeypatch):
     monkeypatch.setattr(Cluster, "__init__", lambda self, address: real(self, address, timeout=0.2))
     result = cli(*SWEEP, "--cluster", "tcp://127.0.0.1:9")
     assert result.code == 3
-    assert "tcp://127.0.0.1:9: no scheduler answers there" in result.err
+    assert "tcp://127.0.0.1:9: no scheduler responds" in result.err
     assert cli(*SWEEP, "--cluster", "nonsense://x").code == 3
 
 
@@ -260,7 +260,7 @@ def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, 
     [
         (CancelledError(), "lost the cluster .*run the same again"),
         (OSError("closed"), r"lost the cluster \(closed\)"),
-        (ModuleNotFoundError("No module named 'fanin'"), "a worker has no fanin that works: .*No module named"),
+        (ModuleNotFoundError("No module named 'fanin'"), "a worker has no working fanin: .*No module named"),
     ],
 )
 def test_a_cluster_that_is_lost_or_not_fit_ends_the_sweep(work, client, error, message):
@@ -287,7 +287,7 @@ def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, m
         with monkeypatch.context() as patched:
             patched.setattr(remote._engine, "run", hungry)
             (found,) = outcomes([job], "results", place=place)
-        assert (type(found), "has not enough memory" in found.error) == (BrokenOff, True)
+        assert (type(found), "does not have enough memory" in found.error) == (BrokenOff, True)
         assert type(outcomes([job], "results", place=place)[0]) is Run
 
 
@@ -305,7 +305,7 @@ def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, 
         Path("list.csv").write_text("start_us,src,dst,bytes\nnonsense\n")
         raise RunError("list.csv:2: nonsense")
 
-    other = r"has another copy of /.*/list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\)"
+    other = r"has a different copy of /.*/list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\)"
     with closing(Cluster("tcp://host:8786")) as place:
         # Named here with one content, and another where it runs.
         with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
@@ -321,7 +321,7 @@ def test_a_worker_that_leaves_while_it_is_asked_refuses_nothing(client):
     client.found = {"tcp://one": versions(), "tcp://gone": OSError("timed out")}
     assert Cluster("tcp://host:8786").workers() == {"tcp://one": versions()}
     client.found = {"tcp://one": versions(), "tcp://bare": ModuleNotFoundError("No module named 'fanin'")}
-    with pytest.raises(ClusterError, match="worker tcp://bare has no fanin that works: No module named 'fanin'"):
+    with pytest.raises(ClusterError, match="worker tcp://bare has no working fanin: No module named 'fanin'"):
         Cluster("tcp://host:8786")
 
 

@@ -46,33 +46,41 @@ def read_records(path):
     [
         (imports.hpcc, "1\n0 1 3 100 5\n", "x:2: 5 fields"),
         (imports.hpcc, "1\n0 1 3 100 -5 0\n", "x:2: bytes '-5'"),
-        (imports.hpcc, "1\n0 1 3 100 5 nan\n", "x:2: start 'nan' is no number"),
-        (imports.hpcc, "1\n0 1 3 100 5 1e99999999\n", "x:2: start '1e99999999' is no number"),
+        (imports.hpcc, "1\n0 1 3 100 5 nan\n", "x:2: start 'nan' is not a number"),
+        (imports.hpcc, "1\n0 1 3 100 5 1e99999999\n", "x:2: start '1e99999999' is not a number"),
         (imports.hpcc, "1\n7 7 3 100 5 0\n", "x:2: host 7 sends to itself"),
-        (imports.hpcc, "3\n0 1 3 100 5 0\n", "x:2: 1 flows, and the first line says 3"),
+        (imports.hpcc, "3\n0 1 3 100 5 0\n", "x:2: 1 flows, but the first line says 3"),
         (imports.hpcc, f"1\n0 {'9' * 5000} 3 100 5 0\n", "x:2: host '999"),
-        (imports.htsim, "Connections 1\n0->1 trigger 3 size 5\n", "x:2: starts by a trigger"),
-        (imports.htsim, "Nodes 4\nfailure 1\n", "x:2: 'failure' is not known"),
-        (imports.htsim, "Nodes 2\n0->9 start 0 size 5\n", "x:2: host 9, and there are 2 nodes, from 0"),
+        (imports.htsim, "Connections 1\n0->1 trigger 3 size 5\n", "x:2: the connection starts by a trigger"),
+        (imports.htsim, "Nodes 4\nfailure 1\n", "x:2: unknown word 'failure'"),
+        (imports.htsim, "Nodes 2\n0->9 start 0 size 5\n", "x:2: host 9, but there are 2 nodes, numbered from 0"),
         (imports.htsim, "Nodes 2\n0->1 start 0 size 5\n1->1 start 0 size 5\n", "x:3: host 1 sends to itself"),
         (imports.htsim, "Nodes 2\n99999999999999999999->1 start 0 size 5\n", "x:2: host '99999999999999999999' is no"),
         (imports.htsim, "0->1 start 0 size 5\nNodes 2\n", "x:2: Nodes comes after the first connection"),
         (read_records, "ts,sa,da\n", "x:1: no column 'by'; the header has ts, sa, da"),
-        (read_records, "ts,sa,da,by\nNaN,a,b,1\n", "x:2: start 'NaN' is no number"),
-        (read_records, "ts,sa,da,by\n0,a,b,1\ninf,a,b,1\n", "x:3: start 'inf' is no number"),
-        (read_records, "ts,sa,da,by\nsoon,a,b,1\n", "x:2: start 'soon' is no number"),
-        (read_records, "ts,sa,da,by\n2026-13-01 00:00:00,a,b,1\n", "x:2: start '2026-13-01 00:00:00' is no time"),
+        (read_records, "ts,sa,da,by\nNaN,a,b,1\n", "x:2: start 'NaN' is not a number"),
+        (read_records, "ts,sa,da,by\n0,a,b,1\ninf,a,b,1\n", "x:3: start 'inf' is not a number"),
+        (read_records, "ts,sa,da,by\nsoon,a,b,1\n", "x:2: start 'soon' is not a number"),
+        (
+            read_records,
+            "ts,sa,da,by\n2026-13-01 00:00:00,a,b,1\n",
+            "x:2: start '2026-13-01 00:00:00' is not a valid time",
+        ),
         (read_records, "ts,sa,da,by\n0,a,b,1\n2026-01-01 00:00:00,a,b,1\n", "x:3: start '2026-01-01 00:00:00' is a d"),
-        (read_records, "ts,sa,da,by\n0,a,b,1\n2e6,a,b,1\n", "x:3: start 2e6 is more than 1000000 s from another"),
+        (
+            read_records,
+            "ts,sa,da,by\n0,a,b,1\n2e6,a,b,1\n",
+            "x:3: start 2e6 is more than 1000000 s from an earlier one",
+        ),
         (read_records, "ts,sa,da,by\n0,a,a,1\n", "x:2: a sends to itself"),
         (read_records, "ts,sa,da,by\n0,a,b,1.5 M\n", "x:2: bytes '1.5 M'"),
-        (read_records, f'ts,sa,da,by\n0,"{"a" * 200_000}",b,1\n', "x:2: no CSV: field larger"),
-        (imports.sizes, "0 0\n10 50\n5 100\n", "x:3: points fall"),
+        (read_records, f'ts,sa,da,by\n0,"{"a" * 200_000}",b,1\n', "x:2: not a CSV file: field larger"),
+        (imports.sizes, "0 0\n10 50\n5 100\n", "x:3: points decrease"),
         (imports.sizes, "0 0\n10 0.5\n", "x:2: the last share is 0.5"),
-        (imports.sizes, "0 0\n1 nan\n2 100\n", "x:2: share 'nan' is no number"),
-        (imports.sizes, "0 0\ninf 1\n", "x:2: size 'inf' is no number"),
-        (imports.sizes, "-1 0\n5 1\n", "x:1: '-1 0' is no point"),
-        (imports.topology, "Nodes 8\nTiers 2\nTier 0\n", "x:3: two or three tiers"),
+        (imports.sizes, "0 0\n1 nan\n2 100\n", "x:2: share 'nan' is not a number"),
+        (imports.sizes, "0 0\ninf 1\n", "x:2: size 'inf' is not a number"),
+        (imports.sizes, "-1 0\n5 1\n", "x:1: '-1 0' is not a point"),
+        (imports.topology, "Nodes 8\nTiers 2\nTier 0\n", "x:3: the topology must have two or three tiers"),
         (imports.topology, "Nodes 8\nTiers 2\nTier 0\nRadix_Down 0\nRadix_Up 1\nTier 1\n", "radix_down is 0"),
     ],
 )
@@ -94,7 +102,7 @@ def test_records_have_a_column_map_and_hosts_by_name(tmp_path, cli):
     columns = "start=ts,src=sa,dst=da,bytes=ibyt"
     found = json.loads(cli("import", "records", str(path), "--columns", columns, "--out", str(out), "--json").out)
     assert found["hosts"] == {"10.0.0.1": 0, "10.0.0.9": 1}
-    assert "counted from the earliest, 1699999999.25" in found["said"][-1]
+    assert "relative to the earliest, 1699999999.25" in found["said"][-1]
     assert out.read_text().splitlines()[1:] == ["0,1,0,40", "1250000000000,0,1,1500"]
 
 
@@ -108,9 +116,9 @@ def test_records_may_have_dates_and_end_in_totals(tmp_path):
     flows = read_records(path)
     assert rows(flows)[1:] == ["0,1,0,40", "1000000001000,0,1,1500"]
     assert flows.said == [
-        "totals from line 4 on are left out",
-        "starts are dates, of UTC unless they say otherwise, and counted from the earliest, 2026-11-22T10:45:13+01:00; "
-        "hosts are numbered as they appear",
+        "totals from line 4 on are ignored",
+        "starts are dates, in UTC unless they have a time zone, relative to the earliest, 2026-11-22T10:45:13+01:00; "
+        "hosts are numbered in order of appearance",
     ]
 
 
@@ -172,7 +180,7 @@ def test_the_stated_mean_says_what_points_are(tmp_path, mean, largest, kind, exp
     path.write_text(f"{mean}\n{STEPS.format(largest=largest)}", encoding="utf-8")
     text, said = imports.sizes(path, **kind)
     assert text == expected
-    assert said[1].startswith(f"the mean stated, {mean.removesuffix('.0')}")
+    assert said[1].startswith(f"the stated mean, {mean.removesuffix('.0')}")
     scenario = tmp_path / "sizes.toml"
     traffic = f'[[traffic]]\nkind = "poisson"\nload = 0.1\nbytes-each = "{text}"\n'
     scenario.write_text(f'[network]\ntopology = "star"\n{traffic}', encoding="utf-8")
@@ -183,12 +191,12 @@ def test_the_stated_mean_says_what_points_are(tmp_path, mean, largest, kind, exp
 def test_a_mean_that_fits_nothing_or_two_things_is_told(tmp_path):
     path = tmp_path / "cdf"
     path.write_text(f"12345\n{STEPS.format(largest=2000)}", encoding="utf-8")
-    with pytest.raises(ScenarioError, match=r"cdf:1: .* stated as 12345, .* 476\.025 as lines, 850\.5 as steps"):
+    with pytest.raises(ScenarioError, match=r"cdf:1: .* stated mean is 12345, .* 476\.025 as lines, 850\.5 as steps"):
         imports.sizes(path)
     path.write_text(f"850.5\n{STEPS.format(largest=2000)}", encoding="utf-8")
-    with pytest.raises(ScenarioError, match=r"cdf:1: .* say --size-unit bytes or --size-unit packets"):
+    with pytest.raises(ScenarioError, match=r"cdf:1: .* add --size-unit bytes or --size-unit packets"):
         imports.sizes(path)
-    with pytest.raises(ScenarioError, match=r"cdf:1: .* stated as 850\.5, .* is 476\.025 as lines, in packets"):
+    with pytest.raises(ScenarioError, match=r"cdf:1: .* stated mean is 850\.5, .* is 476\.025 as lines, in packets"):
         imports.sizes(path, unit=SizeUnit.PACKETS, shape=Points.LINES)
 
 

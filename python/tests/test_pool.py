@@ -187,7 +187,7 @@ def test_a_sweep_of_a_paper_that_runs_out_of_memory_says_so(work, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(fanin.Experiment, "simulate", hungry)
-    with pytest.raises(PlaceError, match="not enough memory; the next command tries it again"):
+    with pytest.raises(PlaceError, match="not enough memory; the next command retries it"):
         run_jobs([job(fanin.load("small.toml"), 2, 1)], "results")
 
 

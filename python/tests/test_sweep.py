@@ -207,7 +207,7 @@ def test_what_broke_off_for_want_of_memory_is_tried_again(cli, work, monkeypatch
         patched.setattr(fanin.Experiment, "simulate", simulate)
         result = cli(*SWEEP)
     assert (result.code, "12 of 36 runs failed" in result.err) == (1, True)
-    assert "there was not enough memory; the next command tries it again" in result.err
+    assert "there was not enough memory; the next command retries it" in result.err
     assert cli(*SWEEP).code == 0
     cli(*SWEEP, "--out", "undisturbed")
     assert data_set("results") == data_set("undisturbed")

@@ -94,7 +94,7 @@ def test_a_trial_that_broke_off_for_want_of_memory_is_tried_again(cli, tiny, mon
     with monkeypatch.context() as patched:
         patched.setattr(fanin.Experiment, "simulate", simulate)
         result = cli("tune", "tiny.toml", *arguments, "--out", "part")
-    assert (result.code, "not enough memory; the next command tries it again" in result.err) == (3, True)
+    assert (result.code, "not enough memory; the next command retries it" in result.err) == (3, True)
     again = tuned(cli, *arguments, "--out", "part")
     assert {**again, "study": "", "paths": []} == {**whole, "study": "", "paths": []}
 

@@ -16,7 +16,7 @@ from fanin.imports.source import Source, Unit
 from fanin.later import np
 
 _AT_ONCE = 10_000
-"""Lines that are text at a time."""
+"""Number of lines that are formatted at a time."""
 
 
 @dataclass
@@ -31,12 +31,12 @@ class Flows:
     hosts: dict[str, int] = field(default_factory=dict)
     """Name in the file -> number, where hosts have names."""
     origin: int = 0
-    """The start that is written as zero."""
+    """The start that becomes time zero."""
     said: list[str] = field(default_factory=list)
-    """What was assumed."""
+    """Assumptions, for the user."""
 
     def add(self, start: int, ends: tuple[int, int], size: int) -> None:
-        """One more flow."""
+        """Adds a flow."""
         self.start.append(start)
         self.src.append(ends[0])
         self.dst.append(ends[1])
@@ -69,13 +69,13 @@ def hpcc(path: Path) -> Flows:
     for text in lines:
         fields = text.split()
         if len(fields) != 6:
-            source.fail(f"{len(fields)} fields, and a flow has 6: src dst priority port bytes start")
+            source.fail(f"{len(fields)} fields; a flow has 6: src dst priority port bytes start")
         src, dst = (source.whole(each, "host") for each in fields[:2])
         size = source.whole(fields[4], "bytes", 1)
         flows.add(source.time(fields[5], Unit.S), source.hosts(src, dst), size)
     if len(flows.start) != promised:
-        source.fail(f"{len(flows.start)} flows, and the first line says {promised}")
-    flows.said.append("starts are in seconds; priority and port are left out")
+        source.fail(f"{len(flows.start)} flows, but the first line says {promised}")
+    flows.said.append("starts are in seconds; priority and port are ignored")
     return flows
 
 
@@ -101,12 +101,12 @@ def htsim(path: Path) -> Flows:
         elif match := _CONNECTION.fullmatch(text):
             src, dst = (source.whole(each, "host") for each in match.groups()[:2])
             if nodes is not None and max(src, dst) >= nodes:
-                source.fail(f"host {max(src, dst)}, and there are {nodes} nodes, from 0")
+                source.fail(f"host {max(src, dst)}, but there are {nodes} nodes, numbered from 0")
             flows.add(*_connection(source, match[3], (src, dst)))
         elif word != "Triggers":
-            source.fail(f"{word!r} is not known: only Nodes, Connections and SRC->DST")
+            source.fail(f"unknown word {word!r}: expected Nodes, Connections or SRC->DST")
     if promised is not None and promised != len(flows.start):
-        source.fail(f"{len(flows.start)} connections, and the file says {promised}")
+        source.fail(f"{len(flows.start)} connections, but the file says {promised}")
     flows.said.append("starts are in picoseconds, as htsim reads them from a file")
     return flows
 
@@ -116,7 +116,7 @@ def _connection(source: Source, text: str, ends: tuple[int, int]) -> tuple[int, 
     words = text.split()
     keys = dict(zip(words[::2], words[1::2], strict=False))
     if "trigger" in keys:
-        source.fail("starts by a trigger: a list of flows has only times")
+        source.fail("the connection starts by a trigger: a list of flows can contain only times")
     if "start" not in keys or "size" not in keys:
         source.fail("a connection needs start and size")
     size = source.whole(keys["size"], "size", 1)

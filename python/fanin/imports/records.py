@@ -13,7 +13,7 @@ from fanin.imports.source import LATEST, Source, Unit
 
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?")
 _SUMMARY = ["Summary"]
-"""What follows this line of nfdump's CSV are totals."""
+"""The lines after this one in nfdump's CSV are totals."""
 
 
 def records(path: Path, columns: dict[str, str], unit: Unit) -> Flows:
@@ -32,7 +32,7 @@ def records(path: Path, columns: dict[str, str], unit: Unit) -> Flows:
     try:
         _read(source, flows, columns, unit)
     except csv.Error as error:
-        source.fail(f"no CSV: {error}")
+        source.fail(f"not a CSV file: {error}")
     return flows
 
 
@@ -50,7 +50,7 @@ class _Clock:
     def start(self, text: str) -> int:
         date = _ISO.fullmatch(text)
         if self.first is not None and (date is not None) != self.dated:
-            self.source.fail(f"start {text!r} is {'a date' if date else 'no date'}, unlike those before")
+            self.source.fail(f"start {text!r} is {'a date' if date else 'not a date'}, unlike earlier ones")
         self.dated = date is not None
         ps = _since_1970(self.source, date) if date else int(self.source.number(text, "start") * self.unit.ps)
         if self.first is None:
@@ -60,16 +60,16 @@ class _Clock:
             self.low, self.earliest = ps, text
         self.high = max(self.high, ps)
         if self.high - self.low > LATEST:
-            self.source.fail(f"start {text} is more than {LATEST // Unit.S.ps} s from another")
+            self.source.fail(f"start {text} is more than {LATEST // Unit.S.ps} s from an earlier one")
         return ps
 
 
 def _since_1970(source: Source, date: re.Match[str]) -> int:
-    """Picoseconds; dates without a zone are those of UTC."""
+    """Picoseconds; dates without a time zone are in UTC."""
     try:
         seconds = datetime.fromisoformat(f"{date[1]}{date[3] or '+00:00'}") - datetime(1970, 1, 1, tzinfo=UTC)
     except ValueError as error:
-        source.fail(f"start {date[0]!r} is no time: {error}")
+        source.fail(f"start {date[0]!r} is not a valid time: {error}")
     whole = seconds.days * 86400 + seconds.seconds
     return int((whole + Decimal(f"0.{date[2] or 0}")) * Unit.S.ps)
 
@@ -83,17 +83,17 @@ def _read(source: Source, flows: Flows, columns: dict[str, str], unit: Unit) -> 
     clock = _Clock(source, unit)
     for fields in lines:
         if fields == _SUMMARY:
-            flows.said.append(f"totals from line {source.line} on are left out")
+            flows.said.append(f"totals from line {source.line} on are ignored")
             break
         if len(fields) != len(header):
-            source.fail(f"{len(fields)} fields, and the header has {len(header)}")
+            source.fail(f"{len(fields)} fields, but the header has {len(header)}")
         given = {what: fields[place].strip() for what, place in places.items()}
         if given["src"] == given["dst"]:
             source.fail(f"{given['src']} sends to itself")
         src, dst = (flows.hosts.setdefault(given[end], len(flows.hosts)) for end in ("src", "dst"))
         flows.add(clock.start(given["start"]), (src, dst), source.whole(given["bytes"], "bytes", 1))
     flows.origin = clock.low
-    kind = "dates, of UTC unless they say otherwise" if clock.dated else f"in {unit}"
+    kind = "dates, in UTC unless they have a time zone" if clock.dated else f"in {unit}"
     flows.said.append(
-        f"starts are {kind}, and counted from the earliest, {clock.earliest}; hosts are numbered as they appear"
+        f"starts are {kind}, relative to the earliest, {clock.earliest}; hosts are numbered in order of appearance"
     )

@@ -17,21 +17,21 @@ from pathlib import Path
 from fanin.imports.source import Source
 
 _NEAR = Decimal("0.01")
-"""A mean that is as near to the stated one, as a part of it, is that."""
+"""Relative difference up to which a mean counts as equal to the stated one."""
 
 _SURELY_BYTES = 10**6
-"""A largest size above which sizes that were counted in packets would be of gigabytes."""
+"""If the largest size is above this, sizes cannot be in packets: they would be gigabytes."""
 
 
 class SizeUnit(StrEnum):
-    """What sizes are counted in."""
+    """The unit of sizes."""
 
     BYTES = "bytes"
     PACKETS = "packets"
 
 
 class Points(StrEnum):
-    """What is between two points."""
+    """How the distribution continues between two points."""
 
     LINES = "lines"
     STEPS = "steps"
@@ -39,10 +39,10 @@ class Points(StrEnum):
 
 @dataclass
 class _File:
-    """What a file of points holds."""
+    """The content of a file of points."""
 
     points: list[tuple[Decimal, Decimal]]
-    """Size as in the file, and the share of flows up to it, in per cent."""
+    """Size as in the file, and the share of flows up to that size, in per cent."""
     columns: int
     stated: Decimal | None
     """The mean of the first line."""
@@ -77,7 +77,7 @@ def sizes(
     unit, shape = _fitting(source, file, packet, unit, shape, said)
     each = packet if unit is SizeUnit.PACKETS else 1
     counted = f"packets of {packet} B" if unit is SizeUnit.PACKETS else "bytes"
-    joined = "joined by lines" if shape is Points.LINES else "sizes of their own"
+    joined = "joined by lines" if shape is Points.LINES else "single sizes"
     said.append(f"sizes are in {counted}; points are {joined}; mean {float(file.mean(shape) * each):,.1f} B")
     points = [(max(round(size * each), 1), share) for size, share in file.points]
     if shape is Points.LINES:
@@ -110,19 +110,19 @@ def _read(source: Source) -> tuple[_File, list[str]]:
                 source.fail(f"the mean {text} is not above 0")
             continue
         if len(fields) not in (2, 3) or (columns and len(fields) != columns):
-            source.fail(f"{len(fields)} fields, and a point has a size and a share")
+            source.fail(f"{len(fields)} fields; a point has a size and a share")
         columns = len(fields)
         size, share = source.number(fields[0], "size"), source.number(fields[-1], "share")
         if size < 0 or share < 0:
-            source.fail(f"{text!r} is no point: neither can be below 0")
+            source.fail(f"{text!r} is not a point: size and share cannot be negative")
         if rows and (size < rows[-1][0] or share < rows[-1][1]):
-            source.fail("points fall: sizes and shares must rise")
+            source.fail("points decrease: sizes and shares must increase")
         rows.append((size, share))
     if not rows:
         source.fail("no points")
     whole = rows[-1][1]
     if whole not in (1, 100):
-        source.fail(f"the last share is {whole:f}, neither 1 nor 100")
+        source.fail(f"the last share is {whole:f}; it must be 1 or 100")
     said = [f"shares are {'fractions' if whole == 1 else 'per cent'}"]
     return _File([(size, share * (100 / whole)) for size, share in rows], columns, stated), said
 
@@ -149,16 +149,16 @@ def _fitting(
     if best > _NEAR:
         found = ", ".join(f"{float(file.mean(a_shape)):,.6g} as {a_shape.value}" for a_shape in shapes)
         source.fail(
-            f"the mean is stated as {file.stated:f}, and that of the points is {found}, in packets {packet} times "
-            "that: none fits; leave the first line out if it is not the mean"
+            f"the stated mean is {file.stated:f}, but that of the points is {found}, in packets {packet} times "
+            "that: none fits; remove the first line if it is not the mean"
         )
-    said.append(f"the mean stated, {file.stated:f}, fits points that are {_words(fits[0][2])}")
+    said.append(f"the stated mean, {file.stated:f}, fits points that are {_words(fits[0][2])}")
     if len({way[1] for way in fits}) == 1:
         return fits[0][1], fits[0][2]
     if file.points[-1][0] < _SURELY_BYTES:
-        source.fail("the mean fits sizes in bytes as well as in packets: say --size-unit bytes or --size-unit packets")
+        source.fail("the mean fits sizes in bytes as well as in packets: add --size-unit bytes or --size-unit packets")
     return SizeUnit.BYTES, fits[0][2]
 
 
 def _words(shape: Points) -> str:
-    return "joined by lines" if shape is Points.LINES else "sizes of their own"
+    return "joined by lines" if shape is Points.LINES else "single sizes"

@@ -1,4 +1,4 @@
-"""A file to import, line by line, and the place in it that a mistake names."""
+"""A file to import, read line by line, with the current position for error messages."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class Unit(StrEnum):
 
     @property
     def ps(self) -> int:
-        """Picoseconds of one."""
+        """The unit in picoseconds."""
         return int(10 ** (12 - 3 * list(Unit).index(self)))
 
 
 class Source:
-    """A file and the place in it."""
+    """A file and the position in it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.line = 0
 
     def fail(self, message: str) -> NoReturn:
-        """Names file and line.
+        """Raises an error that names file and line.
 
         Raises:
             ScenarioError: always.
@@ -49,10 +49,10 @@ class Source:
         raise ScenarioError(str(self.path), self.line, "", message)
 
     def whole(self, text: str, what: str, least: int = 0) -> int:
-        """A whole number of ``least`` at least."""
+        """A whole number, at least ``least``."""
         digits = text.isascii() and text.isdigit() and len(text) <= _DIGITS
         if not digits or int(text) < least:
-            self.fail(f"{what} {text!r} is no whole number{f', {least} at least' if least else ''}")
+            self.fail(f"{what} {text!r} is not a whole number{f' of at least {least}' if least else ''}")
         return int(text)
 
     def number(self, text: str, what: str) -> Decimal:
@@ -62,7 +62,7 @@ class Source:
         except ArithmeticError:
             found = Decimal("NaN")
         if not found.is_finite() or found.adjusted() > _DIGITS + 9:
-            self.fail(f"{what} {text!r} is no number")
+            self.fail(f"{what} {text!r} is not a number")
         return found
 
     def time(self, text: str, unit: Unit) -> int:
@@ -73,7 +73,7 @@ class Source:
         return int(ps)
 
     def hosts(self, src: int, dst: int) -> tuple[int, int]:
-        """The two ends of a flow, if they are two."""
+        """The two ends of a flow, which must differ."""
         if src == dst:
             self.fail(f"host {src} sends to itself")
         return src, dst

@@ -8,7 +8,7 @@ from fanin.imports.source import Source
 
 
 def topology(path: Path) -> tuple[str, list[str]]:
-    """The ``[network]`` table of an htsim topology of two or three tiers, and what was left out.
+    """The ``[network]`` table of an htsim topology of two or three tiers, and what was ignored.
 
     Raises:
         ScenarioError: naming file and line.
@@ -21,12 +21,12 @@ def topology(path: Path) -> tuple[str, list[str]]:
         key, value = [*text.split(), ""][:2]
         if key == "Tier":
             if source.whole(value, "tier") != len(tiers):
-                source.fail(f"tier {value} is not the next")
+                source.fail(f"tier {value} is out of order")
             tiers.append({})
         else:
             (tiers[-1] if tiers else whole)[key.lower()] = source.whole(value, key)
     if whole.get("tiers") != len(tiers) or len(tiers) not in (2, 3):
-        source.fail("two or three tiers are needed, each with its table")
+        source.fail("the topology must have two or three tiers, each with its table")
     return _two_tiers(source, tiers) if len(tiers) == 2 else _three_tiers(source, whole, tiers)
 
 
@@ -45,8 +45,8 @@ def _cables(source: Source, tiers: list[dict[str, int]]) -> tuple[list[str], lis
         lines.append(f'{rate} = "{_get(source, tier, "downlink_speed_gbps")}Gbps"')
         lines.append(f'{delay} = "{_get(source, tier, "downlink_latency_ns")}ns"')
     slow = [tier.get("switch_latency_ns", 0) for tier in tiers]
-    said = [f"switch latencies of {slow} ns are left out: add them to the delays"] if any(slow) else []
-    said += ["bundles of cables are left out"] if any(tier.get("bundle", 1) > 1 for tier in tiers) else []
+    said = [f"switch latencies of {slow} ns are ignored: add them to the delays"] if any(slow) else []
+    said += ["link bundles are ignored"] if any(tier.get("bundle", 1) > 1 for tier in tiers) else []
     return lines, said
 
 

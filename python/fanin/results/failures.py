@@ -2,7 +2,7 @@
 
 ``results/failures/<run-id>.json`` is one file per run, written whole or not at all. A run fails the same way every
 time, so a sweep does not try it again until it is told to; another engine gives it another id, and a new chance.
-What broke off because of where it ran is not recorded: the next command tries it again.
+What broke off because of where it ran is not recorded: the next command retries it.
 """
 
 from __future__ import annotations

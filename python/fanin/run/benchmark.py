@@ -1,4 +1,4 @@
-"""Experiments that measure a program instead of a network: a command gives each point's row."""
+"""Experiments that measure a program instead of a network: a command produces the row of each point."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fanin.scenario.format.values import Scalar
 
 
 def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
-    """One point: runs the command and takes the JSON object that it prints last.
+    """Runs the command for one point and reads the JSON object that it prints last.
 
     Args:
         command: Program and arguments; ``{name}`` stands for a value of the point, ``{python}`` for this interpreter.
         row: The point.
 
     Raises:
-        RunError: the command fails, or prints no JSON object.
+        RunError: the command fails, or does not print a JSON object.
 
     """
     values = {"{python}": sys.executable, **{f"{{{name}}}": str(value) for name, value in row.items()}}
@@ -38,7 +38,7 @@ def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
         last = (error.stderr.strip() or f"exit code {error.returncode}").rpartition("\n")[2]
         raise RunError(f"benchmark {words[0]}: {last}") from None
     except ValueError:
-        raise RunError(f"benchmark {words[0]}: its last line is no JSON object") from None
+        raise RunError(f"benchmark {words[0]}: its last line is not a JSON object") from None
     if not isinstance(found, dict):
-        raise RunError(f"benchmark {words[0]}: its last line is no JSON object")
+        raise RunError(f"benchmark {words[0]}: its last line is not a JSON object")
     return found

@@ -21,45 +21,45 @@ from fanin.run.pool import Work, kept
 from fanin.run.remote import Package, Task, Versions, refuse_others, simulate, versions
 
 _AHEAD = 2
-"""Runs that are sent, for each thread of the cluster: one that it works on, and the next."""
+"""Runs that are sent per thread of the cluster: the one in progress, and the next."""
 
 _COUNT_EVERY_S = 2.0
-"""Workers come and go, so that threads are counted again and again."""
+"""Workers come and go, so threads are counted repeatedly."""
 
 
 class Cluster:
     """A running scheduler and its workers. A :class:`fanin.run.pool.Place`."""
 
     def __init__(self, address: str, timeout: float = 20.0) -> None:
-        """Connects, and sees to it that all workers have this version of fanin.
+        """Connects, and checks that all workers have this version of fanin.
 
         Args:
-            address: Of the scheduler, such as ``tcp://host:8786``; ``tls://`` as Dask's configuration says.
+            address: Address of the scheduler, such as ``tcp://host:8786``; ``tls://`` uses Dask's configuration.
             timeout: Seconds to wait for the scheduler.
 
         Raises:
-            ClusterError: Dask is not installed, nobody answers, or a worker has another fanin.
+            ClusterError: Dask is not installed, no scheduler responds, or a worker has another fanin version.
 
         """
         try:
-            # Without types, and an extra.
+            # It is an optional dependency, and has no types.
             distributed: Any = importlib.import_module("distributed")
         except ImportError:
             raise ClusterError("a cluster needs Dask: pip install 'fanin[cluster]'") from None
-        # A scheduler that is gone is an error here, and needs no traceback besides.
+        # A lost scheduler is reported as an error here, without an additional traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._killed = distributed.KilledWorker
         try:
             self._client = distributed.Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            raise ClusterError(f"{address}: no scheduler answers there: {error}") from None
+            raise ClusterError(f"{address}: no scheduler responds: {error}") from None
         self._address = address
         self._counted = float("-inf")
         self._threads = 0
         try:
             for worker, found in self.workers().items():
                 if not isinstance(found, Versions):
-                    raise ClusterError(f"worker {worker} has no fanin that works: {found}")
+                    raise ClusterError(f"worker {worker} has no working fanin: {found}")
                 refuse_others(versions(), found, f"worker {worker}")
         except BaseException:
             self._client.close()
@@ -67,9 +67,9 @@ class Cluster:
         self._executor = self._client.get_executor(pure=False)
 
     def workers(self) -> dict[str, Versions | Exception]:
-        """The workers by their addresses, each with its versions, or with why it has none."""
+        """The workers by address, each with its versions, or the reason why it has none."""
         found: dict[str, Versions | Exception] = self._client.run(versions, on_error="return")
-        # One that cannot be reached any more has left; one that joins later is asked with each run.
+        # A worker that cannot be reached has left; one that joins later is checked with each run.
         return {worker: each for worker, each in sorted(found.items()) if not isinstance(each, OSError)}
 
     def threads(self) -> dict[str, int]:
@@ -79,7 +79,7 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """Runs that the cluster simulates at once; one, if its workers have yet to come."""
+        """Runs that the cluster simulates at once; one if no worker has joined yet."""
         if time.monotonic() - self._counted > _COUNT_EVERY_S:
             try:
                 self._threads = sum(self.threads().values())
@@ -94,7 +94,7 @@ class Cluster:
 
     def submit(self, work: Work, store: Store | None) -> Future[Package]:
         """Sends a run."""
-        # A run that is stored with other tables is made anew with all of them.
+        # A run that is stored with other tables is repeated with all of them.
         tables = work.tables | set(store.tables(work.name) if store else ())
         text, file, settings = work.job.experiment.engine_input(work.job.settings)
         sent: Future[Package] = self._executor.submit(
@@ -103,10 +103,10 @@ class Cluster:
         return sent
 
     def collect(self, work: Work, store: Store | None, future: Future[Any]) -> Run:
-        """What came back, in the store.
+        """Stores the result that came back.
 
         Raises:
-            ClusterError: the cluster is gone, or a worker is not fit for it.
+            ClusterError: the cluster is lost, or a worker is unsuitable.
             PlaceError: every worker that had the run died.
             RunError: the run failed.
 
@@ -116,22 +116,23 @@ class Cluster:
         except FaninError:
             raise
         except self._killed as error:
-            why = f"{error.allowed_failures + 1} workers died while they simulated it: have they enough memory?"
-            raise PlaceError(f"{why} The next command tries it again") from None
+            why = f"{error.allowed_failures + 1} workers died while simulating it: do they have enough memory?"
+            raise PlaceError(f"{why} The next command retries it") from None
         except (CancelledError, OSError) as error:
             raise self._lost(error) from None
         except Exception as error:
-            raise ClusterError(f"a worker has no fanin that works: {type(error).__name__}: {error}") from None
+            raise ClusterError(f"a worker has no working fanin: {type(error).__name__}: {error}") from None
         if store is None:
             raise ClusterError("a cluster needs a results folder")
         return kept(work, store, package)
 
     def close(self) -> None:
-        """Takes back what was sent and disconnects; the cluster stays."""
+        """Cancels the runs that were sent, and disconnects; the cluster keeps running."""
         with contextlib.suppress(OSError, CancelledError):
             self._executor.shutdown(wait=False)
         self._client.close()
 
     def _lost(self, error: BaseException) -> ClusterError:
         why = str(error) or "the connection is gone"
-        return ClusterError(f"{self._address}: lost the cluster ({why}); finished runs are kept, run the same again")
+        kept = "finished runs are kept; run the same command again"
+        return ClusterError(f"{self._address}: lost the cluster ({why}); {kept}")

@@ -17,23 +17,23 @@ from fanin.scenario.settings import Overrides, Settings, settings
 
 
 class Experiment(ScenarioFile):
-    """A scenario file, read and checked. Make one with :func:`load`."""
+    """A scenario file, read and checked. Create one with :func:`load`."""
 
     def check(self, overrides: Overrides | None = None) -> None:
         """Checks the scenario, each value that the sweep and the variants set, and every column that is named.
 
         Raises:
-            ScenarioError: naming file, line, key and the nearest valid name.
+            ScenarioError: the scenario is invalid; the message names file, line, key and the closest valid name.
 
         """
         checks.check(self, settings(overrides))
 
     def warnings(self, overrides: Overrides | None = None, *, swept: bool = False) -> list[str]:
-        """What is valid but hardly meant.
+        """Warnings about settings that are valid but probably unintended.
 
         Args:
             overrides: Scenario values to replace.
-            swept: Whether to look at each value of each sweep variable too.
+            swept: Whether to check each value of each sweep variable, too.
 
         """
         if not self.needs_network:
@@ -71,9 +71,9 @@ class Experiment(ScenarioFile):
         """Simulates the scenario once.
 
         Args:
-            seed: Seed of the run; the scenario's own if left out.
+            seed: Seed of the run; by default the scenario's own.
             overrides: Scenario values to replace, a dictionary or pairs.
-            store: Where to keep the result; nothing is written if left out.
+            store: Where to keep the result; by default nothing is written.
             progress: Called with the share of the duration simulated so far; returns whether to go on.
 
         Raises:
@@ -105,7 +105,7 @@ class Experiment(ScenarioFile):
         Args:
             overrides: Scenario values to replace.
             progress: Called with the share of the duration simulated so far; returns whether to go on.
-            store: Where rows of finished flows wait for the end of the run; in memory if left out.
+            store: Where rows of finished flows are kept during the run; by default in memory.
 
         Raises:
             RunError: an invariant broke, or ``progress`` said to stop.
@@ -134,7 +134,7 @@ def load(name: str | Path, overrides: Overrides | None = None) -> Experiment:
 
     Raises:
         NotFoundError: there is neither a file nor an experiment of that name.
-        ScenarioError: the sections that Python owns are not valid.
+        ScenarioError: the sections that Python reads are invalid.
 
     >>> fanin.load("sdtcp/fig9", {"transport.rto-min": "10ms"})
 

@@ -1,4 +1,4 @@
-"""Runs for a search, which knows what to run next only when it has seen what came of the last ones."""
+"""Runs for a search, which decides what to run next from the results so far."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from fanin.scenario.points import Point
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case's runs."""
+    """The results of a case's runs."""
 
     rows: list[Row]
-    """Of those that ended, in the order of their seeds: rows of a sweep's table."""
+    """Rows of a sweep's table for the successful runs, in the order of their seeds."""
     failures: list[Failure]
 
 
 class Laboratory:
-    """Runs points of one scenario, batch by batch, through the store: a search that was killed finds its runs again."""
+    """Runs points of one scenario in batches, through the store, so that a killed search can reuse its runs."""
 
     def __init__(
         self,
@@ -38,13 +38,13 @@ class Laboratory:
         again: bool = False,
         advance: Advance = lambda _: None,
     ) -> None:
-        """Runs nothing yet.
+        """Prepares the runs; it does not run anything yet.
 
         Args:
-            experiment: The scenario; its sweep and its variants are left aside.
+            experiment: The scenario; its sweep and its variants are ignored.
             out: Results folder; ``None`` keeps everything in memory.
-            place: Where to run all batches, which then know what the first ones took; threads for each if left out.
-            again: Whether runs that are recorded as failed are tried again.
+            place: Where to run all batches, which also carries over their costs; by default new threads for each.
+            again: Whether runs that are recorded as failed are retried.
             advance: Called after every simulation, with the runs of all batches.
 
         """
@@ -56,11 +56,11 @@ class Laboratory:
         self._advance = advance
 
     def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]]) -> list[Outcome]:
-        """What became of some cases, each scenario values and its seeds, in their order.
+        """The results of some cases, each with scenario values and seeds, in their order.
 
         Raises:
-            ScenarioError: a value is not valid.
-            ResultsError: results cannot be written; what is finished is kept.
+            ScenarioError: a value is invalid.
+            ResultsError: results cannot be written; finished runs are kept.
 
         """
         points = [Point(dict(values), seed) for values, seeds in asked for seed in seeds]

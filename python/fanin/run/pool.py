@@ -452,7 +452,7 @@ class Threads:
         try:
             run = future.result()
         except MemoryError:
-            raise PlaceError("there was not enough memory; the next command tries it again") from None
+            raise PlaceError("there was not enough memory; the next command retries it") from None
         self._flows[work.job.kind] = run.summary["flows"]
         return run
 

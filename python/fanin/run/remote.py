@@ -1,4 +1,4 @@
-"""The part of a run that happens on another machine: a scenario in, what it leaves out, both as plain values."""
+"""The part of a run that takes place on another machine: scenario and results travel as plain values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fanin.scenario.settings import Settings
 
 @dataclass(frozen=True)
 class Versions:
-    """What has to be the same on both sides, as results depend on it."""
+    """The versions that must be equal on both sides, because results depend on them."""
 
     fanin: str
     engine: str
@@ -28,7 +28,7 @@ class Versions:
 
 
 def versions() -> Versions:
-    """Those of this side."""
+    """The versions on this side."""
     return Versions(extension.PACKAGE_VERSION, _engine.version())
 
 
@@ -42,9 +42,9 @@ class Task:
     tables: frozenset[str]
     """Result tables to send back."""
     versions: Versions
-    """Those of the side that sends it."""
+    """The versions on the sending side."""
     files: Files = field(default_factory=dict)
-    """What the scenario names, as that side has it."""
+    """The files that the scenario names, as they are on the sending side."""
 
 
 @dataclass(frozen=True)
@@ -70,23 +70,24 @@ class Package:
 
 
 def simulate(task: Task) -> Package:
-    """Runs the engine here, for somebody elsewhere.
+    """Runs the engine here on behalf of another machine.
 
     Raises:
-        ClusterError: this side has another fanin than the one that asks, other files, or no room for temporary ones.
-        PlaceError: it has not enough memory.
-        RunError: the run failed, whatever the way: not all errors of the engine can be sent.
+        ClusterError: this side has another fanin version, other files, or no space for temporary files.
+        PlaceError: there is not enough memory.
+        RunError: the run failed for any reason: not all errors of the engine can be sent.
 
     """
     refuse_others(task.versions, versions(), _worker())
     try:
         return _simulated(task)
     except OSError as error:
-        # As it is, it would look like a lost connection over there.
+        # Sent unchanged, it would look like a lost connection on the other side.
         what = f"cannot write temporary files: {error.strerror or error}"
-        raise ClusterError(f"{_worker()} {what}; finished runs are kept, run the same again without it") from None
+        kept = "finished runs are kept; run the same command again without this worker"
+        raise ClusterError(f"{_worker()} {what}; {kept}") from None
     except MemoryError:
-        raise PlaceError(f"{_worker()} has not enough memory for it; the next command tries it again") from None
+        raise PlaceError(f"{_worker()} does not have enough memory for the run; the next command retries it") from None
 
 
 def _simulated(task: Task) -> Package:
@@ -109,14 +110,14 @@ def _simulated(task: Task) -> Package:
 
 
 def _refuse_copies(files: Files) -> None:
-    """Refuses files of the same name that hold something else here; before and after a run, as they may change."""
+    """Refuses files whose content differs here; called before and after a run, because they may change."""
     if (other := changed({str(Path(path).absolute()): held for path, held in files.items()})) is not None:
-        raise ClusterError(f"{_worker()} has another copy of {other}: have the same file on both")
+        raise ClusterError(f"{_worker()} has a different copy of {other}: both machines must have the same file")
 
 
 def _worker() -> str:
-    """What messages to the other side call this process."""
-    # There if this is a worker of Dask's.
+    """The name of this process in messages to the other side."""
+    # Imported if this is a Dask worker.
     distributed: Any = sys.modules.get("distributed")
     try:
         return f"worker {distributed.get_worker().address}"
@@ -128,8 +129,8 @@ def refuse_others(here: Versions, there: Versions, who: str) -> None:
     """Refuses to mix results of two versions.
 
     Raises:
-        ClusterError: naming both.
+        ClusterError: the versions differ; the message names both.
 
     """
     if here != there:
-        raise ClusterError(f"{who} has {there}, but this machine has {here}: install the same on both")
+        raise ClusterError(f"{who} has {there}, but this machine has {here}: install the same version on both")

@@ -1,4 +1,4 @@
-"""A sweep: running its points, and the table of its finished runs."""
+"""Runs the points of a sweep, and gives the table of its finished runs."""
 
 from __future__ import annotations
 
@@ -91,17 +91,17 @@ def sweep(
     in the store.
 
     Args:
-        experiment: What to run.
-        seeds: In place of the file's.
-        jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
+        experiment: The experiment.
+        seeds: Seeds that replace the file's.
+        jobs: Threads; by default one per core. The engine releases Python's lock while it simulates.
         out: Results folder; ``None`` keeps everything in memory.
-        quick: A thinner sweep, for a first look.
-        tables: Result tables to keep, besides those that the experiment itself reads.
+        quick: Whether to run fewer points, for a preview.
+        tables: Result tables to keep, in addition to those that the experiment itself reads.
         advance: Called once per finished run.
 
     Raises:
-        ScenarioError: a point is not valid.
-        RunError: an invariant broke in a run.
+        ScenarioError: a point is invalid.
+        RunError: a run violated an invariant.
         ResultsError: results cannot be written.
 
     """
@@ -135,7 +135,7 @@ def sweep_all(
     store = None if out is None else Store(out)
     found = []
     for experiment, todo in swept:
-        # After all simulations and one at a time, so that nothing else has the processor.
+        # After all simulations and one at a time, so that nothing else uses the processor.
         measured = experiment.document.benchmark is not None
         runs = [_measured(experiment, point, store) if measured else next(finished) for point in todo]
         found.append(Runs(experiment, list(zip(todo, runs, strict=True))))
