@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -261,6 +262,31 @@ def test_a_weighted_goal_is_a_geometric_mean_relative_to_the_reference(cli, work
     }
     expected = ((1 / times["query-p99"]) ** 3 * times["background"]) ** 0.25
     assert found["dctcp"]["mean"] == pytest.approx(expected, rel=0.02)
+
+
+def test_a_column_of_an_experiment_is_better_as_what_it_is_made_of(work):
+    columns = {
+        "a_bps": ('of = "flows.goodput_bps"', True),
+        "b_s": ('of = "flows.fct_s"\ntake = "p99"', False),
+        "c": ('of = "flows.fct_s"\ntake = "jain"', True),
+        "d": ('of = "flows.goodput_bps"\ntake = "std"', False),
+        "e_bps": ('formula = "{goodput_bps} / 2"', True),
+        "f_ratio": ('formula = "{drops} / {segments_received}"', False),
+        "goodput_ratio": ('formula = "{goodput_bps} / 1e9"', False),
+        "g_ratio": ('formula = "{goodput_bps} / 1e9"\nbetter = "high"', True),
+    }
+    declared = [f'[[column]]\nid = "{name}"\nlabel = "L"\n{origin}\n' for name, (origin, _) in columns.items()]
+    Path("own.toml").write_text("\n".join([Path("small.toml").read_text(), *declared]))
+    experiment = fanin.load("own.toml")
+    assert {name: goals.measure(name, experiment).more for name in columns} == {
+        name: more for name, (_, more) in columns.items()
+    }
+    assert [goals.measure(name, experiment).more for name in ("jain", "completed", "drops", "background")] == [
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,16 @@
 """Every total of a run has a label, a unit and a line in the reference."""
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
 
 import fanin
-from fanin.numbers.summary import column, rows
+from fanin.numbers.summary import column, measured, rows
+from fanin.registry import registry
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "output.md"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 
 @pytest.fixture
@@ -16,10 +18,47 @@ def summary(work):
     return fanin.load("small.toml").run().summary
 
 
-def test_every_key_of_a_run_is_labelled_and_documented(summary):
-    for name in summary:
+def test_every_key_of_a_run_is_declared_and_in_the_reference(summary):
+    declared = measured()
+    assert set(summary) == {name for name, total in declared.items() if total.always}
+    page = (REFERENCE / "output.md").read_text()
+    for name in declared:
         assert column(name).label != name
-        assert f"`{name}`" in REFERENCE.read_text()
+        assert f"| `{name}` |" in page
+
+
+def test_the_reference_is_what_the_engine_declares():
+    written = runpy.run_path(str(REFERENCE / "regenerate.py"))
+    page = (REFERENCE / "output.md").read_text()
+    assert written["regenerate"](page) == page
+
+
+def test_columns_of_tables_are_those_that_are_declared(work):
+    run = fanin.load("small.toml").run(overrides={"measure.bin": "1ms", "measure.queue-trace": "on-change"})
+    declared = {table["name"]: [each["name"] for each in table["columns"]] for table in registry()["tables"]}
+    for name in ("flows", "requests", "queues", "links", "delays", "drops", "bins", "link-bins", "queue-trace"):
+        assert run.table(name).columns == declared[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "unit", "better"),
+    [
+        ("groups.a.jain", "Jain's fairness index, a alone: over the goodputs of all transfers", "", "more"),
+        ("bins.jain", "over the payload of every transfer in progress in an interval", "", "more"),
+        ("flows.timeouts_syn", "Retransmission timeouts: of a SYN", "", "less"),
+        ("link-bins.utilisation", "Utilisation of the link", "%", "more"),
+        ("flows.completion_s", "Completion of the flow", "s", "less"),
+        ("queue-trace.packets", "Queue of the observed port", "packets", "less"),
+        ("timeout_ratio", "Share of flows with a timeout: of all flows, endless ones included", "%", "less"),
+        ("seed", "Seed", "", "neither"),
+        ("traffic.bursts.senders", "traffic.bursts.senders", "", "neither"),
+        ("background_end_s", "background_end_s", "ms", "neither"),
+    ],
+)
+def test_a_column_is_shown_as_it_is_declared(name, full, unit, better):
+    how = column(name)
+    assert full in how.full
+    assert (how.shown_as, how.better) == (unit, better)
 
 
 def test_times_that_are_no_delays_are_shown_in_seconds():

@@ -18,6 +18,7 @@ from fanin.numbers.units import quantity
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.scenario import checks
+from fanin.scenario.format.column import Column as OwnColumn
 
 MEASURES = {
     "query-p99": "query_p99_s",
@@ -35,16 +36,13 @@ MEASURES = {
 }
 """Name of a measure -> its column; ``background`` is the goodput of all groups of that kind together."""
 
-_MORE = ("goodput", "throughput", "utilisation", "jain", "completed", "background", "delivered", "received")
-"""Prefixes of the columns for which more is better; for all others less is better."""
-
 _UNFINISHED = 0.01
 """Share of the finite flows that may be missing from a completion time."""
 
-_MAYBE_NONE = ("", "1", "packets", "B")
+_MAYBE_NONE = ("", "1", "pkt", "B")
 """Units of measures that can be zero: counts, ratios and queues."""
 
-_UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "packets", "ratio": "1"}
+_UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "pkt", "ratio": "1"}
 """Suffix of a column's name, as :func:`fanin.numbers.units.quantity` returns it -> the column's unit."""
 
 
@@ -115,18 +113,28 @@ def measure(name: str, experiment: Experiment) -> Measure:
     """
     name = name.strip()
     found = MEASURES.get(name, name)
-    more = found.rpartition(".")[2].startswith(_MORE)
     if found == "background":
         groups = [group["name"] for group in experiment.resolved()["traffic"] if group["kind"] == "background"]
         if not groups:
             raise ValueError("background: the scenario has no background traffic")
-        return Measure(name, found, more, tuple(f"groups.{group}.goodput_bps" for group in groups))
+        parts = tuple(f"groups.{group}.goodput_bps" for group in groups)
+        return Measure(name, found, column(parts[0]).better == "more", parts)
     known = [each for each in checks.columns(experiment) if each not in (*experiment.swept, "seed")]
     if found not in known or found in ("run_id", "result_hash", "wall_s"):
         close = difflib.get_close_matches(name, [*MEASURES, *known], n=1)
         hint = f' (did you mean "{close[0]}"?)' if close else ""
         raise ValueError(f"there is no measure {name!r}{hint}; choose from {', '.join(MEASURES)}, or any column")
-    return Measure(name, found, more)
+    own = next((each for each in experiment.columns if each.id == found), None)
+    return Measure(name, found, column(found).better == "more" if own is None else _is_more_better(own))
+
+
+def _is_more_better(own: OwnColumn) -> bool:
+    """Whether more of a column that an experiment declares is better: as it says, or by what it is made of."""
+    if own.better is not None:
+        return own.better == "high"
+    if own.of is None:
+        return column(own.id, own.label).unit == "bit/s"
+    return own.take == "jain" or (own.take not in ("count", "std", "clusters") and column(own.of).better == "more")
 
 
 @dataclass(frozen=True)
@@ -271,11 +279,11 @@ def keep(text: str, experiment: Experiment) -> Keep:
         number, own = found
         if own == "ratio" and value.endswith("%") and not bounded.is_ratio:
             return Keep(text, bounded, number, relative=True)
-        if own == "packets" and unit != "packets":
+        if own == "packets" and unit != "pkt":
             found = None
         elif _UNITS.get(own, "") == unit or (not own and unit in ("1", "")):
             return Keep(text, bounded, number, relative=False)
-    units = {"s": "a time such as 500us", "bit/s": "a rate such as 9Gbps", "packets": "packets such as 20pkt"}
+    units = {"s": "a time such as 500us", "bit/s": "a rate such as 9Gbps", "pkt": "packets such as 20pkt"}
     wanted = units.get(unit, "a number")
     also = "" if bounded.is_ratio else ", or a share such as 90%"
     raise ValueError(f"{text!r}: {bounded.name} takes {'a share such as 1%' if bounded.is_ratio else wanted}{also}")

@@ -19,7 +19,7 @@ from fanin.claims.record import Record
 from fanin.errors import ResultsError
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, finite, mean_interval
-from fanin.numbers.summary import column, format_number
+from fanin.numbers.summary import column, format_number, measured, short
 from fanin.results.store import read_table
 from fanin.scenario import sections
 
@@ -31,23 +31,29 @@ CRITERION = "groups.queries.goodput_bps"
 """What ranks are by. Rounds are barrier-synchronised, so this is work over the time until the last query is complete;
 unlike a completion time it exists for runs that end before that."""
 
-MEASURES = {
+MEASURES = (
+    CRITERION,
+    "query_p50_s",
+    "query_p99_s",
+    "timeouts",
+    "groups.background.goodput_bps",
+    "groups.queries.jain",
+    "queue_mean_packets",
+    "queue_p99_packets",
+)
+"""Columns of the table of runs that are shown."""
+
+_NAMES = {
     CRITERION: "query goodput",
     "query_p50_s": "query p50",
-    "query_p99_s": "query p99",
-    "timeouts": "timeouts",
     "groups.background.goodput_bps": "background",
     "groups.queries.jain": "Jain",
     "queue_mean_packets": "queue, mean",
-    "queue_p99_packets": "queue, p99",
 }
-"""Column of the table of runs -> its short name."""
+"""Names of those at the heads of narrow columns, where they are not those of the totals."""
 
-DEFINITIONS = {
-    "query_p50_s": "Query completion time, median: nearest rank over the queries of a run",
-    "timeouts": "Retransmission timeouts of a run: SYNs included",
-}
-"""Definitions that no other module has."""
+MEDIAN = "Query completion time, median: nearest rank over the queries of a run"
+"""The column ``query_p50_s``, which the experiments declare."""
 
 LEAST = 0.01
 """A system that is better by a smaller share than this ties: nobody chooses a remedy for it."""
@@ -271,15 +277,22 @@ def overall(regimes: Iterable[Regime]) -> list[Overall]:
     return sorted(found, key=lambda each: -each.share)
 
 
+def name_of(measure: str) -> str:
+    """Short name of a measure."""
+    return _NAMES.get(measure) or short(measure)
+
+
 def heading(measure: str) -> str:
     """Short name and unit of a measure."""
     unit = column(measure).shown_as
-    return f"{MEASURES[measure]} ({unit})" if unit else MEASURES[measure]
+    return f"{name_of(measure)} ({unit})" if unit else name_of(measure)
 
 
 def definition(measure: str) -> str:
     """What a measure is, among others of the same name."""
-    return column(measure, DEFINITIONS.get(measure)).full
+    how = column(measure, MEDIAN if measure == "query_p50_s" else None)
+    known = measured().get(measure)
+    return f"{how.label}: {known.doc}" if known and not how.definition else how.full
 
 
 def axis_name(axis: str) -> str:

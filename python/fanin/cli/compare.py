@@ -27,7 +27,7 @@ from fanin.cli.options import (
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
-from fanin.numbers.summary import column
+from fanin.numbers.summary import column, short
 from fanin.scenario import remarks
 
 
@@ -181,4 +181,4 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
 
 def _heading(metric: str) -> str:
     unit = column(metric).shown_as
-    return f"{METRICS[metric]} [{unit}]" if unit else METRICS[metric]
+    return f"{short(metric)} [{unit}]" if unit else short(metric)

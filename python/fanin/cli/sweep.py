@@ -27,7 +27,7 @@ from fanin.cli.options import (
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import FEWEST
-from fanin.numbers.summary import column, format_interval
+from fanin.numbers.summary import column, format_interval, short, table_names
 from fanin.results import columns
 from fanin.results.dataset import DataSet, Row, failure_of, head, row_of
 from fanin.results.failures import Failure
@@ -35,7 +35,6 @@ from fanin.results.shards import Part, Shard
 from fanin.run.experiment import Experiment
 from fanin.run.pool import Job, outcomes
 from fanin.scenario import checks, remarks
-from fanin.scenario.format.plot import TABLE_NAMES
 from fanin.scenario.points import points
 from fanin.scenario.sections import nearest
 from fanin.show.sweep_folder import MOST_LINES, plots_of, write
@@ -183,7 +182,7 @@ def _columns(experiment: Experiment, text: str | None) -> list[str] | None:
 
 
 def _tables(text: str | None) -> frozenset[str]:
-    return frozenset() if text is None else frozenset(_known(text, list(TABLE_NAMES), "--tables"))
+    return frozenset() if text is None else frozenset(_known(text, list(table_names()), "--tables"))
 
 
 def _known(text: str, known: list[str], option: str) -> list[str]:
@@ -220,7 +219,7 @@ def _print(data: DataSet) -> None:
 
 def _heading(name: str) -> str:
     unit = column(name).shown_as
-    return f"{METRICS.get(name, name)} [{unit}]" if unit else METRICS.get(name, name)
+    return f"{short(name)} [{unit}]" if unit else short(name)
 
 
 def _query(data: DataSet, path: Path) -> dict[str, str]:

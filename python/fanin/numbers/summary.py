@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from fanin.registry import registry
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Column:
     """Unit that people read."""
     scale: float = 1.0
     """Shown value divided by stored value."""
+    better: str = "neither"
+    """Which way is better: more, less or neither."""
 
     @property
     def full(self) -> str:
@@ -32,190 +37,170 @@ class Column:
         return f"{first}\n{self.definition}" if self.definition else first
 
 
-_SUFFIXES = {
-    "_bps": ("bit/s", "Mbit/s", 1e-6),
-    "_per_s": ("1/s", "1/s", 1.0),
-    "_s": ("s", "ms", 1e3),
-    "_packets": ("packets", "packets", 1.0),
-    "_bytes": ("B", "B", 1.0),
-    "_ratio": ("1", "%", 100.0),
-    "_utilisation": ("1", "%", 100.0),
+_SHOWN = {
+    ("bit/s", ""): ("Mbit/s", 1e-6),
+    ("s", ""): ("ms", 1e3),
+    ("pkt", ""): ("packets", 1.0),
+    ("1", ""): ("", 1.0),
+    ("1", "%"): ("%", 100.0),
 }
-"""End of a column's name -> its unit, the unit that people read, and the factor between them."""
+"""Unit, and unit that a measure asks to be shown in -> the unit that people read, and the factor between them."""
 
-_IN_SECONDS = ("window_start_s", "simulated_s", "time_s", "start_s", "completion_s")
-"""Times that people read in seconds."""
-
-_GROUPS = {
-    "goodput": {
-        "goodput_bps": "Goodput of all flows: payload in order, first burst start to last burst completion",
-        "goodput_finite_bps": "Goodput of the finite flows: payload in order, first start to last completion of them",
-        "jain": "Jain's fairness index: over the goodputs of all transfers",
-        "window_start_s": "Start of the time that goodput counts",
-        "segments_received": "Data segments received, duplicates included",
-    },
-    "completion": {
-        "fct_mean_s": "Flow completion time, mean: finite flows, from SYN, request or first byte to last byte in order",
-        "fct_p50_s": "Flow completion time, median: nearest rank over the finite flows of a run",
-        "fct_p95_s": "Flow completion time, 95th percentile: nearest rank over the finite flows of a run",
-        "fct_p99_s": "Flow completion time, 99th percentile: nearest rank over the finite flows of a run",
-        "fct_max_s": "Flow completion time, largest: of the finite flows of a run",
-        "query_mean_s": "Query completion time, mean: first request to the last byte of the last answer",
-        "query_p99_s": "Query completion time, 99th percentile: nearest rank over the queries of a run",
-        "flows": "Flows",
-        "completed": "Flows completed",
-        "incomplete": "Finite flows not completed",
-        "deadlines_missed": "Flows that missed their deadline",
-        "failed": "Flows that gave up their handshake",
-    },
-    "losses": {
-        "drops": "Packets dropped",
-        "drops_buffer_full": "Packets dropped: the port's buffer was full",
-        "drops_shared_buffer_full": "Packets dropped: over the threshold of the shared memory",
-        "drops_discipline": "Packets dropped: by the queue's discipline",
-        "drops_pushed_out": "Packets dropped: pushed out by another",
-        "drops_agent": "Packets dropped: by the scheme's part in the switch",
-        "drops_link_down": "Packets dropped: their link was down",
-        "drops_random_loss": "Packets dropped: lost at random by a fault",
-        "loss_run_longest": "Most segments of a flow dropped in a row",
-        "retransmissions": "Retransmissions",
-        "timeouts": "Retransmission timeouts",
-        "timeouts_syn": "Retransmission timeouts: of a SYN",
-        "timeouts_full_window": "Retransmission timeouts: a whole window was lost",
-        "timeouts_few_duplicates": "Retransmission timeouts: too few duplicate acknowledgements",
-        "timeouts_lost_retransmission": "Retransmission timeouts: a retransmission was lost",
-        "timeouts_spurious": "Retransmission timeouts: nothing was lost",
-        "loss_probes": "Tail loss probes",
-        "timeout_ratio": "Share of flows with a timeout: of all flows, endless ones included",
-    },
-    "queue": {
-        "marks": "Packets marked",
-        "would_mark": "Packets above the marking threshold, ECN-capable or not",
-        "queue_mean_packets": "Bottleneck queue, mean: time-weighted, transmitted one included",
-        "queue_mean_busy_packets": "Bottleneck queue, mean while not empty: time-weighted, transmitted one included",
-        "queue_mean_changes_packets": "Bottleneck queue, mean per sample: unweighted, after every enqueue and dequeue",
-        "queue_waiting_mean_packets": "Waiting packets, mean: time-weighted while any waits, transmitted one left out",
-        "queue_waiting_mean_changes_packets": "Waiting packets, mean per sample: unweighted, transmitted one left out",
-        "queue_waiting_mean_changes_bytes": "Waiting bytes, mean per sample: unweighted, transmitted packet left out",
-        "queue_p50_packets": "Bottleneck queue, median: over time, transmitted one included",
-        "queue_p95_packets": "Bottleneck queue, 95th percentile: over time, transmitted one included",
-        "queue_p99_packets": "Bottleneck queue, 99th percentile: over time, transmitted one included",
-        "queue_max_packets": "Bottleneck queue, largest: transmitted one included",
-        "rewritten": "Packets rewritten by switches",
-        "control_messages": "Messages between switches and controller",
-        "control_bytes": "Bytes between switches and controller",
-        "control_lost": "Messages between switches and controller that were lost",
-    },
-    "run": {
-        "seed": "Seed",
-        "run_id": "Name of the run",
-        "result_hash": "Result hash",
-        "packet_hops": "Packet hops simulated",
-        "events": "Events simulated",
-        "simulated_s": "Simulated time",
-        "wall_s": "Wall-clock time",
-    },
+_ENDS = {
+    "_bps": ("bit/s", ""),
+    "_per_s": ("1/s", ""),
+    "_s": ("s", ""),
+    "_packets": ("pkt", ""),
+    "_bytes": ("B", ""),
+    "_ratio": ("1", "%"),
+    "_utilisation": ("1", "%"),
 }
-"""What people look for -> the columns about it, in the order of reading: label and, after a colon, the definition."""
+"""End of the name of a column that an experiment declares -> its unit, and the unit that it asks to be shown in."""
 
-GROUP_COLUMNS = (
-    "goodput_bps",
-    "fct_mean_s",
-    "fct_p99_s",
-    "jain",
-    "flows",
-    "completed",
-    "incomplete",
-    "retransmissions",
-    "timeouts",
-    "timeout_ratio",
-    "drops",
-    "marks",
+GROUPS = "groups"
+"""Topic of the totals that are lists, with an entry for each traffic group."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the engine, or this package, says of a total or of a column of a result table."""
+
+    name: str
+    label: str
+    definition: str = ""
+    """What tells it from others of that label."""
+    unit: str = ""
+    shown: str = ""
+    """Unit that people read, where that is not the usual one."""
+    short: str = ""
+    """Name at the head of a narrow column."""
+    doc: str = ""
+    """The whole definition, in Markdown."""
+    topic: str = ""
+    better: str = "neither"
+    """Which way is better: more, less or neither."""
+    of_groups: bool = False
+    """Whether each traffic group has that total, too."""
+    hidden_at_zero: bool = False
+    always: bool = True
+    """Whether every run has that total, not only one of a certain scheme."""
+
+
+_OF_A_SWEEP = (
+    Measured("seed", "Seed", unit="1", topic="run"),
+    Measured("run_id", "Name of the run", topic="run"),
 )
-"""Totals of each traffic group; ``groups.NAME.COLUMN`` is the column of a sweep's table."""
+"""Columns that the table of a sweep has besides the totals of its runs."""
 
-_TABLES = {
-    "time_s": "Time",
-    "start_s": "Start of the flow",
-    "completion_s": "Completion of the flow",
-    "fct_s": "Flow completion time",
-    "qct_s": "Query completion time",
-    "slowdown": "Slowdown: completion time over the best possible one",
-    "packets": "Queue of the observed port: transmitted one included",
-    "bytes": "Size",
-    "throughput_bps": "Throughput of the link",
-    "utilisation": "Utilisation of the link",
-    "delay_mean_s": "One-way delay of a packet, mean",
-    "delay_p50_s": "One-way delay of a packet, median",
-    "delay_p95_s": "One-way delay of a packet, 95th percentile",
-    "delay_p99_s": "One-way delay of a packet, 99th percentile",
-    "delivered_bytes": "Payload delivered in order",
-    "value": "Value",
-}
-"""Columns that only result tables have."""
 
-_BINS = {
-    "goodput_bps": "Goodput: payload in order, per interval and traffic group",
-    "fct_mean_s": "Flow completion time: mean of the flows that complete in an interval",
-    "jain": "Jain's fairness index: over the payload of every transfer in progress in an interval",
-    "queue_mean_packets": "Queue: time-weighted mean of an interval, transmitted one included",
-}
-"""Columns of ``bins`` and ``link-bins`` that mean something else than in a run's summary."""
+@cache
+def measured() -> dict[str, Measured]:
+    """Every total of a run by its name, in the order of reading."""
+    return {row["name"]: Measured(**row) for row in registry()["totals"]}
 
-_ENTRIES = {name: entry for entries in _GROUPS.values() for name, entry in entries.items()}
-_LABELS = {name: entry.partition(": ")[0] for name, entry in _ENTRIES.items()}
 
-_CAUSES = ("drops_", "timeouts_", "control_", "rewritten")
-"""Beginnings of the columns that the table of a run leaves out when they are zero."""
+@cache
+def _columns() -> dict[str, dict[str, Measured]]:
+    """The columns of every result table that people have a name for."""
+    return {
+        table["name"]: {
+            row["name"]: Measured(**{key: value for key, value in row.items() if key != "description"})
+            for row in table["columns"]
+        }
+        for table in registry()["tables"]
+    }
 
-_OF_GROUPS = {"groups": "Totals of each traffic group", "group": "Traffic group", "offered": "Offered load"}
 
-COLUMNS = tuple(_LABELS)
-"""Every column of a sweep's table but its variables."""
+def table_names() -> tuple[str, ...]:
+    """Result tables, as the store names them."""
+    return tuple(_columns())
+
+
+def names() -> list[str]:
+    """Every column of the table of any sweep but its variables."""
+    return [each.name for each in _in_order() if each.topic != GROUPS and each.always]
+
+
+def group_names() -> list[str]:
+    """Totals of each traffic group; ``groups.NAME.COLUMN`` is the column of a sweep's table."""
+    return [each.name for each in measured().values() if each.of_groups]
+
+
+def _in_order() -> list[Measured]:
+    """Totals and the other columns of a sweep's table, in the order of reading."""
+    totals = list(measured().values())
+    first = next(place for place, each in enumerate(totals) if each.topic == "run")
+    return [*totals[:first], *_OF_A_SWEEP, *totals[first:]]
+
+
+def _known(name: str) -> Measured | None:
+    """What is said of a column of a sweep's table or, as ``table.column``, of a result table; nothing of others."""
+    table, _, own = name.rpartition(".")
+    if table in _columns():
+        return _columns()[table].get(own)
+    if table and not table.startswith("groups."):
+        return None
+    of_a_sweep = {each.name: each for each in _OF_A_SWEEP}
+    # A plot of a table calls its columns by their own names.
+    bare = (columns[own] for columns in _columns().values() if own in columns and columns[own].label)
+    return measured().get(own) or of_a_sweep.get(own) or next(bare, None)
 
 
 def column(name: str, entry: str | None = None) -> Column:
-    """How to show a column; one that this module does not know is shown under its own name.
+    """How to show a column; one that nobody has declared is shown under its own name.
 
     Args:
-        name: A column of a sweep's table, or ``table.column`` of a result table; its end tells the unit.
-        entry: Label and, after a colon, definition of a column that an experiment declares.
+        name: A column of a sweep's table, or ``table.column`` of a result table.
+        entry: Label and, after a colon, definition of a column that an experiment declares; its end tells the unit.
 
     """
-    own = name.rpartition(".")[2]
-    label, _, definition = (entry or _entry(name)).partition(": ")
-    if own in _IN_SECONDS:
-        return Column(label, definition, "s", "s")
-    for suffix, units in _SUFFIXES.items():
-        if f"_{own}".endswith(suffix):
-            return Column(label, definition, *units)
-    counts = own in _LABELS and own not in ("result_hash", "run_id")
-    return Column(label, definition, "1" if counts else "")
+    known = _known(name)
+    if known is not None:
+        unit, asked = known.unit, known.shown
+    else:
+        ends = (units for end, units in _ENDS.items() if f"_{name.rpartition('.')[2]}".endswith(end))
+        unit, asked = next(ends, ("", ""))
+    usual = ("" if asked == "1" else asked or unit, 1.0)
+    shown_as, scale = _SHOWN.get((unit, asked), usual)
+    better = known.better if known else "neither"
+    if entry is not None:
+        label, _, definition = entry.partition(": ")
+    elif known is None or not known.label:
+        label, definition = name, ""
+    elif name.startswith("groups."):
+        group = name.rpartition(".")[0].removeprefix("groups.")
+        label, definition = f"{known.label}, {group} alone", known.definition
+    else:
+        label, definition = known.label, known.definition
+    return Column(label, definition, unit, shown_as, scale, better)
 
 
-def _entry(name: str) -> str:
-    table, _, own = name.rpartition(".")
-    if table in ("bins", "link-bins") and own in _BINS:
-        return _BINS[own]
-    if table.startswith("groups."):
-        label, _, definition = _ENTRIES.get(own, own).partition(": ")
-        return f"{label}, {table.removeprefix('groups.')} alone: {definition}"
-    if table in ("", "flows", "requests", "bins", "link-bins", "delays", "queue-trace") or table.endswith("probes"):
-        return _ENTRIES.get(own) or _TABLES.get(own) or _OF_GROUPS.get(own, name)
-    return name
+def short(name: str) -> str:
+    """The name of a total at the head of a narrow column."""
+    known = measured().get(name)
+    return (known.short if known else "") or name
 
 
 def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """A run's totals as people read them: group, label and value; causes that did not occur are left out."""
-    groups = [(group, name) for group, labels in _GROUPS.items() for name in labels if name in summary]
-    groups += [("other", name) for name in summary if name not in _LABELS and name not in _OF_GROUPS]
-    shown = [(group, name) for group, name in groups if not (name.startswith(_CAUSES) and summary[name] == 0)]
-    return [(group, column(name).full, format_value(name, summary[name])) for group, name in shown]
+    """A run's totals as people read them: topic, label and value; causes that did not occur are left out."""
+    known = {each.name: each for each in sorted(_in_order(), key=lambda each: _topics().index(each.topic))}
+    shown = [
+        (each.topic, name)
+        for name, each in known.items()
+        if name in summary and each.topic != GROUPS and not (each.hidden_at_zero and summary[name] == 0)
+    ]
+    shown += [("other", name) for name in summary if name not in known]
+    return [(topic, column(name).full, format_value(name, summary[name])) for topic, name in shown]
+
+
+def _topics() -> list[str]:
+    return list(dict.fromkeys(each.topic for each in measured().values()))
 
 
 def totals(summary: dict[str, Any]) -> dict[str, Any]:
     """The totals of a run as a row of a sweep's table, with those of each traffic group under dotted names."""
-    whole = {name: value for name, value in summary.items() if name not in _OF_GROUPS}
+    lists = {each.name for each in measured().values() if each.topic == GROUPS}
+    whole = {name: value for name, value in summary.items() if name not in lists}
     for group in summary.get("groups") or []:
         whole |= {f"groups.{group['group']}.{name}": value for name, value in group.items() if name != "group"}
     return whole
@@ -227,7 +212,7 @@ def group_rows(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     if len(groups) < 2:
         return [], []
     names = list(groups[0])
-    header = [_GROUP_HEADERS.get(name, name) for name in names]
+    header = [short(name) for name in names]
     return header, [[format_value(name, group[name]) for name in names] for group in groups]
 
 
@@ -247,15 +232,6 @@ def offered_rows(offered: list[dict[str, Any]]) -> list[list[str]]:
         ]
         for each in offered
     ]
-
-
-_GROUP_HEADERS = {
-    "goodput_bps": "goodput",
-    "fct_mean_s": "completion, mean",
-    "fct_p99_s": "completion, p99",
-    "timeout_ratio": "with a timeout",
-}
-"""Total of a group -> the head of its column, where that is not its name."""
 
 
 def format_value(name: str, value: object) -> str:
@@ -280,7 +256,8 @@ def format_quantity(name: str, value: float) -> str:
     """A place on the axis of a column or a sweep variable: "10 flows", "48 senders"."""
     if column(name).shown_as:
         return format_value(name, value)
-    noun = _LABELS[name].lower() if name in _LABELS else name.rsplit(".", 1)[-1]
+    known = _known(name) if "." not in name else None
+    noun = known.label.lower() if known and known.label else name.rsplit(".", 1)[-1]
     return f"{format_number(value)} {noun}"
 
 

@@ -51,7 +51,8 @@ class Head:
 
 def head(experiment: ScenarioFile, points: list[Point], wanted: list[str] | None = None) -> Head:
     """Describes a sweep; its id is a hash of what is simulated and tabulated, whatever engine does it."""
-    own = [each.model_dump(mode="json") for each in experiment.columns]
+    # Which way is better changes nothing in the data set.
+    own = [each.model_dump(mode="json", exclude={"better"}) for each in experiment.columns]
     return Head(
         id=experiment.folder_name([point.row for point in points], own),
         title=experiment.document.title or experiment.name,

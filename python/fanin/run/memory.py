@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.numbers.units import quantity
-from fanin.scenario import catalogue
+from fanin.registry import registry
 
 BASE = 6e6
 PER_FLOW = 2200.0
@@ -195,7 +195,7 @@ def _hosts(network: Mapping[str, Any]) -> float:
 
 def mean_size(text: object) -> float:
     """Bytes of a transfer on average: of a size, of shares such as "1MB 50%, 4MB 50%", or of a distribution."""
-    for workload in catalogue.registry()["workloads"]:
+    for workload in registry()["workloads"]:
         if workload["key"] == text:
             return float(workload["mean_bytes"])
     words = str(text).removeprefix("cdf ")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
-from functools import cache
 from typing import Any
 
 from fanin import _engine
 from fanin.errors import NotFoundError
+from fanin.registry import registry
 from fanin.scenario import library
 from fanin.scenario.sections import Document, parse, read_text
 
@@ -23,13 +23,6 @@ KINDS = {
 """Plural (a registry) -> singular (one of its rows)."""
 
 _SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic", "faults": "fault"}
-
-
-@cache
-def registry() -> dict[str, Any]:
-    """The engine's registries, and its sections with their parameters."""
-    found: dict[str, Any] = json.loads(_engine.registry())
-    return found
 
 
 def _manual(workload: dict[str, Any]) -> str:

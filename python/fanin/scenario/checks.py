@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from fanin.errors import ScenarioError
-from fanin.numbers.summary import COLUMNS, GROUP_COLUMNS
+from fanin.numbers import summary
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Case, Place
-from fanin.scenario.format.plot import GRIDS, TABLE_NAMES, Plot, is_of_table
+from fanin.scenario.format.plot import GRIDS, Plot, is_of_table
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
 
@@ -103,8 +103,8 @@ class _Names:
         self._labels = experiment.labels
         declared = [each.id for each in experiment.columns]
         groups = experiment.groups if experiment.needs_network else []
-        of_groups = [f"groups.{group}.{name}" for group in groups for name in GROUP_COLUMNS]
-        self.columns = [*self._swept, *declared, *COLUMNS, *of_groups]
+        of_groups = [f"groups.{group}.{name}" for group in groups for name in summary.group_names()]
+        self.columns = [*self._swept, *declared, *summary.names(), *of_groups]
 
     def check(self) -> None:
         document = self._experiment.document
@@ -181,7 +181,7 @@ class _Names:
         """The columns of the result table that a name such as ``flows.fct_s`` is of."""
         table, _, column = name.partition(".")
         if not is_of_table(name):
-            self._complain(place, f"there is no result table {table}", table, TABLE_NAMES)
+            self._complain(place, f"there is no result table {table}", table, summary.table_names())
         experiment = self._experiment
         if table in ASKED_FOR:
             key, off = ASKED_FOR[table]

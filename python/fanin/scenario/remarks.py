@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fanin.scenario import catalogue
+from fanin.registry import registry
 
 
 def incomplete(summary: dict[str, Any]) -> str | None:
@@ -44,7 +44,7 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     # Who has marks counted that would have been set has drop-tail on purpose.
     if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
         return None
-    keys = {row["key"]: {param["key"] for param in row["params"]} for row in catalogue.registry()["schemes"]}
+    keys = {row["key"]: {param["key"] for param in row["params"]} for row in registry()["schemes"]}
     used = {group["scheme"] for group in resolved["traffic"]}
     schemes = sorted(scheme for scheme in used if ecn == "on" or "mark-threshold" in keys[scheme])
     if not schemes:

@@ -15,8 +15,8 @@ from fanin.claims import ledger
 from fanin.claims.ledger import NONE, STATUSES, Standing, Status
 from fanin.claims.record import ranges
 from fanin.numbers.summary import format_number
+from fanin.registry import registry
 from fanin.results.files import write_whole, writing
-from fanin.scenario import catalogue
 
 VERDICTS: tuple[tuple[Status, str], ...] = (
     ("reproduced", "our number lies inside the accepted range."),
@@ -88,7 +88,7 @@ def papers(standings: Iterable[Standing]) -> list[Paper]:
 
 def scheme_of(paper: str) -> dict[str, Any] | None:
     """The system that a paper proposes: the scheme of the same name, dashes aside."""
-    rows: list[dict[str, Any]] = catalogue.registry()["schemes"]
+    rows: list[dict[str, Any]] = registry()["schemes"]
     return next((row for row in rows if row["key"].replace("-", "") == paper.replace("-", "")), None)
 
 

@@ -24,6 +24,7 @@ from fanin.choose.ranking import (
     definition,
     front,
     heading,
+    name_of,
     overall,
 )
 from fanin.claims.ledger import Standing
@@ -76,7 +77,7 @@ def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Stan
     common: dict[str, Any] = {
         "command": command,
         "name": name,
-        "measures": MEASURES,
+        "measures": {measure: name_of(measure) for measure in MEASURES},
         "criterion": CRITERION,
         "axis_name": axis_name,
         "heading": heading,

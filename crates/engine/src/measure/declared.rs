@@ -427,7 +427,9 @@ pub fn tables() -> Vec<Table> {
         if column.heading == Heading::NONE
             && let Some(total) = totals().find(|total| total.name == column.name)
         {
-            column.heading = total.heading();
+            // It is read as that total is: drops of a bin are packets, and those of a run a number.
+            let shown = if total.shown.is_empty() { total.unit } else { total.shown };
+            column.heading = Heading { shown, ..total.heading() };
         }
     }
     tables

@@ -36,7 +36,7 @@ const fn plain(name: &'static str, unit: &'static str, description: &'static str
 /// What each transfer is.
 const IDENTITY: &[FlowColumn] = &[
     plain("flow", "", "Number of the transfer, in the order of planning.", Read::Number),
-    plain("group", "", "Traffic group.", Read::Group),
+    FlowColumn("group", "", "Traffic group.", Read::Group, Heading::GROUP),
     plain("class", "", "Its class, if a list of flows gives it one, else the traffic group.", Read::Class),
     plain("src", "", "Sending host.", Read::Count(|row| row.from.index() as u64)),
     plain("dst", "", "Receiving host.", Read::Count(|row| row.to.index() as u64)),

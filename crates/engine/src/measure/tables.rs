@@ -265,7 +265,8 @@ pub(crate) fn request_table(queries: &[Query], groups: &[String]) -> Table {
         description: "One row per query: transfers that are asked for together.",
         columns: vec![
             column("query", "", "Number.", Data::U64((0..queries.len() as u64).collect())),
-            column("group", "", "Traffic group.", label(queries.iter().map(|q| q.group.index()), groups)),
+            column("group", "", "Traffic group.", label(queries.iter().map(|q| q.group.index()), groups))
+                .headed(Heading::GROUP),
             column("fan_in", "1", "Transfers in it.", int(&|q| q.fan_in)),
             column("bytes", "B", "Their bytes together.", int(&|q| q.bytes)).headed(Heading::new("Size")),
             column(
@@ -307,7 +308,7 @@ pub(crate) fn delay_table(delays: &[DelayStats], groups: &[String]) -> Table {
         name: "delays",
         description: "One-way delay of data packets, from the sender's interface to the receiver, by traffic group.",
         columns: vec![
-            column("group", "", "Traffic group.", label(rows.iter().map(|(i, _)| *i), groups)),
+            column("group", "", "Traffic group.", label(rows.iter().map(|(i, _)| *i), groups)).headed(Heading::GROUP),
             column(
                 "packets",
                 "1",

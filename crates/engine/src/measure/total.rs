@@ -44,6 +44,9 @@ impl Heading {
     /// A place on the clock.
     pub const TIME: Self = Self::new("Time").shown_in("s");
 
+    /// The name of a traffic group.
+    pub const GROUP: Self = Self::new("Traffic group");
+
     /// A label, and nothing else to say.
     pub const fn new(label: &'static str) -> Self {
         Self { label, ..Self::NONE }

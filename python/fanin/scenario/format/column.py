@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -25,6 +25,9 @@ class Column(Section):
     time: str = Field(default="time_s", description="Column of the table that between is about.")
     take: str = Field(default="mean", description="What becomes of the rows: mean, sum, share, p99, ...")
     gap: float | None = Field(default=None, description="Smallest gap that parts two clusters, for take = clusters.")
+    better: Literal["high", "low"] | None = Field(
+        default=None, description="Which end is better, for goals; that of the table's column if left out."
+    )
     formula: str | None = Field(default=None, description="Arithmetic over columns: {drops} / {segments_received}.")
 
     @field_validator("take")

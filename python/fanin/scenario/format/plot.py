@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from fanin.numbers.summary import table_names
 from fanin.scenario.format.base import Names, Numbers, OneOrMore, Section, Span, Where, listed
 
 Kind = Literal["line", "bars", "cdf", "time", "topology", "format"]
@@ -124,24 +125,8 @@ class Plot(Section):
 def is_of_table(name: str) -> bool:
     """Whether a column's name is that of a result table's column; totals of traffic groups are dotted too."""
     table, dot, _ = name.partition(".")
-    return bool(dot) and table in TABLE_NAMES
+    return bool(dot) and table in table_names()
 
-
-TABLE_NAMES = (
-    "flows",
-    "requests",
-    "queues",
-    "links",
-    "delays",
-    "bins",
-    "link-bins",
-    "queue-trace",
-    "probes",
-    "switch-probes",
-    "host-probes",
-    "drops",
-)
-"""Result tables, as the store names them."""
 
 GRIDS = ("bins", "link-bins")
 """Tables whose times are the same in all runs."""

@@ -246,7 +246,7 @@ impl Bins {
         let backlog = |bin: usize| watched.map_or(0.0, |port| self.queues[bin * self.ports + port].mean(spans[bin]));
         let mut columns = vec![
             Column::new("time_s", "s", "Start of the bin", spread(&|bin| starts[bin])).headed(Heading::TIME),
-            Column::new("group", "", "Traffic group", Data::Label { codes, names: group_names }),
+            Column::new("group", "", "Traffic group", Data::Label { codes, names: group_names }).headed(Heading::GROUP),
             Column::new("goodput_bps", "bit/s", GOODPUT, Data::F64(goodput.collect())).headed(RATE),
         ];
         columns.extend(cell_columns(&self.cells));
