@@ -121,7 +121,7 @@ def test_ctrl_c_while_figures_are_drawn_says_what_is_kept(cli, work, monkeypatch
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fanin.cli.reproduce.judge_and_draw_all", interrupt)
+    monkeypatch.setattr("fanin.show.reproduction.judge_and_draw_all", interrupt)
     result = cli("reproduce", "small.toml", "--quick")
     assert result.code == 130
     assert "drawing 1 figure" in result.err

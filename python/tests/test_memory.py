@@ -10,7 +10,7 @@ import pytest
 import fanin
 from fanin.run import memory
 from fanin.run.memory import Estimate, estimate, mean_size
-from fanin.run.pool import Job, Threads, Work, outcomes
+from fanin.run.pool import Job, PooledRun, Threads, outcomes
 from fanin.scenario import library
 
 SESSIONS = """\
@@ -135,8 +135,8 @@ def test_sizes_have_means():
     assert mean_size("web-search") == pytest.approx(1.48e6, rel=0.01)
 
 
-def work_of(size: float) -> Work:
-    return Work(Job(None, []), "", Estimate(0, size))
+def work_of(size: float) -> PooledRun:
+    return PooledRun(Job(None, []), "", Estimate(0, size))
 
 
 def test_runs_wait_for_memory_but_one_always_goes():

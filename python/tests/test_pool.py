@@ -16,7 +16,7 @@ from fanin.results.failures import Failure
 from fanin.results.runs import Run
 from fanin.run import pool
 from fanin.run.laboratory import Laboratory
-from fanin.run.pool import Job, Threads, Work, _Queue, outcomes, run_jobs
+from fanin.run.pool import Job, PooledRun, Threads, _Queue, outcomes, run_jobs
 
 
 def job(experiment, senders, seed):
@@ -26,7 +26,7 @@ def job(experiment, senders, seed):
 def test_one_of_each_kind_goes_first_and_then_the_longest(work):
     small = fanin.load("small.toml")
     jobs = [job(small, senders, seed) for senders in (1, 2, 3) for seed in (1, 2, 3)]
-    queue = _Queue([Work(each, str(index)) for index, each in enumerate(jobs)])
+    queue = _Queue([PooledRun(each, str(index)) for index, each in enumerate(jobs)])
     assert queue.seconds() is None
     first = [queue.pop() for _ in range(3)]
     assert {work.job.kind for work in first} == {each.kind for each in jobs}
@@ -41,7 +41,7 @@ def test_one_of_each_kind_goes_first_and_then_the_longest(work):
 
 def test_runs_under_way_and_put_back_take_time_too(work):
     small = fanin.load("small.toml")
-    queue = _Queue([Work(job(small, 2, seed), str(seed)) for seed in (1, 2, 3)])
+    queue = _Queue([PooledRun(job(small, 2, seed), str(seed)) for seed in (1, 2, 3)])
     kind = queue.pop().job.kind
     queue.learn(kind, 10.0)
     queue.put_back(queue.pop())
@@ -54,7 +54,7 @@ def test_runs_under_way_and_put_back_take_time_too(work):
 def test_what_is_learned_of_thousands_of_kinds_adds_up_and_the_longest_goes_first():
     draw = random.Random(1)
     waiting = {f"kind {number}": draw.randint(1, 4) for number in range(40)}
-    works = [Work(SimpleNamespace(kind=(kind,)), kind) for kind, count in waiting.items() for _ in range(count)]
+    works = [PooledRun(SimpleNamespace(kind=(kind,)), kind) for kind, count in waiting.items() for _ in range(count)]
     queue, known = _Queue(works), {}
     while (work := queue.pop()) is not None:
         kind = work.name

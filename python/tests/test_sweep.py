@@ -320,6 +320,6 @@ def test_ctrl_c_exits_with_130(cli, work, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fanin.cli.sweep.outcomes", interrupted)
+    monkeypatch.setattr("fanin.run.pool.outcomes", interrupted)
     result = cli(*SWEEP)
     assert (result.code, "the same command goes on from there" in result.err) == (130, True)

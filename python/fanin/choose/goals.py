@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fanin.choose.measure_names import MEASURES
 from fanin.later import np
 from fanin.numbers.stats import Floats
 from fanin.numbers.summary import Column, column, format_interval, format_number, format_value
@@ -19,22 +20,6 @@ from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.scenario import checks
 from fanin.scenario.format.column import Column as OwnColumn
-
-MEASURES = {
-    "query-p99": "query_p99_s",
-    "query-mean": "query_mean_s",
-    "p99-fct": "fct_p99_s",
-    "mean-fct": "fct_mean_s",
-    "goodput": "goodput_bps",
-    "background": "background",
-    "timeout-ratio": "timeout_ratio",
-    "timeouts": "timeouts",
-    "drops": "drops",
-    "queue": "queue_mean_packets",
-    "queue-p99": "queue_p99_packets",
-    "fairness": "jain",
-}
-"""Name of a measure -> its column; ``background`` is the goodput of all groups of that kind together."""
 
 _UNFINISHED = 0.01
 """Share of the finite flows that may be missing from a completion time."""

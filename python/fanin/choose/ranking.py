@@ -78,7 +78,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Place:
+class Ranked:
     """One system in one regime."""
 
     system: str
@@ -109,14 +109,14 @@ class Regime:
     """One combination of what varies, and the systems in it, the best first."""
 
     where: dict[str, Any]
-    places: list[Place]
+    places: list[Ranked]
 
     @property
-    def best(self) -> list[Place]:
+    def best(self) -> list[Ranked]:
         """Those that nobody beats by more than the seeds' chance."""
         return [place for place in self.places if place.rank == 1]
 
-    def of(self, system: str) -> Place:
+    def of(self, system: str) -> Ranked:
         """A system's place."""
         return next(place for place in self.places if place.system == system)
 
@@ -201,7 +201,7 @@ def _ranking(standing: Standing, record: Record) -> Ranking | None:
     return Ranking(standing, record, axes, systems, regimes)
 
 
-def rank(runs: pl.DataFrame) -> list[Place]:
+def rank(runs: pl.DataFrame) -> list[Ranked]:
     """Systems by the mean of the criterion, the best first, ranked as :func:`fanin.choose.comparison.ranked` does.
 
     Systems that differ by less than :data:`LEAST` tie. Where there are too few seeds for an interval the means decide.
@@ -221,7 +221,7 @@ def rank(runs: pl.DataFrame) -> list[Place]:
     best = order[0].value[0]
     told = all(len(of) >= FEWEST for of in seeds.values())
     return [
-        Place(
+        Ranked(
             each.name,
             each.rank if told else place,
             values[each.name],
@@ -255,7 +255,7 @@ def front(every: list[Overall]) -> list[Overall]:
 def overall(regimes: Iterable[Regime]) -> list[Overall]:
     """Systems over several regimes, the best first."""
     every = list(regimes)
-    places: dict[str, list[Place]] = {}
+    places: dict[str, list[Ranked]] = {}
     for regime in every:
         for place in regime.places:
             places.setdefault(place.system, []).append(place)

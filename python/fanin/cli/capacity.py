@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import fanin
-from fanin.choose.capacity.find import KEEP, fan_in_path, find
-from fanin.choose.capacity.search import SEEDS, Found
-from fanin.choose.comparison import SCHEME
+from fanin.cli import completion
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -20,6 +18,7 @@ from fanin.cli.options import (
     JsonOption,
     KeepOption,
     OutOption,
+    ScenarioArgument,
     SetOption,
     keeps_of,
     overrides,
@@ -30,11 +29,17 @@ from fanin.cli.options import (
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import CONFIDENCE, FEWEST
 from fanin.scenario.format.values import Range, Scalar, parse_range, parse_values
-from fanin.show import capacity_folder
+
+if TYPE_CHECKING:
+    from fanin.choose.capacity.search import Found
 
 SchemeOption = Annotated[
     str | None,
-    typer.Option("--scheme", help="Scheme, several such as dctcp,rcc, or all; the scenario's if left out."),
+    typer.Option(
+        "--scheme",
+        autocompletion=completion.schemes,
+        help="Scheme, several such as dctcp,rcc, or all; the scenario's if left out.",
+    ),
 ]
 
 OverOption = Annotated[
@@ -67,7 +72,7 @@ SeedsOption = Annotated[
 
 
 def capacity(
-    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    scenario: ScenarioArgument,
     scheme: SchemeOption = None,
     keep: KeepOption = None,
     over: OverOption = None,
@@ -111,6 +116,10 @@ def capacity(
     - `fanin capacity scenario.toml --scheme newreno,dctcp --vary network.buffer=50pkt..800pkt`
     - `fanin capacity scenario.toml --over traffic.bursts.senders=8..256 --set network.rate=10Gbps --seeds 1..20 --json`
     """
+    from fanin.choose.capacity.find import KEEP, fan_in_path, find
+    from fanin.choose.capacity.search import SEEDS
+    from fanin.show import capacity_folder
+
     experiment = fanin.load(scenario, overrides(set_))
     experiment.check()
     keeps = keeps_of(list(keep or KEEP), experiment)
@@ -162,6 +171,8 @@ def capacity(
 
 
 def _cases(schemes: list[str], varied: str | None, values: list[Scalar]) -> list[dict[str, Scalar]]:
+    from fanin.choose.comparison import SCHEME
+
     return [
         {SCHEME: scheme, **({} if varied is None else {varied: value})}
         for scheme, value in itertools.product(schemes, values)
@@ -179,6 +190,8 @@ def _over(text: str) -> tuple[str, int, int]:
 
 def _vary(text: str | None, points: int) -> tuple[str | None, list[Scalar]]:
     """The path and values of ``--vary``; a range without a step is divided by equal ratios."""
+    from fanin.choose.comparison import SCHEME
+
     if text is None:
         return None, [""]
     path, equals, values = text.partition("=")

@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 import fanin
-from fanin.cli.options import JsonOption, SetOption, overrides
+from fanin.cli.options import JsonOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
 from fanin.numbers.summary import OFFERED_HEADER, offered_rows
-from fanin.scenario.points import points
 
 
 def check(
-    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    scenario: ScenarioArgument,
     set_: SetOption = None,
     resolved: Annotated[
         bool, typer.Option("--resolved", help="List every value in effect and where it comes from.")
@@ -35,6 +34,8 @@ def check(
     - `fanin check sdtcp/fig9 --resolved`
     - `fanin check scenario.toml --set transport.rto-min=1ms --json`
     """
+    from fanin.scenario.points import points
+
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     experiment.check(settings)

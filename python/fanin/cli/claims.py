@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fanin.claims import ledger
-from fanin.claims.ledger import STATUSES, Entry, Standing
+from fanin.cli import completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, say
-from fanin.show import claims_page
+
+if TYPE_CHECKING:
+    from fanin.claims.ledger import Entry, Standing
 
 
 def claims(
     paper: Annotated[
-        str | None, typer.Argument(help="A paper such as sdtcp, or an experiment such as sdtcp/fig9; all if left out.")
+        str | None,
+        typer.Argument(
+            autocompletion=completion.papers,
+            help="A paper such as sdtcp, or an experiment such as sdtcp/fig9; all if left out.",
+        ),
     ] = None,
     verdict: Annotated[
         list[str] | None,
-        typer.Option("--verdict", help="Only these: reproduced, direction-only, not-reproduced or not-run."),
+        typer.Option(
+            "--verdict",
+            autocompletion=completion.verdicts,
+            help="Only these: reproduced, direction-only, not-reproduced or not-run.",
+        ),
     ] = None,
     page: Annotated[
         Path | None,
@@ -49,6 +58,8 @@ def claims(
     - `fanin claims sdtcp/fig9 --json`
     - `fanin claims --page docs/papers/claims.md`
     """
+    from fanin.claims import ledger
+
     wanted = _verdicts(verdict or [])
     standings = ledger.chosen(ledger.standings(out), paper)
     for each in standings:
@@ -56,6 +67,8 @@ def claims(
             note(f"warning: {each.key}: {each.note}")
     entries = [entry for each in standings for entry in each.entries if not wanted or entry.verdict in wanted]
     if page is not None:
+        from fanin.show import claims_page
+
         for path in claims_page.write(page, standings, wanted):
             note(str(path))
         note(f"{len(entries)} claims")
@@ -66,6 +79,8 @@ def claims(
 
 
 def _verdicts(names: list[str]) -> set[str]:
+    from fanin.claims.ledger import STATUSES
+
     wanted = {name.replace("-", " ") for name in names}
     if unknown := wanted - set(STATUSES):
         choices = ", ".join(status.replace(" ", "-") for status in STATUSES)
@@ -74,6 +89,8 @@ def _verdicts(names: list[str]) -> set[str]:
 
 
 def _print(entries: list[Entry], standings: list[Standing]) -> None:
+    from fanin.claims.ledger import STATUSES
+
     for paper, group in groupby(entries, key=lambda entry: entry.paper):
         of_paper = list(group)
         header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict"]

@@ -8,7 +8,6 @@ import typer
 
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.run.cluster import Cluster
 
 
 def cluster(
@@ -55,6 +54,8 @@ def cluster(
     - `fanin cluster tcp://host:8786`
     - `fanin sweep scenario.toml --seeds 1..100 --cluster tcp://host:8786`
     """
+    from fanin.run.cluster import Cluster
+
     found = Cluster(address)
     try:
         threads = found.threads()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import fanin
-from fanin.choose import comparison
-from fanin.choose.comparison import FEW_SEEDS, METRICS, Compared, Placed, placed, referred_to
-from fanin.choose.goals import Goal
+from fanin.cli import completion
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -18,6 +16,7 @@ from fanin.cli.options import (
     JobsOption,
     JsonOption,
     OutOption,
+    ScenarioArgument,
     SetOption,
     goal_of,
     overrides,
@@ -28,12 +27,22 @@ from fanin.cli.options import (
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
 from fanin.numbers.summary import column, short
-from fanin.scenario import remarks
+
+if TYPE_CHECKING:
+    from fanin.choose.comparison import Compared, Placed
+    from fanin.choose.goals import Goal
 
 
 def compare(
-    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
-    schemes: Annotated[str, typer.Option("--schemes", help="Schemes such as newreno,dctcp; or all.")] = "all",
+    scenario: ScenarioArgument,
+    schemes: Annotated[
+        str,
+        typer.Option(
+            "--schemes",
+            autocompletion=completion.schemes,
+            help="Schemes such as newreno,dctcp; or all.",
+        ),
+    ] = "all",
     seeds_: Annotated[
         str | None,
         typer.Option("--seeds", help="Seeds such as 1..10; those of the sweep, or 1..5, if left out."),
@@ -41,7 +50,12 @@ def compare(
     set_: SetOption = None,
     goal: GoalOption = "goodput",
     against: Annotated[
-        str | None, typer.Option("--against", help="Scheme that differences are taken to; the first if left out.")
+        str | None,
+        typer.Option(
+            "--against",
+            autocompletion=completion.scheme,
+            help="Scheme that differences are taken to; the first if left out.",
+        ),
     ] = None,
     failed: FailedOption = False,
     jobs: JobsOption = None,
@@ -77,6 +91,9 @@ def compare(
     - `fanin compare scenario.toml --schemes newreno,dctcp,rcc --goal query-p99:2,background:1`
     - `fanin compare sdtcp/fig9 --set traffic.bursts.senders=40 --against dctcp --json`
     """
+    from fanin.choose import comparison
+    from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
+
     experiment = fanin.load(scenario, overrides(set_))
     names = schemes_of(schemes, "--schemes")
     if against is not None and against not in names:
@@ -121,6 +138,8 @@ def compare(
 
 
 def _warning(each: Compared) -> str | None:
+    from fanin.scenario import remarks
+
     remark = remarks.incomplete_in(each.rows)
     return remark and f"{each.scheme}: {remark}"
 
@@ -142,6 +161,8 @@ def _tell_failures(compared: list[Compared], *, recorded: bool) -> None:
 
 
 def _print(title: str, compared: list[Compared], seeds: list[int], against: str) -> None:
+    from fanin.choose.comparison import METRICS
+
     shown = [metric for metric in METRICS if any(metric in each.estimates for each in compared)]
     header = ["scheme", *(_heading(metric) for metric in shown)]
     rows = (
@@ -156,6 +177,8 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str)
 
 
 def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
+    from fanin.choose.goals import Goal
+
     weighted = len(goal.parts) > 1
     header = ["rank", "scheme", goal.heading, "worse than the best by", ""]
     header += [each.heading for each in goal.measures] if weighted else []

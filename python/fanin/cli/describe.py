@@ -9,8 +9,6 @@ import typer
 
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import print_json, print_table, summary_rows
-from fanin.results import tables
-from fanin.results.store import read_run
 
 
 def describe(
@@ -28,6 +26,9 @@ def describe(
     - `fanin describe results/runs/0123456789abcdef`
     - `fanin describe results/runs/*/flows.parquet`
     """
+    from fanin.results import tables
+    from fanin.results.store import read_run
+
     files = [tables.describe(file) for path in paths for file in tables.locate(path)]
     manifests = {path: read_run(path).manifest for path in paths if path.is_dir()}
     if json:

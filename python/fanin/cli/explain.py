@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markdown import Markdown
 
+from fanin.cli import completion
 from fanin.cli.options import JsonOption
-from fanin.cli.terminal import print_json, print_table, say
-from fanin.scenario import catalogue
+from fanin.cli.terminal import print_json, print_table, say, terminal
 
 
 def explain(
     key: Annotated[
         str,
         typer.Argument(
-            help="A scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment."
+            autocompletion=completion.keys,
+            help="A scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment.",
         ),
     ],
     json: JsonOption = False,
@@ -39,6 +39,8 @@ def explain(
     - `fanin explain web-search`
     - `fanin explain sdtcp/fig9`
     """
+    from fanin.scenario import catalogue
+
     found = catalogue.explain(key)
     if json:
         print_json(found)
@@ -61,9 +63,10 @@ def _print_entry(entry: dict[str, Any]) -> None:
     summary = entry.get("summary", "")
     say(f"{entry['key']} ({entry['kind']}){': ' if summary else ''}{summary}")
     if manual := entry.get("manual"):
-        console = Console()
         say()
-        if console.is_terminal:
+        if (console := terminal(sys.stdout)) is not None:
+            from rich.markdown import Markdown
+
             console.print(Markdown(manual))
         else:
             say(manual)

@@ -12,8 +12,6 @@ import typer
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json
 from fanin.errors import ResultsError
-from fanin.results import tables
-from fanin.results.files import whole_file, writing
 
 
 class Format(StrEnum):
@@ -48,6 +46,9 @@ def export(
     - `fanin export results/runs/0123456789abcdef --table queues --out queues.csv`
     - `fanin export results/runs/0123456789abcdef/flows.parquet --to fct --out fct.txt`
     """
+    from fanin.results import tables
+    from fanin.results.files import whole_file, writing
+
     if json and out is None:
         raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")
     files = [_choose(path, table) for path in paths]
@@ -63,6 +64,8 @@ def export(
 
 
 def _choose(path: Path, table: str) -> Path:
+    from fanin.results import tables
+
     files = {file.stem: file for file in tables.locate(path)}
     if path.is_file():
         return path
@@ -72,6 +75,8 @@ def _choose(path: Path, table: str) -> Path:
 
 
 def _write(files: list[Path], to: Format, stream: TextIO) -> None:
+    from fanin.results import tables
+
     if to is Format.CSV:
         tables.write_csv(files, stream)
         return

@@ -13,9 +13,6 @@ from fanin.cli.terminal import note, print_json, print_table
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.numbers import fct as analysis
-from fanin.results import tables
-from fanin.results.files import write_whole, writing
-from fanin.results.store import read_table
 
 
 class Slowdown(StrEnum):
@@ -55,6 +52,8 @@ def fct(
     - `fanin fct results/runs/* --slowdown hpcc --json`
     - `fanin fct results/runs/0123456789abcdef --cdf cdf.csv`
     """
+    from fanin.results.files import write_whole, writing
+
     definition = analysis.DEFINITIONS[slowdown.value]
     flows = analysis.complete(_together(paths))
     sizes = analysis.by_size(flows, definition, bins)
@@ -76,6 +75,8 @@ def fct(
 
 
 def _together(paths: list[Path]) -> pl.DataFrame:
+    from fanin.results.store import read_table
+
     found = [read_table(_flows(path)) for path in paths]
     try:
         return pl.concat(found, how="vertical_relaxed")
@@ -86,6 +87,8 @@ def _together(paths: list[Path]) -> pl.DataFrame:
 
 
 def _flows(path: Path) -> Path:
+    from fanin.results import tables
+
     if path.is_file():
         return path
     files = {file.stem: file for file in tables.locate(path)}

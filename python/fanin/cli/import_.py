@@ -13,7 +13,6 @@ from fanin import imports
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import note, print_json, say
 from fanin.imports import Points, SizeUnit, Unit
-from fanin.results.files import whole_file, write_whole, writing
 
 
 class What(StrEnum):
@@ -65,6 +64,8 @@ def import_(
     - `fanin import sizes DCTCP_MsgSizeDist.txt --size-unit packets`
     - `fanin import topology fat_tree_1024.topo >> scenario.toml`
     """
+    from fanin.results.files import whole_file, write_whole, writing
+
     if what in (What.SIZES, What.TOPOLOGY):
         text, said = imports.sizes(file, packet, size_unit, points) if what is What.SIZES else imports.topology(file)
         for line in said:

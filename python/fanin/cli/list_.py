@@ -5,15 +5,16 @@ from __future__ import annotations
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fanin.claims import ledger
-from fanin.claims.ledger import Standing
+from fanin.cli import completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.scenario import catalogue
+
+if TYPE_CHECKING:
+    from fanin.claims.ledger import Standing
 
 
 class Kind(StrEnum):
@@ -31,7 +32,11 @@ class Kind(StrEnum):
 def list_(
     kind: Annotated[Kind | None, typer.Argument(help="What to list; everything if left out.")] = None,
     paper: Annotated[
-        str | None, typer.Argument(help="Of experiments only those of a paper such as rcc; all if left out.")
+        str | None,
+        typer.Argument(
+            autocompletion=completion.papers,
+            help="Of experiments only those of a paper such as rcc; all if left out.",
+        ),
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of scenario files.")] = False,
     out: OutOption = Path("results"),
@@ -54,10 +59,14 @@ def list_(
     - `fanin list experiments --json`
     - `fanin list --schema > scenario.schema.json`
     """
+    from fanin.scenario import catalogue
+
     if schema:
         print_json(catalogue.json_schema())
         return
     if kind is Kind.EXPERIMENTS:
+        from fanin.claims import ledger
+
         _experiments(ledger.chosen(ledger.standings(out), paper), json)
         return
     if paper is not None:
@@ -90,6 +99,8 @@ def _experiments(standings: list[Standing], json: bool) -> None:
 
 
 def _age(standing: Standing) -> str:
+    from fanin.claims import ledger
+
     return "-" if standing.finished is None else f"{ledger.age(standing.finished)} ago"
 
 

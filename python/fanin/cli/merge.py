@@ -10,8 +10,6 @@ import typer
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.sweep import show
 from fanin.cli.terminal import counting, note, print_json
-from fanin.results.shards import merge as join
-from fanin.run.pool import Progress
 
 
 def merge(
@@ -37,6 +35,9 @@ def merge(
     - `fanin merge part-* --out /data/results`
     - `fanin merge`, if all shards wrote to the same results folder
     """
+    from fanin.results.shards import merge as join
+    from fanin.run.pool import Progress
+
     with counting("runs") as counter:
         found = join(shards or [out], out, lambda done, total: counter.advance(Progress(done, total)))
     sweeps = [show(data, out, silent=json) for data in found.whole]

@@ -5,24 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fanin.choose.goals import Goal, Keep, goal, keep
+from fanin.cli import completion
 from fanin.cli.terminal import note
-from fanin.run.cluster import Cluster
-from fanin.run.experiment import Experiment
-from fanin.run.pool import Place, Threads
-from fanin.scenario import catalogue
 from fanin.scenario.format.values import Scalar, expand_seeds, parse_values
-from fanin.scenario.settings import Settings
+
+if TYPE_CHECKING:
+    from fanin.choose.goals import Goal, Keep
+    from fanin.run.experiment import Experiment
+    from fanin.run.pool import Place
+    from fanin.scenario.settings import Settings
+
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(
+        autocompletion=completion.scenarios,
+        help="Scenario file, or an experiment such as sdtcp/fig9.",
+    ),
+]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Replace a scenario value; may be given several times."),
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        autocompletion=completion.settings,
+        help="Replace a scenario value; may be given several times.",
+    ),
 ]
 
 GridOption = Annotated[
@@ -30,6 +44,7 @@ GridOption = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUES",
+        autocompletion=completion.settings,
         help="Values of a scenario key: one, a list such as dctcp,rcc, or ranges such as 10..200:10 and "
         "5pkt..80pkt:5pkt, ends included. May be given several times: every combination is run.",
     ),
@@ -56,6 +71,7 @@ GoalOption = Annotated[
     typer.Option(
         "--goal",
         "--by",
+        autocompletion=completion.goals,
         help="What to rank by: a measure such as query-p99, or several with weights: query-p99:2,goodput.",
     ),
 ]
@@ -63,7 +79,10 @@ GoalOption = Annotated[
 KeepOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--keep", metavar="MEASURE=BOUND", help="What has to hold, such as timeout-ratio=1%; may be repeated."
+        "--keep",
+        metavar="MEASURE=BOUND",
+        autocompletion=completion.bounds,
+        help="What has to hold, such as timeout-ratio=1%; may be repeated.",
     ),
 ]
 
@@ -102,6 +121,9 @@ def zipped(options: list[str] | None) -> list[list[str]]:
 @contextmanager
 def place(cluster: str | None, jobs: int | None) -> Iterator[Place]:
     """Where ``--cluster`` and ``--jobs`` say that the runs of a command are simulated, until it ends."""
+    from fanin.run.cluster import Cluster
+    from fanin.run.pool import Threads
+
     if cluster is None:
         with closing(Threads(jobs)) as threads:
             yield threads
@@ -116,6 +138,8 @@ def place(cluster: str | None, jobs: int | None) -> Iterator[Place]:
 
 def goal_of(text: str, experiment: Experiment) -> Goal:
     """The ``--goal`` option as a goal."""
+    from fanin.choose.goals import goal
+
     try:
         return goal(text, experiment)
     except ValueError as error:
@@ -124,6 +148,8 @@ def goal_of(text: str, experiment: Experiment) -> Goal:
 
 def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
     """The ``--keep`` options as bounds."""
+    from fanin.choose.goals import keep
+
     try:
         return [keep(text, experiment) for text in texts]
     except ValueError as error:
@@ -132,6 +158,8 @@ def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
 
 def schemes_of(schemes: str, option: str) -> list[str]:
     """The schemes that ``newreno,dctcp`` or ``all`` means."""
+    from fanin.scenario import catalogue
+
     if schemes.strip() == "all":
         return [entry["key"] for entry in catalogue.entries("schemes")]
     names = list(dict.fromkeys(name.strip() for name in schemes.split(",") if name.strip()))

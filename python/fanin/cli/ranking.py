@@ -1,21 +1,27 @@
-"""``fanin verdict``: all systems on the same work, ranked regime by regime."""
+"""``fanin ranking``: all systems on the same work, ranked regime by regime."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fanin.choose import ranking as verdicts
-from fanin.choose.ranking import CRITERION, Ranking
+from fanin.cli import completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.show import ranking_page
+
+if TYPE_CHECKING:
+    from fanin.choose.ranking import Ranking
 
 
-def verdict(
-    name: Annotated[str, typer.Argument(help="A folder of experiments such as cross, or one experiment.")] = "cross",
+def ranking(
+    name: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=completion.papers, help="A folder of experiments such as cross, or one experiment."
+        ),
+    ] = "cross",
     page: Annotated[
         Path | None, typer.Option("--page", help="Write it as pages of documentation (Markdown), the first one here.")
     ] = None,
@@ -31,11 +37,14 @@ def verdict(
 
     **Examples**
 
-    - `fanin verdict`
-    - `fanin verdict cross/rack-10g --json`
-    - `fanin verdict --page docs/papers/verdict.md`
+    - `fanin ranking`
+    - `fanin ranking cross/rack-10g --json`
+    - `fanin ranking --page docs/papers/ranking.md`
     """
-    rankings, missing = verdicts.read(out, name)
+    from fanin.choose import ranking as rank
+    from fanin.show import ranking_page
+
+    rankings, missing = rank.read(out, name)
     for each in [*(ranking.standing for ranking in rankings), *missing]:
         if each.state != "complete":
             note(f"warning: {each.key}: {each.says}: {each.note}".rstrip(": "))
@@ -50,6 +59,8 @@ def verdict(
 
 
 def _as_dict(ranking: Ranking) -> dict[str, object]:
+    from fanin.choose.ranking import CRITERION
+
     return {
         "experiment": ranking.standing.key,
         "state": ranking.standing.state,
@@ -60,7 +71,10 @@ def _as_dict(ranking: Ranking) -> dict[str, object]:
 
 
 def _print(ranking: Ranking) -> None:
-    header = [*map(verdicts.axis_name, ranking.axes), "best", verdicts.heading(CRITERION), "ties with it"]
+    from fanin.choose import ranking as rank
+    from fanin.choose.ranking import CRITERION
+
+    header = [*map(rank.axis_name, ranking.axes), "best", rank.heading(CRITERION), "ties with it"]
     rows = (
         [
             *map(str, regime.where.values()),

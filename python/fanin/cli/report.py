@@ -9,7 +9,6 @@ import typer
 
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import print_json, say
-from fanin.show import html_report
 
 
 def report(
@@ -27,6 +26,8 @@ def report(
     - `fanin report`
     - `fanin report --out /tmp/results --to public`
     """
+    from fanin.show import html_report
+
     page = html_report.write(out, to)
     if json:
         print_json({"page": str(page)})

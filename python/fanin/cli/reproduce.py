@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 import fanin
-from fanin.claims import ledger, record
-from fanin.claims.judge import Judgement, Verdict
+from fanin.cli import completion
 from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import format_number
-from fanin.run.experiment import Experiment
-from fanin.run.pool import Progress
-from fanin.run.sweep import Runs, sweep_all
-from fanin.scenario import library
-from fanin.scenario.format.plot import Plot
-from fanin.show import html_report
-from fanin.show.plots.series import Series
-from fanin.show.reproduction import Reproduction, judge_and_draw_all
+
+if TYPE_CHECKING:
+    from fanin.claims.judge import Judgement
+    from fanin.run.experiment import Experiment
+    from fanin.run.sweep import Runs
+    from fanin.scenario.format.plot import Plot
+    from fanin.show.plots.series import Series
+    from fanin.show.reproduction import Reproduction
 
 _MOST_ROWS = 40
 """A table of more rows is not printed."""
@@ -34,7 +33,10 @@ _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 def reproduce(
     experiments: Annotated[
         list[str] | None,
-        typer.Argument(help="Experiments such as sdtcp/fig9, papers such as sdtcp, or scenario files."),
+        typer.Argument(
+            autocompletion=completion.experiments,
+            help="Experiments such as sdtcp/fig9, papers such as sdtcp, or scenario files.",
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every experiment of every paper.")] = False,
     quick: Annotated[
@@ -66,6 +68,10 @@ def reproduce(
     - `fanin reproduce --all`
     - `fanin reproduce my-sweep.toml --seeds 1..20 --out /tmp/results`
     """
+    from fanin.claims import ledger
+    from fanin.run.sweep import sweep_all
+    from fanin.scenario import library
+
     loaded = [fanin.load(name) for name in library.chosen(experiments or [], every)]
     chosen = seeds(seeds_)
     for experiment in loaded:
@@ -98,6 +104,9 @@ def reproduce(
 
 def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Reproduction]:
     """Judges and draws the experiments, which takes long for some."""
+    from fanin.run.pool import Progress
+    from fanin.show.reproduction import judge_and_draw_all
+
     figures = sum(len(runs.experiment.document.plot) for runs in swept)
     if figures:
         note(f"all runs are done; judging and drawing {figures} figure{'s' if figures > 1 else ''}")
@@ -130,6 +139,8 @@ def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
 
 def _earlier(experiment: Experiment, out: Path) -> str:
     """When the experiment's program was measured before; empty if it was not, or nobody can tell."""
+    from fanin.claims import ledger, record
+
     try:
         found = record.read(out / experiment.name)
     except FaninError:
@@ -139,6 +150,8 @@ def _earlier(experiment: Experiment, out: Path) -> str:
 
 def _make_page(out: Path) -> None:
     """Brings the HTML report up to date; the results of others that are damaged do not spoil this command's."""
+    from fanin.show import html_report
+
     note(f"making the report of all that {out} holds")
     try:
         note(f"report: {html_report.write(out)}")
@@ -204,6 +217,8 @@ def _print_quantiles(heading: str, plot: Plot, drawn: Series) -> None:
 
 def _print_closing(reports: list[Reproduction]) -> None:
     """What the ± is, and how many claims came out how."""
+    from fanin.claims.judge import Verdict
+
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
         say("±: half of the 95 % interval over seeds; bands: all of it")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import fanin
-from fanin.cli.options import JsonOption, OutOption, SetOption, overrides
+from fanin.cli.options import JsonOption, OutOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import keeping, note, print_json, print_table, summary_rows
 from fanin.numbers import fct
 from fanin.numbers.summary import OFFERED_HEADER, group_rows, offered_rows
-from fanin.results.store import CAPTURE, MANIFEST, Store
-from fanin.scenario import remarks
-from fanin.scenario.settings import Settings
+
+if TYPE_CHECKING:
+    from fanin.scenario.settings import Settings
 
 
 def run(
-    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    scenario: ScenarioArgument,
     set_: SetOption = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed; the scenario's own if left out.")] = None,
     out: OutOption = Path("results"),
@@ -45,6 +45,9 @@ def run(
     - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.bursts.senders=40 --seed 7`
     - `fanin run sdtcp/fig9 --json --no-store`
     """
+    from fanin.results.store import Store
+    from fanin.scenario import remarks
+
     if pcap and not store:
         raise typer.BadParameter("needs the results folder that --no-store leaves out", param_hint="--pcap")
     experiment = fanin.load(scenario)
@@ -102,6 +105,8 @@ _FEW = 100
 
 
 def _paths(finished: fanin.Run) -> dict[str, Any]:
+    from fanin.results.store import CAPTURE, MANIFEST
+
     if finished.stored is None:
         return {}
     folder = finished.stored.folder

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json as json_
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import fanin
-from fanin.choose.comparison import METRICS
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -18,6 +17,7 @@ from fanin.cli.options import (
     JobsOption,
     JsonOption,
     OutOption,
+    ScenarioArgument,
     ZipOption,
     grid,
     place,
@@ -28,16 +28,11 @@ from fanin.cli.terminal import counting, keeping, note, print_json, print_table,
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import FEWEST
 from fanin.numbers.summary import column, format_interval, short, table_names
-from fanin.results import columns
-from fanin.results.dataset import DataSet, Row, failure_of, head, row_of
-from fanin.results.failures import Failure
-from fanin.results.shards import Part, Shard
-from fanin.run.experiment import Experiment
-from fanin.run.pool import Job, outcomes
-from fanin.scenario import checks, remarks
-from fanin.scenario.points import points
-from fanin.scenario.sections import nearest
-from fanin.show.sweep_folder import MOST_LINES, plots_of, write
+
+if TYPE_CHECKING:
+    from fanin.results.dataset import DataSet, Row
+    from fanin.results.shards import Part, Shard
+    from fanin.run.experiment import Experiment
 
 _MOST_ROWS = 40
 """A table of more rows is cut short."""
@@ -47,7 +42,7 @@ _MOST_ERRORS = 5
 
 
 def sweep(
-    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    scenario: ScenarioArgument,
     set_: GridOption = None,
     zip_: ZipOption = None,
     seeds_: Annotated[
@@ -94,6 +89,14 @@ def sweep(
     - `fanin sweep sdtcp/fig9 --bare --set scheme.dctcp.mark-threshold=5pkt..80pkt:5pkt --columns fct_p99_s`
     - `fanin sweep scenario.toml --seeds 1..100 --shard 2/8 --out part-2`, and then `fanin merge part-*`
     """
+    from fanin.results import columns
+    from fanin.results.dataset import DataSet, failure_of, head, row_of
+    from fanin.results.failures import Failure
+    from fanin.results.shards import Part
+    from fanin.run.pool import Job, outcomes
+    from fanin.scenario import remarks
+    from fanin.scenario.points import points
+
     part = _shard(shard)
     experiment = fanin.load(scenario).vary(grid(set_), zipped(zip_), bare=bare)
     if experiment.document.benchmark is not None:
@@ -137,6 +140,8 @@ def sweep(
 
 def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
     """Writes a data set and tells of it, on stdout unless ``silent``; what ``--json`` prints."""
+    from fanin.show.sweep_folder import MOST_LINES, plots_of, write
+
     if plots := len(plots_of(data)):
         note(f"all runs are done; drawing {plots} figure{'s' if plots > 1 else ''} and writing the data set")
     paths = write(data, out)
@@ -171,6 +176,8 @@ def _show_part(part: Part, *, silent: bool) -> dict[str, Any]:
 
 
 def _shard(text: str | None) -> Shard | None:
+    from fanin.results.shards import Shard
+
     try:
         return None if text is None else Shard.parse(text)
     except ValueError as error:
@@ -178,6 +185,8 @@ def _shard(text: str | None) -> Shard | None:
 
 
 def _columns(experiment: Experiment, text: str | None) -> list[str] | None:
+    from fanin.scenario import checks
+
     return None if text is None else _known(text, checks.columns(experiment), "--columns")
 
 
@@ -186,6 +195,8 @@ def _tables(text: str | None) -> frozenset[str]:
 
 
 def _known(text: str, known: list[str], option: str) -> list[str]:
+    from fanin.scenario.sections import nearest
+
     names = list(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
         if name not in known:
@@ -197,6 +208,8 @@ def _known(text: str, known: list[str], option: str) -> list[str]:
 
 def _print(data: DataSet) -> None:
     """A row per point and a column per measure, as means over the seeds."""
+    from fanin.choose.comparison import METRICS
+
     summary = data.summary
     keys = data.varying()
     has = set(summary["column"])

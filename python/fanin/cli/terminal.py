@@ -6,32 +6,43 @@ On a terminal tables are drawn; elsewhere they are plain lines of tab-separated 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.table import Table
-
+import fanin
 from fanin.numbers.summary import format_number, rows
-from fanin.run import pool
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from fanin.run import pool
 
 _PLAIN_INTERVAL_S = 5.0
 
 
+def terminal(stream: TextIO) -> Console | None:
+    """Where to draw, if that stream is a terminal; else rich is not even imported."""
+    if not (stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE")):
+        return None
+    from rich.console import Console
+
+    console = Console(file=stream)
+    return console if console.is_terminal else None
+
+
 def note(message: str) -> None:
     """Tells the user something that is not data."""
-    Console(stderr=True, soft_wrap=True).print(message, markup=False, highlight=False)
+    sys.stderr.write(f"{message}\n")
+
+
+def version() -> str:
+    """What ``--version`` prints."""
+    return f"fanin {fanin.__version__} (engine {fanin.engine_version()})"
 
 
 def say(line: str = "") -> None:
@@ -46,13 +57,15 @@ def print_json(value: object) -> None:
 
 def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> None:
     """Prints a table."""
-    console = Console()
-    if not console.is_terminal:
+    console = terminal(sys.stdout)
+    if console is None:
         say(f"# {title}")
         say("\t".join(header))
         for row in body:
             say("\t".join(row))
         return
+    from rich.table import Table
+
     console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
     table = Table(header_style="bold")
     for name in header:
@@ -126,6 +139,8 @@ def keeping(what: str | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         note(f"interrupted: {what}; the same command goes on from there" if what else "interrupted: nothing was kept")
+        import typer
+
         raise typer.Exit(130) from None
 
 
@@ -133,10 +148,12 @@ def keeping(what: str | None) -> Iterator[None]:
 def counting(what: str) -> Iterator[Counter]:
     """A counter with the time that is left, on stderr."""
     counter = Counter(what)
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = terminal(sys.stderr)
+    if console is None:
         yield counter
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TextColumn("{task.fields[left]}"), console=console, transient=True) as bar:
         counter.attach(bar)

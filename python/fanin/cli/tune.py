@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import fanin
-from fanin.choose.goals import Goal, Keep
-from fanin.choose.tuning.answer import Checked, Tuned, snippet
-from fanin.choose.tuning.space import Param, param, unused
-from fanin.choose.tuning.study import STUDY
-from fanin.choose.tuning.study import tune as search
+from fanin.cli import completion
 from fanin.cli.options import (
     ClusterOption,
     JobsOption,
     JsonOption,
     KeepOption,
     OutOption,
+    ScenarioArgument,
     SetOption,
     goal_of,
     keeps_of,
@@ -28,17 +25,23 @@ from fanin.cli.options import (
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
-from fanin.run.experiment import Experiment
-from fanin.run.laboratory import Laboratory
-from fanin.show import tuning_folder
+
+if TYPE_CHECKING:
+    from fanin.choose.goals import Goal, Keep
+    from fanin.choose.tuning.answer import Checked, Tuned
+    from fanin.choose.tuning.space import Param
+    from fanin.run.experiment import Experiment
 
 
 def tune(
-    scenario: Annotated[str, typer.Argument(help="Scenario file, or an experiment such as sdtcp/fig9.")],
+    scenario: ScenarioArgument,
     param_: Annotated[
         list[str],
         typer.Option(
-            "--param", metavar="PATH=FIRST..LAST", help="What to tune: a range, or a list of values; may be repeated."
+            "--param",
+            metavar="PATH=FIRST..LAST",
+            autocompletion=completion.settings,
+            help="What to tune: a range, or a list of values; may be repeated.",
         ),
     ],
     goal: Annotated[
@@ -80,6 +83,11 @@ def tune(
       scheme.dctcp.g=1/64..1/4`
     - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal background`
     """
+    from fanin.choose.tuning.study import STUDY
+    from fanin.choose.tuning.study import tune as search
+    from fanin.run.laboratory import Laboratory
+    from fanin.show import tuning_folder
+
     experiment = fanin.load(scenario, overrides(set_))
     experiment.check()
     params = _params(param_, experiment)
@@ -110,6 +118,8 @@ def tune(
 
 
 def _params(texts: list[str], experiment: Experiment) -> list[Param]:
+    from fanin.choose.tuning.space import param, unused
+
     try:
         params = [param(text, experiment) for text in texts]
     except ValueError as error:
@@ -123,6 +133,8 @@ def _params(texts: list[str], experiment: Experiment) -> list[Param]:
 
 
 def _print(title: str, tuned: Tuned, goals: list[Goal], keeps: list[Keep], defaults: dict[str, str]) -> None:
+    from fanin.choose.tuning.answer import snippet
+
     names = [path.rpartition(".")[2] for path in defaults]
     header = ["", *names]
     for goal in goals:
@@ -143,6 +155,8 @@ def _print(title: str, tuned: Tuned, goals: list[Goal], keeps: list[Keep], defau
 def _row(
     name: str, each: Checked, values: list[str], goals: list[Goal], keeps: list[Keep], *, compare: bool = True
 ) -> list[str]:
+    from fanin.choose.goals import Goal
+
     cells = [name, *values]
     for index, goal in enumerate(goals):
         away = each.differences[index]

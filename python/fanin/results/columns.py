@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from fanin.later import np, pl
 from fanin.numbers import summary
@@ -18,7 +18,7 @@ from fanin.scenario.format.values import Scalar
 Filter = Mapping[str, list[Scalar]]
 """Column -> the values of which a row must have one."""
 
-Table = Callable[[str], pl.DataFrame]
+Table: TypeAlias = "Callable[[str], pl.DataFrame]"
 """A run's result table by name."""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from fanin.errors import ClusterError, FaninError, PlaceError
 from fanin.results.runs import Run
 from fanin.results.store import Store
-from fanin.run.pool import Work, kept
+from fanin.run.pool import PooledRun, kept
 from fanin.run.remote import Package, Task, Versions, refuse_others, simulate, versions
 
 _AHEAD = 2
@@ -88,11 +88,11 @@ class Cluster:
             self._counted = time.monotonic()
         return max(self._threads, 1)
 
-    def has_room(self, running: Collection[Work], work: Work) -> bool:
+    def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
         """Whether another run may be sent."""
         return len(running) < _AHEAD * self.slots
 
-    def submit(self, work: Work, store: Store | None) -> Future[Package]:
+    def submit(self, work: PooledRun, store: Store | None) -> Future[Package]:
         """Sends a run."""
         # A run that is stored with other tables is repeated with all of them.
         tables = work.tables | set(store.tables(work.name) if store else ())
@@ -102,7 +102,7 @@ class Cluster:
         )
         return sent
 
-    def collect(self, work: Work, store: Store | None, future: Future[Any]) -> Run:
+    def collect(self, work: PooledRun, store: Store | None, future: Future[Any]) -> Run:
         """Stores the result that came back.
 
         Raises:

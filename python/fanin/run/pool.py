@@ -73,7 +73,7 @@ class Job:
 
 
 @dataclass
-class Work:
+class PooledRun:
     """One distinct run, and the places of the jobs that want it."""
 
     job: Job
@@ -114,13 +114,13 @@ class Place(Protocol):
     def slots(self) -> int:
         """Runs that it simulates at once."""
 
-    def has_room(self, running: Collection[Work], work: Work) -> bool:
+    def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
         """Whether another run may begin beside those that are running."""
 
-    def submit(self, work: Work, store: Store | None) -> Future[Any]:
+    def submit(self, work: PooledRun, store: Store | None) -> Future[Any]:
         """Begins a run."""
 
-    def collect(self, work: Work, store: Store | None, future: Future[Any]) -> Run:
+    def collect(self, work: PooledRun, store: Store | None, future: Future[Any]) -> Run:
         """The finished run, in the store if there is one; raises what it broke off with."""
 
     def close(self) -> None:
@@ -130,8 +130,8 @@ class Place(Protocol):
 class _Queue:
     """Runs that have not begun. One of each kind goes first, as it tells how long the others take."""
 
-    def __init__(self, works: list[Work]) -> None:
-        self._waiting: dict[Kind, list[Work]] = {}
+    def __init__(self, works: list[PooledRun]) -> None:
+        self._waiting: dict[Kind, list[PooledRun]] = {}
         for work in reversed(works):
             self._waiting.setdefault(work.job.kind, []).append(work)
         self._unknown = list(self._waiting)
@@ -145,7 +145,7 @@ class _Queue:
         """Seconds of the waiting runs of known kinds."""
         self._strangers = len(works)
         """Waiting runs of unknown kinds."""
-        self._next: Work | None = None
+        self._next: PooledRun | None = None
 
     def learn(self, kind: Kind, seconds: float) -> None:
         waiting, before = len(self._waiting.get(kind, ())), self._seconds.get(kind)
@@ -156,7 +156,7 @@ class _Queue:
         self._seconds[kind] = seconds
         heapq.heappush(self._longest, (-seconds, next(self._learned), kind))
 
-    def pop(self) -> Work | None:
+    def pop(self) -> PooledRun | None:
         """The next to begin: of an unknown kind, else of the kind that takes longest."""
         if self._next is not None:
             work, self._next = self._next, None
@@ -187,7 +187,7 @@ class _Queue:
             heapq.heappop(self._longest)
         return next(iter(self._waiting))
 
-    def put_back(self, work: Work) -> None:
+    def put_back(self, work: PooledRun) -> None:
         """There is no room for it yet: it is the next again."""
         self._next = work
 
@@ -299,7 +299,7 @@ class _Pool:
         self._store = None if out is None else Store(out)
         self._failures = None if out is None or stop_at_failures else Failures(out)
         self._finished: dict[int, Run | Failure] = {}
-        self._running: dict[Future[Any], tuple[Work, float]] = {}
+        self._running: dict[Future[Any], tuple[PooledRun, float]] = {}
         """With the moment that each began."""
         self._simulated = 0
         self._failed = 0
@@ -347,7 +347,7 @@ class _Pool:
                 return
             self._running[self._place.submit(work, self._store)] = work, time.monotonic()
 
-    def _take(self, queue: _Queue, work: Work, begun: float, future: Future[Any]) -> None:
+    def _take(self, queue: _Queue, work: PooledRun, begun: float, future: Future[Any]) -> None:
         """A run has ended, well or not."""
         result: Run | Failure
         try:
@@ -369,13 +369,13 @@ class _Pool:
         self._finish(work, result)
         self._tell(queue)
 
-    def _find(self, work: Work, result: Run | Failure) -> None:
+    def _find(self, work: PooledRun, result: Run | Failure) -> None:
         """A run was finished before."""
         self._found += len(work.places)
         self._finish(work, result)
         self._tell()
 
-    def _finish(self, work: Work, result: Run | Failure) -> None:
+    def _finish(self, work: PooledRun, result: Run | Failure) -> None:
         for place in work.places:
             self._finished[place] = result
         self._failed += len(work.places) if isinstance(result, Failure) else 0
@@ -395,13 +395,13 @@ class _Pool:
         return max((waiting + sum(rests)) / self._place.slots, *rests, 0.0)
 
 
-def _distinct(wanted: list[Job]) -> list[Work]:
+def _distinct(wanted: list[Job]) -> list[PooledRun]:
     """Each run once, with all the tables that anybody wants of it."""
-    works: dict[str, Work] = {}
+    works: dict[str, PooledRun] = {}
     for place, job in enumerate(wanted):
         resolved = job.experiment.resolved(job.settings)
         name = run_id(resolved)
-        work = works.setdefault(name, Work(job, name, estimate(resolved), files=job.experiment.files(resolved)))
+        work = works.setdefault(name, PooledRun(job, name, estimate(resolved), files=job.experiment.files(resolved)))
         work.tables |= job.tables
         work.places.append(place)
     return list(works.values())
@@ -425,7 +425,7 @@ class Threads:
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=self.slots)
 
-    def has_room(self, running: Collection[Work], work: Work) -> bool:
+    def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
         """Whether another run may begin beside those that are running; the first may, whatever it takes."""
         if len(running) >= self.slots:
             return False
@@ -438,11 +438,11 @@ class Threads:
             warnings.warn(message, stacklevel=2)
         return fits or not running
 
-    def submit(self, work: Work, store: Store | None) -> Future[Run]:
+    def submit(self, work: PooledRun, store: Store | None) -> Future[Run]:
         """Begins a run, whose thread also writes its result."""
         return self._pool.submit(self._run, work, store)
 
-    def collect(self, work: Work, store: Store | None, future: Future[Run]) -> Run:
+    def collect(self, work: PooledRun, store: Store | None, future: Future[Run]) -> Run:
         """The finished run as it is.
 
         Raises:
@@ -456,7 +456,7 @@ class Threads:
         self._flows[work.job.kind] = run.summary["flows"]
         return run
 
-    def _needed(self, work: Work) -> float:
+    def _needed(self, work: PooledRun) -> float:
         """Bytes of a run: of the first of its kind by the scenario, of the others by what the first had."""
         return work.memory.bytes(self._flows.get(work.job.kind))
 
@@ -465,7 +465,7 @@ class Threads:
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _run(self, work: Work, store: Store | None) -> Run:
+    def _run(self, work: PooledRun, store: Store | None) -> Run:
         if self._stop.is_set():
             raise RunError("stopped")
         # What is named is what was read when it was named, and not what somebody has put there since.
@@ -474,7 +474,7 @@ class Threads:
         return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)
 
 
-def kept(work: Work, store: Store, output: Output) -> Run:
+def kept(work: PooledRun, store: Store, output: Output) -> Run:
     """A run's output in the store."""
     return light(store.save(work.name, output, sorted(work.tables), work.resolved(), work.job.experiment.name))
 

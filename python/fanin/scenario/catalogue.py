@@ -10,7 +10,6 @@ from fanin import _engine
 from fanin.errors import NotFoundError
 from fanin.registry import registry
 from fanin.scenario import library
-from fanin.scenario.sections import Document, parse, read_text
 
 KINDS = {
     "schemes": "scheme",
@@ -64,10 +63,12 @@ def explain(key: str) -> dict[str, Any]:
     for section, params in registry()["sections"].items():
         if section == key:
             return {"kind": "section", "key": section, "params": params}
-    parameters = _parameters()
-    if key in parameters:
-        return {"kind": "parameter", **parameters[key], "key": key}
+    every = parameters()
+    if key in every:
+        return {"kind": "parameter", **every[key], "key": key}
     if key in library.experiments():
+        from fanin.scenario.sections import parse, read_text
+
         document = parse(read_text(library.experiments()[key]), key)
         return {
             "kind": "experiment",
@@ -76,14 +77,14 @@ def explain(key: str) -> dict[str, Any]:
             "manual": document.description.strip(),
             "params": [],
         }
-    if (param := _of_a_group(key, parameters)) is not None:
-        return {"kind": "parameter", **parameters[param], "key": param}
-    if (reading := _reading(key, parameters)) is not None:
+    if (param := _of_a_group(key, every)) is not None:
+        return {"kind": "parameter", **every[param], "key": param}
+    if (reading := _reading(key, every)) is not None:
         return reading
-    if len(ends := [path for path in parameters if path.endswith(f".{key}")]) == 1:
-        return {"kind": "parameter", **parameters[ends[0]], "key": ends[0]}
+    if len(ends := [path for path in every if path.endswith(f".{key}")]) == 1:
+        return {"kind": "parameter", **every[ends[0]], "key": ends[0]}
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
-    names += [*registry()["sections"], *parameters, *library.experiments()]
+    names += [*registry()["sections"], *every, *library.experiments()]
     ends = [name for name in names if name.endswith(f".{key}")]
     close = ends or difflib.get_close_matches(key, names, n=1)
     hint = _did_you_mean(close)
@@ -107,6 +108,13 @@ def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] 
     return {"kind": "reading", "key": key, "readings": readings, "params": params}
 
 
+def names() -> list[str]:
+    """Everything that :func:`explain` explains, but for the experiments."""
+    known = [row["key"] for plural in KINDS for row in registry()[plural]]
+    ids = (reading["id"] for row in registry()["schemes"] for reading in row.get("readings", []))
+    return list(dict.fromkeys([*known, *registry()["sections"], *parameters(), *ids]))
+
+
 def _did_you_mean(names: list[str]) -> str:
     quoted = " or ".join(f'"{name}"' for name in names)
     return f" (did you mean {quoted}?)" if names else ""
@@ -127,7 +135,7 @@ def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _parameters() -> dict[str, dict[str, Any]]:
+def parameters() -> dict[str, dict[str, Any]]:
     """Every parameter by its path in a scenario file; traffic groups and faults stand under their kind."""
     sections = registry()["sections"]
     found = {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
@@ -143,6 +151,8 @@ def _parameters() -> dict[str, dict[str, Any]]:
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of a whole scenario file: the engine's sections and those that Python owns."""
+    from fanin.scenario.sections import Document
+
     schema: dict[str, Any] = json.loads(_engine.schema())
     owned = Document.model_json_schema(by_alias=True)
     paths = {

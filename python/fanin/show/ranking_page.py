@@ -16,7 +16,7 @@ from fanin.choose.ranking import (
     CRITERION,
     MEASURES,
     Overall,
-    Place,
+    Ranked,
     Ranking,
     Regime,
     Value,
@@ -47,7 +47,7 @@ _HALF = 0.5
 class Cell:
     """The numbers of one system in one regime, marked where they count only part of what was asked."""
 
-    place: Place
+    place: Ranked
 
     def shown(self, measure: str) -> str:
         """The number as people read it."""
@@ -72,7 +72,7 @@ def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Stan
         ResultsError: a file cannot be written.
 
     """
-    command = f"fanin verdict {name} --page {path.as_posix()}"
+    command = f"fanin ranking {name} --page {path.as_posix()}"
     details = {ranking.standing.key: pages.beside(path, ranking.standing.key) for ranking in rankings}
     common: dict[str, Any] = {
         "command": command,
@@ -96,10 +96,10 @@ def write(path: Path, rankings: list[Ranking], name: str, missing: Iterable[Stan
     }
     total = pages.totals(ranking.standing for ranking in rankings)
     shown = {key: file.name for key, file in details.items()}
-    pages.write_markdown(path, "verdict.md.j2", rankings=rankings, total=total, details=shown, **common)
+    pages.write_markdown(path, "ranking.md.j2", rankings=rankings, total=total, details=shown, **common)
     for ranking in rankings:
         file = details[ranking.standing.key]
-        pages.write_markdown(file, "verdict-details.md.j2", ranking=ranking, page=path.name, **common)
+        pages.write_markdown(file, "ranking-details.md.j2", ranking=ranking, page=path.name, **common)
     return [path, *details.values()]
 
 

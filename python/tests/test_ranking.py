@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from fanin.choose import ranking
-from fanin.choose.ranking import CRITERION, Place, Regime, Value
+from fanin.choose.ranking import CRITERION, Ranked, Regime, Value
 from fanin.claims import record
 from fanin.scenario import catalogue, library
 
@@ -139,7 +139,7 @@ def test_a_measure_that_a_seed_lacks_has_no_value():
 def test_over_several_regimes_the_geometric_mean_counts():
     def regime(a, b):
         values = {name: Value(0.0, 0.0) for name in ranking.MEASURES}
-        return Regime({}, [Place("a", 1, values, a, 0, 3), Place("b", 2, values, b, 1, 3)])
+        return Regime({}, [Ranked("a", 1, values, a, 0, 3), Ranked("b", 2, values, b, 1, 3)])
 
     first, second = ranking.overall([regime(1.0, 0.01), regime(0.25, 1.0)])
     assert (first.system, first.share, first.worst, first.first) == ("a", 0.5, 0.25, 2)
@@ -147,7 +147,7 @@ def test_over_several_regimes_the_geometric_mean_counts():
 
 
 def test_the_regimes_are_what_varies_besides_system_and_seed(cli, reproduced):
-    result = cli("verdict", "--json")
+    result = cli("ranking", "--json")
     assert result.code == 0, result.err
     (found,) = json.loads(result.out)
     assert (found["experiment"], found["state"], found["criterion"]) == ("cross/small", "complete", CRITERION)
@@ -162,13 +162,13 @@ def test_the_regimes_are_what_varies_besides_system_and_seed(cli, reproduced):
 
 def test_the_pages_are_made_of_the_runs_and_the_same_twice(cli, reproduced):
     for name in ("one", "two"):
-        assert cli("verdict", "cross/small", "--page", f"{name}/verdict.md").code == 0
-    page, details = (reproduced / "one" / name for name in ("verdict.md", "verdict-cross-small.md"))
-    assert page.read_text().replace("one/", "two/") == (reproduced / "two/verdict.md").read_text()
+        assert cli("ranking", "cross/small", "--page", f"{name}/ranking.md").code == 0
+    page, details = (reproduced / "one" / name for name in ("ranking.md", "ranking-cross-small.md"))
+    assert page.read_text().replace("one/", "two/") == (reproduced / "two/ranking.md").read_text()
     text = page.read_text()
     assert "fanin reproduce cross/small" in text
     assert "24 of 24" in text
-    assert "(verdict-cross-small.md)" in text
+    assert "(ranking-cross-small.md)" in text
     assert r"Two \| systems" in text
     assert details.read_text().count("\n| rank |") == 4
     for line in (text + details.read_text()).splitlines():
@@ -178,20 +178,20 @@ def test_the_pages_are_made_of_the_runs_and_the_same_twice(cli, reproduced):
 
 
 def test_a_terminal_gets_the_best_of_each_regime(cli, reproduced):
-    out = cli("verdict").out
+    out = cli("ranking").out
     assert "background\tsenders\tbest\tquery goodput (Mbit/s)\tties with it" in out
     assert len(out.splitlines()) == 6
 
 
 def test_nothing_run_yet_says_what_to_run(cli, work):
-    result = cli("verdict")
+    result = cli("ranking")
     assert result.code == 3
     assert "fanin reproduce cross" in result.err
 
 
 def test_a_quick_look_is_called_one(cli, reproduced):
     assert cli("reproduce", "cross/small", "--seeds", "1..2").code == 0
-    result = cli("verdict")
+    result = cli("ranking")
     assert "cross/small: 16 of 24 runs" in result.err
 
 

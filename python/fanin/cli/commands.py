@@ -1,0 +1,145 @@
+"""The commands and what each is for; the module of a command is imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+import typer.core
+import typer.main
+
+from fanin.cli import completion
+from fanin.cli.terminal import note, say, version
+
+
+@dataclass(frozen=True)
+class Command:
+    """Where a command is, and its help in one line."""
+
+    module: str
+    """In this package; it has a function of that name, or of the command's."""
+    help: str
+    hidden: bool = False
+    renamed: str = ""
+    """Its name now, if it has had another."""
+
+
+COMMANDS = {
+    "run": Command("run", "Run a scenario once and show its summary."),
+    "sweep": Command("sweep", "Run a grid of scenario values with several seeds and make one data set of it."),
+    "merge": Command("merge", "Join what `fanin sweep --shard` left, on one machine or many, into one data set."),
+    "cluster": Command(
+        "cluster", "Look at a Dask cluster that sweeps are to run on: its workers, their threads and versions."
+    ),
+    "reproduce": Command(
+        "reproduce", "Reproduce figures of papers: run their sweeps, plot them, and judge each published claim."
+    ),
+    "claims": Command(
+        "claims", "Show the claims ledger: what the papers say, what came out here, and the verdict on each claim."
+    ),
+    "ranking": Command("ranking", "Rank all systems on the same work: which remedy for which regime."),
+    "verdict": Command("ranking", "The old name of `fanin ranking`.", hidden=True, renamed="ranking"),
+    "report": Command(
+        "report",
+        "Make the HTML report: every figure, every claim with its verdict, and what it takes to run them again.",
+    ),
+    "compare": Command("compare", "Compare schemes on one scenario."),
+    "capacity": Command(
+        "capacity",
+        "Find the largest fan-in that keeps some bounds, by a search that typically takes fewer than 40 runs.",
+    ),
+    "tune": Command(
+        "tune", "Find the best values of parameters, and say whether they are better than what the scenario has."
+    ),
+    "list": Command(
+        "list_",
+        "List schemes, topologies, queues, traffic patterns, faults, workloads (flow-size distributions) or "
+        "experiments.",
+    ),
+    "explain": Command(
+        "explain",
+        "Explain a scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment.",
+    ),
+    "check": Command("check", "Check a scenario without running it."),
+    "describe": Command(
+        "describe",
+        "Describe a result file: rows, and each column's type, unit and meaning; for a run folder its summary too.",
+    ),
+    "export": Command(
+        "export",
+        "Export result tables to CSV or to HPCC's fct.txt; several, which need the same columns, one below the other.",
+    ),
+    "import": Command(
+        "import_",
+        "Convert lists of flows, size distributions and topologies of other tools into what a scenario takes.",
+    ),
+    "fct": Command("fct", "Show completion times and slowdown of finished flows, by size and by class."),
+}
+
+_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+
+
+class _Leaf(typer.core.TyperCommand):
+    """A command whose completions come without their help, for which rich would have to be imported."""
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - types of the parser
+        return completion.bare(super().shell_complete(ctx, incomplete))
+
+
+class _Commands(typer.core.TyperGroup):
+    """The commands by name; each is a name and a line of help until it is used."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the parser's own
+        super().__init__(**settings)
+        for name, command in COMMANDS.items():
+            self.commands[name] = typer.core.TyperCommand(name, help=command.help, hidden=command.hidden)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
+        if (name := args[0]) in COMMANDS:
+            self.commands[name] = load(name)
+            if (now := COMMANDS[name].renamed) and not ctx.resilient_parsing:
+                note(f"warning: `fanin {name}` is now `fanin {now}`; the next release drops the old name")
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401
+        return completion.bare(super().shell_complete(ctx, incomplete))
+
+
+def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
+    """A command with its arguments and options."""
+    where = COMMANDS[name]
+    module = importlib.import_module(f"fanin.cli.{where.module}")
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+    function = getattr(module, where.module)
+    alone.command(name, cls=_Leaf, hidden=where.hidden, context_settings=dict(_SETTINGS))(function)
+    return typer.main.get_command(alone)
+
+
+app = typer.Typer(
+    name="fanin",
+    cls=_Commands,
+    help="A laboratory for TCP incast: run published remedies, reproduce their figures, get your own numbers.",
+    epilog="Exit codes: 0 success, 1 a run or a check failed, 2 wrong usage, 3 bad scenario, input or results "
+    "folder, 130 interrupted. Data goes to stdout, progress and messages to stderr.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings=dict(_SETTINGS),
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        say(version())
+        raise typer.Exit
+
+
+@app.callback()
+def _global(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,194 @@
+"""What TAB offers: names of schemes, experiments, parameters and papers, and values of parameters.
+
+The shell runs fanin with ``_FANIN_COMPLETE`` set, so that nothing is imported here that a word does not need.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+_LISTS = ("true | false", "true or false")
+
+
+def bare(items: Iterable[Any]) -> list[Any]:
+    """Completions without their help: the parser renders it with rich, which takes longer than all the rest."""
+    found = list(items)
+    for item in found:
+        item.help = None
+    return found
+
+
+def join_at_equals() -> None:
+    """Makes ``PATH = VALUE`` one word again where bash has split it, as it splits at every equals sign."""
+    words, place = os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", "")
+    if "=" not in words or not place.isdecimal():
+        return
+    parts = words.split()
+    cursor = min(int(place), len(parts))
+    # A word that has not been begun is not in the list.
+    parts += [""] if cursor == len(parts) else []
+    joined: list[str] = []
+    for index, part in enumerate(parts):
+        glued = bool(joined) and (part == "=" or joined[-1].endswith("=")) and not joined[-1].startswith("--")
+        if glued:
+            joined[-1] += part
+        else:
+            joined.append(part)
+        if index == cursor:
+            os.environ["COMP_CWORD"] = str(len(joined) - 1)
+            os.environ[_CUT] = "1" if "=" in joined[-1] and glued else ""
+    os.environ["COMP_WORDS"] = " ".join(joined)
+
+
+_CUT = "_FANIN_COMPLETE_AFTER_EQUALS"
+"""Set while bash completes what follows an equals sign: it wants that alone."""
+
+
+def scenarios(incomplete: str) -> list[str]:
+    """Experiments, scenario files and folders."""
+    return _matching([*_experiments(), *_paths(incomplete)], incomplete)
+
+
+def experiments(incomplete: str) -> list[str]:
+    """Experiments, and papers."""
+    return _matching([*_papers(), *scenarios(incomplete)], incomplete)
+
+
+def papers(incomplete: str) -> list[str]:
+    """Papers, and experiments."""
+    return _matching([*_papers(), *_experiments()], incomplete)
+
+
+def keys(incomplete: str) -> list[str]:
+    """Everything that ``fanin explain`` explains."""
+    from fanin.scenario import catalogue
+
+    return _matching([*catalogue.names(), *_experiments()], incomplete)
+
+
+def schemes(incomplete: str) -> list[str]:
+    """Schemes, at the end of a list that is separated by commas."""
+    given, comma, last = incomplete.rpartition(",")
+    known = _schemes() if comma else [*_schemes(), "all"]
+    used = given.split(",")
+    return [f"{given}{comma}{each}" for each in _matching(known, last) if each not in used]
+
+
+def scheme(incomplete: str) -> list[str]:
+    """One scheme."""
+    return _matching(_schemes(), incomplete)
+
+
+def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the parser's context
+    """``PATH=``, and after the equals sign the values of a parameter that has a few."""
+    path, equals, value = incomplete.partition("=")
+    if not equals:
+        return _matching([f"{each}=" for each in _parameters(ctx.params.get("scenario"))], incomplete)
+    given, comma, last = value.rpartition(",")
+    before = "" if os.environ.get(_CUT) else f"{path}="
+    return [f"{before}{given}{comma}{each}" for each in _matching(_values(path, ctx), last)]
+
+
+def goals(incomplete: str) -> list[str]:
+    """Measures, at the end of a list that is separated by commas."""
+    from fanin.choose.measure_names import MEASURES
+
+    given, comma, last = incomplete.rpartition(",")
+    return [f"{given}{comma}{each}" for each in _matching(MEASURES, last)]
+
+
+def bounds(incomplete: str) -> list[str]:
+    """``MEASURE=``."""
+    from fanin.choose.measure_names import MEASURES
+
+    return _matching([f"{each}=" for each in MEASURES], incomplete)
+
+
+def verdicts(incomplete: str) -> list[str]:
+    """What may become of a claim."""
+    return _matching(["reproduced", "direction-only", "not-reproduced", "not-run"], incomplete)
+
+
+def _matching(known: Iterable[str], incomplete: str) -> list[str]:
+    return [each for each in known if each.startswith(incomplete)]
+
+
+def _experiments() -> list[str]:
+    from fanin.scenario import library
+
+    return list(library.experiments())
+
+
+def _papers() -> list[str]:
+    return list(dict.fromkeys(name.partition("/")[0] for name in _experiments() if "/" in name))
+
+
+def _schemes() -> list[str]:
+    from fanin.registry import registry
+
+    return [row["key"] for row in registry()["schemes"]]
+
+
+def _paths(incomplete: str) -> list[str]:
+    """Scenario files and folders that begin so."""
+    folder, slash, _ = incomplete.rpartition("/")
+    try:
+        found = sorted(Path(folder + slash or ".").iterdir())
+    except OSError:
+        return []
+    names = [f"{path.name}/" for path in found if path.is_dir() and not path.name.startswith(".")]
+    return [f"{folder}{slash}{name}" for name in [*names, *(path.name for path in found if path.suffix == ".toml")]]
+
+
+def _parameters(scenario: object) -> list[str]:
+    """Paths that ``--set`` takes: those of the sections, and of the scenario's own traffic groups and faults."""
+    from fanin.scenario import catalogue
+
+    known = catalogue.parameters()
+    plain = [path for path in known if not path.startswith(("traffic.", "fault."))]
+    return plain + [f"{section}.{name}.{key}" for section, name, key, _ in _of_groups(scenario, list(known))]
+
+
+def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, str]]:
+    """Section, name, key and declared path of each parameter of each traffic group and fault of a scenario."""
+    from fanin.scenario import library
+
+    try:
+        _, path = library.find(str(scenario))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except Exception:
+        # Whatever is wrong with it, TAB is no place to say so.
+        return []
+    found: list[tuple[str, str, str, str]] = []
+    for section in ("traffic", "fault"):
+        for group in tables.get(section, []):
+            kind = str(group.get("kind"))
+            for path_ in known:
+                parts = path_.split(".")
+                if parts[0] == section and (len(parts) == 2 or parts[1] == kind):
+                    found.append((section, str(group.get("name", kind)), parts[-1], path_))
+    return found
+
+
+def _values(path: str, ctx: Any) -> list[str]:  # noqa: ANN401
+    from fanin.registry import registry
+    from fanin.scenario import catalogue
+
+    if path == "transport.scheme" or (path.startswith("traffic.") and path.endswith(".scheme")):
+        return _schemes()
+    known = catalogue.parameters()
+    own = {
+        f"{section}.{name}.{key}": at for section, name, key, at in _of_groups(ctx.params.get("scenario"), list(known))
+    }
+    takes = known.get(own.get(path, path), {}).get("takes", "")
+    if takes in _LISTS:
+        return ["true", "false"]
+    if path == "network.topology":
+        return [row["key"] for row in registry()["topologies"]]
+    if path == "queue.kind":
+        return [row["key"] for row in registry()["queues"]]
+    return takes.split(" | ") if " | " in takes else []

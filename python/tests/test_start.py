@@ -1,0 +1,68 @@
+"""Nothing is imported before it is needed: modules are counted, as time is another each time."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from fanin.cli.commands import COMMANDS, load
+
+HEAVY = ("numpy", "polars", "matplotlib", "distributed", "optuna", "jinja2")
+
+COUNT = """\
+import sys, contextlib, io, json
+from fanin.cli import main
+sys.argv = ["fanin", *sys.argv[1:]]
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+sys.__stdout__.write("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
+
+def loaded(cwd, *arguments, **environment):
+    """The modules that a command has imported when it ends."""
+    command = [sys.executable, "-c", COUNT, *arguments]
+    result = subprocess.run(
+        command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    return json.loads(result.stdout.rpartition("\n")[2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "most", "absent"),
+    [
+        (["--version"], 120, ("typer", "pydantic", "rich")),
+        (["--help"], 380, ("fanin.run", "fanin.results", "fanin.scenario.sections")),
+        (["explain", "dctcp"], 330, ("rich", "fanin.run", "fanin.scenario.sections")),
+        (["list", "schemes"], 330, ("rich", "fanin.run", "fanin.claims.ledger")),
+        (["run", "small.toml", "--no-store"], 560, ("rich", "fanin.run.pool", "fanin.show")),
+        (["list", "experiments"], 600, ("rich", "fanin.show")),
+        (["claims", "small"], 600, ("rich",)),
+    ],
+)
+def test_a_command_imports_what_it_needs(work, arguments, most, absent):
+    found = loaded(work, *arguments)
+    heavy = [
+        name
+        for name in found
+        if name.startswith((*HEAVY, *absent)) and name.partition(".")[0] in {*HEAVY, "fanin", *absent}
+    ]
+    assert heavy == []
+    assert len(found) <= most
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself():
+    for name, command in COMMANDS.items():
+        if command.renamed:
+            assert command.hidden, name
+            continue
+        first = load(name).help.split("\n\n")[0]
+        assert " ".join(first.split()) == command.help, name
+
+
+def test_an_old_name_still_works_and_says_so(cli, work):
+    result = cli("verdict")
+    assert result.code == 3
+    assert "`fanin verdict` is now `fanin ranking`" in result.err
