@@ -1,6 +1,6 @@
 //! The packet: a plain value of 40 bytes that is copied from hop to hop.
 
-use crate::ids::FlowId;
+use crate::ids::{FlowId, NodeId};
 use crate::units::Time;
 
 /// Header bits. The low byte is the TCP flag byte of RFC 9293 section 3.1; the ECN field of the IP header
@@ -210,6 +210,11 @@ impl Addresses {
     pub const fn reversed(self) -> Self {
         Self { src: self.dst, dst: self.src, src_port: self.dst_port, dst_port: self.src_port }
     }
+}
+
+/// Address of a node: 10.0.0.0/8 plus its number.
+pub(crate) fn address(node: NodeId) -> [u8; 4] {
+    (0x0a00_0000_u32 + node.index() as u32).to_be_bytes()
 }
 
 /// Extends a 32-bit wire sequence number to 64 bits: the value nearest to `near` that equals `wire` modulo 2^32.

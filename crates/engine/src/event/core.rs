@@ -11,8 +11,8 @@
 //! and nobody watches, so a hop is a copy and two additions.
 
 use crate::event::links::LinkQueue;
-use crate::event::order::{Class, Event, MiscKey, TieBreak};
-use crate::event::{EventCore, PortAudit};
+use crate::event::order::{Class, Event, MiscKey};
+use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
 use crate::net::port::{Limit, LinkState, PortSpec, Situation, Verdict};
@@ -190,6 +190,8 @@ impl SlowPort {
 }
 
 pub(crate) struct Core {
+    /// When the last event happened.
+    now: Time,
     links: LinkQueue,
     ports: Vec<Port>,
     slow: Vec<SlowPort>,
@@ -205,102 +207,80 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, books: Books, ties: TieBreak) -> Self {
-        let mut pools: Vec<Vec<LinkId>> = Vec::new();
-        let mut siblings = vec![Vec::new(); nodes.len()];
-        for (i, spec) in specs.iter().enumerate() {
-            if spec.discipline.acts_on_dequeue() && !nodes[spec.node].is::<()>() {
-                siblings[spec.node].push(LinkId::new(i));
-            }
-            if let Limit::Dynamic { pool, .. } = spec.limit {
-                pools.resize(pools.len().max(pool + 1), Vec::new());
-                pools[pool].push(LinkId::new(i));
-            }
-        }
-        Self {
-            links: LinkQueue::new(ties),
-            ports: specs.iter().map(hot_part).collect(),
-            slow: specs.into_iter().map(slow_part).collect(),
-            misc: BinaryHeap::new(),
-            misc_min: u64::MAX,
-            nodes,
-            pools,
-            siblings,
-            books,
-        }
-    }
-
     #[inline(never)]
-    fn send_slow(&mut self, link: LinkId, packet: &Packet, now: Time) {
+    fn send_slow(&mut self, link: LinkId, packet: &Packet) {
         if let Some(stepped) = self.slow[link.index()].stepped {
-            return self.send_stepped(link, packet, now, stepped);
+            return self.send_stepped(link, packet, stepped);
         }
         let mut packet = *packet;
         let marked = packet.flags.has(Flags::CE);
-        let (band, pool_bytes) = match self.decide(link, &mut packet, now) {
+        let (band, pool_bytes) = match self.decide(link, &mut packet) {
             Ok(admitted) => admitted,
-            Err(reason) => return self.books.on_drop(link, &packet, reason, now),
+            Err(reason) => return self.books.on_drop(link, &packet, reason, self.now),
         };
         if packet.flags.has(Flags::CE) && !marked {
-            self.books.on_mark(link, &packet, now);
+            self.books.on_mark(link, &packet, self.now);
         }
         let port = &mut self.ports[link.index()];
         port.bytes_in += u64::from(packet.size);
-        let backlog = if port.scheduled {
-            self.enqueue_scheduled(link, &packet, band, now)
-        } else {
-            self.enqueue_fifo(link, &packet, now)
-        };
+        let backlog =
+            if port.scheduled { self.enqueue_scheduled(link, &packet, band) } else { self.enqueue_fifo(link, &packet) };
         let backlog = self.counted(link, backlog);
-        self.books.on_admitted(link, now, &packet, backlog, pool_bytes);
+        self.books.on_admitted(link, self.now, &packet, backlog, pool_bytes);
     }
 
     /// As [`Self::send_slow`], through a port that only counts packets.
     #[inline(always)]
-    fn send_stepped(&mut self, link: LinkId, packet: &Packet, now: Time, Stepped { limit, from, marks }: Stepped) {
-        let found = self.look(link, now).packets;
+    fn send_stepped(&mut self, link: LinkId, packet: &Packet, Stepped { limit, from, marks }: Stepped) {
+        let found = self.look(link).packets;
         if found >= limit {
-            return self.books.on_drop(link, packet, DropReason::BufferFull, now);
+            return self.books.on_drop(link, packet, DropReason::BufferFull, self.now);
         }
         let mut packet = *packet;
         if found >= from {
             self.books.ports[link.index()].would_mark += 1;
             if marks.includes(&packet) && !packet.flags.has(Flags::CE) {
                 packet.flags = packet.flags.with(Flags::CE);
-                self.books.on_mark(link, &packet, now);
+                self.books.on_mark(link, &packet, self.now);
             }
         }
         self.ports[link.index()].bytes_in += u64::from(packet.size);
-        let backlog = self.enqueue_fifo(link, &packet, now);
-        self.books.on_admitted(link, now, &packet, backlog, 0);
+        let backlog = self.enqueue_fifo(link, &packet);
+        self.books.on_admitted(link, self.now, &packet, backlog, 0);
     }
 
     /// Decides about a packet that wants to enter, and makes room for it where the discipline pushes others out.
     /// Returns its band, and the bytes in the shared memory without it.
     #[inline(always)]
-    fn decide(&mut self, link: LinkId, packet: &mut Packet, now: Time) -> Result<(u8, u64), DropReason> {
+    fn decide(&mut self, link: LinkId, packet: &mut Packet) -> Result<(u8, u64), DropReason> {
         loop {
             let pool_bytes = match self.slow[link.index()].spec.limit {
-                Limit::Dynamic { pool, .. } => self.pool_bytes(pool, now),
+                Limit::Dynamic { pool, .. } => self.pool_bytes(pool),
                 _ => 0,
             };
-            let backlog = self.look(link, now);
+            let backlog = self.look(link);
             let backlog = self.counted(link, backlog);
             let slow = &mut self.slow[link.index()];
             let node = &mut *self.nodes[slow.spec.node];
-            let situation = Situation { now, backlog, bands: &slow.bands, pool_bytes, node };
+            let situation = Situation { now: self.now, backlog, bands: &slow.bands, pool_bytes, node };
             let (verdict, would_mark) = slow.spec.admit(packet, situation);
             self.books.ports[link.index()].would_mark += u64::from(would_mark);
             match verdict {
                 Verdict::Enqueue(band) => return Ok((band, pool_bytes)),
                 Verdict::Drop(reason) => return Err(reason),
                 Verdict::PushOut(victim, reason) => {
-                    if !self.push_out(link, usize::from(victim), now) {
+                    if !self.push_out(link, usize::from(victim)) {
                         return Err(reason);
                     }
                 }
             }
         }
+    }
+
+    /// Puts the clock forward without an event: what the checks must notice.
+    #[cfg(test)]
+    pub(crate) fn set_clock(&mut self, now: Time) {
+        self.now = now;
     }
 
     /// Loses count of one departed byte of a port that is followed exactly: what the checks must notice.
@@ -310,26 +290,26 @@ impl Core {
         self.slow[link].bytes_out += 1;
     }
 
-    fn push_out(&mut self, link: LinkId, band: usize, now: Time) -> bool {
+    fn push_out(&mut self, link: LinkId, band: usize) -> bool {
         let slow = &mut self.slow[link.index()];
         let Some(victim) = slow.waiting.get_mut(band).and_then(VecDeque::pop_back) else { return false };
         slow.remove(band, victim.size);
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
-        self.books.on_drop(link, &victim, DropReason::PushedOut, now);
+        self.books.on_drop(link, &victim, DropReason::PushedOut, self.now);
         let port = &self.ports[link.index()];
-        self.books.on_queue(link, now, in_port(port, slow), port.in_service);
+        self.books.on_queue(link, self.now, in_port(port, slow), port.in_service);
         true
     }
 
     /// Returns what is in the port then; without bytes, where they are not counted.
     #[inline(always)]
-    fn enqueue_fifo(&mut self, link: LinkId, packet: &Packet, now: Time) -> Backlog {
+    fn enqueue_fifo(&mut self, link: LinkId, packet: &Packet) -> Backlog {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let free = Time::from_ps(port.busy_until);
         let begin = match &mut slow.spec.jitter {
-            None => now.max(free),
+            None => self.now.max(free),
             Some(jitter) => {
-                let ready = jitter.ready(now);
+                let ready = jitter.ready(self.now);
                 jitter.begin(ready, free)
             }
         };
@@ -339,44 +319,44 @@ impl Core {
         }
         let arrival = port.begin(packet, begin.ps());
         if empty {
-            self.links.set(link, Time::from_ps(arrival), now);
+            self.links.set(link, Time::from_ps(arrival), self.now);
         }
         let packets = port.tail.wrapping_sub(port.dep);
         if !port.exact {
             return Backlog { packets, bytes: 0 };
         }
         let backlog = Backlog { packets, bytes: port.bytes_in - slow.bytes_out };
-        self.books.on_queue(link, now, backlog, port.at(port.dep).size);
+        self.books.on_queue(link, self.now, backlog, port.at(port.dep).size);
         backlog
     }
 
     /// Returns what is in the port then.
-    fn enqueue_scheduled(&mut self, link: LinkId, packet: &Packet, band: u8, now: Time) -> Backlog {
+    fn enqueue_scheduled(&mut self, link: LinkId, packet: &Packet, band: u8) -> Backlog {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let idle = port.in_service == 0;
         if idle && slow.plain {
-            slow.begun = now;
-            port.begin(packet, now.ps());
-            self.announce_head(link, now);
+            slow.begun = self.now;
+            port.begin(packet, self.now.ps());
+            self.announce_head(link);
         } else {
             let band = usize::from(band).min(slow.bands.len() - 1);
-            let ready = slow.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+            let ready = slow.spec.jitter.as_mut().map_or(self.now, |jitter| jitter.ready(self.now));
             slow.waiting[band].push_back(Packet { arrival: ready.ps(), ..*packet });
             slow.add(band, packet.size);
-            if idle && self.serve(link, now) {
-                self.announce_head(link, now);
+            if idle && self.serve(link, self.now) {
+                self.announce_head(link);
             }
         }
         let port = &self.ports[link.index()];
         let backlog = in_port(port, &self.slow[link.index()]);
-        self.books.on_queue(link, now, backlog, port.in_service);
+        self.books.on_queue(link, self.now, backlog, port.in_service);
         backlog
     }
 
     /// Puts the first packet of a link into the queue of events.
-    fn announce_head(&mut self, link: LinkId, now: Time) {
+    fn announce_head(&mut self, link: LinkId) {
         let port = &self.ports[link.index()];
-        self.links.set(link, Time::from_ps(port.at(port.head).arrival), now);
+        self.links.set(link, Time::from_ps(port.at(port.head).arrival), self.now);
     }
 
     /// Takes the next packet of an idle scheduled port into service at `at`. Returns whether there was one.
@@ -403,18 +383,18 @@ impl Core {
         true
     }
 
-    /// Follows a port up to `now` and returns what is in it.
+    /// Follows a port up to the present and returns what is in it.
     #[inline(always)]
-    fn look(&mut self, link: LinkId, now: Time) -> Backlog {
+    fn look(&mut self, link: LinkId) -> Backlog {
         let port = &mut self.ports[link.index()];
         if port.scheduled {
-            self.catch_up(link, now);
+            self.catch_up(link);
             return in_port(&self.ports[link.index()], &self.slow[link.index()]);
         }
         if !port.exact {
-            return Backlog { packets: port.occupancy(now.ps()), bytes: 0 };
+            return Backlog { packets: port.occupancy(self.now.ps()), bytes: 0 };
         }
-        self.follow(link, now);
+        self.follow(link);
         let port = &self.ports[link.index()];
         Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - self.slow[link.index()].bytes_out }
     }
@@ -434,11 +414,11 @@ impl Core {
         slow.spec.counted(backlog, u64::from(in_service))
     }
 
-    /// Books every departure up to `now` from a FIFO port that is followed exactly.
+    /// Books every departure up to the present from a FIFO port that is followed exactly.
     #[inline(never)]
-    fn follow(&mut self, link: LinkId, now: Time) {
+    fn follow(&mut self, link: LinkId) {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
-        let limit = now.ps() + port.delay;
+        let limit = self.now.ps() + port.delay;
         while port.dep != port.tail {
             let packet = *port.at(port.dep);
             if packet.arrival > limit {
@@ -454,16 +434,16 @@ impl Core {
         }
     }
 
-    /// Takes every service decision of a scheduled port that is due by `now`.
+    /// Takes every service decision of a scheduled port that is due.
     #[inline]
-    fn catch_up(&mut self, link: LinkId, now: Time) {
+    fn catch_up(&mut self, link: LinkId) {
         let node = self.slow[link.index()].spec.node;
         if !self.siblings[node].is_empty() {
-            return self.catch_up_node(node, now);
+            return self.catch_up_node(node);
         }
         loop {
             let port = &self.ports[link.index()];
-            if port.in_service == 0 || port.busy_until > now.ps() {
+            if port.in_service == 0 || port.busy_until > self.now.ps() {
                 return;
             }
             self.complete_service(link);
@@ -473,11 +453,11 @@ impl Core {
     /// As [`Self::catch_up`] for all ports of a switch whose disciplines may write the state that they share when a
     /// packet leaves: in order of time, then of links.
     #[cold]
-    fn catch_up_node(&mut self, node: usize, now: Time) {
+    fn catch_up_node(&mut self, node: usize) {
         loop {
             let busy = self.siblings[node].iter().filter(|link| self.ports[link.index()].in_service > 0);
             match busy.map(|link| (self.ports[link.index()].busy_until, *link)).min() {
-                Some((at, link)) if at <= now.ps() => self.complete_service(link),
+                Some((at, link)) if at <= self.now.ps() => self.complete_service(link),
                 _ => return,
             }
         }
@@ -495,66 +475,66 @@ impl Core {
     }
 
     /// What is in transmission or on its way over a link is lost.
-    fn lose_in_transit(&mut self, link: LinkId, now: Time) {
+    fn lose_in_transit(&mut self, link: LinkId) {
         let port = &mut self.ports[link.index()];
         while port.head != port.tail {
             let packet = *port.at(port.head);
             port.head = port.head.wrapping_add(1);
             if port.head == port.tail && port.in_service > 0 {
-                self.books.on_drop(link, &packet, DropReason::LinkDown, now);
+                self.books.on_drop(link, &packet, DropReason::LinkDown, self.now);
             } else {
-                self.books.on_lost(link, &packet, DropReason::LinkDown, now);
+                self.books.on_lost(link, &packet, DropReason::LinkDown, self.now);
             }
         }
         // The transmission of the last one will not be over.
         port.bytes_in -= u64::from(port.in_service);
         port.in_service = 0;
-        self.links.set(link, Time::NEVER, now);
+        self.links.set(link, Time::NEVER, self.now);
     }
 
     /// What waits in a scheduled port is lost.
-    fn lose_waiting(&mut self, link: LinkId, now: Time) {
+    fn lose_waiting(&mut self, link: LinkId) {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         for band in 0..slow.waiting.len() {
             while let Some(packet) = slow.waiting[band].pop_front() {
                 slow.remove(band, packet.size);
                 port.bytes_in -= u64::from(packet.size);
-                self.books.on_drop(link, &packet, DropReason::LinkDown, now);
+                self.books.on_drop(link, &packet, DropReason::LinkDown, self.now);
             }
         }
     }
 
-    fn pool_bytes(&mut self, pool: usize, now: Time) -> u64 {
-        (0..self.pools[pool].len()).map(|i| self.look(self.pools[pool][i], now).bytes).sum()
+    fn pool_bytes(&mut self, pool: usize) -> u64 {
+        (0..self.pools[pool].len()).map(|i| self.look(self.pools[pool][i]).bytes).sum()
     }
 
     #[inline(always)]
-    fn deliver(&mut self, link: LinkId, now: Time) -> Packet {
+    fn deliver(&mut self, link: LinkId) -> Packet {
         let port = &mut self.ports[link.index()];
         if port.exact || port.scheduled {
-            return self.deliver_followed(link, now);
+            return self.deliver_followed(link);
         }
-        let packet = port.pop(now);
+        let packet = port.pop(self.now);
         let next = port.first_arrival();
-        self.links.replace_top(link, next, now);
+        self.links.replace_top(link, next, self.now);
         packet
     }
 
     /// As [`Self::deliver`], from a port whose departures are booked or decided one by one.
     #[inline(never)]
-    fn deliver_followed(&mut self, link: LinkId, now: Time) -> Packet {
+    fn deliver_followed(&mut self, link: LinkId) -> Packet {
         let port = &self.ports[link.index()];
         // A packet's departure is booked before the packet leaves the ring.
         if port.exact && port.dep == port.head && !port.scheduled {
-            self.follow(link, now);
+            self.follow(link);
         }
         let port = &mut self.ports[link.index()];
-        let packet = port.pop(now);
+        let packet = port.pop(self.now);
         if port.scheduled && port.head == port.tail {
-            self.catch_up(link, now);
+            self.catch_up(link);
         }
         let next = self.ports[link.index()].first_arrival();
-        self.links.replace_top(link, next, now);
+        self.links.replace_top(link, next, self.now);
         packet
     }
 }
@@ -616,39 +596,71 @@ fn slow_part(spec: PortSpec) -> SlowPort {
 }
 
 impl EventCore for Core {
+    fn new(parts: CoreParts) -> Self {
+        let CoreParts { ports: specs, nodes, books, ties } = parts;
+        let mut pools: Vec<Vec<LinkId>> = Vec::new();
+        let mut siblings = vec![Vec::new(); nodes.len()];
+        for (i, spec) in specs.iter().enumerate() {
+            if spec.discipline.acts_on_dequeue() && !nodes[spec.node].is::<()>() {
+                siblings[spec.node].push(LinkId::new(i));
+            }
+            if let Limit::Dynamic { pool, .. } = spec.limit {
+                pools.resize(pools.len().max(pool + 1), Vec::new());
+                pools[pool].push(LinkId::new(i));
+            }
+        }
+        Self {
+            now: Time::ZERO,
+            links: LinkQueue::new(ties),
+            ports: specs.iter().map(hot_part).collect(),
+            slow: specs.into_iter().map(slow_part).collect(),
+            misc: BinaryHeap::new(),
+            misc_min: u64::MAX,
+            nodes,
+            pools,
+            siblings,
+            books,
+        }
+    }
+
     #[inline(always)]
-    fn send(&mut self, link: LinkId, packet: &Packet, now: Time) {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    #[inline(always)]
+    fn send(&mut self, link: LinkId, packet: &Packet) {
         let port = &mut self.ports[link.index()];
         let on_link = port.tail.wrapping_sub(port.head);
         if on_link >= port.threshold {
-            return self.send_slow(link, packet, now);
+            return self.send_slow(link, packet);
         }
         port.bytes_in += u64::from(packet.size);
         if on_link == 0 {
             port.rewind();
         }
-        let arrival = port.begin(packet, port.busy_until.max(now.ps()));
+        let arrival = port.begin(packet, port.busy_until.max(self.now.ps()));
         if on_link == 0 {
-            self.links.set(link, Time::from_ps(arrival), now);
+            self.links.set(link, Time::from_ps(arrival), self.now);
         }
     }
 
-    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time) {
+    fn set_link(&mut self, link: LinkId, state: LinkState) {
         // A decision that was due before is taken by the old state; so the packet in transmission keeps its end.
-        self.catch_up(link, now);
+        self.catch_up(link);
         self.slow[link.index()].spec.set(state);
         self.ports[link.index()].ps_per_byte = self.slow[link.index()].spec.ps_per_byte;
         if !state.up {
-            self.lose_in_transit(link, now);
+            self.lose_in_transit(link);
         }
         if !state.admits {
-            self.lose_waiting(link, now);
+            self.lose_waiting(link);
         }
-        if self.ports[link.index()].in_service == 0 && self.serve(link, now) {
-            self.announce_head(link, now);
+        if self.ports[link.index()].in_service == 0 && self.serve(link, self.now) {
+            self.announce_head(link);
         }
         let port = &self.ports[link.index()];
-        self.books.on_queue(link, now, in_port(port, &self.slow[link.index()]), port.in_service);
+        self.books.on_queue(link, self.now, in_port(port, &self.slow[link.index()]), port.in_service);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {
@@ -657,39 +669,43 @@ impl EventCore for Core {
     }
 
     #[inline(always)]
-    fn next(&mut self) -> Option<(Time, Event)> {
+    fn next(&mut self) -> Option<Event> {
         match self.links.top() {
-            Some((now, link)) if now.ps() <= self.misc_min => Some((now, Event::Arrival(link))),
+            Some((now, link)) if now.ps() <= self.misc_min => {
+                self.now = now;
+                Some(Event::Arrival(link))
+            }
             _ => {
                 let Reverse((now, key)) = self.misc.pop()?;
+                self.now = Time::from_ps(now);
                 self.misc_min = self.misc.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
-                Some((Time::from_ps(now), key.event()))
+                Some(key.event())
             }
         }
     }
 
     #[inline(always)]
-    fn take(&mut self, link: LinkId, now: Time) -> Packet {
-        self.deliver(link, now)
+    fn take(&mut self, link: LinkId) -> Packet {
+        self.deliver(link)
     }
 
-    fn backlog(&mut self, link: LinkId, now: Time) -> Backlog {
-        self.look(link, now)
+    fn backlog(&mut self, link: LinkId) -> Backlog {
+        self.look(link)
     }
 
     fn books(&mut self) -> &mut Books {
         &mut self.books
     }
 
-    fn settle(&mut self, now: Time) {
+    fn settle(&mut self) {
         for i in 0..self.ports.len() {
-            self.look(LinkId::new(i), now);
+            self.look(LinkId::new(i));
         }
     }
 
-    fn node(&mut self, switch: NodeId, now: Time) -> &mut dyn Any {
+    fn node(&mut self, switch: NodeId) -> &mut dyn Any {
         if !self.siblings[switch.index()].is_empty() {
-            self.catch_up_node(switch.index(), now);
+            self.catch_up_node(switch.index());
         }
         &mut *self.nodes[switch.index()]
     }
@@ -709,10 +725,10 @@ impl EventCore for Core {
         self.links.top().is_none() && self.misc.iter().all(|Reverse((_, key))| !key.is_live())
     }
 
-    fn audit(&mut self, now: Time) -> Vec<PortAudit> {
+    fn audit(&mut self) -> Vec<PortAudit> {
         let mut audits = Vec::with_capacity(self.ports.len());
         for link in (0..self.ports.len()).map(LinkId::new) {
-            let believed = self.look(link, now);
+            let believed = self.look(link);
             let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
             let counts_bytes = port.exact || port.scheduled;
             let mut audit = PortAudit { entered: port.bytes_in, believed, counts_bytes, ..PortAudit::default() };
@@ -720,7 +736,7 @@ impl EventCore for Core {
             let mut i = port.head;
             while i != port.tail {
                 let packet = port.at(i);
-                audit.find(packet.size, packet.arrival > now.ps() + port.delay);
+                audit.find(packet.size, packet.arrival > self.now.ps() + port.delay);
                 i = i.wrapping_add(1);
             }
             audits.push(audit);

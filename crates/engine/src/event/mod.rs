@@ -7,10 +7,10 @@ pub(crate) mod oracle;
 pub(crate) mod order;
 pub(crate) mod slots;
 
-use crate::event::order::{Class, Event};
+use crate::event::order::{Class, Event, TieBreak};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
-use crate::net::port::LinkState;
+use crate::net::port::{LinkState, PortSpec};
 use crate::packet::Packet;
 use crate::roles::Backlog;
 use crate::units::Time;
@@ -23,31 +23,45 @@ pub(crate) trait EventCore {
     /// Every new deadline of a retransmission or acknowledgement timer becomes an event, and is ignored if it has moved
     /// when the event comes. Else deadlines move lazily, which must not change anything else.
     const EAGER_TIMERS: bool = false;
+    /// A core before the first event.
+    fn new(parts: CoreParts) -> Self;
+    /// The clock: when the last event happened.
+    fn now(&self) -> Time;
     /// Lets `packet` into the egress port of `link`.
-    fn send(&mut self, link: LinkId, packet: &Packet, now: Time);
-    /// Changes the link whose port is [`PortSpec::faulty`](crate::net::port::PortSpec). What is in transmission or on the
+    fn send(&mut self, link: LinkId, packet: &Packet);
+    /// Changes the link whose port is [`PortSpec::faulty`]. What is in transmission or on the
     /// link when it goes down is lost now.
-    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time);
+    fn set_link(&mut self, link: LinkId, state: LinkState);
     /// Schedules a rare event.
     fn schedule(&mut self, at: Time, class: Class, index: usize);
-    /// The next event in time and structural order.
-    fn next(&mut self) -> Option<(Time, Event)>;
+    /// The next event in time and structural order; the clock goes on to it.
+    fn next(&mut self) -> Option<Event>;
     /// Takes the packet whose arrival was the last event.
-    fn take(&mut self, link: LinkId, now: Time) -> Packet;
+    fn take(&mut self, link: LinkId) -> Packet;
     /// What is in the port of `link` now.
-    fn backlog(&mut self, link: LinkId, now: Time) -> Backlog;
+    fn backlog(&mut self, link: LinkId) -> Backlog;
     /// The books that both cores keep in the same way.
     fn books(&mut self) -> &mut Books;
-    /// Brings every observed port up to `now` (end of run, samples).
-    fn settle(&mut self, now: Time);
+    /// Brings every observed port up to the present (end of run, samples).
+    fn settle(&mut self);
     /// State that a switch's roles share, as it is now.
-    fn node(&mut self, switch: NodeId, now: Time) -> &mut dyn Any;
+    fn node(&mut self, switch: NodeId) -> &mut dyn Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
     /// Nothing is left that could happen, but for samples and the timers of end points.
     fn is_idle(&self) -> bool;
     /// What every port has counted, beside what is really there.
-    fn audit(&mut self, now: Time) -> Vec<PortAudit>;
+    fn audit(&mut self) -> Vec<PortAudit>;
+}
+
+/// What an event core is made of.
+pub(crate) struct CoreParts {
+    /// By link, the port at its beginning.
+    pub(crate) ports: Vec<PortSpec>,
+    /// By node, the state that the roles of its scheme share.
+    pub(crate) nodes: Vec<Box<dyn Any + Send>>,
+    pub(crate) books: Books,
+    pub(crate) ties: TieBreak,
 }
 
 /// What one port has counted, beside what is really in it and on its link.

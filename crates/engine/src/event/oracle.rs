@@ -4,7 +4,7 @@
 //! of a timer is one even if it moves on, and nothing is skipped. Buffer limits, disciplines and books are the shared ones; the mechanics are written anew.
 
 use crate::event::order::{Class, Event, MiscKey, TieBreak};
-use crate::event::{EventCore, PortAudit};
+use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
 use crate::net::port::{Limit, LinkState, PortSpec, Situation, Verdict};
@@ -68,6 +68,8 @@ impl Port {
 }
 
 pub(crate) struct Oracle {
+    /// When the last event happened that the simulation was told of.
+    now: Time,
     queue: BinaryHeap<Reverse<Entry>>,
     ports: Vec<Port>,
     nodes: Vec<Box<dyn Any + Send>>,
@@ -78,27 +80,12 @@ pub(crate) struct Oracle {
 }
 
 impl Oracle {
-    pub(crate) fn new(specs: Vec<PortSpec>, nodes: Vec<Box<dyn Any + Send>>, books: Books, ties: TieBreak) -> Self {
-        let ports = specs.into_iter().map(|spec| {
-            let bands = usize::from(spec.discipline.bands());
-            Port {
-                spec,
-                bands: (0..bands).map(|_| VecDeque::new()).collect(),
-                counts: vec![Backlog::default(); bands],
-                in_service: 0,
-                begun: Time::ZERO,
-                bytes_in: 0,
-            }
-        });
-        Self { queue: BinaryHeap::new(), ports: ports.collect(), nodes, books, arrived: Packet::default(), ties }
-    }
-
     fn push(&mut self, at: Time, rank: (u8, u64), link: usize, kind: Kind) {
         self.queue.push(Reverse(Entry { at, rank, link, kind }));
     }
 
     /// Takes the next packet of an idle port into service.
-    fn serve(&mut self, link: usize, now: Time) {
+    fn serve(&mut self, link: usize, at: Time) {
         let port = &mut self.ports[link];
         if !port.spec.up {
             return;
@@ -110,27 +97,27 @@ impl Oracle {
         let behind = port.backlog();
         let node = &mut *self.nodes[port.spec.node];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
-        let (marked, would_mark) = port.spec.dequeue(&mut packet, behind, bands, now, node);
+        let (marked, would_mark) = port.spec.dequeue(&mut packet, behind, bands, at, node);
         self.books.ports[link].would_mark += u64::from(would_mark);
         if marked {
-            self.books.on_mark(LinkId::new(link), &packet, now);
+            self.books.on_mark(LinkId::new(link), &packet, at);
         }
         port.in_service = packet.size;
-        port.begun = port.spec.jitter.as_ref().map_or(now.max(ready), |jitter| jitter.begin(ready, now));
+        port.begun = port.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
         let departure = port.begun + port.spec.transmission(packet.size);
         self.push(departure, (0, link as u64), link, Kind::Departure(packet));
     }
 
-    fn depart(&mut self, link: usize, packet: Packet, now: Time) {
+    fn depart(&mut self, link: usize, packet: Packet, at: Time) {
         let port = &mut self.ports[link];
         port.in_service = 0;
         let (begun, backlog) = (port.begun, port.backlog());
-        let arrival = now + port.spec.delay;
+        let arrival = at + port.spec.delay;
         let rank = self.ties.rank(LinkId::new(link), arrival);
         self.push(arrival, (1, rank), link, Kind::Arrival(packet));
-        self.serve(link, now);
+        self.serve(link, at);
         let next = self.ports[link].in_service;
-        self.books.on_departure(LinkId::new(link), (begun, now), (packet.size, next), backlog);
+        self.books.on_departure(LinkId::new(link), (begun, at), (packet.size, next), backlog);
     }
 
     /// The packets that are on their way over a link, in order, and the one that is in transmission, taken off it.
@@ -155,19 +142,19 @@ impl Oracle {
         self.ports.iter().filter(in_pool).map(|port| port.backlog().bytes).sum()
     }
 
-    fn push_out(&mut self, link: usize, band: usize, now: Time) -> bool {
+    fn push_out(&mut self, link: usize, band: usize) -> bool {
         let port = &mut self.ports[link];
         let Some((_, victim)) = port.bands.get_mut(band).and_then(VecDeque::pop_back) else { return false };
         port.counts[band].packets -= 1;
         port.counts[band].bytes -= u64::from(victim.size);
         port.bytes_in -= u64::from(victim.size);
         let (backlog, in_service) = (port.backlog(), port.in_service);
-        self.books.on_drop(LinkId::new(link), &victim, DropReason::PushedOut, now);
-        self.books.on_queue(LinkId::new(link), now, backlog, in_service);
+        self.books.on_drop(LinkId::new(link), &victim, DropReason::PushedOut, self.now);
+        self.books.on_queue(LinkId::new(link), self.now, backlog, in_service);
         true
     }
 
-    fn admit(&mut self, link: usize, packet: &mut Packet, now: Time) -> (Verdict, bool) {
+    fn admit(&mut self, link: usize, packet: &mut Packet) -> (Verdict, bool) {
         let pool_bytes = self.pool_bytes(self.ports[link].spec.limit);
         let port = &mut self.ports[link];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
@@ -178,54 +165,75 @@ impl Oracle {
         }
         let backlog = port.spec.counted(backlog, u64::from(port.in_service));
         let node = &mut *self.nodes[port.spec.node];
-        port.spec.admit(packet, Situation { now, backlog, bands, pool_bytes, node })
+        port.spec.admit(packet, Situation { now: self.now, backlog, bands, pool_bytes, node })
     }
 }
 
 impl EventCore for Oracle {
     const EAGER_TIMERS: bool = true;
 
-    fn send(&mut self, link: LinkId, packet: &Packet, now: Time) {
+    fn new(parts: CoreParts) -> Self {
+        let CoreParts { ports: specs, nodes, books, ties } = parts;
+        let ports = specs.into_iter().map(|spec| {
+            let bands = usize::from(spec.discipline.bands());
+            Port {
+                spec,
+                bands: (0..bands).map(|_| VecDeque::new()).collect(),
+                counts: vec![Backlog::default(); bands],
+                in_service: 0,
+                begun: Time::ZERO,
+                bytes_in: 0,
+            }
+        });
+        let (queue, arrived) = (BinaryHeap::new(), Packet::default());
+        Self { now: Time::ZERO, queue, ports: ports.collect(), nodes, books, arrived, ties }
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn send(&mut self, link: LinkId, packet: &Packet) {
         let (i, mut packet) = (link.index(), *packet);
         let marked = packet.flags.has(Flags::CE);
         let band = loop {
-            let (verdict, would_mark) = self.admit(i, &mut packet, now);
+            let (verdict, would_mark) = self.admit(i, &mut packet);
             self.books.ports[i].would_mark += u64::from(would_mark);
             match verdict {
                 Verdict::Enqueue(band) => break usize::from(band).min(self.ports[i].bands.len() - 1),
-                Verdict::PushOut(band, _) if self.push_out(i, usize::from(band), now) => {}
+                Verdict::PushOut(band, _) if self.push_out(i, usize::from(band)) => {}
                 Verdict::Drop(reason) | Verdict::PushOut(_, reason) => {
-                    return self.books.on_drop(link, &packet, reason, now);
+                    return self.books.on_drop(link, &packet, reason, self.now);
                 }
             }
         };
         if packet.flags.has(Flags::CE) && !marked {
-            self.books.on_mark(link, &packet, now);
+            self.books.on_mark(link, &packet, self.now);
         }
         let port = &mut self.ports[i];
         port.bytes_in += u64::from(packet.size);
-        let ready = port.spec.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+        let ready = port.spec.jitter.as_mut().map_or(self.now, |jitter| jitter.ready(self.now));
         port.bands[band].push_back((ready, packet));
         port.counts[band].packets += 1;
         port.counts[band].bytes += u64::from(packet.size);
         if port.in_service == 0 {
-            self.serve(i, now);
+            self.serve(i, self.now);
         }
         let backlog = self.ports[i].backlog();
-        self.books.on_queue(link, now, backlog, self.ports[i].in_service);
+        self.books.on_queue(link, self.now, backlog, self.ports[i].in_service);
         let pool_bytes = self.pool_bytes(self.ports[i].spec.limit).saturating_sub(u64::from(packet.size));
         let counted = self.ports[i].spec.counted(backlog, u64::from(self.ports[i].in_service));
-        self.books.on_admitted(link, now, &packet, counted, pool_bytes);
+        self.books.on_admitted(link, self.now, &packet, counted, pool_bytes);
     }
 
-    fn set_link(&mut self, link: LinkId, state: LinkState, now: Time) {
+    fn set_link(&mut self, link: LinkId, state: LinkState) {
         let i = link.index();
         self.ports[i].spec.set(state);
         let mut lost = Vec::new();
         if !state.up {
             let (flying, leaving) = self.in_transit(i);
             for packet in &flying {
-                self.books.on_lost(link, packet, DropReason::LinkDown, now);
+                self.books.on_lost(link, packet, DropReason::LinkDown, self.now);
             }
             lost = leaving;
             let port = &mut self.ports[i];
@@ -241,13 +249,13 @@ impl EventCore for Oracle {
             port.counts.fill(Backlog::default());
         }
         for packet in &lost {
-            self.books.on_drop(link, packet, DropReason::LinkDown, now);
+            self.books.on_drop(link, packet, DropReason::LinkDown, self.now);
         }
         if self.ports[i].in_service == 0 {
-            self.serve(i, now);
+            self.serve(i, self.now);
         }
         let backlog = self.ports[i].backlog();
-        self.books.on_queue(link, now, backlog, self.ports[i].in_service);
+        self.books.on_queue(link, self.now, backlog, self.ports[i].in_service);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {
@@ -255,25 +263,28 @@ impl EventCore for Oracle {
         self.push(at, (2, key.order()), 0, Kind::Misc(key));
     }
 
-    fn next(&mut self) -> Option<(Time, Event)> {
+    fn next(&mut self) -> Option<Event> {
         loop {
             let Reverse(entry) = self.queue.pop()?;
             match entry.kind {
                 Kind::Departure(packet) => self.depart(entry.link, packet, entry.at),
                 Kind::Arrival(packet) => {
-                    self.arrived = packet;
-                    return Some((entry.at, Event::Arrival(LinkId::new(entry.link))));
+                    (self.now, self.arrived) = (entry.at, packet);
+                    return Some(Event::Arrival(LinkId::new(entry.link)));
                 }
-                Kind::Misc(key) => return Some((entry.at, key.event())),
+                Kind::Misc(key) => {
+                    self.now = entry.at;
+                    return Some(key.event());
+                }
             }
         }
     }
 
-    fn take(&mut self, _link: LinkId, _now: Time) -> Packet {
+    fn take(&mut self, _link: LinkId) -> Packet {
         self.arrived
     }
 
-    fn backlog(&mut self, link: LinkId, _now: Time) -> Backlog {
+    fn backlog(&mut self, link: LinkId) -> Backlog {
         self.ports[link.index()].backlog()
     }
 
@@ -282,9 +293,9 @@ impl EventCore for Oracle {
     }
 
     /// Departures due at this very instant come before whatever the caller is about to do.
-    fn settle(&mut self, now: Time) {
+    fn settle(&mut self) {
         while let Some(Reverse(entry)) = self.queue.peek() {
-            if entry.at > now || !matches!(entry.kind, Kind::Departure(_)) {
+            if entry.at > self.now || !matches!(entry.kind, Kind::Departure(_)) {
                 return;
             }
             let Some(Reverse(entry)) = self.queue.pop() else { return };
@@ -294,7 +305,7 @@ impl EventCore for Oracle {
         }
     }
 
-    fn node(&mut self, switch: NodeId, _now: Time) -> &mut dyn Any {
+    fn node(&mut self, switch: NodeId) -> &mut dyn Any {
         &mut *self.nodes[switch.index()]
     }
 
@@ -313,7 +324,7 @@ impl EventCore for Oracle {
         self.queue.iter().all(|Reverse(entry)| matches!(entry.kind, Kind::Misc(key) if !key.is_live()))
     }
 
-    fn audit(&mut self, _now: Time) -> Vec<PortAudit> {
+    fn audit(&mut self) -> Vec<PortAudit> {
         let start = |port: &Port| PortAudit {
             entered: port.bytes_in,
             believed: port.backlog(),

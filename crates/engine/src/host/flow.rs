@@ -1,17 +1,12 @@
-//! One flow at work: its two ends, its paths, and the sender's way into the network.
+//! One flow at work: its two ends, and what the network knows of it.
 
-use crate::event::EventCore;
-use crate::event::order::Class;
 use crate::flow_map::FlowMap;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
-use crate::net::paths::{InTurn, Paths, choose};
-use crate::packet::{Addresses, CellTag, Flags, Packet, Stamp};
-use crate::roles::{AddressBook, Announcement, PacketFacts, PathRequest};
-use crate::sim::world::Host;
-use crate::tcp::FIRST_DATA;
+use crate::packet::{Addresses, Packet, Stamp, address};
+use crate::roles::{AddressBook, Announcement};
 use crate::tcp::receiver::Receiver;
 use crate::tcp::resequencer::Resequencer;
-use crate::tcp::sender::{OutSegment, Sender, SenderIo};
+use crate::tcp::sender::Sender;
 use crate::units::Time;
 
 /// An acknowledgement that waits for the receiving host's scheduler.
@@ -101,6 +96,8 @@ pub(crate) struct Flow {
     pub(crate) receiver: ReceiverSide,
     pub(crate) transfer: TransferId,
     pub(crate) probed: bool,
+    /// Its sender says how much it will send.
+    pub(crate) announces_size: bool,
     pub(crate) window_probes: u32,
     pub(crate) loss_probes: u32,
     pub(crate) sender: Sender,
@@ -131,6 +128,24 @@ impl Flow {
         self.arrived_bytes += u64::from(packet.size);
         self.receiver.field = packet.field;
     }
+    /// What its sender announces of what it carries now.
+    pub(crate) fn announced(&self) -> Announcement {
+        Announcement { bytes: self.carried.bytes.filter(|_| self.announces_size), ..self.carried }
+    }
+    /// Whether both ends have nothing left to do.
+    pub(crate) fn is_done(&self) -> bool {
+        let (sender, side) = (&self.sender, &self.receiver);
+        let waits = !side.state.ack_deadline().is_never() || side.held.is_some();
+        // How long they would wait does not matter.
+        let out_of_order = side.order.as_ref().is_some_and(|order| order.deadline(Time::ZERO).is_some());
+        let sane = self.window_is_sane() && sender.una() <= side.state.next();
+        sender.is_quiet() && !waits && !out_of_order && sane
+    }
+    /// Whether the windows are such as an algorithm may set.
+    pub(crate) fn window_is_sane(&self) -> bool {
+        let window = self.sender.window();
+        window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0
+    }
     /// Packets that its two ends have sent.
     pub(crate) fn packets_sent(&self) -> u64 {
         self.sender.segments_sent + self.receiver.acks_sent
@@ -156,93 +171,5 @@ impl Wire {
 impl AddressBook for FlowMap<Flow> {
     fn addresses(&self, flow: FlowId) -> Addresses {
         self[flow].wire.addresses()
-    }
-}
-
-/// Address of a node: 10.0.0.0/8 plus its number.
-pub(crate) fn address(node: NodeId) -> [u8; 4] {
-    (0x0a00_0000_u32 + node.index() as u32).to_be_bytes()
-}
-
-/// The sender's way into the network.
-pub(crate) struct Io<'a, C> {
-    pub(crate) core: &'a mut C,
-    pub(crate) wire: &'a mut Wire,
-    pub(crate) paths: &'a Paths,
-    pub(crate) host: &'a mut Host,
-}
-
-impl<C: EventCore> Io<'_, C> {
-    /// Chooses the path of the flowcell that begins at or before `seq`.
-    #[cold]
-    fn next_cell(&mut self, seq: u64, cell: u64, now: Time) {
-        // Cells count data bytes; those before the first have the number of the handshake.
-        self.wire.cell = seq.saturating_sub(FIRST_DATA) / cell;
-        self.wire.cell_end = (self.wire.cell + 1) * cell + FIRST_DATA;
-        let request = PathRequest {
-            flow: self.wire.id,
-            from: self.wire.from,
-            to: self.wire.to,
-            paths: self.wire.cell_paths.len(),
-            cell: self.wire.cell,
-        };
-        let routes = InTurn { paths: self.paths, offsets: &self.wire.cell_paths };
-        let node = self.core.node(self.host.edge, now);
-        let (number, tag) = choose(&routes, &mut *self.host.selector, node, &request);
-        (self.wire.forward, self.wire.tag) = (self.wire.cell_paths[number], tag);
-    }
-}
-
-impl<C: EventCore> SenderIo for Io<'_, C> {
-    const EAGER_TIMERS: bool = C::EAGER_TIMERS;
-
-    #[inline(always)]
-    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, now: Time) {
-        if segment.seq >= self.wire.cell_end
-            && let Some(cell) = self.host.selector.cell()
-        {
-            self.next_cell(segment.seq, cell, now);
-        }
-        let (mut priority, mut field) = (facts.priority, facts.field | self.wire.tag);
-        if segment.flags.has(Flags::RETRANSMITTED) {
-            if let (Some(tag), Some(cell)) = (CellTag::of(self.wire.tag), self.host.selector.cell()) {
-                // It takes the way of the present cell, but belongs to its own.
-                let cell = (segment.seq.saturating_sub(FIRST_DATA) / cell) as u32;
-                field = facts.field | CellTag { cell, ..tag }.field();
-            }
-            priority = facts.resend_priority.unwrap_or(priority);
-            self.core.books().on_resent(self.wire.id, segment.seq as u32);
-            if let Some(bins) = &mut self.core.books().bins {
-                bins.add_retransmission(self.wire.group, now);
-            }
-        }
-        let syn = segment.flags.has(Flags::SYN);
-        if syn && self.wire.announcement != 0 {
-            field = self.wire.announcement;
-        }
-        let packet = Packet {
-            arrival: 0,
-            field,
-            flow: self.wire.id,
-            seq: segment.seq as u32,
-            hop: self.wire.forward + 1,
-            stamp: Stamp::of(now),
-            window: if syn { u16::MAX } else { 0 },
-            size: self.wire.header + segment.len as u16,
-            flags: segment.flags.with_window_scale(if syn { self.wire.scale } else { 0 }),
-            priority,
-        };
-        self.wire.sent_bytes += u64::from(packet.size);
-        let link = self.paths.next(self.wire.forward).expect("a path has links");
-        self.core.send(link, &packet, now);
-    }
-    fn retransmission_timer(&mut self, at: Time) {
-        self.core.schedule(at, Class::Retransmission, self.wire.id.index());
-    }
-    fn pacing_timer(&mut self, at: Time) {
-        self.core.schedule(at, Class::Pacing, self.wire.id.index());
-    }
-    fn wake_timer(&mut self, at: Time) {
-        self.core.schedule(at, Class::Wake, self.wire.id.index());
     }
 }

@@ -1,128 +1,188 @@
-//! What becomes of a flow that is over: it is let go, and only sums remain.
-//!
-//! A flow is over when its connection will not be used again, both ends are done, and every packet of it has arrived or
-//! was dropped. Then nothing can come of it any more: not even a late duplicate, since there is none in the network.
-//! Timer events of it may still be pending; they do nothing, as they would have done.
-//!
-//! That the books of a flow balance is the law that [`World::check`] holds every other flow to at the end of a run; so
-//! letting a flow go is its check.
+//! How flows begin, what is counted for them, and how those that are over are let go.
 
 use crate::event::EventCore;
-use crate::host::flow::{Flow, Wire};
-use crate::ids::FlowId;
-use crate::net::books::FlowBook;
-use crate::sim::world::World;
+use crate::host::finished::balances;
+use crate::host::flow::{Flow, Purpose, ReceiverSide, Wire};
+use crate::host::hosts::Hosts;
+use crate::ids::{FlowId, GroupId, NodeId, TransferId};
+use crate::measure::counters::Counters;
+use crate::measure::timeouts::TimeoutCause;
+use crate::net::network::Network;
+use crate::net::paths::{Offers, choose};
+use crate::packet::Stamp;
+use crate::roles::{Announcement, PathRequest};
+use crate::schemes::FlowFacts;
+use crate::tcp::FIRST_DATA;
+use crate::tcp::receiver::Receiver;
+use crate::tcp::sender::Sender;
+use crate::units::Time;
 
-/// Flows that may soon be over, and what those that are have left behind.
-#[derive(Debug, Default)]
-pub(crate) struct Over {
-    /// Flows that carry no more data.
-    closing: Vec<FlowId>,
-    /// As many of them as make a look at all worth it, and how many more than what is left after it that is.
-    look_at: usize,
-    few: usize,
-    /// Segments that arrived.
-    pub(crate) segments: u64,
-    /// By node, bytes that flows sent and took there.
-    pub(crate) nodes: Vec<Ends>,
+/// A flow that is about to begin.
+pub(crate) struct Opening {
+    pub(crate) group: GroupId,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    /// What it carries first; none if that has no end.
+    pub(crate) bytes: Option<u64>,
+    /// The transfer that it carries first, or whose request.
+    pub(crate) transfer: TransferId,
+    /// Which end points it has.
+    pub(crate) endpoint: usize,
+    /// Its sender says how much it will send.
+    pub(crate) announces_size: bool,
+    /// Time until a full segment that is alone in the network is acknowledged, if the scheme wants to know.
+    pub(crate) idle_rtt: Option<Time>,
 }
 
-/// Bytes of flows that begin or end at a node.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ends {
-    pub(crate) begun: u64,
-    pub(crate) ended: u64,
+/// One of the equal paths of a flow.
+struct Chosen {
+    number: usize,
+    /// That of the packets that take it.
+    tag: u64,
+    /// Bytes of a flowcell, and how many paths there are, if flowcells take turns on them.
+    cells: Option<(u64, usize)>,
 }
 
-/// Looking more often would cost more than it frees.
-const FEW: usize = 32;
-
-impl Over {
-    /// Nothing is over in a network of so many nodes.
-    pub(crate) fn new(nodes: usize) -> Self {
-        Self { look_at: FEW, few: FEW, nodes: vec![Ends::default(); nodes], ..Self::default() }
+impl Hosts {
+    /// Whether the scheme of some end points wants to know how long a round trip takes in an idle network.
+    pub(crate) fn wants_idle_rtt(&self, endpoint: usize) -> bool {
+        self.schemes[self.endpoints[endpoint].scheme].wants_idle_rtt()
     }
 
-    /// Looks after so many flows, or never.
-    #[cfg(test)]
-    pub(crate) fn look(&mut self, few: Option<usize>) {
-        (self.look_at, self.few) = (few.unwrap_or(usize::MAX), few.unwrap_or(0));
+    /// Adds a flow, on which nothing is sent yet.
+    pub(crate) fn open_flow<C: EventCore>(&mut self, opening: &Opening, net: &mut Network<C>) -> FlowId {
+        let id = FlowId::new(self.flows.count());
+        let &Opening { group, from, bytes, transfer, announces_size, idle_rtt, .. } = opening;
+        let endpoint = &self.endpoints[opening.endpoint];
+        let mss = endpoint.sender.mss;
+        let rate = self.hosts[from.index()].as_ref().map(|host| net.topology.links[host.uplink.index()].rate);
+        let rate = rate.expect("flows begin at hosts");
+        let facts = FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt };
+        let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
+        let sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
+        let buffer = endpoint.buffer;
+        let wire = self.wire(id, opening, net);
+        self.flows.push(Flow {
+            sender,
+            receiver: ReceiverSide {
+                state: Receiver::new(),
+                order: None,
+                granted: buffer,
+                held: None,
+                timer_at: Time::NEVER,
+                syn_stamp: Stamp::default(),
+                syn_again: false,
+                ecn_agreed: false,
+                field: 0,
+                boundary: u64::MAX,
+                unannounced: false,
+                last_delay: None,
+                segments: 0,
+                acks_sent: 0,
+                ack_bytes_sent: 0,
+            },
+            wire,
+            purpose: Purpose::Data,
+            transfer,
+            carried: Announcement::default(),
+            announces_size,
+            timeouts: [0; TimeoutCause::ALL.len()],
+            window_probes: 0,
+            loss_probes: 0,
+            arrived: 0,
+            acks_arrived: 0,
+            arrived_bytes: 0,
+            ack_bytes_arrived: 0,
+            probed: false,
+        });
+        net.core.books().add_flow(group);
+        id
     }
 
-    fn add(&mut self, flow: &Flow) {
-        self.segments += flow.receiver.segments;
-        add_ends(&mut self.nodes, flow);
+    fn wire<C: EventCore>(&mut self, id: FlowId, opening: &Opening, net: &mut Network<C>) -> Wire {
+        let &Opening { group, from, to, endpoint, .. } = opening;
+        let Chosen { number, tag, cells } = self.choose_path(id, from, to, net);
+        let back = self.choose_path(id, to, from, net).number;
+        let mut take = |from, to, number| net.paths.take(from, to, number, &net.topology);
+        let reverse = take(to, from, back);
+        let cell_paths: Box<[u32]> = match cells {
+            Some((_, paths)) => (0..paths).map(|number| take(from, to, number)).collect(),
+            None => Box::default(),
+        };
+        let forward = cell_paths.get(number).copied().unwrap_or_else(|| take(from, to, number));
+        Wire {
+            id,
+            forward,
+            reverse,
+            from,
+            to,
+            group,
+            endpoint: endpoint as u32,
+            header: net.header,
+            scale: self.endpoints[endpoint].scale,
+            cell_end: cells.map_or(u64::MAX, |(cell, _)| cell + FIRST_DATA),
+            cell: 0,
+            cell_paths,
+            tag,
+            announcement: 0,
+            sent_bytes: 0,
+        }
     }
-}
 
-/// Books what a flow sent and took at its two nodes.
-pub(crate) fn add_ends(nodes: &mut [Ends], flow: &Flow) {
-    let (from, to) = (flow.wire.from.index(), flow.wire.to.index());
-    nodes[from].begun += flow.wire.sent_bytes;
-    nodes[to].begun += flow.receiver.ack_bytes_sent;
-    nodes[to].ended += flow.arrived_bytes;
-    nodes[from].ended += flow.ack_bytes_arrived;
-}
+    /// Chooses among the equal paths of a flow.
+    fn choose_path<C: EventCore>(&mut self, flow: FlowId, from: NodeId, to: NodeId, net: &mut Network<C>) -> Chosen {
+        let paths = net.paths.count(from, to, &net.topology);
+        if paths == 1 {
+            return Chosen { number: 0, tag: 0, cells: None };
+        }
+        let host = self.hosts[from.index()].as_mut().expect("flows join hosts");
+        let request = PathRequest { flow, from, to, paths, cell: 0 };
+        let offers = Offers::of(&mut net.paths, from, to, &net.topology);
+        let (number, tag) = choose(&offers, &mut *host.selector, net.core.node(host.edge), &request);
+        Chosen { number, tag, cells: host.selector.cell().filter(|cell| *cell > 0).map(|cell| (cell, paths)) }
+    }
 
-impl World {
-    /// A flow carries no more data. It is let go later, when it is over; to look costs as much as there are of them, so
-    /// that is done when they have doubled.
-    pub(crate) fn close_flow<C: EventCore>(&mut self, flow: FlowId, core: &mut C) {
-        self.over_flows.closing.push(flow);
-        if self.over_flows.closing.len() >= self.over_flows.look_at {
-            let mut closing = std::mem::take(&mut self.over_flows.closing);
-            closing.retain(|flow| !self.let_go(*flow, core));
-            self.over_flows.look_at = 2 * closing.len() + self.over_flows.few;
-            self.over_flows.closing = closing;
+    /// What was counted for a flow up to now. Marks at dequeue are known once a port is looked at, so the ports on
+    /// the flow's way are.
+    pub(crate) fn counters<C: EventCore>(&self, flow: FlowId, net: &mut Network<C>) -> Counters {
+        let state = &self.flows[flow];
+        for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths[..]) {
+            for link in net.paths.links(*path) {
+                net.core.backlog(link);
+            }
+        }
+        let book = &net.core.books().flows[flow];
+        Counters {
+            retransmissions: state.sender.retransmissions,
+            loss_probes: u64::from(state.loss_probes),
+            timeouts: state.timeouts,
+            drops: book.drops,
+            marks: book.marks,
+        }
+    }
+
+    /// A flow carries no more data. It is let go later, when it is over.
+    pub(crate) fn close_flow<C: EventCore>(&mut self, flow: FlowId, net: &mut Network<C>) {
+        self.finished.closing.push(flow);
+        if self.finished.is_due() {
+            let mut closing = std::mem::take(&mut self.finished.closing);
+            closing.retain(|flow| !self.let_go(*flow, net));
+            self.finished.keep(closing);
         }
     }
 
     /// Lets a flow go, if it is over.
-    fn let_go<C: EventCore>(&mut self, id: FlowId, core: &mut C) -> bool {
-        let (flow, book) = (&self.flows[id], &core.books().flows[id]);
-        if !flow.is_done() || !balances(flow, book) || self.is_known(flow) {
+    fn let_go<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> bool {
+        let (flow, book) = (&self.flows[id], &net.core.books().flows[id]);
+        if !flow.is_done() || !balances(flow, book) || self.is_known(id) {
             return false;
         }
         let Some(flow) = self.flows.take(id) else { return true };
-        core.books().close_flow(id);
-        self.over_flows.add(&flow);
+        net.core.books().close_flow(id);
+        self.finished.add(&flow);
         let Wire { forward, reverse, cell_paths, .. } = &flow.wire;
         let forth = if cell_paths.is_empty() { std::slice::from_ref(forward) } else { cell_paths };
-        forth.iter().chain([reverse]).for_each(|path| self.paths.give_back(*path));
+        forth.iter().chain([reverse]).for_each(|path| net.paths.give_back(*path));
         true
     }
-
-    /// Whether the scheduler of the host where the flow ends may still act on it.
-    fn is_known(&self, flow: &Flow) -> bool {
-        let scheme = self.endpoints[flow.wire.endpoint as usize].scheme;
-        let host = self.hosts[flow.wire.to.index()].as_ref();
-        let window = host.and_then(|host| host.windows.get(scheme)?.as_ref());
-        window.is_some_and(|window| window.knows(flow.wire.id))
-    }
-}
-
-impl Flow {
-    /// Whether both ends have nothing left to do.
-    fn is_done(&self) -> bool {
-        let (sender, side) = (&self.sender, &self.receiver);
-        let waits = !side.state.ack_deadline().is_never() || side.held.is_some();
-        // How long they would wait does not matter.
-        let out_of_order = side.order.as_ref().is_some_and(|order| order.deadline(crate::units::Time::ZERO).is_some());
-        let sane = self.window_is_sane() && sender.una() <= side.state.next();
-        sender.is_quiet() && !waits && !out_of_order && sane
-    }
-
-    /// Whether the windows are such as an algorithm may set.
-    pub(crate) fn window_is_sane(&self) -> bool {
-        let window = self.sender.window();
-        window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0
-    }
-}
-
-/// Whether every packet and byte of a flow arrived or was dropped.
-fn balances(flow: &Flow, book: &FlowBook) -> bool {
-    let packets = flow.arrived + flow.acks_arrived + book.drops + book.acks_dropped;
-    let bytes = flow.arrived_bytes + flow.ack_bytes_arrived + book.dropped_bytes;
-    let (sent, sent_bytes) = (flow.packets_sent(), flow.bytes_sent());
-    (packets, bytes, book.kept, book.kept_bytes) == (sent, sent_bytes, 0, 0)
 }

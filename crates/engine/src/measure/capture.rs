@@ -1,11 +1,10 @@
 //! Packet capture: what passes chosen links, as headers in a pcapng file.
 
-use crate::event::EventCore;
-use crate::flow_map::FlowMap;
-use crate::host::flow::{Flow, address};
 use crate::ids::{LinkId, NodeId};
 use crate::measure::pcapng::{Header, PcapNg, Resolution};
-use crate::packet::{Addresses, Flags, Packet};
+use crate::packet::{Addresses, Flags, Packet, address};
+use crate::roles::AddressBook;
+use crate::tcp::sack::SackBlocks;
 use crate::units::Time;
 
 /// TCP port of OpenFlow controllers.
@@ -102,30 +101,31 @@ impl Capture {
         self.file.whole_packet(control.interface, now, &header, payload);
     }
 
-    pub(crate) fn record<C: EventCore>(
+    /// A packet has crossed `link`. Headers take `header` bytes of every packet; `blocks` are those of its
+    /// acknowledgement, if it has any.
+    pub(crate) fn record(
         &mut self,
         link: LinkId,
         packet: &Packet,
         now: Time,
-        flows: &FlowMap<Flow>,
-        core: &mut C,
+        header: u16,
+        book: &dyn AddressBook,
+        blocks: Option<&SackBlocks>,
     ) {
         let Some(interface) = self.interfaces[link.index()] else { return };
         if self.left == 0 {
             return;
         }
         self.left -= 1;
-        let wire = &flows[packet.flow].wire;
         let (ack, flags) = (packet.is_ack(), packet.flags);
         let syn = flags.has(Flags::SYN);
-        let handle = packet.stamp.bits() as usize;
-        let blocks: Vec<(u32, u32)> = match core.books().sack.peek(handle).filter(|_| flags.has(Flags::SACK)) {
+        let blocks: Vec<(u32, u32)> = match blocks.filter(|_| flags.has(Flags::SACK)) {
             Some(blocks) => blocks.as_slice().iter().map(|(start, end)| (*start as u32, *end as u32)).collect(),
             None => Vec::new(),
         };
-        let of_data = wire.addresses();
+        let of_data = book.addresses(packet.flow);
         let addresses = if ack { of_data.reversed() } else { of_data };
-        let last = packet.size == wire.header && packet.seq > 1 && !flags.has(Flags::FIN);
+        let last = packet.size == header && packet.seq > 1 && !flags.has(Flags::FIN);
         // A receiver has no data of its own: its numbers stand still after its SYN.
         let (seq, acknowledged) = match (ack, syn) {
             (false, true) => (packet.seq, 0),
@@ -149,7 +149,7 @@ impl Capture {
                 ecn: flags.ecn_field(),
                 dscp: packet.priority,
                 window: if ack || syn { packet.window } else { u16::MAX },
-                payload: if ack { 0 } else { packet.size - wire.header },
+                payload: if ack { 0 } else { packet.size - header },
                 syn_scale: syn.then_some(packet.flags.window_scale()),
                 mss_option: syn.then_some(self.mss),
                 sack_permitted: syn && self.sack,

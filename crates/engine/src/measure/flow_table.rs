@@ -5,7 +5,7 @@ use crate::measure::table::{Column, Data, Table, digest_head, digest_name};
 use crate::measure::timeouts::TimeoutCause;
 use crate::measure::total::Heading;
 use crate::units::Time;
-use crate::work::transfer::Group;
+use crate::work::group::Group;
 use sha2::Sha256;
 use std::io;
 

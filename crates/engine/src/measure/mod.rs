@@ -5,6 +5,7 @@
 
 pub mod bins;
 pub(crate) mod capture;
+pub(crate) mod counters;
 pub mod declared;
 pub mod delay;
 pub(crate) mod flow_table;

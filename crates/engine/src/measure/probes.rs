@@ -3,55 +3,55 @@
 use crate::ids::{FlowId, NodeId};
 use crate::measure::table::{Column, Data, Table};
 use crate::measure::total::Heading;
-use crate::roles::{SwitchAgent, WindowControl};
+use crate::roles::WindowControl;
 use crate::tcp::sender::{Sender, SenderConfig};
 use crate::units::Time;
 
 /// What every sender can show; a scheme's own probes come on top.
 pub(crate) const COMMON: [&str; 6] = ["cwnd", "ssthresh", "in-flight", "srtt", "rto", "duplicate-acks"];
 
-/// Values of many places of one kind.
+/// Values that senders, switches or receiving hosts show, a row for each change.
 #[derive(Debug, Default)]
-struct Record {
-    /// Last value by place and name.
+pub(crate) struct Recorder {
+    /// Names asked for, in the order of the scenario.
+    names: Vec<String>,
+    /// The last value, by the number of who shows it and by name.
     last: Vec<Vec<f64>>,
-    /// When, where, which name, value.
+    /// When, who, which name, value.
     rows: Vec<(Time, u32, u32, f64)>,
 }
 
-impl Record {
-    /// What one place shows now.
-    fn note(
-        &mut self,
-        names: &[String],
-        place: usize,
-        now: Time,
-        shows: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
-    ) {
-        while self.last.len() <= place {
-            self.last.push(vec![f64::NAN; names.len()]);
+impl Recorder {
+    pub(crate) fn new(names: Vec<String>) -> Self {
+        Self { names, ..Self::default() }
+    }
+
+    /// What one of them shows now.
+    pub(crate) fn note(&mut self, who: usize, now: Time, shows: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        while self.last.len() <= who {
+            self.last.push(vec![f64::NAN; self.names.len()]);
         }
-        let (last, rows) = (&mut self.last[place], &mut self.rows);
+        let (names, last, rows) = (&self.names, &mut self.last[who], &mut self.rows);
         shows(&mut |name, value| {
             for (i, _) in names.iter().enumerate().filter(|(_, wanted)| *wanted == name) {
                 if value.to_bits() != last[i].to_bits() {
                     last[i] = value;
-                    rows.push((now, place as u32, i as u32, value));
+                    rows.push((now, who as u32, i as u32, value));
                 }
             }
         });
     }
 
-    fn table(
-        &self,
-        names: &[String],
-        name: &'static str,
-        description: &'static str,
-        place: [&'static str; 2],
-    ) -> Table {
+    /// The table of switches.
+    pub(crate) fn into_switch_table(self) -> Table {
+        let who = ["switch", "Number of the switch's node."];
+        self.into_table("switch-probes", "State of switches, one row per change.", who)
+    }
+
+    fn into_table(self, name: &'static str, description: &'static str, who: [&'static str; 2]) -> Table {
         let (rows, column) = (&self.rows, Column::new);
         let seconds = Data::F64(rows.iter().map(|row| row.0.secs()).collect());
-        let places = Data::U64(rows.iter().map(|row| u64::from(row.1)).collect());
+        let numbers = Data::U64(rows.iter().map(|row| u64::from(row.1)).collect());
         let codes = rows.iter().map(|row| row.2).collect();
         let values = Data::F64(rows.iter().map(|row| row.3).collect());
         Table {
@@ -59,61 +59,51 @@ impl Record {
             description,
             columns: vec![
                 column("time_s", "s", "When the value was reached.", seconds).headed(Heading::TIME),
-                column(place[0], "", place[1], places),
-                column("name", "", "What was probed.", Data::Label { codes, names: names.to_vec() }),
+                column(who[0], "", who[1], numbers),
+                column("name", "", "What was probed.", Data::Label { codes, names: self.names }),
                 column("value", "", "Its value: bytes, seconds or a number.", values).headed(Heading::new("Value")),
             ],
         }
     }
 }
 
+/// The probes of end hosts: of chosen flows, and of what receiving hosts show.
 #[derive(Debug, Default)]
-pub(crate) struct Probes {
-    /// Names asked for, in the order of the scenario.
-    names: Vec<String>,
+pub(crate) struct HostProbes {
+    /// Some names are asked for.
+    any: bool,
     /// Senders of data that may still be chosen.
     flows: usize,
-    /// Some of the names are those of switches, or of receiving hosts and what they know of a flow.
-    switches: bool,
-    hosts: bool,
-    of_flows: Record,
-    of_switches: Record,
-    of_hosts: Record,
+    of_flows: Recorder,
+    of_hosts: Option<Recorder>,
 }
 
-impl Probes {
-    /// Probes with these names, of so many flows; `switches` and `hosts` if those show any of the names.
-    pub(crate) fn new(names: Vec<String>, flows: usize, switches: bool, hosts: bool) -> Self {
-        Self { names, flows, switches, hosts, ..Self::default() }
-    }
-
-    /// Whether switches are probed.
-    #[inline(always)]
-    pub(crate) fn of_switches(&self) -> bool {
-        self.switches
+impl HostProbes {
+    /// Probes with these names, of so many flows; `hosts` if receiving hosts, or what they know of a flow, show any.
+    pub(crate) fn new(names: &[String], flows: usize, hosts: bool) -> Self {
+        let recorder = || Recorder::new(names.to_vec());
+        Self { any: !names.is_empty(), flows, of_flows: recorder(), of_hosts: hosts.then(recorder) }
     }
 
     /// Whether receiving hosts are probed.
     #[inline(always)]
     pub(crate) fn of_hosts(&self) -> bool {
-        self.hosts
-    }
-
-    pub(crate) fn record_switch(&mut self, switch: NodeId, now: Time, agent: &dyn SwitchAgent) {
-        self.of_switches.note(&self.names, switch.index(), now, |show| agent.probes(show));
+        self.of_hosts.is_some()
     }
 
     /// What a host shows, and of the flow that made it act, if that is probed.
     pub(crate) fn record_host(&mut self, host: NodeId, flow: Option<FlowId>, now: Time, window: &dyn WindowControl) {
-        self.of_hosts.note(&self.names, host.index(), now, |show| window.probes(show));
+        if let Some(recorder) = &mut self.of_hosts {
+            recorder.note(host.index(), now, |show| window.probes(show));
+        }
         if let Some(flow) = flow {
-            self.of_flows.note(&self.names, flow.index(), now, |show| window.flow_probes(flow, show));
+            self.of_flows.note(flow.index(), now, |show| window.flow_probes(flow, show));
         }
     }
 
-    /// Whether to probe one more sender of data. Requests are not offered: they would use up the places.
+    /// Whether to probe one more sender of data. Requests are not offered: they would use up the number.
     pub(crate) fn choose(&mut self) -> bool {
-        let chosen = !self.names.is_empty() && self.flows > 0;
+        let chosen = self.any && self.flows > 0;
         self.flows -= usize::from(chosen);
         chosen
     }
@@ -128,7 +118,7 @@ impl Probes {
             sender.rto(cfg).secs(),
             f64::from(sender.duplicate_acks()),
         ];
-        self.of_flows.note(&self.names, flow.index(), now, |show| {
+        self.of_flows.note(flow.index(), now, |show| {
             for (name, value) in COMMON.into_iter().zip(common) {
                 show(name, value);
             }
@@ -136,27 +126,17 @@ impl Probes {
         });
     }
 
-    /// The table of flows, which every run has, and those of switches and of hosts, if such were probed.
-    pub(crate) fn into_tables(self) -> (Table, impl Iterator<Item = Table>) {
-        let flows = self.of_flows.table(
-            &self.names,
+    /// The table of flows, which every run has, and that of hosts, if they were probed.
+    pub(crate) fn into_tables(self) -> (Table, Option<Table>) {
+        let flows = self.of_flows.into_table(
             "probes",
             "State of probed senders, and what receiving hosts know of their flows, one row per change. Windows in bytes, \
              times in seconds.",
             ["connection", "Flow handle of the sender's connection, as in flows."],
         );
-        let switches = self.of_switches.table(
-            &self.names,
-            "switch-probes",
-            "State of switches, one row per change.",
-            ["switch", "Number of the switch's node."],
-        );
-        let hosts = self.of_hosts.table(
-            &self.names,
-            "host-probes",
-            "State of receiving hosts, one row per change.",
-            ["host", "Number of the host's node, as in flows."],
-        );
-        (flows, [self.switches.then_some(switches), self.hosts.then_some(hosts)].into_iter().flatten())
+        let host = ["host", "Number of the host's node, as in flows."];
+        let table =
+            |hosts: Recorder| hosts.into_table("host-probes", "State of receiving hosts, one row per change.", host);
+        (flows, self.of_hosts.map(table))
     }
 }

@@ -1,9 +1,9 @@
 //! Rows of the flow table: what remains of transfers that are over, in memory or on the caller's disk.
 
 use crate::ids::{FlowId, GroupId, NodeId};
+use crate::measure::counters::Counters;
 use crate::measure::timeouts::TimeoutCause;
 use crate::units::Time;
-use crate::work::transfer::Counters;
 use std::io;
 
 /// Where rows wait for the end of a run, so that they take no memory: a file of the caller's.

@@ -1,27 +1,29 @@
 //! The tables of a run: a row per transfer, port, link, query, group and loss.
 
 use crate::event::{EventCore, PortAudit};
+use crate::host::hosts::Arrivals;
 use crate::ids::LinkId;
 use crate::measure::bins::{BinnedPort, Bins};
-use crate::measure::delay::{DelayStats, DelaySummary};
+use crate::measure::delay::DelaySummary;
 use crate::measure::flow_table::FlowTable;
-use crate::measure::probes::Probes;
+use crate::measure::probes::{HostProbes, Recorder};
 use crate::measure::queue::{QueueSummary, Trace};
-use crate::measure::rows::{Row, Rows};
+use crate::measure::rows::Rows;
 use crate::measure::table::{Column, Data, Table};
 use crate::measure::total::Heading;
 use crate::net::books::{DropRecord, PortBook};
+use crate::net::network::Network;
 use crate::roles::DropReason;
-use crate::sim::world::World;
-use crate::units::Time;
-use crate::work::ideal::Alone;
-use crate::work::transfer::{Counters, Query, Transfer};
+use crate::sim::world::Watch;
+use crate::units::{Bytes, Time};
+use crate::work::transfer::Query;
 use std::io;
 
 /// Every table that a run may have, without rows: their columns are declared by what makes them.
 pub(crate) fn empty_tables() -> Vec<Table> {
     let flows = FlowTable::new(Rows::default(), 0, &[]).whole();
-    let (probes, more_probes) = Probes::new(Vec::new(), 0, true, true).into_tables();
+    let (probes, host_probes) = HostProbes::new(&[], 0, true).into_tables();
+    let switch_probes = Recorder::new(Vec::new()).into_switch_table();
     let bins = Bins::new(Time::from_ns(1), 0, 0).into_tables(Vec::new(), &[], None, Time::ZERO);
     flows
         .into_iter()
@@ -34,81 +36,21 @@ pub(crate) fn empty_tables() -> Vec<Table> {
             probes,
             Trace::new().into_table(),
         ])
-        .chain(more_probes)
+        .chain([switch_probes])
+        .chain(host_probes)
         .chain(bins)
         .collect()
-}
-
-/// What remains of a transfer: all of it, if it is over, else what it is now.
-pub(crate) fn row<C: EventCore>(world: &mut World, transfer: &Transfer, core: &mut C) -> Row {
-    let counters = transfer.flow.map_or_else(Counters::default, |flow| {
-        let after = transfer.after.unwrap_or_else(|| world.counters(flow, core));
-        after.since(&transfer.before)
-    });
-    let delivered = delivered(world, transfer);
-    let alone = Alone::between(world, transfer.from, transfer.to);
-    let row = Row {
-        group: transfer.group,
-        from: transfer.from,
-        to: transfer.to,
-        class: transfer.class,
-        flow: transfer.flow,
-        query: transfer.query.map(|query| query as u32),
-        bytes: transfer.bytes,
-        delivered,
-        start: transfer.start,
-        completion: transfer.completion,
-        deadline: transfer.deadline,
-        ideal: transfer.bytes.map(|bytes| alone.ideal(transfer, bytes)),
-        standalone: transfer.bytes.map(|bytes| alone.standalone(transfer, bytes)),
-        rate: None,
-        counters: counters.plus(&transfer.request_counters),
-        failed: transfer.failed,
-    };
-    let unfinished = || unfinished_rate(world, transfer, delivered);
-    Row { rate: row.fct().map_or_else(unfinished, |fct| Some(delivered as f64 / fct)), ..row }
 }
 
 fn label(codes: impl Iterator<Item = usize>, names: &[String]) -> Data {
     Data::Label { codes: codes.map(|code| code as u32).collect(), names: names.to_vec() }
 }
 
-impl World {
-    /// Payload of all finite transfers that has arrived in order.
-    pub(crate) fn finite_delivered(&self) -> u64 {
-        let finite = self.transfers.open().filter(|(_, transfer)| transfer.bytes.is_some());
-        self.transfers.finite_over + finite.map(|(_, transfer)| delivered(self, transfer)).sum::<u64>()
-    }
-}
-
-/// Payload per second of a transfer without completion time, from the opening of the window of goodput on.
-fn unfinished_rate(world: &World, transfer: &Transfer, delivered: u64) -> Option<f64> {
-    let from = transfer.start.max(world.window_start.unwrap_or(Time::ZERO));
-    let span = transfer.completion.unwrap_or(world.now).saturating_sub(from).secs();
-    (span > 0.0 && !transfer.failed).then(|| (delivered - transfer.delivered_before) as f64 / span)
-}
-
-/// Bytes of a transfer that have arrived in order.
-pub(crate) fn delivered(world: &World, transfer: &Transfer) -> u64 {
-    if transfer.completion.is_some() {
-        return transfer.bytes.or(transfer.stopped_at).unwrap_or(0);
-    }
-    let Some(flow) = transfer.flow.map(|flow| &world.flows[flow]) else { return 0 };
-    let arrived = flow.receiver.state.next() - crate::tcp::FIRST_DATA;
-    let earlier = transfer.bytes.map_or(0, |bytes| flow.sender.data_end() - crate::tcp::FIRST_DATA - bytes);
-    arrived.saturating_sub(earlier)
-}
-
 /// The queue statistics of every observed port.
-pub(crate) fn queue_summaries<C: EventCore>(world: &World, core: &mut C) -> Vec<(LinkId, QueueSummary)> {
-    let now = world.now;
-    let queues = core.books().queues.iter_mut().enumerate();
+pub(crate) fn queue_summaries<C: EventCore>(net: &mut Network<C>) -> Vec<(LinkId, QueueSummary)> {
+    let now = net.now();
+    let queues = net.core.books().queues.iter_mut().enumerate();
     queues.filter_map(|(i, queue)| Some((LinkId::new(i), queue.as_mut()?.stats.finish(now)))).collect()
-}
-
-/// Readable names of all links. Made once: an incast loses thousands of packets at one port.
-pub(crate) fn link_names(world: &World) -> Vec<String> {
-    world.topology.link_names()
 }
 
 /// A port that was observed, and what became of the packets there.
@@ -120,17 +62,16 @@ struct Observed<'a> {
 }
 
 pub(crate) fn queue_table<C: EventCore>(
-    world: &World,
-    core: &mut C,
+    net: &mut Network<C>,
     queues: &[(LinkId, QueueSummary)],
     links: &[String],
 ) -> Table {
-    let ports = &core.books().ports;
+    let ports = &net.core.books().ports;
     let rows: Vec<_> = queues
         .iter()
         .map(|(link, queue)| Observed {
             name: links[link.index()].clone(),
-            bottleneck: *link == world.topology.bottleneck,
+            bottleneck: *link == net.topology.bottleneck,
             queue,
             book: &ports[link.index()],
         })
@@ -203,13 +144,13 @@ struct Load {
     bytes: u64,
 }
 
-pub(crate) fn link_table<C: EventCore>(world: &World, core: &mut C, link_names: Vec<String>) -> Table {
-    let spans = world.now.secs();
-    let bytes: Vec<u64> = core.audit(world.now).iter().map(PortAudit::departed).collect();
+pub(crate) fn link_table<C: EventCore>(net: &mut Network<C>, link_names: Vec<String>) -> Table {
+    let spans = net.now().secs();
+    let bytes: Vec<u64> = net.core.audit().iter().map(PortAudit::departed).collect();
     let load = |(i, name): (usize, String)| {
-        let rate = world.topology.links[i].rate.bps();
+        let rate = net.topology.links[i].rate.bps();
         let used = if spans > 0.0 { bytes[i] as f64 * 8.0 / spans / rate as f64 } else { 0.0 };
-        Load { name, rate, used, drops: core.books().ports[i].drops, bytes: bytes[i] }
+        Load { name, rate, used, drops: net.core.books().ports[i].drops, bytes: bytes[i] }
     };
     table_of_links(&link_names.into_iter().enumerate().map(load).collect::<Vec<_>>())
 }
@@ -238,23 +179,23 @@ fn table_of_links(rows: &[Load]) -> Table {
 
 /// What happened in each time bin, to groups and at observed ports, if that was asked for.
 pub(crate) fn bin_tables<C: EventCore>(
-    world: &World,
-    core: &mut C,
+    net: &mut Network<C>,
     flows: &FlowTable,
     groups: Vec<String>,
     links: &[String],
 ) -> io::Result<Option<[Table; 2]>> {
-    let Some(mut bins) = core.books().bins.take() else { return Ok(None) };
+    let Some(mut bins) = net.core.books().bins.take() else { return Ok(None) };
+    let now = net.now();
     flows.for_each(|row| {
-        if !row.failed && row.start <= world.now {
-            bins.add_transfer(row.group, row.start, row.completion.unwrap_or(world.now));
+        if !row.failed && row.start <= now {
+            bins.add_transfer(row.group, row.start, row.completion.unwrap_or(now));
         }
     })?;
-    let port =
-        |link: LinkId| BinnedPort { link: links[link.index()].clone(), rate: world.topology.links[link.index()].rate };
-    let ports: Vec<BinnedPort> = core.books().observed().map(port).collect();
-    let watched = core.books().observed().position(|link| link == world.topology.bottleneck);
-    Ok(Some(bins.into_tables(groups, &ports, watched, world.now)))
+    let (topology, books) = (&net.topology, net.core.books());
+    let port = |link: LinkId| BinnedPort { link: links[link.index()].clone(), rate: topology.links[link.index()].rate };
+    let ports: Vec<BinnedPort> = books.observed().map(port).collect();
+    let watched = books.observed().position(|link| link == topology.bottleneck);
+    Ok(Some(bins.into_tables(groups, &ports, watched, now)))
 }
 
 pub(crate) fn request_table(queries: &[Query], groups: &[String]) -> Table {
@@ -300,8 +241,9 @@ pub(crate) fn request_table(queries: &[Query], groups: &[String]) -> Table {
     }
 }
 
-pub(crate) fn delay_table(delays: &[DelayStats], groups: &[String]) -> Table {
-    let rows: Vec<_> = delays.iter().enumerate().filter_map(|(i, delay)| Some((i, delay.summary()?))).collect();
+pub(crate) fn delay_table(arrivals: &[Arrivals], groups: &[String]) -> Table {
+    let summaries = arrivals.iter().enumerate().filter_map(|(i, group)| Some((i, group.delays.summary()?)));
+    let rows: Vec<_> = summaries.collect();
     let column = Column::new;
     let real = |f: &dyn Fn(&DelaySummary) -> f64| Data::F64(rows.iter().map(|(_, d)| f(d)).collect());
     Table {
@@ -370,17 +312,16 @@ pub(crate) fn drop_table(log: &[DropRecord], links: &[String]) -> Table {
     }
 }
 
-pub(crate) fn trace_table<C: EventCore>(world: &World, core: &mut C) -> Table {
-    let bottleneck = world.topology.bottleneck;
-    let trace = core.books().queues[bottleneck.index()].as_mut().and_then(|monitor| monitor.trace.take());
-    let mut table = trace.unwrap_or_default().into_table();
-    if !world.samples.is_empty() {
-        let samples: Vec<_> = world.samples.iter().filter(|(_, link, _)| *link == bottleneck).collect();
-        let mut trace = Trace::new();
-        for (at, _, backlog) in samples {
-            trace.on_change(*at, backlog.packets, crate::units::Bytes::new(backlog.bytes));
-        }
-        table = trace.into_table();
+/// The backlog of the bottleneck at every change, or at the times of the samples, if there are some.
+pub(crate) fn trace_table<C: EventCore>(net: &mut Network<C>, watch: &Watch) -> Table {
+    let bottleneck = net.topology.bottleneck;
+    if watch.samples.is_empty() {
+        let monitor = net.core.books().queues[bottleneck.index()].as_mut();
+        return monitor.and_then(|monitor| monitor.trace.take()).unwrap_or_default().into_table();
     }
-    table
+    let mut trace = Trace::new();
+    for (at, _, backlog) in watch.samples.iter().filter(|(_, link, _)| *link == bottleneck) {
+        trace.on_change(*at, backlog.packets, Bytes::new(backlog.bytes));
+    }
+    trace.into_table()
 }

@@ -2,22 +2,25 @@
 
 use crate::event::EventCore;
 use crate::ids::{GroupId, LinkId, NodeId, TransferId};
+use crate::measure::capture::Capture;
+use crate::measure::counters::Counters;
 use crate::measure::flow_table::{self, FlowTable};
-use crate::measure::probes::Probes;
+use crate::measure::probes::Recorder;
 use crate::measure::queue::QueueSummary;
 use crate::measure::rows::Row;
 use crate::measure::stats::{jain, mean, percentile_nearest_rank};
 use crate::measure::table::Table;
 use crate::measure::tables::{
-    bin_tables, delay_table, drop_table, link_names, link_table, queue_summaries, queue_table, request_table,
-    trace_table,
+    bin_tables, delay_table, drop_table, link_table, queue_summaries, queue_table, request_table, trace_table,
 };
 use crate::measure::timeouts::TimeoutCause;
 use crate::roles::DropReason;
-use crate::sim::world::{RunError, World};
+use crate::sim::error::RunError;
+use crate::sim::world::World;
 use crate::topology::NodeKind;
+use crate::traffic::Offered;
 use crate::units::Time;
-use crate::work::transfer::{Counters, Group};
+use crate::work::group::Group;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -62,48 +65,53 @@ impl Outcome {
 }
 
 /// Turns a world at its end into tables and totals.
-pub(crate) fn collect<C: EventCore>(mut world: World, mut core: C) -> Result<Outcome, RunError> {
-    let open: Vec<TransferId> = world.transfers.open().map(|(id, _)| id).collect();
+pub(crate) fn collect<C: EventCore>(mut world: World<C>) -> Result<Outcome, RunError> {
+    let World { net, hosts, work, .. } = &mut world;
+    let open: Vec<TransferId> = work.transfers.open().map(|(id, _)| id).collect();
     for id in open {
-        world.close_transfer(id, &mut core);
+        work.close_transfer(id, hosts, net);
     }
-    if let Some(failure) = world.failure.take() {
+    if let Some(failure) = work.failure.take() {
         return Err(failure);
     }
-    let rows = std::mem::take(&mut world.transfers.rows);
-    let flows = FlowTable::new(rows, world.transfers.count(), &world.groups);
-    let probes = std::mem::take(&mut world.probes);
-    let outcome = tabulate(&world, &mut core, flows, probes).map_err(|error| RunError::spill(&error))?;
-    Ok(Outcome { capture: world.capture.map(crate::measure::capture::Capture::into_bytes), ..outcome })
+    let rows = std::mem::take(&mut work.transfers.rows);
+    let flows = FlowTable::new(rows, work.transfers.count(), &work.groups);
+    let outcome = tabulate(&mut world, flows).map_err(|error| RunError::spill(&error))?;
+    Ok(Outcome { capture: world.net.capture.map(Capture::into_bytes), ..outcome })
 }
 
-fn tabulate<C: EventCore>(world: &World, core: &mut C, flows: FlowTable, probes: Probes) -> io::Result<Outcome> {
+fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<Outcome> {
     let tallies = Tallies::of(world, &flows)?;
-    let queues = queue_summaries(world, core);
-    core.books().close(world.now);
+    let queues = queue_summaries(&mut world.net);
+    let now = world.net.now();
+    world.net.core.books().close(now);
     let mut totals = Totals(Map::new());
     totals.goodput(world);
     totals.completion(world, &tallies);
     totals.retransmission(world, &tallies);
-    totals.network(world, core, &queues);
+    totals.network(world, &queues);
     totals.run(world);
-    totals.nodes(world, core);
-    totals.groups(world, &tallies, core);
+    totals.nodes(world);
+    totals.groups(world, &tallies);
     let mut summary = totals.0;
-    let names: Vec<String> = world.groups.iter().map(|group| group.name.clone()).collect();
-    let links = link_names(world);
-    let (flow_probes, more_probes) = probes.into_tables();
+    let names: Vec<String> = world.work.groups.iter().map(|group| group.name.clone()).collect();
+    // Made once: an incast loses thousands of packets at one port.
+    let links = world.net.topology.link_names();
+    let (flow_probes, host_probes) = std::mem::take(&mut world.hosts.probes).into_tables();
+    let switch_probes = world.switches.probes.take().map(Recorder::into_switch_table);
+    let net = &mut world.net;
     let mut tables = vec![
-        queue_table(world, core, &queues, &links),
-        link_table(world, core, links.clone()),
-        request_table(&world.queries, &names),
-        delay_table(&world.delays, &names),
-        drop_table(&std::mem::take(&mut core.books().drop_log), &links),
+        queue_table(net, &queues, &links),
+        link_table(net, links.clone()),
+        request_table(&world.work.queries, &names),
+        delay_table(&world.hosts.arrivals, &names),
+        drop_table(&std::mem::take(&mut net.core.books().drop_log), &links),
         flow_probes,
-        trace_table(world, core),
+        trace_table(net, &world.watch),
     ];
-    tables.extend(more_probes);
-    tables.extend(bin_tables(world, core, &flows, names, &links)?.into_iter().flatten());
+    tables.extend(switch_probes);
+    tables.extend(host_probes);
+    tables.extend(bin_tables(net, &flows, names, &links)?.into_iter().flatten());
     let mut hasher = Sha256::new();
     flows.digest(&mut hasher)?;
     for table in &tables {
@@ -125,15 +133,15 @@ struct Window {
 }
 
 impl Window {
-    fn of(world: &World) -> Self {
-        let last = world.last_completion.filter(|_| world.finished);
-        let start = world.window_start.unwrap_or(Time::ZERO);
-        let seconds = last.unwrap_or(world.now).saturating_sub(start).secs();
+    fn of<C: EventCore>(world: &World<C>) -> Self {
+        let last = world.work.window.last_completion.filter(|_| world.work.finished);
+        let start = world.work.window.start.unwrap_or(Time::ZERO);
+        let seconds = last.unwrap_or(world.net.now()).saturating_sub(start).secs();
         Self { to_last_completion: last.is_some(), seconds }
     }
-    /// Bytes of a group that arrived in it.
-    fn delivered(&self, group: &Group) -> u64 {
-        let end = if self.to_last_completion { group.delivered_by_completion } else { group.delivered };
+    /// Bytes in it, of a group of which `delivered` have arrived by the end of the run.
+    fn delivered(&self, group: &Group, delivered: u64) -> u64 {
+        let end = if self.to_last_completion { group.delivered_by_completion } else { delivered };
         end - group.delivered_before
     }
     fn rate(&self, bytes: u64) -> Value {
@@ -206,12 +214,12 @@ struct Tallies {
 }
 
 impl Tallies {
-    fn of(world: &World, flows: &FlowTable) -> io::Result<Self> {
+    fn of<C: EventCore>(world: &World<C>, flows: &FlowTable) -> io::Result<Self> {
         let mut all = FlowCounts::default();
-        let mut groups: Vec<_> = world.groups.iter().map(|_| FlowCounts::default()).collect();
+        let mut groups: Vec<_> = world.work.groups.iter().map(|_| FlowCounts::default()).collect();
         flows.for_each(|row| {
-            all.add(row, world.now);
-            groups[row.group.index()].add(row, world.now);
+            all.add(row, world.net.now());
+            groups[row.group.index()].add(row, world.net.now());
         })?;
         Ok(Self { all: all.totals(), groups: groups.into_iter().map(FlowCounts::totals).collect() })
     }
@@ -226,20 +234,26 @@ impl Totals {
     }
 
     /// Payload over the window of goodput, which begins with the first finite start or at the end of the warm-up.
-    fn goodput(&mut self, world: &World) {
+    fn goodput<C: EventCore>(&mut self, world: &World<C>) {
         let window = Window::of(world);
-        self.put("goodput_bps", window.rate(world.groups.iter().map(|group| window.delivered(group)).sum()));
-        self.put("goodput_finite_bps", window.rate(world.finite_delivered() - world.finite_before));
+        let groups = world.work.groups.iter().zip(&world.hosts.arrivals);
+        let delivered = groups.map(|(group, arrivals)| window.delivered(group, arrivals.delivered)).sum();
+        self.put("goodput_bps", window.rate(delivered));
+        self.put(
+            "goodput_finite_bps",
+            window.rate(world.work.finite_delivered(&world.hosts) - world.work.window.finite_before),
+        );
     }
 
     /// Completion of transfers and queries, and how fairly they shared.
-    fn completion(&mut self, world: &World, tallies: &Tallies) {
+    fn completion<C>(&mut self, world: &World<C>, tallies: &Tallies) {
         let FlowTotals { fcts, jain, flows, incomplete, failed, deadlines_missed, .. } = &tallies.all;
         self.put("fct_mean_s", json!(mean(fcts)));
         for (name, q) in [("fct_p50_s", 0.5), ("fct_p95_s", 0.95), ("fct_p99_s", 0.99), ("fct_max_s", 1.0)] {
             self.put(name, json!(percentile_nearest_rank(fcts, q)));
         }
-        let mut query: Vec<f64> = world.queries.iter().filter_map(|q| Some((q.completion? - q.start).secs())).collect();
+        let mut query: Vec<f64> =
+            world.work.queries.iter().filter_map(|q| Some((q.completion? - q.start).secs())).collect();
         query.sort_by(f64::total_cmp);
         self.put("query_mean_s", json!(mean(&query)));
         self.put("query_p99_s", json!(percentile_nearest_rank(&query, 0.99)));
@@ -252,15 +266,16 @@ impl Totals {
     }
 
     /// The totals of each traffic group; counts add up to those of the run.
-    fn groups<C: EventCore>(&mut self, world: &World, tallies: &Tallies, core: &mut C) {
+    fn groups<C: EventCore>(&mut self, world: &mut World<C>, tallies: &Tallies) {
         let window = Window::of(world);
-        let books = core.books();
+        let hosts = &world.hosts;
+        let books = world.net.core.books();
         let group = |(i, group): (usize, &Group)| {
             let totals = &tallies.groups[i];
             let book = books.of_group(GroupId::new(i));
             json!({
                 "group": group.name,
-                "goodput_bps": window.rate(window.delivered(group)),
+                "goodput_bps": window.rate(window.delivered(group, hosts.delivered(GroupId::new(i)))),
                 "fct_mean_s": mean(&totals.fcts),
                 "fct_p99_s": percentile_nearest_rank(&totals.fcts, 0.99),
                 "jain": totals.jain,
@@ -274,13 +289,13 @@ impl Totals {
                 "marks": book.marks,
             })
         };
-        let groups: Vec<Value> = world.groups.iter().enumerate().map(group).collect();
+        let groups: Vec<Value> = world.work.groups.iter().enumerate().map(group).collect();
         self.put("groups", Value::Array(groups));
-        let offered = world.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
-        self.put("offered", offered.map(|(group, offered)| crate::sim::offered_json(&group.name, &offered)).collect());
+        let offered = world.work.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
+        self.put("offered", offered.map(|(group, offered)| offered_json(&group.name, &offered)).collect());
     }
 
-    fn retransmission(&mut self, world: &World, tallies: &Tallies) {
+    fn retransmission<C>(&mut self, world: &World<C>, tallies: &Tallies) {
         let FlowTotals { counters, timeout_ratio, .. } = &tallies.all;
         self.put("retransmissions", json!(counters.retransmissions));
         self.put("timeouts", json!(counters.timeout_count()));
@@ -288,15 +303,15 @@ impl Totals {
             self.put(cause.column(), json!(counters.timeouts[cause as usize]));
         }
         self.put("loss_probes", json!(counters.loss_probes));
-        let segments =
-            world.flows.iter().map(|(_, flow)| flow.receiver.segments).sum::<u64>() + world.over_flows.segments;
+        let segments = world.hosts.flows.iter().map(|(_, flow)| flow.receiver.segments).sum::<u64>()
+            + world.hosts.finished.segments;
         self.put("segments_received", json!(segments));
         self.put("timeout_ratio", json!(timeout_ratio));
     }
 
     /// Drops, marks, and the queue of the bottleneck.
-    fn network<C: EventCore>(&mut self, world: &World, core: &mut C, queues: &[(LinkId, QueueSummary)]) {
-        let books = core.books();
+    fn network<C: EventCore>(&mut self, world: &mut World<C>, queues: &[(LinkId, QueueSummary)]) {
+        let books = world.net.core.books();
         self.put("drops", json!(books.drops.iter().sum::<u64>()));
         for reason in DropReason::ALL {
             self.put(reason.total(), json!(books.drops[reason as usize]));
@@ -304,7 +319,7 @@ impl Totals {
         self.put("loss_run_longest", json!(books.longest_loss_run()));
         self.put("marks", json!(books.marks()));
         self.put("would_mark", json!(books.would_mark()));
-        if let Some((_, queue)) = queues.iter().find(|(link, _)| *link == world.topology.bottleneck) {
+        if let Some((_, queue)) = queues.iter().find(|(link, _)| *link == world.net.topology.bottleneck) {
             self.put("queue_mean_packets", json!(queue.packets.mean_time_weighted));
             self.put("queue_mean_busy_packets", json!(queue.packets.mean_while_busy));
             self.put("queue_mean_changes_packets", json!(queue.packets.mean_of_changes));
@@ -322,12 +337,12 @@ impl Totals {
     }
 
     /// What the scheme of the switches counts in the state that their roles share, over all switches.
-    fn nodes<C: EventCore>(&mut self, world: &World, core: &mut C) {
+    fn nodes<C: EventCore>(&mut self, world: &mut World<C>) {
         let mut sums = BTreeMap::new();
-        for (i, kind) in world.topology.nodes.iter().enumerate() {
+        for (i, kind) in world.net.topology.nodes.iter().enumerate() {
             if *kind == NodeKind::Switch {
-                let node = core.node(NodeId::new(i), world.now);
-                world.schemes[world.network_scheme]
+                let node = world.net.core.node(NodeId::new(i));
+                world.hosts.schemes[world.switches.scheme]
                     .node_totals(node, &mut |total, value| *sums.entry(total.name).or_insert(0) += value);
             }
         }
@@ -336,14 +351,27 @@ impl Totals {
         }
     }
 
-    fn run(&mut self, world: &World) {
-        self.put("rewritten", json!(world.rewritten));
-        self.put("control_messages", json!(world.channel.messages));
-        self.put("control_bytes", json!(world.channel.bytes));
-        self.put("control_lost", json!(world.channel.lost));
-        self.put("window_start_s", json!(world.window_start.unwrap_or(Time::ZERO).secs()));
-        self.put("simulated_s", json!(world.now.secs()));
+    fn run<C: EventCore>(&mut self, world: &World<C>) {
+        self.put("rewritten", json!(world.switches.rewritten));
+        self.put("control_messages", json!(world.switches.control.channel.messages));
+        self.put("control_bytes", json!(world.switches.control.channel.bytes));
+        self.put("control_lost", json!(world.switches.control.channel.lost));
+        self.put("window_start_s", json!(world.work.window.start.unwrap_or(Time::ZERO).secs()));
+        self.put("simulated_s", json!(world.net.now().secs()));
         self.put("packet_hops", json!(world.hops));
         self.put("events", json!(world.events));
     }
+}
+
+/// What a group offers, with all that its load was computed from.
+pub(crate) fn offered_json(group: &str, offered: &Offered) -> Value {
+    json!({
+        "group": group,
+        "mean_bytes": offered.mean,
+        "interval_s": offered.interval.secs(),
+        "offered_bps": offered.bps(),
+        "load": offered.load(),
+        "load_of": offered.of,
+        "capacity_bps": offered.capacity,
+    })
 }

@@ -1,14 +1,9 @@
 //! Faults at work: which are on, and what that means for links and controller.
 
-use crate::event::EventCore;
-use crate::event::order::Class;
 use crate::fault::{Effect, LINK_KEY, REGISTRY};
 use crate::ids::LinkId;
 use crate::net::port::LinkState;
-use crate::packet::Packet;
 use crate::rng::Stream;
-use crate::roles::DropReason;
-use crate::sim::world::{World, stream};
 use crate::spec::{Scenario, ScenarioFault, SpecError};
 use crate::topology::{Topology, twin};
 use crate::units::{Rate, Time};
@@ -27,6 +22,16 @@ struct Planned {
 struct Losing {
     fault: usize,
     stream: Stream,
+}
+
+/// What changes when a fault begins or ends.
+pub(crate) enum Turn {
+    /// Links have another state.
+    Links(Vec<(LinkId, LinkState)>),
+    /// The controller is back: slots of its timers that became due while it was out.
+    Controller(Vec<usize>),
+    /// Nothing that anybody must be told.
+    Nothing,
 }
 
 /// All faults of a run.
@@ -62,7 +67,7 @@ impl Faults {
                 faults.losing.resize_with(names.len(), Vec::new);
                 for link in &links {
                     // A stream for each link: no link's losses depend on what another one carries.
-                    let stream = stream(seed, &format!("fault/{}/{}", fault.name, names[link.index()]));
+                    let stream = Stream::named(seed, &format!("fault/{}/{}", fault.name, names[link.index()]));
                     faults.losing[link.index()].push(Losing { fault: i, stream });
                 }
             }
@@ -119,8 +124,39 @@ impl Faults {
         state
     }
 
+    /// When faults begin and end, each with the index of its event: twice the fault, one more for the end.
+    pub(crate) fn instants(&self) -> impl Iterator<Item = (Time, usize)> {
+        let both = |(i, fault): (usize, &Planned)| [(fault.at, 2 * i), (fault.until, 2 * i + 1)];
+        self.planned.iter().enumerate().flat_map(both)
+    }
+
+    /// A fault begins (even index) or ends (odd).
+    pub(crate) fn turn(&mut self, index: usize) -> Turn {
+        let fault = &mut self.planned[index / 2];
+        fault.on = index.is_multiple_of(2);
+        let (effect, links) = (fault.effect, fault.links.clone());
+        match effect {
+            Effect::Down { .. } | Effect::Rate(_) => {
+                Turn::Links(links.into_iter().map(|link| (link, self.state(link))).collect())
+            }
+            Effect::ControllerOutage if !self.controller_is_out() => {
+                Turn::Controller(std::mem::take(&mut self.waiting))
+            }
+            Effect::Loss(_) | Effect::ControllerOutage => Turn::Nothing,
+        }
+    }
+
+    /// Keeps a timer of the controller until it is back. Returns whether it is out.
+    pub(crate) fn defer_controller_timer(&mut self, slot: usize) -> bool {
+        let out = self.controller_is_out();
+        if out {
+            self.waiting.push(slot);
+        }
+        out
+    }
+
     /// Draws whether a packet that has crossed `link` was lost on it.
-    fn loses(&mut self, link: LinkId) -> bool {
+    pub(crate) fn loses(&mut self, link: LinkId) -> bool {
         let mut lost = false;
         for losing in self.losing.get_mut(link.index()).into_iter().flatten() {
             let fault = &self.planned[losing.fault];
@@ -154,64 +190,4 @@ fn links(fault: &ScenarioFault, topology: &Topology, names: &[String]) -> Result
     links.sort_unstable();
     links.dedup();
     Ok(links)
-}
-
-impl World {
-    /// Plans the beginnings and ends that lie within the run.
-    pub(crate) fn plan_faults<C: EventCore>(&self, core: &mut C) {
-        for (i, fault) in self.faults.planned.iter().enumerate() {
-            for (at, index) in [(fault.at, 2 * i), (fault.until, 2 * i + 1)] {
-                if at < self.duration {
-                    core.schedule(at, Class::Fault, index);
-                }
-            }
-        }
-    }
-
-    /// A fault begins (even index) or ends (odd).
-    pub(crate) fn on_fault<C: EventCore>(&mut self, index: usize, now: Time, core: &mut C) {
-        let fault = &mut self.faults.planned[index / 2];
-        fault.on = index.is_multiple_of(2);
-        let effect = fault.effect;
-        match effect {
-            Effect::Down { .. } | Effect::Rate(_) => {
-                for link in self.faults.planned[index / 2].links.clone() {
-                    let state = self.faults.state(link);
-                    self.rates[link.index()] = state.rate;
-                    core.set_link(link, state, now);
-                }
-            }
-            Effect::ControllerOutage if !self.faults.controller_is_out() => {
-                for slot in std::mem::take(&mut self.faults.waiting) {
-                    core.schedule(now, Class::Controller, slot);
-                }
-            }
-            Effect::Loss(_) | Effect::ControllerOutage => {}
-        }
-    }
-
-    /// Keeps a timer of the controller until it is back. Returns whether it is out.
-    pub(crate) fn defer_controller_timer(&mut self, slot: usize) -> bool {
-        let out = self.faults.controller_is_out();
-        if out {
-            self.faults.waiting.push(slot);
-        }
-        out
-    }
-
-    /// Whether a packet that has just crossed `link` was lost on it; it is booked then.
-    #[cold]
-    pub(crate) fn lost_on_link<C: EventCore>(
-        &mut self,
-        link: LinkId,
-        packet: &Packet,
-        now: Time,
-        core: &mut C,
-    ) -> bool {
-        let lost = self.faults.loses(link);
-        if lost {
-            core.books().on_lost(link, packet, DropReason::RandomLoss, now);
-        }
-        lost
-    }
 }

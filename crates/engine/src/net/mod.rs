@@ -1,7 +1,9 @@
 //! The network: ports and their links, paths, faults, what passes a switch, the control channel, and the books.
 
 pub(crate) mod books;
+pub(crate) mod control;
 pub(crate) mod faults;
+pub(crate) mod network;
 pub(crate) mod paths;
 pub(crate) mod port;
 pub(crate) mod switch;

@@ -5,46 +5,39 @@
 //! it let in and what is still there, and the nodes at its two ends must agree.
 
 use crate::event::{EventCore, PortAudit};
+use crate::host::finished::add_ends;
 use crate::host::flow::Flow;
-use crate::host::flows::add_ends;
 use crate::ids::{FlowId, TransferId};
 use crate::net::port::Limit;
 use crate::packet::Packet;
-use crate::sim::world::{RunError, World};
+use crate::sim::error::RunError;
+use crate::sim::world::World;
 use crate::tcp::sender::State;
 use crate::work::transfer::Transfer;
 use std::collections::BTreeMap;
 
-impl World {
-    /// Everything that can be checked when a run is over.
-    pub(crate) fn check<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        self.check_breach(core)?;
-        self.check_flows(core)?;
-        let ports = core.audit(self.now);
-        self.check_ports(&ports)?;
-        self.check_memory(&ports, core)?;
-        self.check_nodes(&ports, core)?;
-        self.check_stuck(core)
-    }
+/// Everything that can be checked when a run is over.
+pub(crate) fn check<C: EventCore>(world: &mut World<C>) -> Result<(), RunError> {
+    world.check_breach()?;
+    world.check_flows()?;
+    let ports = world.net.core.audit();
+    world.check_ports(&ports)?;
+    world.check_memory(&ports)?;
+    world.check_nodes(&ports)?;
+    world.check_stuck()
+}
 
-    /// Nothing was broken while the run went on: no queue beyond its buffer, no window that is not above zero.
-    pub(crate) fn check_breach<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
-        match core.books().breach.clone() {
-            None => Ok(()),
-            Some(breach) => Err(RunError::Broken { seed: self.seed, at: breach.at, what: breach.what }),
-        }
-    }
-
+impl<C: EventCore> World<C> {
     /// Of each flow, every packet and byte that was sent arrived, was dropped, is kept by an agent or is in the network.
-    fn check_flows<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
+    fn check_flows(&mut self) -> Result<(), RunError> {
         let mut inside: BTreeMap<FlowId, (u64, u64)> = BTreeMap::new();
-        core.in_network(&mut |packet: &Packet| {
+        self.net.core.in_network(&mut |packet: &Packet| {
             let (packets, bytes) = inside.entry(packet.flow).or_default();
             *packets += 1;
             *bytes += u64::from(packet.size);
         });
-        for (id, flow) in self.flows.iter() {
-            let (i, book) = (id.index(), &core.books().flows[id]);
+        for (id, flow) in self.hosts.flows.iter() {
+            let (i, book) = (id.index(), &self.net.core.books().flows[id]);
             let inside = inside.remove(&id).unwrap_or_default();
             let counts = [
                 (
@@ -86,7 +79,7 @@ impl World {
     fn check_ports(&self, ports: &[PortAudit]) -> Result<(), RunError> {
         for (i, port) in ports.iter().enumerate() {
             let PortAudit { entered, believed, counts_bytes, held, flying } = *port;
-            let name = || self.topology.link_names()[i].clone();
+            let name = || self.net.topology.link_names()[i].clone();
             if believed.packets != held.packets || (counts_bytes && believed.bytes != held.bytes) {
                 let what = format!("{} let in {entered} bytes and counts {believed:?}, but holds {held:?}", name());
                 return Err(self.broken(what));
@@ -103,13 +96,13 @@ impl World {
     }
 
     /// Ports that share a memory fit into it together.
-    fn check_memory<C: EventCore>(&self, ports: &[PortAudit], core: &mut C) -> Result<(), RunError> {
-        let mut pools = vec![0; self.topology.nodes.len()];
+    fn check_memory(&mut self, ports: &[PortAudit]) -> Result<(), RunError> {
+        let mut pools = vec![0; self.net.topology.nodes.len()];
         for (i, port) in ports.iter().enumerate() {
-            let Limit::Dynamic { pool, memory, .. } = core.books().ports[i].limit else { continue };
+            let Limit::Dynamic { pool, memory, .. } = self.net.core.books().ports[i].limit else { continue };
             pools[pool] += port.held.bytes;
             if pools[pool] > memory {
-                let (used, node) = (pools[pool], self.topology.links[i].from);
+                let (used, node) = (pools[pool], self.net.topology.links[i].from);
                 return Err(self.broken(format!("the ports of {node} hold {used} bytes in a memory of {memory}")));
             }
         }
@@ -117,18 +110,18 @@ impl World {
     }
 
     /// What reaches a node, or begins there, leaves it, ends there, is dropped at one of its ports, or is kept.
-    fn check_nodes<C: EventCore>(&self, ports: &[PortAudit], core: &mut C) -> Result<(), RunError> {
-        let mut nodes = vec![Balance::default(); self.topology.nodes.len()];
-        for (i, (link, port)) in self.topology.links.iter().zip(ports).enumerate() {
-            let book = &core.books().ports[i];
+    fn check_nodes(&mut self, ports: &[PortAudit]) -> Result<(), RunError> {
+        let mut nodes = vec![Balance::default(); self.net.topology.nodes.len()];
+        for (i, (link, port)) in self.net.topology.links.iter().zip(ports).enumerate() {
+            let book = &self.net.core.books().ports[i];
             nodes[link.to.index()].reached += port.delivered().saturating_sub(book.lost_on_link);
             nodes[link.from.index()].let_in += port.entered;
             nodes[link.from.index()].dropped += book.dropped_bytes - book.lost_on_link;
         }
-        let mut ends = self.over_flows.nodes.clone();
-        self.flows.iter().for_each(|(_, flow)| add_ends(&mut ends, flow));
+        let mut ends = self.hosts.finished.nodes.clone();
+        self.hosts.flows.iter().for_each(|(_, flow)| add_ends(&mut ends, flow));
         for (i, (node, ends)) in nodes.iter().zip(&ends).enumerate() {
-            let kept = core.books().kept[i];
+            let kept = self.net.core.books().kept[i];
             let gone = i128::from(node.let_in + node.dropped + ends.ended) + i128::from(kept);
             if i128::from(node.reached + ends.begun) != gone {
                 return Err(self
@@ -138,26 +131,30 @@ impl World {
         Ok(())
     }
 
-    pub(crate) fn broken(&self, what: String) -> RunError {
-        RunError::Broken { seed: self.seed, at: self.now, what }
+    fn broken(&self, what: String) -> RunError {
+        RunError::Broken { seed: self.seed, at: self.net.now(), what }
     }
 
     /// With an open transfer and no event left, nothing will ever happen again.
-    fn check_stuck<C: EventCore>(&self, core: &mut C) -> Result<(), RunError> {
+    fn check_stuck(&self) -> Result<(), RunError> {
         let timed = |(_, flow): (FlowId, &Flow)| {
             !flow.sender.deadline().is_never() || !flow.receiver.state.ack_deadline().is_never()
         };
-        if self.finished || self.open == 0 || !core.is_idle() || self.flows.iter().any(timed) {
+        if self.work.finished
+            || self.work.transfers.unfinished == 0
+            || !self.net.core.is_idle()
+            || self.hosts.flows.iter().any(timed)
+        {
             return Ok(());
         }
         let stuck = |(_, transfer): &(TransferId, &Transfer)| {
             transfer.bytes.is_some() && transfer.completion.is_none() && !transfer.failed
         };
-        let Some((id, transfer)) = self.transfers.open().find(stuck) else { return Ok(()) };
+        let Some((id, transfer)) = self.work.transfers.open().find(stuck) else { return Ok(()) };
         let why = transfer.flow.map_or_else(
             || "its request was not answered".to_owned(),
             |flow| {
-                let flow = &self.flows[flow];
+                let flow = &self.hosts.flows[flow];
                 format!(
                     "its sender is {:?} with {} bytes in flight and a window of {:.0} bytes, its acknowledgement is {}",
                     flow.sender.state(),
@@ -169,9 +166,9 @@ impl World {
         );
         Err(RunError::Stuck {
             seed: self.seed,
-            at: self.now,
+            at: self.net.now(),
             transfer: id.index(),
-            group: self.groups[transfer.group.index()].name.clone(),
+            group: self.work.groups[transfer.group.index()].name.clone(),
             why,
         })
     }

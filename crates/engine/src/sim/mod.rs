@@ -1,7 +1,9 @@
 //! The simulation: from a scenario to an outcome.
 
 mod build;
+pub(crate) mod error;
 mod laws;
+mod limits;
 #[cfg(test)]
 mod tests;
 pub(crate) mod world;
@@ -10,16 +12,18 @@ pub use crate::measure::flow_table::FlowTable;
 pub use crate::measure::rows::Spill;
 pub use crate::measure::timeouts::TimeoutCause;
 pub use crate::measure::totals::Outcome;
-pub use world::{Progress, RunError};
+pub use error::RunError;
+pub use world::Progress;
 
+use crate::event::EventCore;
 use crate::event::core::Core;
 #[cfg(any(test, feature = "oracle"))]
 use crate::event::oracle::Oracle;
 use crate::measure::rows::Rows;
-use crate::measure::totals;
+use crate::measure::totals::{self, offered_json};
+use crate::sim::world::World;
 use crate::spec::{Scenario, SpecError};
-use crate::traffic::Offered;
-use serde_json::{Value, json};
+use serde_json::Value;
 use thiserror::Error;
 
 /// Why there is no outcome.
@@ -55,7 +59,7 @@ pub fn run_spilling(
     spill: Box<dyn Spill>,
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
-    simulate(scenario, build::Substitutes::default(), Some(spill), progress)
+    simulate::<Core>(scenario, build::Substitutes::default(), Some(spill), progress)
 }
 
 /// Checks what can only be checked by laying the scenario out; simulates nothing. Tells what the groups offer whose
@@ -65,22 +69,9 @@ pub fn run_spilling(
 ///
 /// What does not make sense.
 pub fn check(scenario: &Scenario) -> Result<Vec<Value>, SpecError> {
-    let (world, _) = build::build(scenario, build::Substitutes::default())?;
-    let offered = world.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
+    let world: World<Core> = build::build(scenario, build::Substitutes::default())?;
+    let offered = world.work.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
     Ok(offered.map(|(group, offered)| offered_json(&group.name, &offered)).collect())
-}
-
-/// What a group offers, with all that its load was computed from.
-pub(crate) fn offered_json(group: &str, offered: &Offered) -> Value {
-    json!({
-        "group": group,
-        "mean_bytes": offered.mean,
-        "interval_s": offered.interval.secs(),
-        "offered_bps": offered.bps(),
-        "load": offered.load(),
-        "load_of": offered.of,
-        "capacity_bps": offered.capacity,
-    })
 }
 
 fn run_with(
@@ -88,20 +79,20 @@ fn run_with(
     substitutes: build::Substitutes,
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
-    simulate(scenario, substitutes, None, progress)
+    simulate::<Core>(scenario, substitutes, None, progress)
 }
 
-fn simulate(
+fn simulate<C: EventCore>(
     scenario: &Scenario,
     substitutes: build::Substitutes,
     spill: Option<Box<dyn Spill>>,
     progress: Option<Progress<'_>>,
 ) -> Result<Outcome, Failure> {
-    let (mut world, parts) = build::build(scenario, substitutes)?;
-    world.transfers.rows = Rows::new(spill);
-    let mut core = Core::new(parts.ports, parts.nodes, parts.books, parts.ties);
-    world.run(&mut core, progress)?;
-    Ok(totals::collect(world, core)?)
+    let mut world: World<C> = build::build(scenario, substitutes)?;
+    world.work.transfers.rows = Rows::new(spill);
+    world.run(progress)?;
+    laws::check(&mut world)?;
+    Ok(totals::collect(world)?)
 }
 
 /// Runs a scenario on the naive event core.
@@ -116,8 +107,5 @@ pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
 
 #[cfg(any(test, feature = "oracle"))]
 fn run_oracle_with(scenario: &Scenario, substitutes: build::Substitutes) -> Result<Outcome, Failure> {
-    let (mut world, parts) = build::build(scenario, substitutes)?;
-    let mut core = Oracle::new(parts.ports, parts.nodes, parts.books, parts.ties);
-    world.run(&mut core, None)?;
-    Ok(totals::collect(world, core)?)
+    simulate::<Oracle>(scenario, substitutes, None, None)
 }

@@ -1,30 +1,35 @@
 //! The time that a transfer would take alone: the yardstick of slowdown.
 
+use crate::event::EventCore;
 use crate::ids::{LinkId, NodeId};
-use crate::sim::world::World;
+use crate::net::network::Network;
+use crate::topology::Topology;
 use crate::traffic::Connection;
 use crate::units::Time;
 use crate::work::transfer::Transfer;
 
 /// The ways of a transfer's data and of what comes back, with nobody else on them.
 pub(crate) struct Alone<'a> {
-    world: &'a World,
+    topology: &'a Topology,
+    /// Bytes of a full segment's data, and of headers.
+    mss: u64,
+    header: u64,
     forth: Vec<LinkId>,
     back: Vec<LinkId>,
 }
 
 impl<'a> Alone<'a> {
     /// Between two hosts. Of equal paths it is the first.
-    pub(crate) fn between(world: &'a mut World, from: NodeId, to: NodeId) -> Self {
-        let (forth, back) =
-            (world.paths.path(from, to, 0, &world.topology), world.paths.path(to, from, 0, &world.topology));
-        Self { world, forth, back }
+    pub(crate) fn between<C: EventCore>(net: &'a mut Network<C>, from: NodeId, to: NodeId, mss: u64) -> Self {
+        let Network { paths, topology, header, .. } = net;
+        let (forth, back) = (paths.path(from, to, 0, topology), paths.path(to, from, 0, topology));
+        Self { topology, mss, header: u64::from(*header), forth, back }
     }
 
     /// Completion time of a transfer that is alone and whose window is no limit: handshake, or request and think time,
     /// then its segments back to back through every link of its path.
     pub(crate) fn ideal(&self, transfer: &Transfer, bytes: u64) -> Time {
-        let (mss, header) = (self.mss(transfer), u64::from(self.world.header));
+        let (mss, header) = (self.mss, self.header);
         let fresh = transfer.connection == Connection::Fresh;
         let mut before = Time::ZERO;
         if fresh {
@@ -44,22 +49,17 @@ impl<'a> Alone<'a> {
 
     /// HPCC's standalone completion time: a full segment's round trip, and the bytes on the wire over the lowest rate of
     /// the path. Its analysis divides completion times by it and clips below one (Li et al. 2019, Fig. 10 and following).
-    pub(crate) fn standalone(&self, transfer: &Transfer, bytes: u64) -> Time {
-        let mss = self.mss(transfer);
-        let wire = bytes.saturating_add(bytes.div_ceil(mss).saturating_mul(u64::from(self.world.header)));
-        let rates = self.forth.iter().map(|link| self.world.topology.links[link.index()].rate);
+    pub(crate) fn standalone(&self, bytes: u64) -> Time {
+        let wire = bytes.saturating_add(bytes.div_ceil(self.mss).saturating_mul(self.header));
+        let rates = self.forth.iter().map(|link| self.topology.links[link.index()].rate);
         let slowest = rates.filter_map(crate::units::Rate::ps_per_byte).max().map_or(0, u64::from);
-        self.round_trip(mss).saturating_add(Time::from_ps(wire.saturating_mul(slowest)))
+        self.round_trip().saturating_add(Time::from_ps(wire.saturating_mul(slowest)))
     }
 
     /// Time until a full segment that is alone in the network is acknowledged.
-    pub(crate) fn round_trip(&self, mss: u64) -> Time {
-        let header = u64::from(self.world.header);
+    pub(crate) fn round_trip(&self) -> Time {
+        let Self { mss, header, .. } = *self;
         self.last_arrival(&self.forth, &[(mss + header, 1)]) + self.last_arrival(&self.back, &[(header, 1)])
-    }
-
-    fn mss(&self, transfer: &Transfer) -> u64 {
-        self.world.endpoints[self.world.groups[transfer.group.index()].endpoint].sender.mss
     }
 
     /// When the last of these packets arrives if all are ready at time zero and nobody else sends.
@@ -68,7 +68,7 @@ impl<'a> Alone<'a> {
     /// heaviest way through this grid of packets by links, on which a train of equal packets takes its slowest link
     /// for all but one of them. So the cost does not depend on the number of packets.
     fn last_arrival(&self, path: &[LinkId], trains: &[Train]) -> Time {
-        let links = || path.iter().map(|link| self.world.topology.links[link.index()]);
+        let links = || path.iter().map(|link| self.topology.links[link.index()]);
         // Per link the time of a byte, and the heaviest way so far that ends there.
         let mut ways: Vec<_> = links().map(|link| (u64::from(link.rate.ps_per_byte().unwrap_or(0)), None)).collect();
         ways[0].1 = Some(0);

@@ -9,7 +9,9 @@ use crate::measure::totals::collect;
 use crate::packet::Packet;
 use crate::schemes::REGISTRY;
 use crate::sim::build::{Substitutes, build};
-use crate::sim::world::{RunError, World};
+use crate::sim::error::RunError;
+use crate::sim::laws;
+use crate::sim::world::World as AnyWorld;
 use std::io;
 
 /// Many short flows between a few hosts, whose buffers are too small for them.
@@ -24,23 +26,30 @@ fn sessions(scheme: &str, count: usize, network: &str, more: &str) -> String {
 const STAR: &str = "topology = \"star\"";
 const LEAVES: &str = "topology = \"leaf-spine\"\npath-selector = \"spray\"";
 
-fn laid_out(text: &str) -> (World, Core) {
-    let (world, parts) = build(&scenario(text), Substitutes::default()).expect("makes sense");
-    (world, Core::new(parts.ports, parts.nodes, parts.books, parts.ties))
+type World = AnyWorld<Core>;
+
+fn laid_out(text: &str) -> World {
+    build(&scenario(text), Substitutes::default()).expect("makes sense")
+}
+
+/// Runs a world, which every law is held to.
+fn ends(world: &mut World) -> Result<(), RunError> {
+    world.run(None)?;
+    laws::check(world)
 }
 
 /// A world after its run, in which flows were let go as soon as they were over.
 #[track_caller]
-fn run(text: &str) -> (World, Core) {
-    let (mut world, mut core) = laid_out(text);
-    world.over_flows.look(Some(0));
-    world.run(&mut core, None).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    (world, core)
+fn run(text: &str) -> World {
+    let mut world = laid_out(text);
+    world.hosts.finished.look(Some(0));
+    ends(&mut world).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    world
 }
 
 /// Flows that were not let go.
 fn kept(world: &World) -> usize {
-    world.flows.iter().count()
+    world.hosts.flows.iter().count()
 }
 
 #[test]
@@ -60,10 +69,10 @@ fn nothing_depends_on_when_a_flow_is_let_go() {
     );
     for text in texts {
         let outcome = |few: Option<usize>| {
-            let (mut world, mut core) = laid_out(&text);
-            world.over_flows.look(few);
-            world.run(&mut core, None).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            collect(world, core).unwrap_or_else(|error| panic!("{error}\n{text}"))
+            let mut world = laid_out(&text);
+            world.hosts.finished.look(few);
+            ends(&mut world).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            collect(world).unwrap_or_else(|error| panic!("{error}\n{text}"))
         };
         let [never, now_and_then, always] = [None, Some(7), Some(0)].map(outcome);
         assert_eq!(never.summary, now_and_then.summary, "{text}");
@@ -75,27 +84,27 @@ fn nothing_depends_on_when_a_flow_is_let_go() {
 fn what_is_over_takes_no_memory() {
     for scheme in ["newreno", "dctcp", "rcc", "ictcp"] {
         let text = sessions(scheme, 2000, LEAVES, "");
-        let (world, mut core) = run(&text);
+        let mut world = run(&text);
         // 16 are under way at once; the last packets of some others may be.
         assert!(kept(&world) < 64, "{scheme}: {} flows", kept(&world));
-        assert!(core.books().flows.iter().count() < 64, "{scheme}");
-        assert_eq!(world.transfers.open().count(), 0, "{scheme}");
+        assert!(world.net.core.books().flows.iter().count() < 64, "{scheme}");
+        assert_eq!(world.work.transfers.open().count(), 0, "{scheme}");
         // Each has all ways over two spines and one back, of five entries.
-        assert!(world.paths.entries() < 64 * 3 * 5, "{scheme}: {} entries", world.paths.entries());
+        assert!(world.net.paths.entries() < 64 * 3 * 5, "{scheme}: {} entries", world.net.paths.entries());
     }
 }
 
 #[test]
 fn flows_that_ask_first_are_let_go_too() {
-    let (world, _) = run(&sessions("dctcp", 1000, STAR, "request = \"2KB\""));
-    assert_eq!(world.flows.count(), 2000, "a flow for the request, and one for the answer");
+    let world = run(&sessions("dctcp", 1000, STAR, "request = \"2KB\""));
+    assert_eq!(world.hosts.flows.count(), 2000, "a flow for the request, and one for the answer");
     assert!(kept(&world) < 96, "{}", kept(&world));
 }
 
 #[test]
 fn a_flow_that_its_host_still_knows_is_kept() {
     // The scheduler of the server does not learn that a request without a FIN was the last one.
-    let (world, _) = run(&sessions("rcc", 200, STAR, "request = \"2KB\""));
+    let world = run(&sessions("rcc", 200, STAR, "request = \"2KB\""));
     assert!((200..264).contains(&kept(&world)), "{}", kept(&world));
 }
 
@@ -103,19 +112,23 @@ fn a_flow_that_its_host_still_knows_is_kept() {
 fn connections_that_stay_open_are_kept() {
     let text = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 5\nrounds = 60\n\
                 bytes-each = \"20KB\"\nconnections = \"persistent\"\n[run]\nduration = \"5s\"\n";
-    let (world, _) = run(text);
-    assert_eq!((world.flows.count(), kept(&world)), (5, 5));
+    let world = run(text);
+    assert_eq!((world.hosts.flows.count(), kept(&world)), (5, 5));
 }
 
 #[test]
 fn a_packet_of_a_flow_that_is_over_is_noticed() {
     let gone = |world: &World| {
-        FlowId::new((0..world.flows.count()).find(|i| world.flows.get(FlowId::new(*i)).is_none()).expect("one is over"))
+        FlowId::new(
+            (0..world.hosts.flows.count())
+                .find(|i| world.hosts.flows.get(FlowId::new(*i)).is_none())
+                .expect("one is over"),
+        )
     };
-    let (world, mut core) = run(&sessions("newreno", 100, STAR, ""));
+    let mut world = run(&sessions("newreno", 100, STAR, ""));
     let packet = Packet { flow: gone(&world), size: 1500, ..Packet::default() };
-    core.send(LinkId::new(0), &packet, world.now);
-    let Err(RunError::Broken { what, .. }) = world.check(&mut core) else { panic!("not noticed") };
+    world.net.core.send(LinkId::new(0), &packet);
+    let Err(RunError::Broken { what, .. }) = laws::check(&mut world) else { panic!("not noticed") };
     assert!(what.contains("was over, and packets of it are in the network"), "{what}");
 }
 
@@ -139,11 +152,11 @@ impl Spill for Disk {
     }
 }
 
-fn spilled(text: &str, room: usize) -> Result<(World, Core), RunError> {
-    let (mut world, mut core) = laid_out(text);
-    world.transfers.rows = Rows::new(Some(Box::new(Disk { bytes: Vec::new(), room })));
-    world.run(&mut core, None)?;
-    Ok((world, core))
+fn spilled(text: &str, room: usize) -> Result<World, RunError> {
+    let mut world = laid_out(text);
+    world.work.transfers.rows = Rows::new(Some(Box::new(Disk { bytes: Vec::new(), room })));
+    ends(&mut world)?;
+    Ok(world)
 }
 
 #[test]
@@ -154,13 +167,13 @@ fn rows_on_the_disk_make_the_same_tables() {
         STAR,
         "deadline = \"1ms\"\n[[traffic]]\nkind = \"background\"\nstop = \"1ms\"\n[measure]\nbin = \"1ms\"",
     );
-    let (world, core) = spilled(&text, usize::MAX).expect("runs");
+    let world = spilled(&text, usize::MAX).expect("runs");
     // The page of the endless flow waits for its end, and the last one is not full.
-    assert!(world.transfers.rows.in_memory() <= 3 * PAGE, "{:?}", world.transfers.rows);
-    let spilled = collect(world, core).expect("comes back");
-    let (mut world, mut core) = laid_out(&text);
-    world.run(&mut core, None).expect("runs");
-    let whole = collect(world, core).expect("is there");
+    assert!(world.work.transfers.rows.in_memory() <= 3 * PAGE, "{:?}", world.work.transfers.rows);
+    let spilled = collect(world).expect("comes back");
+    let mut world = laid_out(&text);
+    ends(&mut world).expect("runs");
+    let whole = collect(world).expect("is there");
     assert_eq!(spilled.summary, whole.summary);
     assert_eq!(spilled.table("flows"), whole.table("flows"));
     let mut rows = 0;

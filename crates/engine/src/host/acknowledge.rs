@@ -1,0 +1,83 @@
+//! Acknowledgements on their way from a receiver into the network.
+
+use crate::event::EventCore;
+use crate::host::hosts::Hosts;
+use crate::ids::FlowId;
+use crate::net::network::Network;
+use crate::packet::{Flags, Packet, Stamp};
+use crate::tcp::FIRST_DATA;
+use crate::tcp::receiver::AckOut;
+use crate::tcp::sack::SackBlocks;
+
+/// Bytes that SACK blocks add to an acknowledgement: kind, length, eight per block, padded (RFC 2018 section 3).
+fn sack_bytes(blocks: &SackBlocks) -> u16 {
+    (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
+}
+
+impl Hosts {
+    #[inline(always)]
+    pub(super) fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, net: &mut Network<C>) {
+        let flow = &mut self.flows[id];
+        let endpoint = &self.endpoints[flow.wire.endpoint as usize];
+        let side = &mut flow.receiver;
+        // A grant is rounded up to the scale's granularity: cut by a few bytes, a window of whole segments would let
+        // one segment less through, or none.
+        let window = side.granted.div_ceil(1 << flow.wire.scale).min(endpoint.buffer >> flow.wire.scale);
+        let mut flags = Flags::ACK
+            .with_if(Flags::ECE, ack.ece)
+            .with_if(Flags::PSH, push)
+            .with_if(Flags::RETRANSMITTED, ack.retransmitted_echo)
+            .with_if(Flags::FIN, side.state.finished());
+        let (mut stamp, mut size) = (ack.stamp, flow.wire.header);
+        if ack.sack {
+            let blocks = side.state.sack_blocks();
+            flags = flags.with(Flags::SACK);
+            size += sack_bytes(&blocks);
+            stamp = Stamp::from_bits(net.core.books().sack.put(blocks) as u32);
+        }
+        side.acks_sent += 1;
+        side.ack_bytes_sent += u64::from(size);
+        let packet = Packet {
+            arrival: 0,
+            field: side.field,
+            flow: id,
+            seq: ack.ack as u32,
+            hop: flow.wire.reverse + 1,
+            stamp,
+            window: window.min(u64::from(u16::MAX)) as u16,
+            size,
+            flags,
+            priority: 0,
+        };
+        let link = net.paths.next(flow.wire.reverse).expect("a path has links");
+        net.core.send(link, &packet);
+    }
+
+    pub(super) fn send_syn_ack<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
+        let flow = &mut self.flows[id];
+        let endpoint = &self.endpoints[flow.wire.endpoint as usize];
+        let side = &mut flow.receiver;
+        side.acks_sent += 1;
+        side.ack_bytes_sent += u64::from(flow.wire.header);
+        let packet = Packet {
+            arrival: 0,
+            field: side.field,
+            flow: id,
+            seq: FIRST_DATA as u32,
+            hop: flow.wire.reverse + 1,
+            stamp: side.syn_stamp,
+            // RFC 7323 s2.2: the window of a SYN is never scaled.
+            window: side.granted.min(endpoint.buffer).min(u64::from(u16::MAX)) as u16,
+            size: flow.wire.header,
+            flags: Flags::SYN
+                .with(Flags::ACK)
+                .with_window_scale(flow.wire.scale)
+                .with_if(Flags::RETRANSMITTED, side.syn_again)
+                .with_if(Flags::ECE, side.ecn_agreed)
+                .with_if(Flags::ECT, side.ecn_agreed && endpoint.sender.ecn_syn),
+            priority: 0,
+        };
+        let link = net.paths.next(flow.wire.reverse).expect("a path has links");
+        net.core.send(link, &packet);
+    }
+}

@@ -1,0 +1,108 @@
+//! All hosts: their flows, the roles that each of them has, and how their end points are set.
+
+use crate::event::slots::Slots;
+use crate::flow_map::FlowMap;
+use crate::host::finished::Finished;
+use crate::host::flow::Flow;
+use crate::ids::{FlowId, GroupId, LinkId, NodeId};
+use crate::measure::delay::DelayStats;
+use crate::measure::probes::HostProbes;
+use crate::roles::{PathSelector, ReceiverAction, WindowControl};
+use crate::schemes::Scheme;
+use crate::tcp::receiver::{AckList, ReceiverConfig};
+use crate::tcp::sender::SenderConfig;
+
+/// What the end points of one traffic group have in common.
+pub(crate) struct Endpoint {
+    pub(crate) sender: SenderConfig,
+    pub(crate) receiver: ReceiverConfig,
+    /// Receive buffer in bytes: the window that is advertised at most.
+    pub(crate) buffer: u64,
+    /// Window scale (RFC 7323 section 2.2).
+    pub(crate) scale: u8,
+    /// Scheme of the end points, by index.
+    pub(crate) scheme: usize,
+}
+
+/// One host's roles.
+pub(crate) struct Host {
+    /// By scheme, the scheduler of the flows that end here; empty where no scheme has one.
+    pub(crate) windows: Vec<Option<Box<dyn WindowControl>>>,
+    pub(crate) selector: Box<dyn PathSelector>,
+    /// First link of the host, the one into the network.
+    pub(crate) uplink: LinkId,
+    /// The switch at its end.
+    pub(crate) edge: NodeId,
+}
+
+/// What of a traffic group's data has arrived at its hosts.
+pub(crate) struct Arrivals {
+    pub(crate) delays: DelayStats,
+    /// Payload bytes that arrived in order.
+    pub(crate) delivered: u64,
+}
+
+/// Timers of receiving hosts: host, scheme and token.
+pub(crate) type HostTimers = Slots<(NodeId, usize, u64)>;
+
+/// The hosts of a network, with all flows that are not over.
+pub(crate) struct Hosts {
+    pub(crate) flows: FlowMap<Flow>,
+    pub(crate) finished: Finished,
+    /// By node.
+    pub(crate) hosts: Vec<Option<Host>>,
+    /// The schemes in use.
+    pub(crate) schemes: Vec<Box<dyn Scheme>>,
+    /// By traffic group.
+    pub(crate) endpoints: Vec<Endpoint>,
+    /// By traffic group.
+    pub(crate) arrivals: Vec<Arrivals>,
+    pub(crate) probes: HostProbes,
+    /// Some host puts flowcells back in order.
+    pub(crate) resequences: bool,
+    /// Some receiving host has a scheduler.
+    pub(crate) has_schedulers: bool,
+    pub(super) timers: HostTimers,
+    /// Timer events whose deadline had moved: how many there are is the event core's affair.
+    pub(crate) stale_timers: u64,
+    /// Scratch space: what one segment causes. Making it anew for each costs more than the segment itself.
+    pub(super) acks: AckList,
+    pub(super) actions: Vec<ReceiverAction>,
+}
+
+impl Hosts {
+    /// Hosts before the first flow.
+    pub(crate) fn new(
+        hosts: Vec<Option<Host>>,
+        schemes: Vec<Box<dyn Scheme>>,
+        endpoints: Vec<Endpoint>,
+        probes: HostProbes,
+    ) -> Self {
+        Self {
+            flows: FlowMap::default(),
+            finished: Finished::new(hosts.len()),
+            resequences: hosts.iter().flatten().any(|host| host.selector.patience().is_some()),
+            has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
+            hosts,
+            schemes,
+            arrivals: endpoints.iter().map(|_| Arrivals { delays: DelayStats::new(), delivered: 0 }).collect(),
+            endpoints,
+            probes,
+            timers: Slots::default(),
+            stale_timers: 0,
+            acks: AckList::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// The end points of a flow.
+    #[inline(always)]
+    pub(crate) fn endpoint(&self, flow: FlowId) -> &Endpoint {
+        &self.endpoints[self.flows[flow].wire.endpoint as usize]
+    }
+
+    /// Payload bytes of a traffic group that arrived in order.
+    pub(crate) fn delivered(&self, group: GroupId) -> u64 {
+        self.arrivals[group.index()].delivered
+    }
+}

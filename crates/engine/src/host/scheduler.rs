@@ -1,0 +1,168 @@
+//! The receiving host's scheduler: what it is told, what it decides about acknowledgements, and what it wants done.
+
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::host::flow::HeldAck;
+use crate::host::hosts::Hosts;
+use crate::ids::{FlowId, NodeId};
+use crate::net::network::Network;
+use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::tcp::receiver::AckOut;
+
+impl Hosts {
+    /// Whether schedulers act on the flows that end at a host.
+    #[inline(always)]
+    pub(super) fn has_scheduler(&self, host: NodeId) -> bool {
+        self.has_schedulers && self.hosts[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
+    }
+
+    /// Whether the scheduler of the host where a flow ends may still act on it.
+    pub(super) fn is_known(&self, flow: FlowId) -> bool {
+        let host = self.hosts[self.flows[flow].wire.to.index()].as_ref();
+        let window = host.and_then(|host| host.windows.get(self.endpoint(flow).scheme)?.as_ref());
+        window.is_some_and(|window| window.knows(flow))
+    }
+
+    /// Shows a segment to the scheduler of its host, and first the transfer that it begins.
+    pub(super) fn tell_scheduler<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        to: NodeId,
+        arrival: &Arrival,
+        net: &mut Network<C>,
+    ) {
+        let flow = &mut self.flows[id];
+        if std::mem::take(&mut flow.receiver.unannounced) {
+            let announced = flow.announced();
+            self.ask(to, id, net, |window, cx| window.on_open(cx, id, &announced));
+        }
+        self.ask(to, id, net, |window, cx| window.on_data(cx, id, arrival));
+    }
+
+    /// A connection begins, and its SYN-ACK goes out, unless the host's scheduler holds it.
+    pub(super) fn answer_syn<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        to: NodeId,
+        announced: &Announcement,
+        net: &mut Network<C>,
+    ) {
+        self.ask(to, id, net, |window, cx| window.on_open(cx, id, announced));
+        if self.ack_verdict(to, id, AckKind::SynAck, net) == AckVerdict::Hold {
+            // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data
+            // that is held will do, and echoes its marks.
+            self.flows[id].receiver.held.get_or_insert(HeldAck { syn: true, ece: false });
+        } else {
+            self.send_syn_ack(id, net);
+        }
+        self.run_actions(to, self.endpoint(id).scheme, net);
+    }
+
+    /// Sends an acknowledgement, or leaves it to the host's scheduler.
+    pub(super) fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: AckOut, net: &mut Network<C>) {
+        let to = self.flows[id].wire.to;
+        if !self.has_scheduler(to) {
+            return self.send_ack(id, ack, false, net);
+        }
+        let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
+        let verdict = self.ack_verdict(to, id, kind, net);
+        let held = &mut self.flows[id].receiver.held;
+        if verdict == AckVerdict::Hold {
+            // One acknowledgement stands for all that were held, and with it the echo of their marks.
+            let ece = ack.ece || held.is_some_and(|held| held.ece);
+            *held = Some(HeldAck { syn: false, ece });
+        } else {
+            // A newer acknowledgement takes the place of one that waits.
+            *held = None;
+            self.send_ack(id, ack, false, net);
+        }
+        self.run_actions(to, self.endpoint(id).scheme, net);
+    }
+
+    fn ask<C: EventCore>(
+        &mut self,
+        node: NodeId,
+        flow: FlowId,
+        net: &mut Network<C>,
+        ask: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>),
+    ) {
+        let scheme = self.endpoint(flow).scheme;
+        self.call(node, scheme, Some(flow), net, |window, cx| ask(window, cx));
+        self.run_actions(node, scheme, net);
+    }
+
+    fn ack_verdict<C: EventCore>(&mut self, node: NodeId, id: FlowId, kind: AckKind, net: &Network<C>) -> AckVerdict {
+        let ask = |window: &mut dyn WindowControl, cx: &mut ReceiverCx<'_>| window.on_ack(cx, id, kind);
+        self.call(node, self.endpoint(id).scheme, Some(id), net, ask).unwrap_or(AckVerdict::Send)
+    }
+
+    /// Lets a host's scheduler act, because of a flow or of a timer.
+    fn call<C: EventCore, R>(
+        &mut self,
+        node: NodeId,
+        scheme: usize,
+        flow: Option<FlowId>,
+        net: &Network<C>,
+        call: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
+    ) -> Option<R> {
+        let host = self.hosts[node.index()].as_mut()?;
+        let window = host.windows.get_mut(scheme)?.as_mut()?;
+        // Buffer, scale and segment size are those of `[transport]`, the same for all groups.
+        let endpoint = &self.endpoints[0];
+        let now = net.now();
+        let mut cx = ReceiverCx {
+            now,
+            mss: endpoint.sender.mss,
+            rate: net.rates[host.uplink.index()],
+            most: endpoint.buffer.min(u64::from(u16::MAX) << endpoint.scale),
+            actions: &mut self.actions,
+        };
+        let result = call(&mut **window, &mut cx);
+        if self.probes.of_hosts() {
+            let probed = flow.filter(|flow| self.flows[*flow].probed);
+            self.probes.record_host(node, probed, now, &**window);
+        }
+        Some(result)
+    }
+
+    fn run_actions<C: EventCore>(&mut self, node: NodeId, scheme: usize, net: &mut Network<C>) {
+        if self.actions.is_empty() {
+            return;
+        }
+        let mut actions = std::mem::take(&mut self.actions);
+        for action in actions.drain(..) {
+            match action {
+                // To a flow that is over it makes no difference.
+                ReceiverAction::Window { flow, bytes } => {
+                    self.flows.get_mut(flow).into_iter().for_each(|flow| flow.receiver.granted = bytes);
+                }
+                ReceiverAction::Release { flow, push } => self.send_held(flow, push, net),
+                ReceiverAction::Timer { at, token } => {
+                    let slot = self.timers.put((node, scheme, token));
+                    net.core.schedule(at.max(net.now()), Class::Host, slot);
+                }
+            }
+        }
+        self.actions = actions;
+    }
+
+    /// Sends the held acknowledgement of a flow, or a fresh one; number and window are those of this moment.
+    fn send_held<C: EventCore>(&mut self, id: FlowId, push: bool, net: &mut Network<C>) {
+        let flow = &mut self.flows[id];
+        let held = flow.receiver.held.take();
+        if held.is_some_and(|held| held.syn) {
+            return self.send_syn_ack(id, net);
+        }
+        let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
+        let mut ack = flow.receiver.state.take_ack(cfg);
+        ack.ece |= held.is_some_and(|held| held.ece);
+        self.send_ack(id, ack, push, net);
+    }
+
+    pub(crate) fn on_host_timer<C: EventCore>(&mut self, slot: usize, net: &mut Network<C>) {
+        if let Some((node, scheme, token)) = self.timers.take(slot) {
+            self.call(node, scheme, None, net, |window, cx| window.on_timer(cx, token));
+            self.run_actions(node, scheme, net);
+        }
+    }
+}

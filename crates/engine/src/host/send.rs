@@ -1,0 +1,286 @@
+//! Sending hosts: senders take acknowledgements and timers, and put segments into the network.
+
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::host::flow::{Flow, Wire};
+use crate::host::hosts::{Endpoint, Host, Hosts};
+use crate::ids::FlowId;
+use crate::measure::probes::HostProbes;
+use crate::measure::timeouts::TimeoutCause;
+use crate::net::network::Network;
+use crate::net::paths::{InTurn, choose};
+use crate::packet::{CellTag, Flags, Packet, Stamp, unwrap_seq};
+use crate::roles::{Announcement, PacketFacts, PathRequest};
+use crate::tcp::FIRST_DATA;
+use crate::tcp::sender::{Env, InAck, OutSegment, Sender, SenderIo, State, TimerOutcome};
+use crate::units::Time;
+
+/// A sender's way into the network.
+pub(crate) struct Io<'a, C> {
+    net: &'a mut Network<C>,
+    wire: &'a mut Wire,
+    host: &'a mut Host,
+}
+
+impl<C: EventCore> Io<'_, C> {
+    /// Chooses the path of the flowcell that begins at or before `seq`.
+    #[cold]
+    fn next_cell(&mut self, seq: u64, cell: u64) {
+        // Cells count data bytes; those before the first have the number of the handshake.
+        self.wire.cell = seq.saturating_sub(FIRST_DATA) / cell;
+        self.wire.cell_end = (self.wire.cell + 1) * cell + FIRST_DATA;
+        let request = PathRequest {
+            flow: self.wire.id,
+            from: self.wire.from,
+            to: self.wire.to,
+            paths: self.wire.cell_paths.len(),
+            cell: self.wire.cell,
+        };
+        let routes = InTurn { paths: &self.net.paths, offsets: &self.wire.cell_paths };
+        let node = self.net.core.node(self.host.edge);
+        let (number, tag) = choose(&routes, &mut *self.host.selector, node, &request);
+        (self.wire.forward, self.wire.tag) = (self.wire.cell_paths[number], tag);
+    }
+}
+
+impl<C: EventCore> SenderIo for Io<'_, C> {
+    const EAGER_TIMERS: bool = C::EAGER_TIMERS;
+
+    #[inline(always)]
+    fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, now: Time) {
+        if segment.seq >= self.wire.cell_end
+            && let Some(cell) = self.host.selector.cell()
+        {
+            self.next_cell(segment.seq, cell);
+        }
+        let (mut priority, mut field) = (facts.priority, facts.field | self.wire.tag);
+        if segment.flags.has(Flags::RETRANSMITTED) {
+            if let (Some(tag), Some(cell)) = (CellTag::of(self.wire.tag), self.host.selector.cell()) {
+                // It takes the way of the present cell, but belongs to its own.
+                let cell = (segment.seq.saturating_sub(FIRST_DATA) / cell) as u32;
+                field = facts.field | CellTag { cell, ..tag }.field();
+            }
+            priority = facts.resend_priority.unwrap_or(priority);
+            let books = self.net.core.books();
+            books.on_resent(self.wire.id, segment.seq as u32);
+            if let Some(bins) = &mut books.bins {
+                bins.add_retransmission(self.wire.group, now);
+            }
+        }
+        let syn = segment.flags.has(Flags::SYN);
+        if syn && self.wire.announcement != 0 {
+            field = self.wire.announcement;
+        }
+        let packet = Packet {
+            arrival: 0,
+            field,
+            flow: self.wire.id,
+            seq: segment.seq as u32,
+            hop: self.wire.forward + 1,
+            stamp: Stamp::of(now),
+            window: if syn { u16::MAX } else { 0 },
+            size: self.wire.header + segment.len as u16,
+            flags: segment.flags.with_window_scale(if syn { self.wire.scale } else { 0 }),
+            priority,
+        };
+        self.wire.sent_bytes += u64::from(packet.size);
+        let link = self.net.paths.next(self.wire.forward).expect("a path has links");
+        self.net.core.send(link, &packet);
+    }
+    fn retransmission_timer(&mut self, at: Time) {
+        self.net.core.schedule(at, Class::Retransmission, self.wire.id.index());
+    }
+    fn pacing_timer(&mut self, at: Time) {
+        self.net.core.schedule(at, Class::Pacing, self.wire.id.index());
+    }
+    fn wake_timer(&mut self, at: Time) {
+        self.net.core.schedule(at, Class::Wake, self.wire.id.index());
+    }
+}
+
+/// What a sender needs of its host beside its flow.
+struct Around<'a> {
+    hosts: &'a mut [Option<Host>],
+    endpoints: &'a [Endpoint],
+    probes: &'a mut HostProbes,
+}
+
+impl Around<'_> {
+    #[inline(always)]
+    fn with_sender<C: EventCore, R>(
+        self,
+        flow: &mut Flow,
+        net: &mut Network<C>,
+        act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
+    ) -> R {
+        let host = self.hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
+        let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
+        let now = net.now();
+        let mut io = Io { net, wire: &mut flow.wire, host };
+        let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
+        // Not a number is not above zero either.
+        let real = flow.sender.window().cwnd > 0.0;
+        if !real {
+            let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
+            net.core.books().broken(now, what);
+        }
+        if flow.probed {
+            self.probes.record(flow.wire.id, now, &flow.sender, cfg);
+        }
+        result
+    }
+}
+
+impl Hosts {
+    /// Lets a sender act, with the network at hand.
+    #[inline(always)]
+    fn with_sender<C: EventCore, R>(
+        &mut self,
+        flow: FlowId,
+        net: &mut Network<C>,
+        act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
+    ) -> R {
+        let Self { flows, hosts, endpoints, probes, .. } = self;
+        Around { hosts, endpoints, probes }.with_sender(&mut flows[flow], net, act)
+    }
+
+    /// Gives data to a flow's sender, which opens the connection if it is not `open` yet: what it is, and how much of it,
+    /// unless it has no end.
+    pub(crate) fn push_data<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        carried: Announcement,
+        open: bool,
+        fin: bool,
+        net: &mut Network<C>,
+    ) {
+        let endpoint = self.endpoint(id);
+        let buffer = endpoint.buffer;
+        let flow = &mut self.flows[id];
+        let peer_window = (buffer >> flow.wire.scale).min(u64::from(u16::MAX)) << flow.wire.scale;
+        flow.carried = carried;
+        if !open && flow.sender.congestion_control().announces() {
+            flow.wire.announcement = flow.announced().field();
+        }
+        flow.sender.announce(carried.bytes, carried.deadline);
+        flow.sender.push_data(carried.bytes, fin);
+        flow.receiver.boundary = if carried.bytes.is_some() { flow.sender.data_end() } else { u64::MAX };
+        flow.receiver.unannounced = open;
+        self.with_sender(id, net, |sender, env| match sender.state() {
+            State::Closed if open => sender.adopt(peer_window, env),
+            State::Closed => sender.connect(env),
+            _ => sender.on_data_ready(env),
+        });
+    }
+
+    /// The sender of endless data closes. Returns how many bytes there were.
+    pub(crate) fn stop_data<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> u64 {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the bare method is not general in its lifetimes"
+        )]
+        self.with_sender(id, net, |sender, env| sender.close(env));
+        let flow = &mut self.flows[id];
+        let end = flow.sender.data_end();
+        flow.receiver.boundary = end;
+        end - FIRST_DATA
+    }
+
+    /// An acknowledgement reached its sender.
+    #[inline]
+    pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
+        let Self { flows, hosts, endpoints, probes, .. } = self;
+        let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
+        flow.acks_arrived += 1;
+        flow.ack_bytes_arrived += u64::from(packet.size);
+        let blocks =
+            if packet.flags.has(Flags::SACK) { net.core.books().sack.take(packet.stamp.bits() as usize) } else { None };
+        let syn = packet.flags.has(Flags::SYN);
+        // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
+        let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
+        let rtt = timed.then(|| net.age(packet));
+        let ack = InAck {
+            ack: unwrap_seq(packet.seq, flow.sender.una()),
+            window: u64::from(packet.window) << if syn { 0 } else { flow.wire.scale },
+            flags: packet.flags,
+            rtt,
+            sack: blocks.as_ref(),
+            field: packet.field,
+        };
+        let around = Around { hosts, endpoints, probes };
+        around.with_sender(flow, net, |sender, env| sender.on_ack(&ack, env));
+    }
+
+    /// A sender's timer for pacing, or one of its congestion control.
+    pub(crate) fn on_sender_timer<C: EventCore>(&mut self, flow: FlowId, class: Class, net: &mut Network<C>) {
+        if self.flows.get(flow).is_some() {
+            self.with_sender(flow, net, |sender, env| match class {
+                Class::Pacing => sender.on_pace(env),
+                _ => sender.on_wake(env),
+            });
+        }
+    }
+
+    /// A sender's retransmission timer. Returns whether the sender has given its handshake up.
+    pub(crate) fn on_retransmission_timer<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> bool {
+        let Some(Flow { sender, .. }) = self.flows.get(id) else {
+            self.stale_timers += 1;
+            return false;
+        };
+        let (una, nxt, now) = (sender.una(), sender.nxt(), net.now());
+        // What was lost is known before the sender sends it again.
+        let cause = self.timeout_cause(id, una, nxt, net);
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the bare method is not general in its lifetimes"
+        )]
+        let outcome = self.with_sender(id, net, |sender, env| sender.on_timer(env));
+        let flow = &mut self.flows[id];
+        let cause = match outcome {
+            TimerOutcome::Idle => {
+                self.stale_timers += 1;
+                return false;
+            }
+            TimerOutcome::Reordering => return false,
+            TimerOutcome::LossProbe => {
+                flow.loss_probes += 1;
+                return false;
+            }
+            TimerOutcome::WindowProbe => {
+                flow.window_probes += 1;
+                return false;
+            }
+            TimerOutcome::Failed | TimerOutcome::SynTimeout => TimeoutCause::Syn,
+            TimerOutcome::Timeout => cause,
+        };
+        flow.timeouts[cause as usize] += 1;
+        if let Some(bins) = &mut net.core.books().bins {
+            bins.add_timeout(flow.wire.group, now, cause);
+        }
+        outcome == TimerOutcome::Failed
+    }
+
+    /// Why the first unacknowledged segment was not acknowledged in time. The network's books know which
+    /// transmissions were dropped; no end point reads this.
+    fn timeout_cause<C: EventCore>(&self, id: FlowId, una: u64, nxt: u64, net: &mut Network<C>) -> TimeoutCause {
+        let flow = &self.flows[id];
+        let lost = &net.core.books().flows[id].lost;
+        let Some(first) = lost.iter().find(|segment| segment.seq == una as u32) else {
+            return TimeoutCause::Spurious;
+        };
+        if flow.receiver.state.next() > una {
+            return TimeoutCause::Spurious;
+        }
+        if first.retransmitted {
+            return TimeoutCause::LostRetransmission;
+        }
+        let mss = self.endpoint(id).sender.mss;
+        // The FIN takes a number, but rides on the last data.
+        let data_end = nxt.min(flow.sender.data_end());
+        let outstanding = data_end.saturating_sub(una).div_ceil(mss).max(1);
+        let gone = lost.iter().filter(|segment| (una..nxt).contains(&unwrap_seq(segment.seq, una))).count() as u64;
+        // The tail of a window is not the window: what of it arrived was acknowledged, and nothing came after the hole.
+        let whole = gone >= outstanding && flow.sender.in_flight() >= flow.sender.most_in_flight();
+        if whole { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
+    }
+}

@@ -1,0 +1,47 @@
+//! What is counted for a flow, and so for each transfer on it.
+
+use crate::measure::timeouts::TimeoutCause;
+
+/// Counters of a flow, to tell the transfers of one connection apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counters {
+    pub(crate) retransmissions: u64,
+    pub(crate) loss_probes: u64,
+    pub(crate) timeouts: [u32; TimeoutCause::ALL.len()],
+    pub(crate) drops: u64,
+    pub(crate) marks: u64,
+}
+
+impl Counters {
+    /// What was counted after `earlier`.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let mut timeouts = self.timeouts;
+        for (count, before) in timeouts.iter_mut().zip(&earlier.timeouts) {
+            *count -= before;
+        }
+        Self {
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            loss_probes: self.loss_probes - earlier.loss_probes,
+            timeouts,
+            drops: self.drops - earlier.drops,
+            marks: self.marks - earlier.marks,
+        }
+    }
+    /// Both together.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let mut timeouts = self.timeouts;
+        for (count, more) in timeouts.iter_mut().zip(&other.timeouts) {
+            *count += more;
+        }
+        Self {
+            retransmissions: self.retransmissions + other.retransmissions,
+            loss_probes: self.loss_probes + other.loss_probes,
+            timeouts,
+            drops: self.drops + other.drops,
+            marks: self.marks + other.marks,
+        }
+    }
+    pub(crate) fn timeout_count(&self) -> u64 {
+        self.timeouts.iter().map(|count| u64::from(*count)).sum()
+    }
+}

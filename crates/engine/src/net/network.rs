@@ -1,0 +1,106 @@
+//! The network as it is now: the event core with its ports, the paths through it, and what faults make of it.
+
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::ids::LinkId;
+use crate::measure::capture::Capture;
+use crate::net::faults::{Faults, Turn};
+use crate::net::paths::Paths;
+use crate::packet::{Packet, Stamp};
+use crate::roles::{AddressBook, DropReason};
+use crate::topology::Topology;
+use crate::units::{Rate, Time};
+
+/// What carries packets from host to host.
+pub(crate) struct Network<C> {
+    pub(crate) core: C,
+    pub(crate) topology: Topology,
+    pub(crate) paths: Paths,
+    /// The rate of each link as it is now.
+    pub(crate) rates: Vec<Rate>,
+    /// Bytes that each port may hold.
+    pub(crate) buffers: Vec<u64>,
+    /// Bytes of headers in every packet, link layer included.
+    pub(crate) header: u16,
+    pub(crate) faults: Faults,
+    pub(crate) capture: Option<Capture>,
+    /// Some link loses packets at random, or packets are captured.
+    pub(crate) watched: bool,
+}
+
+impl<C: EventCore> Network<C> {
+    /// The clock.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> Time {
+        self.core.now()
+    }
+
+    /// Plans the beginnings and ends of faults that lie before `end`.
+    pub(crate) fn plan_faults(&mut self, end: Time) {
+        for (at, index) in self.faults.instants().filter(|(at, _)| *at < end) {
+            self.core.schedule(at, Class::Fault, index);
+        }
+    }
+
+    /// A fault begins or ends.
+    pub(crate) fn on_fault(&mut self, index: usize) {
+        match self.faults.turn(index) {
+            Turn::Links(links) => {
+                for (link, state) in links {
+                    self.rates[link.index()] = state.rate;
+                    self.core.set_link(link, state);
+                }
+            }
+            Turn::Controller(timers) => {
+                let now = self.now();
+                timers.into_iter().for_each(|slot| self.core.schedule(now, Class::Controller, slot));
+            }
+            Turn::Nothing => {}
+        }
+    }
+
+    /// Whether a link that is watched has lost a packet that has just crossed it; if not, the capture sees the packet.
+    #[cold]
+    pub(crate) fn is_lost_or_seen(&mut self, link: LinkId, packet: &Packet, book: &dyn AddressBook) -> bool {
+        let now = self.now();
+        if self.faults.loses(link) {
+            self.core.books().on_lost(link, packet, DropReason::RandomLoss, now);
+            return true;
+        }
+        if let Some(capture) = &mut self.capture {
+            let blocks = self.core.books().sack.peek(packet.stamp.bits() as usize);
+            capture.record(link, packet, now, self.header, book, blocks);
+        }
+        false
+    }
+
+    /// How old a packet is, or what it acknowledges.
+    #[inline]
+    pub(crate) fn age(&mut self, packet: &Packet) -> Time {
+        let age = packet.stamp.until(self.now());
+        if age > Stamp::OLDEST {
+            self.too_old(packet, age);
+        }
+        age
+    }
+
+    /// Breaks off the run: what it says of delays, and its timers, would be wrong from now on.
+    #[cold]
+    fn too_old(&mut self, packet: &Packet, age: Time) {
+        let now = self.now();
+        let what = format!(
+            "a packet of flow {}, or what it acknowledges, is {age} old, and delays are measured up to {}: take a smaller \
+             buffer or receive-buffer, or a higher rate",
+            packet.flow.index(),
+            Stamp::OLDEST
+        );
+        self.core.books().broken(now, what);
+    }
+
+    /// A packet of a flow that was over has reached a host: somebody has made it out of nothing.
+    #[cold]
+    pub(crate) fn stray(&mut self, packet: &Packet) {
+        let now = self.now();
+        self.core.books().broken(now, format!("a packet of flow {}, which was over, reached a host", packet.flow));
+    }
+}

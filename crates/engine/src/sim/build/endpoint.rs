@@ -1,0 +1,33 @@
+//! How the end points of a traffic group are set.
+
+use crate::host::hosts::Endpoint;
+use crate::ids::FlowId;
+use crate::schemes::{FlowFacts, Scheme};
+use crate::spec::{Params, Scenario, SpecError};
+use crate::tcp::receiver::ReceiverConfig;
+use crate::tcp::sender::SenderConfig;
+use crate::tcp::{self, EcnMode};
+
+pub(super) fn endpoint(
+    scenario: &Scenario,
+    key: &'static str,
+    index: usize,
+    scheme: &dyn Scheme,
+) -> Result<Endpoint, SpecError> {
+    let transport = scenario.transport_of(key);
+    tcp::check(transport)?;
+    let any = some_flow(transport.bytes("mss").get(), &scenario.network.params);
+    let ecn = EcnMode::chosen(transport, scheme.congestion_control(&any).ecn());
+    Ok(Endpoint {
+        sender: SenderConfig::from(transport),
+        receiver: ReceiverConfig::new(transport, ecn),
+        buffer: transport.bytes("receive-buffer").get(),
+        scale: tcp::window_scale(transport),
+        scheme: index,
+    })
+}
+
+/// A flow that stands for any, to ask a scheme what its senders are like.
+pub(super) fn some_flow(mss: u64, network: &Params) -> FlowFacts {
+    FlowFacts { flow: FlowId::default(), bytes: None, mss, packet: mss, rate: network.rate("rate"), idle_rtt: None }
+}

@@ -1,0 +1,183 @@
+//! The network laid out, with its schemes and what acts at its ends.
+
+use crate::host::hosts::{Endpoint, Host};
+use crate::ids::NodeId;
+use crate::net::faults::Faults;
+use crate::rng::Stream;
+use crate::roles::{Ecmp, PathSelector, Spray, SwitchAgent, WindowControl};
+use crate::schemes::{self, NodeFacts, Scheme};
+use crate::sim::build::endpoint::endpoint;
+use crate::sim::limits::{LARGEST_PACKET, base_rtt, check_magnitudes};
+use crate::spec::{Scenario, SpecError, TrafficGroup};
+use crate::topology::{self, Demand, NodeKind, Topology};
+use crate::units::Time;
+use crate::work::cast::{self, Cast};
+use std::collections::BTreeMap;
+
+/// What takes the place of registered parts: how tests bring their own.
+#[derive(Default)]
+pub(crate) struct Substitutes {
+    /// Schemes by key.
+    pub(crate) schemes: BTreeMap<&'static str, Box<dyn Scheme>>,
+    /// The network, whatever the scenario says.
+    pub(crate) topology: Option<Topology>,
+}
+
+/// The network, and what acts at its ends.
+pub(super) struct Layout {
+    pub(super) topology: Topology,
+    pub(super) faults: Faults,
+    /// The hosts of each traffic group.
+    pub(super) casts: Vec<Cast>,
+    /// The schemes in use, and which of them is the network's.
+    pub(super) schemes: Vec<Box<dyn Scheme>>,
+    pub(super) network_scheme: usize,
+    /// By traffic group.
+    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) mss: u64,
+    /// Bytes of headers in every packet.
+    pub(super) header: u16,
+    pub(super) base_rtt: Time,
+}
+
+impl Layout {
+    pub(super) fn of(scenario: &Scenario, mut substitutes: Substitutes) -> Result<Self, SpecError> {
+        let substitute = substitutes.topology.take();
+        let mut schemes = Schemes { scenario, substitutes: substitutes.schemes, keys: Vec::new(), built: Vec::new() };
+        let network_scheme = schemes.index(scenario.scheme_key());
+        let mut topology = match substitute {
+            Some(topology) => topology,
+            None => self::topology(scenario)?,
+        };
+        let casts = cast::casts(scenario, &mut topology)?;
+        let faults = Faults::build(scenario, &topology, scenario.run.integer("seed"))?;
+        check_magnitudes(scenario, &topology, &faults)?;
+        let header = header(scenario)?;
+        let mut endpoints = Vec::new();
+        for group in &scenario.traffic {
+            let scheme = schemes.index(group.scheme.unwrap_or(scenario.scheme_key()));
+            endpoints.push(endpoint(scenario, schemes.keys[scheme], scheme, &*schemes.built[scheme])?);
+        }
+        for (key, scheme) in schemes.keys.iter().zip(&schemes.built) {
+            let runs_it = |group: &&TrafficGroup| group.scheme.unwrap_or(scenario.scheme_key()) == *key;
+            let groups: Vec<&TrafficGroup> = scenario.traffic.iter().filter(runs_it).collect();
+            scheme.check(scenario.scheme(key), &groups)?;
+        }
+        let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
+        let schemes = schemes.built;
+        Ok(Self { topology, faults, casts, schemes, network_scheme, endpoints, mss, header, base_rtt })
+    }
+
+    /// The network's scheme.
+    pub(super) fn bundle(&self) -> &dyn Scheme {
+        &*self.schemes[self.network_scheme]
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.topology.nodes.len()).map(NodeId::new)
+    }
+
+    pub(super) fn facts(&self, node: NodeId) -> NodeFacts {
+        let rate = self.topology.links[self.topology.uplink(node).index()].rate;
+        let packet = self.mss + u64::from(self.header);
+        NodeFacts { node, rate, base_rtt: self.base_rtt, mss: self.mss, packet }
+    }
+
+    pub(super) fn agent(&self, node: NodeId) -> Option<Box<dyn SwitchAgent>> {
+        match self.topology.nodes[node.index()] {
+            NodeKind::Switch => self.bundle().switch_agent(&self.facts(node)),
+            NodeKind::Host => None,
+        }
+    }
+
+    pub(super) fn host(&self, scenario: &Scenario, node: NodeId) -> Option<Host> {
+        match self.topology.nodes[node.index()] {
+            NodeKind::Switch => None,
+            NodeKind::Host => Some(Host {
+                windows: windows(&self.schemes, &self.facts(node)),
+                selector: selector(scenario, self.bundle(), &self.facts(node)),
+                uplink: self.topology.uplink(node),
+                edge: self.topology.links[self.topology.uplink(node).index()].to,
+            }),
+        }
+    }
+}
+
+/// The schemes that a scenario uses, each built once.
+struct Schemes<'a> {
+    scenario: &'a Scenario,
+    substitutes: BTreeMap<&'static str, Box<dyn Scheme>>,
+    keys: Vec<&'static str>,
+    built: Vec<Box<dyn Scheme>>,
+}
+
+impl Schemes<'_> {
+    fn index(&mut self, key: &'static str) -> usize {
+        if let Some(index) = self.keys.iter().position(|known| *known == key) {
+            return index;
+        }
+        let scheme = self.substitutes.remove(key).unwrap_or_else(|| {
+            let row = schemes::REGISTRY.iter().find(|row| row.key == key).expect("the parser knows the registry");
+            (row.build)(self.scenario.scheme(key))
+        });
+        self.keys.push(key);
+        self.built.push(scheme);
+        self.built.len() - 1
+    }
+}
+
+fn topology(scenario: &Scenario) -> Result<Topology, SpecError> {
+    let demands: Vec<Demand> = scenario.traffic.iter().map(cast::by_part).collect();
+    let total = Demand {
+        senders: demands.iter().map(|demand| demand.senders).sum(),
+        receivers: demands.iter().map(|demand| demand.receivers).max().unwrap_or(0),
+    };
+    let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
+    let follows = row.params.iter().any(|param| param.key == "sender-hosts")
+        && scenario.network.params.is_default("sender-hosts");
+    if follows && let Some(message) = total.too_many() {
+        return Err(asks_for_most(scenario, &demands, &total, message));
+    }
+    let mut topology = (row.build)(&scenario.network.params, &total)?;
+    topology.place_at_random(&scenario.network.params, &mut Stream::named(scenario.run.integer("seed"), "placement"));
+    Ok(topology)
+}
+
+/// The error of hosts that are too many, at the traffic group that asks for most of them.
+fn asks_for_most(scenario: &Scenario, demands: &[Demand], total: &Demand, mut message: String) -> SpecError {
+    let many_senders = total.senders >= total.receivers;
+    let asked = |demand: &Demand| if many_senders { demand.senders } else { demand.receivers };
+    let most = (0..demands.len()).max_by_key(|group| asked(&demands[*group])).unwrap_or(0);
+    let group = &scenario.traffic[most];
+    let row = cast::traffic_row(group);
+    let has = |key: &str| row.params.iter().any(|param| param.key == key);
+    if many_senders && has("placement") {
+        message += "; let flows share hosts with placement = \"round-robin\"";
+    }
+    let to = ["receivers", "receiver"].into_iter().find(|key| !many_senders && has(key));
+    group.params.fail(to.unwrap_or(row.demand_key), message)
+}
+
+fn header(scenario: &Scenario) -> Result<u16, SpecError> {
+    let header = scenario.transport.bytes("header").get() + scenario.network.params.bytes("frame-overhead").get();
+    // SACK blocks come on top of an acknowledgement's headers, and are far smaller than a segment.
+    if header + scenario.transport.bytes("mss").get() > LARGEST_PACKET {
+        let message = format!("segment and headers exceed the largest packet of {LARGEST_PACKET} bytes");
+        return Err(scenario.transport.fail("mss", message));
+    }
+    Ok(header as u16)
+}
+
+/// A host's schedulers, one for each scheme of the end points; none at all if no scheme has one.
+fn windows(schemes: &[Box<dyn Scheme>], host: &NodeFacts) -> Vec<Option<Box<dyn WindowControl>>> {
+    let windows: Vec<_> = schemes.iter().map(|scheme| scheme.window_control(host)).collect();
+    if windows.iter().any(Option::is_some) { windows } else { Vec::new() }
+}
+
+fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
+    match scenario.network.params.text("path-selector") {
+        "ecmp" => Box::new(Ecmp),
+        "spray" => Box::new(Spray { cell: scenario.network.params.bytes("flowcell").get() }),
+        _ => bundle.path_selector(host),
+    }
+}

@@ -1,0 +1,95 @@
+//! From a checked scenario to a world that can run.
+
+mod endpoint;
+mod layout;
+mod ports;
+mod watch;
+
+pub(crate) use layout::Substitutes;
+
+use crate::event::order::TieBreak;
+use crate::event::{CoreParts, EventCore};
+use crate::host::hosts::{Host, Hosts};
+use crate::ids::GroupId;
+use crate::net::control::{Control, ControlChannel};
+use crate::net::network::Network;
+use crate::net::paths::Paths;
+use crate::net::switch::Switches;
+use crate::rng::Stream;
+use crate::schemes::NetworkFacts;
+use crate::sim::world::{Watch, World};
+use crate::spec::{Scenario, SpecError};
+use crate::traffic::Place;
+use crate::units::Time;
+use crate::work::cast::{self, Cast};
+use crate::work::group::Group;
+use crate::work::plan::Work;
+use layout::Layout;
+use std::collections::BTreeMap;
+
+/// Lays out everything that the scenario names: the world before anything has happened.
+pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes) -> Result<World<C>, SpecError> {
+    let layout = Layout::of(scenario, substitutes)?;
+    let (seed, measure) = (scenario.run.integer("seed"), &scenario.measure);
+    let nodes = layout.nodes().map(|node| layout.bundle().node_state(&layout.facts(node))).collect();
+    let agents: Vec<_> = layout.nodes().map(|node| layout.agent(node)).collect();
+    let looked_at: Vec<bool> = agents.iter().map(|agent| agent.as_ref().is_some_and(|a| a.needs_backlog())).collect();
+    let ports = ports::ports(scenario, &layout, &looked_at, seed)?;
+    let books = ports::books(scenario, &layout, &ports);
+    let ties = TieBreak::new(layout.topology.links.len(), seed);
+    let packet = layout.mss + u64::from(layout.header);
+    let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
+    let hosts: Vec<Option<Host>> = layout.nodes().map(|node| layout.host(scenario, node)).collect();
+    let groups = groups(scenario, &layout, seed)?;
+    let (host_probes, switch_probes) = watch::probes(scenario, &layout.schemes)?;
+    let capture = watch::capture(scenario, &layout.topology, &layout.endpoints);
+    let controller = layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt });
+    let channel = ControlChannel::new(&scenario.control, layout.topology.nodes.len(), seed);
+    let switches = Switches::new(agents, layout.network_scheme, Control::new(controller, channel), switch_probes);
+    let sampled = measure.text("queue-trace") == "sampled";
+    Ok(World {
+        seed,
+        duration: scenario.run.time("duration"),
+        net: Network {
+            core: C::new(CoreParts { ports, nodes, books, ties }),
+            paths: Paths::default(),
+            rates: layout.topology.links.iter().map(|link| link.rate).collect(),
+            buffers,
+            header: layout.header,
+            watched: layout.faults.any_loss() || capture.is_some(),
+            faults: layout.faults,
+            capture,
+            topology: layout.topology,
+        },
+        switches,
+        hosts: Hosts::new(hosts, layout.schemes, layout.endpoints, host_probes),
+        work: Work::new(groups, measure.time("warmup")),
+        watch: Watch { every: if sampled { measure.time("queue-sample") } else { Time::ZERO }, samples: Vec::new() },
+        hops: 0,
+        events: 0,
+    })
+}
+
+/// The traffic groups, each with its hosts.
+fn groups(scenario: &Scenario, layout: &Layout, seed: u64) -> Result<Vec<Group>, SpecError> {
+    let mut groups = Vec::new();
+    for (i, (group, Cast { senders, receivers })) in scenario.traffic.iter().zip(&layout.casts).enumerate() {
+        let place = Place { topology: &layout.topology, senders, receivers, files: &scenario.files };
+        groups.push(Group {
+            name: group.name.clone(),
+            traffic: (cast::traffic_row(group).build)(&group.params, &place)?,
+            stream: Stream::named(seed, &format!("traffic/{}", group.name)),
+            senders: senders.clone(),
+            receivers: receivers.clone(),
+            endpoint: GroupId::new(i).index(),
+            hurry: group.params.time("deadline"),
+            announces_size: group.params.flag("announce-size"),
+            query: None,
+            wakes: 0,
+            delivered_before: 0,
+            delivered_by_completion: 0,
+            connections: BTreeMap::new(),
+        });
+    }
+    Ok(groups)
+}

@@ -1,0 +1,134 @@
+//! The ports: their buffers, disciplines and jitter, and the books about them.
+
+use crate::ids::LinkId;
+use crate::measure::bins::Bins;
+use crate::net::books::Books;
+use crate::net::port::{Jitter, Limit, PortSpec, Ties};
+use crate::queue;
+use crate::rng::Stream;
+use crate::roles::QueueDiscipline;
+use crate::schemes::{NodeFacts, Scheme};
+use crate::sim::build::layout::Layout;
+use crate::spec::{Params, Scenario, SpecError};
+use crate::topology::{LinkSpec, NodeKind, Topology};
+use crate::units::{Size, Time};
+
+/// Every port, by link. Of the nodes that are `looked_at` an agent asks for backlogs.
+pub(super) fn ports(
+    scenario: &Scenario,
+    layout: &Layout,
+    looked_at: &[bool],
+    seed: u64,
+) -> Result<Vec<PortSpec>, SpecError> {
+    let topology = &layout.topology;
+    let packet = layout.mss + u64::from(layout.header);
+    // A switch of several tiers has ports of several rates.
+    let port = |link: &LinkSpec| NodeFacts { rate: link.rate, ..layout.facts(link.from) };
+    let mut ports = Vec::with_capacity(topology.links.len());
+    for (i, link) in topology.links.iter().enumerate() {
+        let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
+        let (span, ties) = (scenario.network.params.time("host-jitter"), ties(&scenario.network.params));
+        let jitter = (!switch && (span > Time::ZERO || ties != Ties::Drawn)).then(|| Jitter {
+            stream: Stream::named(seed, &format!("host-jitter/{}", link.from)),
+            span,
+            ties,
+            ready: Time::ZERO,
+        });
+        let (one, discipline) = if switch {
+            let discipline = discipline(scenario, layout.bundle(), &port(link));
+            (limit(&scenario.network.params, link, packet)?, discipline)
+        } else {
+            (Limit::Unlimited, queue::drop_tail())
+        };
+        ports.push(PortSpec {
+            rate: link.rate,
+            ps_per_byte: link.rate.ps_per_byte().expect("the parser checks rates"),
+            delay: link.delay,
+            limit: one.times(discipline.buffers()),
+            buffer: one.size(),
+            shows_bands: discipline.bands() > 1 || discipline.acts_on_dequeue(),
+            discipline,
+            waiting_only: switch && scenario.network.params.text("buffer-counts") == "waiting",
+            jitter,
+            random: Stream::named(seed, &format!("port/{i}")),
+            node: link.from.index(),
+            observed: observed(scenario, topology, LinkId::new(i), switch) || looked_at[link.from.index()],
+            faulty: layout.faults.moves_departures(LinkId::new(i)),
+            up: true,
+            admits: true,
+        });
+    }
+    Ok(ports)
+}
+
+fn ties(network: &Params) -> Ties {
+    match network.text("ties") {
+        "waiting-first" => Ties::WaitingFirst,
+        "fresh-first" => Ties::FreshFirst,
+        _ => Ties::Drawn,
+    }
+}
+
+fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {
+    if network.text("admission") == "dynamic-threshold" {
+        let memory = match network.size("shared-buffer") {
+            Size::Bytes(bytes) => bytes,
+            Size::Packets(packets) => packets.saturating_mul(packet),
+        };
+        if memory < packet {
+            return Err(network.fail("shared-buffer", format!("holds less than one packet of {packet} bytes")));
+        }
+        if network.number("dt-alpha") <= 0.0 {
+            return Err(network.fail("dt-alpha", "a port may hold nothing; give a positive factor"));
+        }
+        return Ok(Limit::Dynamic { pool: link.from.index(), memory, alpha: network.number("dt-alpha") });
+    }
+    let key = match network.size(link.buffer) {
+        Size::Packets(0) | Size::Bytes(0) => "buffer",
+        _ => link.buffer,
+    };
+    match network.size(key) {
+        Size::Packets(0) => Err(network.fail(key, "holds less than one packet")),
+        Size::Bytes(bytes) if bytes < packet => {
+            Err(network.fail(key, format!("{bytes}B holds less than one packet of {packet} bytes")))
+        }
+        Size::Packets(packets) => Ok(Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))),
+        Size::Bytes(bytes) if network.text("buffer-full") == "reached" => Ok(Limit::BytesBelow(bytes)),
+        Size::Bytes(bytes) => Ok(Limit::Bytes(bytes)),
+    }
+}
+
+fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> Box<dyn QueueDiscipline> {
+    if scenario.queue.kind == "auto" {
+        return bundle.queue(switch).unwrap_or_else(queue::drop_tail);
+    }
+    let row = queue::REGISTRY.iter().find(|row| row.key == scenario.queue.kind).expect("the parser knows it");
+    (row.build)(&scenario.queue.params)
+}
+
+fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool) -> bool {
+    match scenario.measure.text("queues") {
+        "all" => switch,
+        "bottleneck" => link == topology.bottleneck,
+        // The time bins have a column for it.
+        _ => link == topology.bottleneck && scenario.measure.time("bin") > Time::ZERO,
+    }
+}
+
+/// The books about the ports, with the queues of those that are observed.
+pub(super) fn books(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Books {
+    let topology = &layout.topology;
+    let width = scenario.measure.time("bin");
+    let switch = |link: &LinkSpec| topology.nodes[link.from.index()] == NodeKind::Switch;
+    let links = topology.links.iter().enumerate().map(|(i, link)| (LinkId::new(i), switch(link)));
+    let watched: Vec<LinkId> =
+        links.filter(|(link, switch)| observed(scenario, topology, *link, *switch)).map(|(link, _)| link).collect();
+    let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len(), watched.len()));
+    let limits = ports.iter().map(|port| port.limit);
+    let mut books = Books::new(limits, topology.nodes.len(), bins, layout.header);
+    let trace = scenario.measure.text("queue-trace") == "on-change";
+    for link in watched {
+        books.observe(link, ports[link.index()].ps_per_byte, trace);
+    }
+    books
+}

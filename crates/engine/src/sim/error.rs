@@ -1,0 +1,62 @@
+//! Why a run has no result.
+
+use crate::units::Time;
+use thiserror::Error;
+
+/// Why a run has no result.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RunError {
+    /// The caller asked to stop.
+    #[error("stopped at {at} of simulated time")]
+    Stopped {
+        /// When.
+        at: Time,
+    },
+    /// A law of the simulation was broken: a defect of the engine or of a scheme.
+    #[error("seed {seed}, {at} of simulated time: {what}; this is a defect, please report it with the scenario")]
+    Broken {
+        /// The run's seed.
+        seed: u64,
+        /// When it was noticed.
+        at: Time,
+        /// Which law, with the numbers.
+        what: String,
+    },
+    /// What the run reads has changed since the scenario was laid out.
+    #[error("{at} of simulated time: {what}")]
+    Input {
+        /// When.
+        at: Time,
+        /// Which file and line, and what is wrong there.
+        what: String,
+    },
+    /// The rows of finished transfers cannot be kept where the caller wants them.
+    #[error("rows of the table of flows: {what}")]
+    Spill {
+        /// The operating system's number of the error, if it has one.
+        code: Option<i32>,
+        /// What it says.
+        what: String,
+    },
+    /// Nothing can happen any more although a transfer is not complete.
+    #[error("seed {seed}, {at} of simulated time: transfer {transfer} of group \"{group}\" is stuck: {why}")]
+    Stuck {
+        /// The run's seed.
+        seed: u64,
+        /// When the last event happened.
+        at: Time,
+        /// The transfer's row in the flow table.
+        transfer: usize,
+        /// Its traffic group.
+        group: String,
+        /// What its sender waits for.
+        why: String,
+    },
+}
+
+impl RunError {
+    /// The rows cannot be kept where the caller wants them.
+    pub(crate) fn spill(error: &std::io::Error) -> Self {
+        Self::Spill { code: error.raw_os_error(), what: error.to_string() }
+    }
+}

@@ -1,0 +1,220 @@
+//! The course of a transfer: its request, its data, its end, and the row that remains of it.
+
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::host::flow::Purpose;
+use crate::host::flows::Opening;
+use crate::host::hosts::Hosts;
+use crate::ids::{FlowId, GroupId, NodeId, TransferId};
+use crate::measure::counters::Counters;
+use crate::measure::rows::Row;
+use crate::net::network::Network;
+use crate::roles::Announcement;
+use crate::sim::error::RunError;
+use crate::traffic::{Connection, Request};
+use crate::units::Time;
+use crate::work::group::Group;
+use crate::work::ideal::Alone;
+use crate::work::plan::Work;
+use crate::work::transfer::Transfer;
+
+impl Work {
+    /// A transfer begins: with its request, if it has one, or with its data.
+    pub(crate) fn start_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
+        let first = self.window.start.is_none() && self.window.warmup == Time::ZERO;
+        if first && self.transfers[id].bytes.is_some() {
+            self.open_window(hosts, net);
+        }
+        let transfer = &mut self.transfers[id];
+        match transfer.request {
+            Some(request) if !transfer.asked => {
+                transfer.asked = true;
+                self.send_request(id, request, hosts, net);
+            }
+            _ => self.send_data(id, hosts, net),
+        }
+    }
+
+    /// The client asks on a flow of its own, in the opposite direction on the same connection.
+    fn send_request<C: EventCore>(
+        &mut self,
+        id: TransferId,
+        request: Request,
+        hosts: &mut Hosts,
+        net: &mut Network<C>,
+    ) {
+        let &Transfer { group, from, to, connection, .. } = &self.transfers[id];
+        let bytes = Some(request.bytes);
+        let known = self.groups[group.index()].known_flows(connection).request;
+        let flow = known.unwrap_or_else(|| self.open_flow(id, [to, from], bytes, hosts, net));
+        if let Some(flows) = self.groups[group.index()].flows_to_keep(connection) {
+            flows.request = Some(flow);
+        }
+        hosts.flows[flow].purpose = Purpose::Request(id);
+        let before = hosts.counters(flow, net);
+        self.transfers[id].requesting = Some((flow, before));
+        // Requests are in no hurry of their own.
+        hosts.push_data(flow, Announcement { bytes, deadline: None }, connection != Connection::Fresh, false, net);
+    }
+
+    fn send_data<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
+        let &Transfer { group, from, to, bytes, deadline, connection, asked, .. } = &self.transfers[id];
+        let known = self.groups[group.index()].known_flows(connection).data;
+        let flow = known.unwrap_or_else(|| self.open_flow(id, [from, to], bytes, hosts, net));
+        if let Some(flows) = self.groups[group.index()].flows_to_keep(connection) {
+            flows.data = Some(flow);
+        }
+        hosts.flows[flow].transfer = id;
+        if known.is_none() {
+            hosts.flows[flow].probed = hosts.probes.choose();
+        }
+        let before = hosts.counters(flow, net);
+        let transfer = &mut self.transfers[id];
+        (transfer.flow, transfer.before) = (Some(flow), before);
+        // An answer goes out on the connection that its request has opened.
+        let open = asked || connection != Connection::Fresh;
+        hosts.push_data(flow, Announcement { bytes, deadline }, open, connection == Connection::Fresh, net);
+    }
+
+    /// Opens a flow for a transfer or its request.
+    fn open_flow<C: EventCore>(
+        &self,
+        transfer: TransferId,
+        [from, to]: [NodeId; 2],
+        bytes: Option<u64>,
+        hosts: &mut Hosts,
+        net: &mut Network<C>,
+    ) -> FlowId {
+        let group = self.transfers[transfer].group;
+        let &Group { endpoint, announces_size, .. } = &self.groups[group.index()];
+        let mss = hosts.endpoints[endpoint].sender.mss;
+        let idle_rtt = hosts.wants_idle_rtt(endpoint).then(|| Alone::between(net, from, to, mss).round_trip());
+        hosts.open_flow(&Opening { group, from, to, bytes, transfer, endpoint, announces_size, idle_rtt }, net)
+    }
+
+    /// The sender of endless data closes, unless its handshake was given up.
+    pub(crate) fn stop_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
+        let transfer = self.transfers.get(id).filter(|transfer| !transfer.failed);
+        let Some(flow) = transfer.and_then(|transfer| transfer.flow) else { return };
+        self.transfers[id].stopped_at = Some(hosts.stop_data(flow, net));
+    }
+
+    /// All bytes of the transfer in progress on this flow have arrived, in order.
+    #[cold]
+    pub(crate) fn on_transfer_arrived<C: EventCore>(&mut self, id: FlowId, hosts: &mut Hosts, net: &mut Network<C>) {
+        let flow = &mut hosts.flows[id];
+        // Until the next transfer is given to the sender nothing more can arrive.
+        flow.receiver.boundary = u64::MAX;
+        let transfer = flow.carries();
+        let fresh = self.transfers[transfer].connection == Connection::Fresh;
+        match flow.purpose {
+            Purpose::Request(_) => {
+                self.close_request(transfer, hosts, net);
+                // The server thinks, then answers.
+                let think = self.transfers[transfer].request.map_or(Time::ZERO, |request| request.think);
+                net.core.schedule(net.now() + think, Class::TransferStart, transfer.index());
+            }
+            Purpose::Data => self.complete(transfer, id, hosts, net),
+        }
+        if fresh {
+            hosts.close_flow(id, net);
+        }
+    }
+
+    /// What was counted for the request of a transfer so far belongs to the transfer.
+    fn close_request<C: EventCore>(&mut self, id: TransferId, hosts: &Hosts, net: &mut Network<C>) {
+        if let Some((flow, before)) = self.transfers[id].requesting.take() {
+            self.transfers[id].request_counters = hosts.counters(flow, net).since(&before);
+        }
+    }
+
+    fn complete<C: EventCore>(&mut self, id: TransferId, flow: FlowId, hosts: &Hosts, net: &mut Network<C>) {
+        let (now, after) = (net.now(), hosts.counters(flow, net));
+        let transfer = &mut self.transfers[id];
+        transfer.completion = Some(now);
+        transfer.after = Some(after);
+        let (group, query, start) = (transfer.group, transfer.query, transfer.start);
+        if transfer.bytes.is_none() {
+            // It was stopped: nobody waits for its end, which takes as long as the scenario says.
+            return;
+        }
+        self.transfers.unfinished -= 1;
+        self.window.last_completion = Some(now);
+        for (i, group) in self.groups.iter_mut().enumerate() {
+            group.delivered_by_completion = hosts.delivered(GroupId::new(i));
+        }
+        if let Some(query) = query.map(|query| &mut self.queries[query]) {
+            query.open -= 1;
+            query.slowest = Some(id);
+            if query.open == 0 {
+                query.completion = Some(now);
+            }
+        }
+        if let Some(bins) = &mut net.core.books().bins {
+            bins.add_completion(group, now, now - start);
+        }
+        self.close_transfer(id, hosts, net);
+        self.ask_traffic(group.index(), net, |traffic, cx| traffic.on_complete(cx, id));
+        self.see_whether_finished();
+    }
+
+    /// Nothing of a transfer changes any more: its row remains.
+    pub(crate) fn close_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &Hosts, net: &mut Network<C>) {
+        self.close_request(id, hosts, net);
+        let Some(transfer) = self.transfers.close(id) else { return };
+        let row = self.row(&transfer, hosts, net);
+        self.transfers.finite_over += row.bytes.map_or(0, |_| row.delivered);
+        if let Err(error) = self.transfers.rows.set(id.index(), row) {
+            self.fail(RunError::spill(&error));
+        }
+    }
+
+    /// The handshake was given up: the transfer will not complete.
+    pub(crate) fn on_flow_failed<C: EventCore>(&mut self, id: FlowId, hosts: &Hosts, net: &mut Network<C>) {
+        let transfer = hosts.flows[id].carries();
+        let state = &mut self.transfers[transfer];
+        state.failed = true;
+        let (group, finite) = (state.group, state.bytes.is_some());
+        self.transfers.unfinished -= usize::from(finite);
+        self.ask_traffic(group.index(), net, |traffic, cx| traffic.on_complete(cx, transfer));
+        self.see_whether_finished();
+    }
+
+    /// What remains of a transfer: all of it, if it is over, else what it is now.
+    fn row<C: EventCore>(&self, transfer: &Transfer, hosts: &Hosts, net: &mut Network<C>) -> Row {
+        let counters = transfer.flow.map_or_else(Counters::default, |flow| {
+            let after = transfer.after.unwrap_or_else(|| hosts.counters(flow, net));
+            after.since(&transfer.before)
+        });
+        let (now, delivered) = (net.now(), transfer.delivered(hosts));
+        let mss = hosts.endpoints[self.groups[transfer.group.index()].endpoint].sender.mss;
+        let alone = Alone::between(net, transfer.from, transfer.to, mss);
+        let row = Row {
+            group: transfer.group,
+            from: transfer.from,
+            to: transfer.to,
+            class: transfer.class,
+            flow: transfer.flow,
+            query: transfer.query.map(|query| query as u32),
+            bytes: transfer.bytes,
+            delivered,
+            start: transfer.start,
+            completion: transfer.completion,
+            deadline: transfer.deadline,
+            ideal: transfer.bytes.map(|bytes| alone.ideal(transfer, bytes)),
+            standalone: transfer.bytes.map(|bytes| alone.standalone(bytes)),
+            rate: None,
+            counters: counters.plus(&transfer.request_counters),
+            failed: transfer.failed,
+        };
+        let unfinished = || self.unfinished_rate(transfer, delivered, now);
+        Row { rate: row.fct().map_or_else(unfinished, |fct| Some(delivered as f64 / fct)), ..row }
+    }
+
+    /// Payload per second of a transfer without completion time, from the opening of the window of goodput on.
+    fn unfinished_rate(&self, transfer: &Transfer, delivered: u64, now: Time) -> Option<f64> {
+        let from = transfer.start.max(self.window.start.unwrap_or(Time::ZERO));
+        let span = transfer.completion.unwrap_or(now).saturating_sub(from).secs();
+        (span > 0.0 && !transfer.failed).then(|| (delivered - transfer.delivered_before) as f64 / span)
+    }
+}

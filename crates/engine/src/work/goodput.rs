@@ -1,0 +1,16 @@
+//! The window over which goodput and the statistics of queues count.
+
+use crate::units::Time;
+
+/// When the window opened, and what goodput needs to know of that moment and of the last completion.
+#[derive(Debug, Default)]
+pub(crate) struct GoodputWindow {
+    /// The window opens at this time; if it is zero, when the first finite transfer begins.
+    pub(crate) warmup: Time,
+    /// When it opened.
+    pub(crate) start: Option<Time>,
+    /// Payload of finite transfers that had arrived by then.
+    pub(crate) finite_before: u64,
+    /// The last completion of a finite transfer.
+    pub(crate) last_completion: Option<Time>,
+}

@@ -1,0 +1,63 @@
+//! A traffic group at work: its pattern, its hosts, and its open connections.
+
+use crate::ids::{FlowId, NodeId};
+use crate::rng::Stream;
+use crate::traffic::{Connection, Traffic};
+use crate::units::Time;
+use std::collections::BTreeMap;
+
+/// A traffic group at work.
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) traffic: Box<dyn Traffic>,
+    pub(crate) stream: Stream,
+    pub(crate) senders: Vec<NodeId>,
+    pub(crate) receivers: Vec<NodeId>,
+    pub(crate) endpoint: usize,
+    /// Time that its transfers have from start to last byte; zero if they are in no hurry.
+    pub(crate) hurry: Time,
+    /// Its senders say how much they will send.
+    pub(crate) announces_size: bool,
+    pub(crate) query: Option<usize>,
+    /// Wake-up calls that are pending.
+    pub(crate) wakes: usize,
+    /// Payload bytes that had arrived in order when the window of goodput opened.
+    pub(crate) delivered_before: u64,
+    /// How many had by the last completion of a finite transfer of any group.
+    pub(crate) delivered_by_completion: u64,
+    /// Connections that stay open, by their number.
+    pub(crate) connections: BTreeMap<u32, Flows>,
+}
+
+/// The two flows of a connection, as far as there are such.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flows {
+    /// From the client to the server.
+    pub(crate) request: Option<FlowId>,
+    /// From the server to the client.
+    pub(crate) data: Option<FlowId>,
+}
+
+impl Group {
+    /// The flows of a connection that is open.
+    pub(crate) fn known_flows(&self, connection: Connection) -> Flows {
+        match connection {
+            Connection::Fresh => Flows::default(),
+            Connection::Persistent(number) => self.connections.get(&number).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The flows of a connection that stays open.
+    pub(crate) fn flows_to_keep(&mut self, connection: Connection) -> Option<&mut Flows> {
+        match connection {
+            Connection::Fresh => None,
+            Connection::Persistent(number) => Some(self.connections.entry(number).or_default()),
+        }
+    }
+
+    /// When the data of a transfer that began at `start` should have arrived; `own` is the time that it has itself.
+    pub(crate) fn deadline(&self, start: Time, own: Option<Time>) -> Option<Time> {
+        let hurry = own.unwrap_or(self.hurry);
+        (hurry > Time::ZERO).then(|| start.saturating_add(hurry))
+    }
+}

@@ -1,0 +1,175 @@
+//! All work of a run: what the traffic patterns ask for, and whether more is to come.
+
+use crate::event::EventCore;
+use crate::event::order::Class;
+use crate::host::hosts::Hosts;
+use crate::ids::{GroupId, TransferId};
+use crate::measure::counters::Counters;
+use crate::net::network::Network;
+use crate::sim::error::RunError;
+use crate::traffic::{Traffic, TrafficAction, TrafficCx, TransferSpec};
+use crate::units::Time;
+use crate::work::goodput::GoodputWindow;
+use crate::work::group::Group;
+use crate::work::transfer::{Query, Transfer, Transfers};
+
+/// What the hosts are given to do.
+pub(crate) struct Work {
+    pub(crate) groups: Vec<Group>,
+    pub(crate) transfers: Transfers,
+    pub(crate) queries: Vec<Query>,
+    pub(crate) window: GoodputWindow,
+    /// All finite transfers are complete, and no more are to come.
+    pub(crate) finished: bool,
+    /// Why the run cannot go on.
+    pub(crate) failure: Option<RunError>,
+    /// Nothing more is to be done: the work is finished, or has failed, or its time is over.
+    pub(crate) over: bool,
+}
+
+impl Work {
+    pub(crate) fn new(groups: Vec<Group>, warmup: Time) -> Self {
+        Self {
+            groups,
+            transfers: Transfers::default(),
+            queries: Vec::new(),
+            window: GoodputWindow { warmup, ..GoodputWindow::default() },
+            finished: false,
+            failure: None,
+            over: false,
+        }
+    }
+
+    /// Lets every traffic pattern begin.
+    pub(crate) fn start<C: EventCore>(&mut self, net: &mut Network<C>) {
+        for group in 0..self.groups.len() {
+            self.ask_traffic(group, net, |traffic, cx| traffic.on_start(cx));
+        }
+        if self.window.warmup > Time::ZERO {
+            net.core.schedule(self.window.warmup, Class::WarmupEnd, 0);
+        }
+    }
+
+    /// A traffic pattern asked to be woken now.
+    pub(crate) fn on_wake<C: EventCore>(&mut self, group: usize, net: &mut Network<C>) {
+        self.groups[group].wakes -= 1;
+        self.ask_traffic(group, net, |traffic, cx| traffic.on_wake(cx));
+        self.see_whether_finished();
+    }
+
+    /// The work is finished when no finite transfer is open or to come, unless there are endless ones only.
+    pub(crate) fn see_whether_finished(&mut self) {
+        let more = self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0);
+        self.finished = self.transfers.any_finite && self.transfers.unfinished == 0 && !more;
+        self.over |= self.finished;
+    }
+
+    /// The run cannot go on; the first reason counts.
+    pub(super) fn fail(&mut self, why: RunError) {
+        self.failure.get_or_insert(why);
+        self.over = true;
+    }
+
+    pub(super) fn ask_traffic<C: EventCore>(
+        &mut self,
+        group: usize,
+        net: &mut Network<C>,
+        ask: impl FnOnce(&mut dyn Traffic, &mut TrafficCx<'_>),
+    ) {
+        let (now, mut actions) = (net.now(), Vec::new());
+        let state = &mut self.groups[group];
+        let mut cx = TrafficCx {
+            now,
+            senders: &state.senders,
+            receivers: &state.receivers,
+            next: TransferId::new(self.transfers.count()),
+            stream: &mut state.stream,
+            actions: &mut actions,
+        };
+        ask(&mut *state.traffic, &mut cx);
+        for action in actions {
+            match action {
+                TrafficAction::Query => self.begin_query(GroupId::new(group)),
+                TrafficAction::Transfer(spec) => self.plan_transfer(GroupId::new(group), &spec, net),
+                TrafficAction::Fail(what) => self.fail(RunError::Input { at: now, what }),
+                TrafficAction::Wake(at) => {
+                    self.groups[group].wakes += 1;
+                    net.core.schedule(at.max(now), Class::Traffic, group);
+                }
+            }
+        }
+    }
+
+    fn begin_query(&mut self, group: GroupId) {
+        self.groups[group.index()].query = Some(self.queries.len());
+        self.queries.push(Query {
+            group,
+            start: Time::NEVER,
+            fan_in: 0,
+            bytes: 0,
+            open: 0,
+            completion: None,
+            slowest: None,
+        });
+    }
+
+    fn plan_transfer<C: EventCore>(&mut self, group: GroupId, spec: &TransferSpec, net: &mut Network<C>) {
+        let start = spec.start.max(net.now());
+        let query = self.groups[group.index()].query.filter(|_| spec.in_query);
+        if let Some(query) = query {
+            let query = &mut self.queries[query];
+            query.start = query.start.min(start);
+            query.fan_in += 1;
+            query.open += 1;
+            query.completion = None;
+            query.bytes += spec.bytes.unwrap_or(0);
+        }
+        net.core.schedule(start, Class::TransferStart, self.transfers.count());
+        if let Some(stop) = spec.stop {
+            net.core.schedule(stop.max(start), Class::TransferStop, self.transfers.count());
+        }
+        self.transfers.push(Transfer {
+            group,
+            from: spec.from,
+            to: spec.to,
+            bytes: spec.bytes,
+            stopped_at: None,
+            connection: spec.connection,
+            request: spec.request,
+            start,
+            deadline: spec.bytes.and_then(|_| self.groups[group.index()].deadline(start, spec.deadline)),
+            class: spec.class,
+            completion: None,
+            failed: false,
+            query,
+            asked: false,
+            flow: None,
+            delivered_before: 0,
+            before: Counters::default(),
+            after: None,
+            requesting: None,
+            request_counters: Counters::default(),
+        });
+    }
+
+    /// Payload of all finite transfers that has arrived in order.
+    pub(crate) fn finite_delivered(&self, hosts: &Hosts) -> u64 {
+        let finite = self.transfers.open().filter(|(_, transfer)| transfer.bytes.is_some());
+        self.transfers.finite_over + finite.map(|(_, transfer)| transfer.delivered(hosts)).sum::<u64>()
+    }
+
+    /// Statistics of queues and goodput begin now.
+    pub(crate) fn open_window<C: EventCore>(&mut self, hosts: &Hosts, net: &mut Network<C>) {
+        let now = net.now();
+        net.core.settle();
+        for monitor in net.core.books().queues.iter_mut().flatten() {
+            monitor.stats.reset(now);
+        }
+        for (i, group) in self.groups.iter_mut().enumerate() {
+            group.delivered_before = hosts.delivered(GroupId::new(i));
+        }
+        self.transfers.open_mut().for_each(|(_, transfer)| transfer.delivered_before = transfer.delivered(hosts));
+        self.window.finite_before = self.finite_delivered(hosts);
+        self.window.start = Some(now);
+    }
+}
