@@ -2,6 +2,7 @@
 #![allow(clippy::float_cmp, reason = "the values compared are exact")]
 
 mod bad_input;
+mod circles;
 mod closed_forms;
 mod conformance;
 mod declared;
