@@ -22,25 +22,25 @@ impl<T> FlowMap<T> {
     pub(crate) fn count(&self) -> usize {
         self.places.len()
     }
-    /// That of the next flow.
+    /// Adds the item of the next flow.
     pub(crate) fn push(&mut self, item: T) {
         self.places.push(Some(Box::new(item)));
     }
-    /// That of a flow, unless it is over.
+    /// The item of a flow, unless the flow is over.
     #[inline(always)]
     pub(crate) fn get(&self, flow: FlowId) -> Option<&T> {
         self.places.get(flow.index())?.as_deref()
     }
-    /// That of a flow, unless it is over.
+    /// The item of a flow, unless the flow is over.
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, flow: FlowId) -> Option<&mut T> {
         self.places.get_mut(flow.index())?.as_deref_mut()
     }
-    /// A flow is over.
+    /// Takes out the item of a flow that is over.
     pub(crate) fn take(&mut self, flow: FlowId) -> Option<Box<T>> {
         self.places.get_mut(flow.index())?.take()
     }
-    /// Those of all flows that are not over, in the order of their handles.
+    /// The items of all flows that are not over, in the order of their handles.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (FlowId, &T)> {
         self.places.iter().enumerate().filter_map(|(i, place)| Some((FlowId::new(i), place.as_deref()?)))
     }

@@ -159,7 +159,7 @@ struct SlowPort {
     /// Lazy service: packets that wait, by band, and their counts.
     waiting: Vec<VecDeque<Packet>>,
     bands: Vec<Backlog>,
-    /// The sum of `bands`.
+    /// What waits in all bands together.
     behind: Backlog,
     /// The discipline wants to see each packet that leaves.
     acts_on_dequeue: bool,

@@ -69,11 +69,11 @@ pub(crate) struct CoreParts {
 pub(crate) struct PortAudit {
     /// Bytes that were let in and not pushed out again.
     pub(crate) entered: u64,
-    /// What it believes to hold.
+    /// What the port has counted as its backlog.
     pub(crate) believed: Backlog,
-    /// It counts bytes, not only packets.
+    /// The port counts bytes as well as packets.
     pub(crate) counts_bytes: bool,
-    /// What it holds, the packet in transmission included.
+    /// What is found in the port, the packet in transmission included.
     pub(crate) held: Backlog,
     /// Bytes that have left it and are on their way.
     pub(crate) flying: u64,

@@ -74,12 +74,12 @@ impl TieBreak {
     const fn mask(self, at: Time) -> u64 {
         (at.ps() ^ self.salt).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> self.shift
     }
-    /// Place of a link among those with an arrival at `at`.
+    /// Rank of a link among those with an arrival at `at`.
     #[inline(always)]
     pub(crate) const fn rank(self, link: LinkId, at: Time) -> u64 {
         link.index() as u64 ^ self.mask(at)
     }
-    /// The link at that place.
+    /// The link with that rank.
     #[inline(always)]
     pub(crate) const fn link(self, rank: u64, at: Time) -> LinkId {
         LinkId::new((rank ^ self.mask(at)) as usize)

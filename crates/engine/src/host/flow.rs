@@ -51,7 +51,7 @@ pub(crate) struct ReceiverSide {
     pub(crate) state: Receiver,
     /// In-band field of the last segment, echoed in acknowledgements.
     pub(crate) field: u64,
-    /// Pending event of the delayed acknowledgement.
+    /// When the pending event of the delayed acknowledgement is due.
     pub(crate) timer_at: Time,
     /// The transfer in progress ends before this sequence number.
     pub(crate) boundary: u64,
@@ -69,11 +69,11 @@ pub(crate) struct ReceiverSide {
     pub(crate) ecn_agreed: bool,
     /// Stamp and retransmission mark to echo in a SYN-ACK.
     pub(crate) syn_stamp: Stamp,
-    /// What puts flowcells back in order, once one was tagged.
+    /// Puts flowcells back in order; there once a packet with a tag has arrived.
     pub(crate) order: Option<Box<Resequencer>>,
 }
 
-/// What to do when a flow's transfer has arrived.
+/// What a flow carries, and so what follows when it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Data of a transfer.
@@ -101,9 +101,9 @@ pub(crate) struct Flow {
     pub(crate) window_probes: u32,
     pub(crate) loss_probes: u32,
     pub(crate) sender: Sender,
-    /// What the transfer that it carries now is, or its request.
+    /// Size and deadline of the data or request that it carries now.
     pub(crate) carried: Announcement,
-    /// SYN, full window, few duplicates, lost retransmission, spurious.
+    /// Timeouts, by [`TimeoutCause`](crate::measure::timeouts::TimeoutCause).
     pub(crate) timeouts: [u32; crate::measure::timeouts::TimeoutCause::ALL.len()],
 }
 
@@ -114,7 +114,7 @@ const _: () = {
 };
 
 impl Flow {
-    /// The transfer that it carries now, or whose request.
+    /// The transfer whose data or request it carries now.
     pub(crate) fn carries(&self) -> TransferId {
         match self.purpose {
             Purpose::Request(transfer) => transfer,
@@ -150,7 +150,7 @@ impl Flow {
     pub(crate) fn packets_sent(&self) -> u64 {
         self.sender.segments_sent + self.receiver.acks_sent
     }
-    /// Their bytes.
+    /// Bytes of the packets that its two ends have sent.
     pub(crate) fn bytes_sent(&self) -> u64 {
         self.wire.sent_bytes + self.receiver.ack_bytes_sent
     }

@@ -1,4 +1,4 @@
-//! Rows of the flow table: what remains of transfers that are over, in memory or on the caller's disk.
+//! Rows of the flow table, one for each transfer that is over, in memory or on the caller's disk.
 
 use crate::ids::{FlowId, GroupId, NodeId};
 use crate::measure::counters::Counters;
@@ -26,7 +26,7 @@ pub(crate) struct Row {
     pub(crate) group: GroupId,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
-    /// Its class among those of its group.
+    /// Its class in its traffic group's list of classes.
     pub(crate) class: Option<u32>,
     pub(crate) flow: Option<FlowId>,
     pub(crate) query: Option<u32>,
@@ -36,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) completion: Option<Time>,
     pub(crate) deadline: Option<Time>,
     pub(crate) ideal: Option<Time>,
-    /// The yardstick of HPCC.
+    /// The standalone completion time by HPCC's definition.
     pub(crate) standalone: Option<Time>,
     /// Payload per second: over the completion time, or for a transfer without one from its start in the window of
     /// goodput to its stop or the end of the run. None of what never began, or whose handshake was given up.
@@ -226,7 +226,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Rows that take memory.
+    /// The number of rows that are in memory.
     #[cfg(test)]
     pub(crate) fn in_memory(&self) -> usize {
         let here = |page: &Page| if let Page::Here { rows, .. } = page { rows.len() } else { 0 };

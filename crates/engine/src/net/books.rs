@@ -1,4 +1,4 @@
-//! The books that every event core keeps alike: drops, marks, queue lengths, and packets' SACK blocks.
+//! Counts of what happens to packets, the same for every event core: drops, marks, queue lengths, and SACK blocks.
 
 use crate::event::slots::Slots;
 use crate::flow_map::FlowMap;
@@ -16,11 +16,11 @@ use crate::units::{Bytes, Time};
 pub(crate) struct PortBook {
     pub(crate) drops: u64,
     pub(crate) dropped_bytes: u64,
-    /// Those of them that had left the port and were lost on its link.
+    /// Dropped bytes that had left the port and were lost on its link.
     pub(crate) lost_on_link: u64,
     pub(crate) marks: u64,
     pub(crate) would_mark: u64,
-    /// The buffer that it must stay within.
+    /// The buffer limit that the port must keep.
     pub(crate) limit: Limit,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Breach {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LostSegment {
     pub(crate) seq: u32,
-    /// That transmission was a repeated one.
+    /// The dropped transmission was itself a retransmission.
     pub(crate) retransmitted: bool,
 }
 
-/// Runs of lost segments that follow each other in sequence: a port black-out cuts whole trains.
+/// Runs of lost segments with consecutive sequence numbers: a full port drops whole trains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LossRun {
     /// Where the segment after the last lost one begins.
@@ -65,15 +65,16 @@ pub(crate) struct FlowBook {
     pub(crate) marks: u64,
     /// Segments whose latest transmission was dropped.
     pub(crate) lost: Vec<LostSegment>,
-    /// Segments lost in a row.
+    /// The runs of its lost segments.
     pub(crate) loss_run: LossRun,
     /// Acknowledgements (and SYN-ACKs) of the flow that were dropped, and that were marked.
     pub(crate) acks_dropped: u64,
     pub(crate) acks_marked: u64,
     /// Bytes of all its packets that were dropped, in both directions.
     pub(crate) dropped_bytes: u64,
-    /// Packets that switch agents keep, and their bytes; below zero if one injects what it did not keep.
+    /// Packets that switch agents keep; below zero if an agent injects what it did not keep.
     pub(crate) kept: i64,
+    /// Bytes of the packets that switch agents keep.
     pub(crate) kept_bytes: i64,
     pub(crate) group: GroupId,
 }
@@ -97,11 +98,11 @@ impl GroupBook {
 pub(crate) struct QueueMonitor {
     pub(crate) stats: QueueStats,
     pub(crate) trace: Option<Trace>,
-    /// Last change, for the integral per time bin.
+    /// Time and length of the last change, for the integral in each time bin.
     last: (Time, u32),
-    /// Its number among observed ports.
+    /// The port's number among the observed ports.
     slot: usize,
-    /// Transmission time at the rate as built.
+    /// Transmission time of a byte at the rate that the link has without faults.
     ps_per_byte: u32,
 }
 
@@ -122,10 +123,11 @@ pub(crate) struct Books {
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) ports: Vec<PortBook>,
     pub(crate) flows: FlowMap<FlowBook>,
-    /// By traffic group, what happened to packets of flows that are over, and the most segments that one lost in a row.
+    /// By traffic group, what happened to packets of flows that are over.
     over: Vec<GroupBook>,
+    /// The most segments that a flow that is over lost in a row.
     over_longest: u64,
-    /// Indexed by link; set for observed ports.
+    /// By link; set for observed ports.
     pub(crate) queues: Vec<Option<QueueMonitor>>,
     pub(crate) bins: Option<Bins>,
     pub(crate) sack: Slots<SackBlocks>,
@@ -171,7 +173,7 @@ impl Books {
         self.queues[link.index()] = Some(monitor);
     }
 
-    /// The observed ports, in the order of their bins.
+    /// The observed ports, in the order of their columns in the time bins.
     pub(crate) fn observed(&self) -> impl Iterator<Item = LinkId> {
         let watched = self.queues.iter().enumerate().filter(|(_, monitor)| monitor.is_some());
         watched.map(|(link, _)| LinkId::new(link))
@@ -182,7 +184,7 @@ impl Books {
         self.over.resize(self.over.len().max(group.index() + 1), GroupBook::default());
     }
 
-    /// A flow is over: what its group has of it remains.
+    /// Closes the book of a flow that is over; its counts go to its traffic group.
     pub(crate) fn close_flow(&mut self, flow: FlowId) {
         if let Some(book) = self.flows.take(flow) {
             self.over[book.group.index()].add(&book);
@@ -202,7 +204,7 @@ impl Books {
         self.flows.iter().map(|(_, book)| book.loss_run.longest).fold(self.over_longest, u64::max)
     }
 
-    /// A packet of a flow of which there was none any more.
+    /// Notes a packet of a flow that is over: there should be none.
     #[cold]
     fn stray(&mut self, packet: &Packet, at: Time) {
         self.broken(at, format!("flow {} was over, and a packet of it is in the network", packet.flow));

@@ -12,7 +12,7 @@ use crate::units::{Rate, Time};
 struct Planned {
     effect: Effect,
     at: Time,
-    /// [`Time::NEVER`] for good.
+    /// When it ends; [`Time::NEVER`] if it lasts.
     until: Time,
     links: Vec<LinkId>,
     on: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Faults {
     planned: Vec<Planned>,
     /// By link; empty where no fault loses packets.
     losing: Vec<Vec<Losing>>,
-    /// The rate of each link as built.
+    /// The rate of each link without faults.
     nominal: Vec<Rate>,
     /// Timers of the controller that became due while it was out: slots of their tokens.
     waiting: Vec<usize>,
@@ -103,7 +103,7 @@ impl Faults {
         !self.losing.is_empty()
     }
 
-    /// The controller is out.
+    /// Whether the controller is out.
     pub(crate) fn controller_is_out(&self) -> bool {
         self.planned.iter().any(|fault| fault.on && fault.effect == Effect::ControllerOutage)
     }

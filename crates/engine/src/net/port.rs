@@ -45,7 +45,7 @@ impl Limit {
             Self::Unlimited | Self::Dynamic { .. } => None,
         }
     }
-    /// So many buffers of this size.
+    /// The limit of several buffers of this size.
     pub(crate) fn times(self, buffers: u32) -> Self {
         match self {
             Self::Packets(packets) => Self::Packets(packets.saturating_mul(buffers)),
@@ -59,16 +59,16 @@ impl Limit {
 /// Which of the packets that hosts send comes first where they meet at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
-    /// Either, as [`crate::event::order::TieBreak`] has it.
-    Drawn,
-    /// One that waited for another of its host.
+    /// Either: a hash of the seed decides, see [`crate::event::order::TieBreak`].
+    Seeded,
+    /// A packet that waited behind another one of its host.
     WaitingFirst,
-    /// One that did not.
+    /// A packet that found its host's interface idle.
     FreshFirst,
 }
 
-/// Turn-around of a host: each packet waits a uniform time below `span`, and order is kept. Ties that are not drawn
-/// are broken by a picosecond, which is less than anything else in a network takes.
+/// Turn-around of a host: each packet waits a uniform time below `span`, and order is kept. Ties that the seed does not
+/// decide are broken by a picosecond, which is less than anything else in a network takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Jitter {
     pub(crate) stream: Stream,
@@ -88,7 +88,7 @@ impl Jitter {
         let tick = Time::from_ps(1);
         match self.ties {
             _ if ready >= free => ready,
-            Ties::Drawn => free,
+            Ties::Seeded => free,
             Ties::WaitingFirst => free - tick,
             Ties::FreshFirst => free + tick,
         }
@@ -110,9 +110,9 @@ pub(crate) struct PortSpec {
     pub(crate) rate: Rate,
     pub(crate) ps_per_byte: u32,
     pub(crate) delay: Time,
-    /// What all of its buffers hold together.
+    /// What all buffers of the port hold together.
     pub(crate) limit: Limit,
-    /// One of them.
+    /// The size of one of its buffers, where it has a fixed one.
     pub(crate) buffer: Option<Size>,
     /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
     pub(crate) waiting_only: bool,
@@ -121,14 +121,15 @@ pub(crate) struct PortSpec {
     pub(crate) shows_bands: bool,
     pub(crate) jitter: Option<Jitter>,
     pub(crate) random: Stream,
-    /// Index of the switch (or host) whose roles share a state.
+    /// Index of the node that the port belongs to.
     pub(crate) node: usize,
-    /// Keep its exact queue length over time: somebody watches, or an agent asks for its bytes.
+    /// Its queue length is followed exactly over time: it is measured, or an agent asks for its bytes.
     pub(crate) observed: bool,
     /// A fault will stop it or change its rate, so that no departure is certain before its time.
     pub(crate) faulty: bool,
-    /// See [`LinkState`].
+    /// It serves packets, see [`LinkState`].
     pub(crate) up: bool,
+    /// It lets packets in, see [`LinkState`].
     pub(crate) admits: bool,
 }
 

@@ -19,11 +19,11 @@ pub(crate) struct Group {
     /// Its senders say how much they will send.
     pub(crate) announces_size: bool,
     pub(crate) query: Option<usize>,
-    /// Wake-up calls that are pending.
+    /// Wake-ups that its pattern has asked for and that are still to come.
     pub(crate) wakes: usize,
     /// Payload bytes that had arrived in order when the window of goodput opened.
     pub(crate) delivered_before: u64,
-    /// How many had by the last completion of a finite transfer of any group.
+    /// Payload bytes that had arrived in order at the last completion of a finite transfer of any group.
     pub(crate) delivered_by_completion: u64,
     /// Connections that stay open, by their number.
     pub(crate) connections: BTreeMap<u32, Flows>,

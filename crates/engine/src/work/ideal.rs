@@ -1,4 +1,4 @@
-//! The time that a transfer would take alone: the yardstick of slowdown.
+//! The time that a transfer would take alone in the network, by which slowdown divides.
 
 use crate::event::EventCore;
 use crate::ids::{LinkId, NodeId};
@@ -8,18 +8,19 @@ use crate::traffic::Connection;
 use crate::units::Time;
 use crate::work::transfer::Transfer;
 
-/// The ways of a transfer's data and of what comes back, with nobody else on them.
+/// The paths of a transfer's data and of its acknowledgements, without other traffic.
 pub(crate) struct Alone<'a> {
     topology: &'a Topology,
-    /// Bytes of a full segment's data, and of headers.
+    /// Payload of a full segment.
     mss: u64,
+    /// Bytes of headers in every packet.
     header: u64,
     forth: Vec<LinkId>,
     back: Vec<LinkId>,
 }
 
 impl<'a> Alone<'a> {
-    /// Between two hosts. Of equal paths it is the first.
+    /// The paths between two hosts; of equal paths the first.
     pub(crate) fn between<C: EventCore>(net: &'a mut Network<C>, from: NodeId, to: NodeId, mss: u64) -> Self {
         let Network { paths, topology, header, .. } = net;
         let (forth, back) = (paths.path(from, to, 0, topology), paths.path(to, from, 0, topology));

@@ -24,7 +24,7 @@ pub(crate) struct Transfer {
     pub(crate) start: Time,
     /// When its data should have arrived, if it is in a hurry.
     pub(crate) deadline: Option<Time>,
-    /// Its class among those of its group, if it has one.
+    /// Its class in its traffic group's list of classes, if it has one.
     pub(crate) class: Option<u32>,
     pub(crate) completion: Option<Time>,
     pub(crate) failed: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Transfer {
     pub(crate) after: Option<Counters>,
     /// The flow of a request that has not arrived yet, and its counters when it was sent.
     pub(crate) requesting: Option<(FlowId, Counters)>,
-    /// What was counted for its request.
+    /// Counts of the flow that carried its request.
     pub(crate) request_counters: Counters,
 }
 
@@ -72,38 +72,38 @@ pub(crate) struct Query {
 #[derive(Debug, Default)]
 pub(crate) struct Transfers {
     open: BTreeMap<TransferId, Box<Transfer>>,
-    /// What remains of those that are over.
+    /// The rows of transfers that are over.
     pub(crate) rows: Rows,
     count: usize,
-    /// Some have an end.
+    /// Some transfers have a size.
     pub(crate) any_finite: bool,
-    /// Those with an end that are not complete.
+    /// Transfers with a size that are not complete.
     pub(crate) unfinished: usize,
-    /// Payload of those that are over and had one.
+    /// Payload of transfers with a size that are over.
     pub(crate) finite_over: u64,
 }
 
 impl Transfers {
-    /// All of them so far: the next one's number.
+    /// The number of transfers so far, and so the number of the next one.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
-    /// Adds the next one.
+    /// Adds a transfer under the next number.
     pub(super) fn push(&mut self, transfer: Transfer) {
         self.any_finite |= transfer.bytes.is_some();
         self.unfinished += usize::from(transfer.bytes.is_some());
         self.open.insert(TransferId::new(self.count), Box::new(transfer));
         self.count += 1;
     }
-    /// Those that are not over, in the order of their numbers.
+    /// Transfers that are not over, by number.
     pub(crate) fn open(&self) -> impl Iterator<Item = (TransferId, &Transfer)> {
         self.open.iter().map(|(id, transfer)| (*id, &**transfer))
     }
-    /// Those that are not over, to be changed.
+    /// Transfers that are not over, by number, to be changed.
     pub(crate) fn open_mut(&mut self) -> impl Iterator<Item = (TransferId, &mut Transfer)> {
         self.open.iter_mut().map(|(id, transfer)| (*id, &mut **transfer))
     }
-    /// One is over.
+    /// Takes out a transfer that is over.
     pub(super) fn close(&mut self, id: TransferId) -> Option<Box<Transfer>> {
         self.open.remove(&id)
     }

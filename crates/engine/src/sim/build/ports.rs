@@ -28,7 +28,7 @@ pub(super) fn ports(
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
         let (span, ties) = (scenario.network.params.time("host-jitter"), ties(&scenario.network.params));
-        let jitter = (!switch && (span > Time::ZERO || ties != Ties::Drawn)).then(|| Jitter {
+        let jitter = (!switch && (span > Time::ZERO || ties != Ties::Seeded)).then(|| Jitter {
             stream: Stream::named(seed, &format!("host-jitter/{}", link.from)),
             span,
             ties,
@@ -65,7 +65,7 @@ fn ties(network: &Params) -> Ties {
     match network.text("ties") {
         "waiting-first" => Ties::WaitingFirst,
         "fresh-first" => Ties::FreshFirst,
-        _ => Ties::Drawn,
+        _ => Ties::Seeded,
     }
 }
 
