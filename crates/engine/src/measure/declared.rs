@@ -43,7 +43,7 @@ const HOW_MUCH: &[Total] = &[
         unit: "bit/s",
         label: "Goodput of the finite flows",
         definition: "payload in order, first start to last completion of them",
-        doc: "the same, of the finite transfers alone",
+        doc: "goodput of the finite transfers alone, over the same window as `goodput_bps`",
         better: More,
         ..GOODPUT
     },
@@ -54,7 +54,7 @@ const HOW_MUCH: &[Total] = &[
         short: "Jain",
         doc: "Jain, Chiu and Hawe's index over the goodputs of transfers: of completed ones over their completion time, of \
               others from their start in the window of goodput until they were stopped or the run ended. What never began \
-              and handshakes that were given up have no goodput and are left out: `incomplete` and `failed` tell of them",
+              and handshakes that were given up have no goodput and are left out; `incomplete` and `failed` count them",
         better: More,
         of_groups: true,
         ..GOODPUT
@@ -64,7 +64,7 @@ const HOW_MUCH: &[Total] = &[
         unit: "s",
         shown: "s",
         label: "Start of the time that goodput counts",
-        doc: "start of the window of goodput",
+        doc: "start of the window of goodput, over which goodput is measured",
         ..GOODPUT
     },
     Total {
@@ -90,14 +90,14 @@ const HOW_LONG: &[Total] = &[
         name: "fct_p50_s",
         label: "Flow completion time, median",
         definition: "nearest rank over the finite flows of a run",
-        doc: "median of these times, by nearest rank",
+        doc: "median completion time of these transfers, by nearest rank",
         ..TIME
     },
     Total {
         name: "fct_p95_s",
         label: "Flow completion time, 95th percentile",
         definition: "nearest rank over the finite flows of a run",
-        doc: "their 95th percentile, by nearest rank",
+        doc: "95th percentile of these completion times, by nearest rank",
         ..TIME
     },
     Total {
@@ -105,7 +105,7 @@ const HOW_LONG: &[Total] = &[
         label: "Flow completion time, 99th percentile",
         definition: "nearest rank over the finite flows of a run",
         short: "p99 FCT",
-        doc: "their 99th percentile, by nearest rank",
+        doc: "99th percentile of these completion times, by nearest rank",
         of_groups: true,
         ..TIME
     },
@@ -113,7 +113,7 @@ const HOW_LONG: &[Total] = &[
         name: "fct_max_s",
         label: "Flow completion time, largest",
         definition: "of the finite flows of a run",
-        doc: "the largest of them",
+        doc: "largest of these completion times",
         ..TIME
     },
     Total {
@@ -130,7 +130,7 @@ const HOW_LONG: &[Total] = &[
         label: "Query completion time, 99th percentile",
         definition: "nearest rank over the queries of a run",
         short: "query p99",
-        doc: "the 99th percentile of these, by nearest rank",
+        doc: "99th percentile of the query completion times, by nearest rank",
         ..TIME
     },
     Total { name: "flows", label: "Flows", doc: "transfers", of_groups: true, ..COMPLETION },
@@ -231,7 +231,7 @@ const AT_SWITCHES: &[Total] = &[
     Total {
         name: "would_mark",
         label: "Packets above the marking threshold, ECN-capable or not",
-        doc: "packets that met the marking threshold, ECN-capable or not",
+        doc: "packets for which the marking threshold was reached, ECN-capable or not",
         ..QUEUE
     },
     Total {
@@ -248,14 +248,15 @@ const AT_SWITCHES: &[Total] = &[
         name: "queue_mean_busy_packets",
         label: "Bottleneck queue, mean while not empty",
         definition: "time-weighted, transmitted one included",
-        doc: "the same while the queue is not empty; all that follow are over that time, too",
+        doc: "mean of the backlog over the time in which the queue is not empty; the following queue statistics cover that \
+              time, too",
         ..LEVEL
     },
     Total {
         name: "queue_mean_changes_packets",
         label: "Bottleneck queue, mean per sample",
         definition: "unweighted, after every enqueue and dequeue",
-        doc: "unweighted mean of the values after every enqueue and dequeue",
+        doc: "unweighted mean of the backlog after every enqueue and dequeue",
         ..LEVEL
     },
     Total {
@@ -278,21 +279,21 @@ const AT_SWITCHES: &[Total] = &[
         unit: "B",
         label: "Waiting bytes, mean per sample",
         definition: "unweighted, transmitted packet left out",
-        doc: "the same in bytes on the wire, at the same instants: packets that wait count by their size",
+        doc: "as `queue_waiting_mean_changes_packets`, but in bytes on the wire",
         ..LEVEL
     },
     Total {
         name: "queue_p50_packets",
         label: "Bottleneck queue, median",
         definition: "over time, transmitted one included",
-        doc: "the backlog's median over time, by nearest rank",
+        doc: "median of the backlog over time, by nearest rank",
         ..LEVEL
     },
     Total {
         name: "queue_p95_packets",
         label: "Bottleneck queue, 95th percentile",
         definition: "over time, transmitted one included",
-        doc: "its 95th percentile over time, by nearest rank",
+        doc: "95th percentile of the backlog over time, by nearest rank",
         ..LEVEL
     },
     Total {
@@ -300,7 +301,7 @@ const AT_SWITCHES: &[Total] = &[
         label: "Bottleneck queue, 99th percentile",
         definition: "over time, transmitted one included",
         short: "queue, p99",
-        doc: "its 99th percentile over time, by nearest rank",
+        doc: "99th percentile of the backlog over time, by nearest rank",
         ..LEVEL
     },
     Total {
@@ -313,7 +314,7 @@ const AT_SWITCHES: &[Total] = &[
     Total {
         name: "rewritten",
         label: "Packets rewritten by switches",
-        doc: "packets that a scheme's switch agent changed on their way",
+        doc: "packets that a scheme's switch agent rewrote",
         hidden_at_zero: true,
         ..QUEUE
     },
@@ -328,14 +329,14 @@ const AT_SWITCHES: &[Total] = &[
         name: "control_bytes",
         unit: "B",
         label: "Bytes between switches and controller",
-        doc: "bytes of these messages",
+        doc: "bytes of the messages between switches and controller",
         hidden_at_zero: true,
         ..QUEUE
     },
     Total {
         name: "control_lost",
         label: "Messages between switches and controller that were lost",
-        doc: "of these messages, those lost on the channel or at a controller that was out",
+        doc: "messages lost between switches and controller, or at a controller that was offline",
         better: Less,
         hidden_at_zero: true,
         ..QUEUE
@@ -354,7 +355,7 @@ const THE_RUN: &[Total] = &[
     Total {
         name: "events",
         label: "Events simulated",
-        doc: "these and every other event that came to something",
+        doc: "packet hops and all other events that had an effect",
         ..RUN
     },
     Total { name: "simulated_s", unit: "s", shown: "s", label: "Simulated time", doc: "end of the run", ..RUN },
