@@ -125,7 +125,7 @@ def test_ctrl_c_while_figures_are_drawn_says_what_is_kept(cli, work, monkeypatch
     result = cli("reproduce", "small.toml", "--quick")
     assert result.code == 130
     assert "drawing 1 figure" in result.err
-    assert "interrupted: all runs are kept in results; the same command goes on from there" in result.err
+    assert "interrupted: all runs are kept in results; the same command continues from there" in result.err
 
 
 def test_a_schemes_name_finds_its_paper(cli):

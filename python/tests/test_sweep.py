@@ -258,7 +258,7 @@ def test_what_is_whole_is_joined_whatever_else_there_is(cli, work):
         (True, False),
         (False, True),
     ]
-    assert all(f"sweep {each['sweep']} is not joined: {each['why']}" in result.err for each in found["left"])
+    assert all(f"sweep {each['sweep']} is not merged: {each['why']}" in result.err for each in found["left"])
     damaged.unlink()
     cli(*more, "--shard", "2/2", "--out", "part-2")
     result = cli("merge", "part-1", "part-2", "--out", "joined", "--json")
@@ -322,4 +322,4 @@ def test_ctrl_c_exits_with_130(cli, work, monkeypatch):
 
     monkeypatch.setattr("fanin.run.pool.outcomes", interrupted)
     result = cli(*SWEEP)
-    assert (result.code, "the same command goes on from there" in result.err) == (130, True)
+    assert (result.code, "the same command continues from there" in result.err) == (130, True)

@@ -38,7 +38,7 @@ SchemeOption = Annotated[
     typer.Option(
         "--scheme",
         autocompletion=completion.schemes,
-        help="Scheme, several such as dctcp,rcc, or all; the scenario's if left out.",
+        help="Scheme, several such as dctcp,rcc, or all; by default the scenario's.",
     ),
 ]
 
@@ -47,7 +47,7 @@ OverOption = Annotated[
     typer.Option(
         "--over",
         metavar="PATH=FIRST..LAST",
-        help="What to search; 2..1024 of the fan-in of the one group that has any, if left out.",
+        help="What to search; by default 2..1024 for the fan-in of the only group that has one.",
     ),
 ]
 
@@ -56,18 +56,18 @@ VaryOption = Annotated[
     typer.Option(
         "--vary",
         metavar="PATH=VALUES",
-        help="A capacity for each value: a list, a range, or 50pkt..800pkt in --points.",
+        help="Find a capacity for each value: a list, a range, or 50pkt..800pkt in --points steps.",
     ),
 ]
 
-PointsOption = Annotated[int, typer.Option("--points", min=2, help="Values of a range of --vary without a step.")]
+PointsOption = Annotated[int, typer.Option("--points", min=2, help="Values in a range of --vary without a step.")]
 
 PrecisionOption = Annotated[
-    float, typer.Option("--precision", min=0.0, max=1.0, help="Gap to leave, as a share of the capacity.")
+    float, typer.Option("--precision", min=0.0, max=1.0, help="Gap that may remain, relative to the capacity.")
 ]
 
 SeedsOption = Annotated[
-    str | None, typer.Option("--seeds", help="Seeds such as 1..20, at least three; 1..10 if left out.")
+    str | None, typer.Option("--seeds", help="Seeds such as 1..20, at least three; by default 1..10.")
 ]
 
 
@@ -87,27 +87,28 @@ def capacity(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Find the largest fan-in that keeps some bounds, by a search that typically takes fewer than 40 runs.
+    """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 40 runs.
 
-    Fan-ins grow until the bounds break, and once more; then the gap is halved until it is narrow. All that takes two
-    seeds at each fan-in; the answer has to be borne out by all of them: the whole 95 % interval of the mean of every
-    bound lies on its good side. One that stays open counts as not kept. Where bounds are kept again above one that
-    breaks them, or broken below one that keeps them, that is told: fan-ins that were not tried may hide more of it.
+    The fan-in grows until the bounds break, and one step further; then the gap is halved until it is narrow. This phase
+    runs two seeds at each fan-in. The answer is run with all seeds: the whole 95 % interval of the mean must be on the
+    good side of every bound. If the interval still contains a bound, the bound counts as broken. A warning is printed
+    if bounds hold again above a fan-in that breaks them, or do not hold below one that keeps them. Fan-ins that were
+    not tried may hide more such cases.
 
-    How sure the answer is: a mean over a few seeds knows nothing of what happens with one seed in twenty. So it is
-    told how many of the seeds break a bound at the capacity by themselves, and the share of all seeds that this
-    excludes with 95 % confidence: more than 26 % if none of 10 does, more than 14 % if none of 20. That is exact for
-    any bounds and any number of them.
+    Confidence: a mean over a few seeds says nothing about events that occur with one seed in twenty. The output
+    therefore shows how many seeds break a bound at the capacity, and the largest share of all seeds for which this is
+    plausible (95 % confidence): at most 26 % if none of 10 does, at most 14 % if none of 20. This is exact for any
+    bounds.
 
     Bounds are measures with a value, such as timeout-ratio=1%, query-p99=500us or goodput=9Gbps; a share such as
-    goodput=90% is of the best at any smaller fan-in. goodput=90% and timeout-ratio=1% if none is given. Runs go to
-    the store, so that the same command goes on where it was interrupted.
+    goodput=90% is relative to the best at any smaller fan-in. The default is goodput=90% and timeout-ratio=1%. Runs are
+    stored, so the same command continues an interrupted search.
 
-    OUT/capacity/NAME-HASH/ gets capacity.json and, of several schemes or values, a picture as PNG, SVG and CSV.
+    OUT/capacity/NAME-HASH/ gets capacity.json and, for several schemes or values, a figure as PNG, SVG and CSV.
     --json prints one object: {scenario, over, first, last, keep, seeds, precision, vary, runs, cases: [{case, capacity,
     sure: {confidence, seeds, breaking, share_at_most}, breaks_at, why, monotone, remarks, runs, error, tried}], paths}.
-    Exit code 1 says that a run failed; what was judged before is told. It would fail again and is tried again only with
-    --failed, unless it broke off because of where it ran.
+    Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,
+    unless it was aborted because of the machine it ran on.
 
     **Examples**
 

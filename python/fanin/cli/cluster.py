@@ -14,39 +14,39 @@ def cluster(
     address: Annotated[str, typer.Argument(help="Address of a Dask scheduler, such as tcp://host:8786.")],
     json: JsonOption = False,
 ) -> None:
-    """Look at a Dask cluster that sweeps are to run on: its workers, their threads and versions.
+    """Check a Dask cluster before running sweeps on it: workers, threads and versions.
 
-    `fanin sweep ... --cluster ADDRESS` runs a sweep on it. The machine that you type this on and all workers need the
-    same `fanin[cluster]`; another version of fanin or of its engine is refused. Workers need no common file system,
-    except for files that a scenario names; another copy of one is refused. Runs come back as they finish, and a worker
-    that dies only costs the runs that it was at: others take them over. --json prints one object: {workers: [{worker,
+    `fanin sweep ... --cluster ADDRESS` runs a sweep on it. The local machine and all workers need the same
+    `fanin[cluster]`; other versions of fanin or of its engine are refused. Workers need no shared file system, except
+    for files that a scenario names; files with different content are refused. Results are returned as runs finish. If a
+    worker dies, other workers repeat the runs that it was working on. --json prints one object: {workers: [{worker,
     threads, fanin, engine}]}.
 
     **By hand**
 
     - on one machine: `dask scheduler`, which listens on port 8786
-    - on every other: `dask worker tcp://host:8786 --nthreads 1 --nworkers 8`, for eight runs at once
+    - on every other machine: `dask worker tcp://host:8786 --nthreads 1 --nworkers 8`, for eight runs at once
 
-    Give no more workers than there is memory for: a worker that runs out of it is killed and started anew.
+    Start no more workers than the memory allows: a worker that runs out of memory is killed and restarted.
 
-    **On Slurm**, with `pip install dask-jobqueue`, in a Python that stays alive for as long as the sweep:
+    **On Slurm**, with `pip install dask-jobqueue`, in a Python process that runs as long as the sweep:
 
     - `from dask_jobqueue import SLURMCluster`
     - `c = SLURMCluster(queue="normal", cores=8, processes=8, memory="16GB", walltime="04:00:00")`
     - `c.scale(jobs=10); print(c.scheduler_address)`, or `c.adapt(maximum_jobs=10)`, which also replaces jobs that end
 
-    Without Dask an array of shards does, in a shared folder, and `fanin merge` after it:
+    Without Dask, use a job array of shards in a shared folder, followed by `fanin merge`:
 
     - `sbatch --array=1-8 --wrap='fanin sweep scenario.toml --shard $SLURM_ARRAY_TASK_ID/8'`
 
-    **On Kubernetes**, with an IMAGE that has `fanin[cluster]`:
+    **On Kubernetes**, with an IMAGE that contains `fanin[cluster]`:
 
     - `kubectl create deployment fanin-scheduler --image=IMAGE -- dask scheduler`
     - `kubectl expose deployment fanin-scheduler --port=8786`
     - `kubectl create deployment workers --image=IMAGE --replicas=9 -- dask worker fanin-scheduler:8786 --nthreads 1`
     - `kubectl port-forward service/fanin-scheduler 8786`, and then `--cluster tcp://localhost:8786`
 
-    **Encrypted**: an address that begins with `tls://`, and certificates where Dask looks for them, for instance
+    **Encryption**: use an address that starts with `tls://`, and configure Dask's certificates, for instance with
     `DASK_DISTRIBUTED__COMM__TLS__CA_FILE`, `..__TLS__CLIENT__CERT` and `..__TLS__CLIENT__KEY`.
 
     **Examples**
@@ -71,4 +71,4 @@ def cluster(
     rows = [[str(value) for value in worker.values()] for worker in workers]
     print_table(f"{address}: {sum(threads.values())} runs at once", ["worker", "threads", "fanin", "engine"], rows)
     if not workers:
-        note("no workers yet: dask worker ADDRESS starts one")
+        note("no workers yet: start one with dask worker ADDRESS")

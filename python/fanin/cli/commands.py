@@ -28,30 +28,28 @@ class Command:
 
 COMMANDS = {
     "run": Command("run", "Run a scenario once and show its summary."),
-    "sweep": Command("sweep", "Run a grid of scenario values with several seeds and make one data set of it."),
-    "merge": Command("merge", "Join what `fanin sweep --shard` left, on one machine or many, into one data set."),
-    "cluster": Command(
-        "cluster", "Look at a Dask cluster that sweeps are to run on: its workers, their threads and versions."
-    ),
+    "sweep": Command("sweep", "Run a grid of scenario values with several seeds, and write one data set."),
+    "merge": Command("merge", "Merge the shards of a sweep (`fanin sweep --shard`) into one data set."),
+    "cluster": Command("cluster", "Check a Dask cluster before running sweeps on it: workers, threads and versions."),
     "reproduce": Command(
         "reproduce", "Reproduce figures of papers: run their sweeps, plot them, and judge each published claim."
     ),
     "claims": Command(
         "claims", "Show the claims ledger: what the papers say, what came out here, and the verdict on each claim."
     ),
-    "ranking": Command("ranking", "Rank all systems on the same work: which remedy for which regime."),
+    "ranking": Command("ranking", "Rank all systems on the same traffic, regime by regime."),
     "verdict": Command("ranking", "The old name of `fanin ranking`.", hidden=True, renamed="ranking"),
     "report": Command(
         "report",
-        "Make the HTML report: every figure, every claim with its verdict, and what it takes to run them again.",
+        "Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.",
     ),
     "compare": Command("compare", "Compare schemes on one scenario."),
     "capacity": Command(
         "capacity",
-        "Find the largest fan-in that keeps some bounds, by a search that typically takes fewer than 40 runs.",
+        "Find the largest fan-in at which given bounds hold; the search typically takes fewer than 40 runs.",
     ),
     "tune": Command(
-        "tune", "Find the best values of parameters, and say whether they are better than what the scenario has."
+        "tune", "Find the best values of parameters, and check whether they are better than the scenario's own."
     ),
     "list": Command(
         "list_",
@@ -65,15 +63,15 @@ COMMANDS = {
     "check": Command("check", "Check a scenario without running it."),
     "describe": Command(
         "describe",
-        "Describe a result file: rows, and each column's type, unit and meaning; for a run folder its summary too.",
+        "Describe result files: rows, and each column's type, unit and meaning; for a run folder also its summary.",
     ),
     "export": Command(
         "export",
-        "Export result tables to CSV or to HPCC's fct.txt; several, which need the same columns, one below the other.",
+        "Export result tables to CSV or to HPCC's fct.txt; tables with the same columns are concatenated.",
     ),
     "import": Command(
         "import_",
-        "Convert lists of flows, size distributions and topologies of other tools into what a scenario takes.",
+        "Convert flow lists, size distributions and topologies of other tools for use in a scenario.",
     ),
     "fct": Command("fct", "Show completion times and slowdown of finished flows, by size and by class."),
 }

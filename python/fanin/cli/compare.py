@@ -45,7 +45,7 @@ def compare(
     ] = "all",
     seeds_: Annotated[
         str | None,
-        typer.Option("--seeds", help="Seeds such as 1..10; those of the sweep, or 1..5, if left out."),
+        typer.Option("--seeds", help="Seeds such as 1..10; by default those of the sweep, or 1..5."),
     ] = None,
     set_: SetOption = None,
     goal: GoalOption = "goodput",
@@ -54,7 +54,7 @@ def compare(
         typer.Option(
             "--against",
             autocompletion=completion.scheme,
-            help="Scheme that differences are taken to; the first if left out.",
+            help="Scheme from which differences are taken; by default the first.",
         ),
     ] = None,
     failed: FailedOption = False,
@@ -66,19 +66,18 @@ def compare(
 ) -> None:
     """Compare schemes on one scenario.
 
-    Every scheme runs with the same seeds. The first table has a row for each: means over seeds with half of their 95 %
-    intervals, the best by --goal first; a star says that the interval of the seed-by-seed differences to the scheme of
-    --against leaves out zero. The second table ranks by the goal: how much worse than the best, seed by seed, or that
-    there is no significant difference; a rank is one more than the number of schemes that are significantly better.
-    It is undecided where the seeds disagree so much that a scheme with a better mean has a worse rank. Traffic groups
-    that name a scheme of their own keep it. A run that fails is recorded and does not stop the others, and the exit
-    code is 1. Finished runs are kept and found again.
+    Every scheme runs with the same seeds. The first table shows means over seeds with half of their 95 % intervals, the
+    best by --goal first. A star marks schemes whose paired difference from --against has an interval that excludes
+    zero. The second table ranks the schemes by the goal and shows the paired difference from the best. A rank is one
+    more than the number of schemes that are significantly better. It is undecided if results vary so much between
+    seeds that a scheme with a better mean has a worse rank. Traffic groups that name a scheme of their own keep it. A
+    run that fails is recorded and does not stop the others; the exit code is then 1. Finished runs are reused.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
-    by a score: how many times better than --against, as a weighted geometric mean. With more than 1 % of the flows
-    unfinished at the end of a run there is no completion time, and the scheme comes last; if --against has not
-    finished, scores are relative to the first scheme that has, which changes no order.
+    by a score: the weighted geometric mean of the improvements over --against. If more than 1 % of the flows are
+    unfinished at the end of a run, it has no completion time and its scheme comes last. If --against has not finished,
+    scores are relative to the first scheme that has, which does not change the order.
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, ranking: [{scheme, rank, mean, half,
     difference, difference_half, verdict, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
@@ -155,7 +154,7 @@ def _tell_failures(compared: list[Compared], *, recorded: bool) -> None:
     for error in errors:
         note(f"error: {error}")
     if errors and recorded:
-        note("error: --failed tries again what failed")
+        note("error: --failed retries the failed runs")
     if errors:
         raise typer.Exit(1)
 
@@ -171,7 +170,7 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str)
     )
     print_table(title, header, rows)
     if len(seeds) < FEWEST:
-        say(f"{len(seeds)} of the {FEWEST} seeds that an interval needs at least")
+        say(f"{len(seeds)} seeds; an interval needs at least {FEWEST}")
         return
     say(f"± half the 95 % interval over {len(seeds)} seeds; * differs from {against}, seed by seed")
 

@@ -15,7 +15,7 @@ def describe(
     paths: Annotated[list[Path], typer.Argument(help="Parquet files, or run folders of the results.")],
     json: JsonOption = False,
 ) -> None:
-    """Describe a result file: rows, and each column's type, unit and meaning; for a run folder its summary too.
+    """Describe result files: rows, and each column's type, unit and meaning; for a run folder also its summary.
 
     --json prints one object: {files: [{file, rows, columns: [{name, type, unit, description}]}], manifest}, where
     manifest is that of the first run folder.

@@ -27,16 +27,16 @@ def export(
         Format, typer.Option("--to", help="csv, or fct: one line per flow as HPCC's scripts read it.")
     ] = Format.CSV,
     table: Annotated[str, typer.Option("--table", help="Table of a run folder.")] = "flows",
-    out: Annotated[Path | None, typer.Option("--out", help="File to write; stdout if left out.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="File to write; by default stdout.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Export result tables to CSV or to HPCC's fct.txt; several, which need the same columns, one below the other.
+    """Export result tables to CSV or to HPCC's fct.txt; tables with the same columns are concatenated.
 
     CSV has the names in its first line and the units in its second, which starts with '#':
-    `polars.read_csv(file, skip_rows_after_header=1)` leaves it out. Of several runs' tables each row begins with its
-    run_id. fct has eight columns and
-    no header: source and destination address (hexadecimal), ports, bytes, start, completion time and ideal
-    completion time in nanoseconds; flows that did not complete are left out. With --out, --json prints one object:
+    `polars.read_csv(file, skip_rows_after_header=1)` skips it. If tables of several runs are exported, each row starts
+    with its run_id. fct has eight columns and no header: source and destination address (hexadecimal), ports, bytes,
+    start, completion time and ideal completion time in nanoseconds; flows that did not complete are omitted. With
+    --out, --json prints one object:
     {file, rows}.
 
     **Examples**

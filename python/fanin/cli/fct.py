@@ -23,10 +23,10 @@ class Slowdown(StrEnum):
 
 
 def fct(
-    paths: Annotated[list[Path], typer.Argument(help="Run folders, or flow tables; several are taken together.")],
+    paths: Annotated[list[Path], typer.Argument(help="Run folders or flow tables; several are combined.")],
     slowdown: Annotated[Slowdown, typer.Option("--slowdown", help="Definition of slowdown.")] = Slowdown.HOMA,
     bins: Annotated[
-        int | None, typer.Option("--bins", min=1, help="Number of bins; the definition's if left out.")
+        int | None, typer.Option("--bins", min=1, help="Number of bins; by default the definition's.")
     ] = None,
     cdf: Annotated[
         Path | None, typer.Option("--cdf", help="Also write the cumulative distributions to this CSV file.")
@@ -35,11 +35,11 @@ def fct(
 ) -> None:
     """Show completion times and slowdown of finished flows, by size and by class.
 
-    Slowdown has two published definitions, which are not comparable. homa: completion time over the best possible
-    one, that of the same flow alone in the network if it could send all at once, in 10 bins of equally many flows.
-    hpcc: over base round trip plus wire bytes over the path's lowest rate, at least 1, in 20 bins. Neither ideal waits
-    for a window to open, so a lone flow that begins in slow start may be above 1. Percentiles are nearest rank. A class
-    is that of a list of flows, else the traffic group.
+    Slowdown has two published definitions, which are not comparable. homa: completion time divided by the best
+    possible one (the same flow alone in the network, if it could send all bytes at once), in 10 bins of equally many
+    flows. hpcc: divided by the base round-trip time plus wire bytes over the path's lowest rate, at least 1, in 20
+    bins. Neither ideal waits for a window to open, so a lone flow in slow start may be above 1. Percentiles are nearest
+    ranks. The class is that of the list of flows, or else the traffic group.
 
     --json prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes are arrays of
     {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,

@@ -28,7 +28,7 @@ class What(StrEnum):
 def import_(
     what: Annotated[What, typer.Argument(help="What the file is.")],
     file: Annotated[Path, typer.Argument(help="The file.", exists=True, dir_okay=False)],
-    out: Annotated[Path | None, typer.Option("--out", help="Write here instead of to standard output.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="File to write instead of standard output.")] = None,
     columns: Annotated[
         str, typer.Option("--columns", help="Of records: which columns have start, src, dst and bytes.")
     ] = "start=start,src=src,dst=dst,bytes=bytes",
@@ -36,22 +36,22 @@ def import_(
         Unit, typer.Option("--time-unit", help="Of records: the unit of starts that are numbers.")
     ] = Unit.S,
     size_unit: Annotated[
-        SizeUnit | None, typer.Option("--size-unit", help="Of sizes: what they are counted in; found out if left out.")
+        SizeUnit | None, typer.Option("--size-unit", help="Of sizes: their unit; detected by default.")
     ] = None,
     points: Annotated[
-        Points | None, typer.Option("--points", help="Of sizes: what is between points; found out if left out.")
+        Points | None, typer.Option("--points", help="Of sizes: how points are joined; detected by default.")
     ] = None,
     packet: Annotated[int, typer.Option("--packet", min=1, help="Of sizes in packets: bytes of one.")] = 1460,
     json: JsonOption = False,
 ) -> None:
-    """Convert lists of flows, size distributions and topologies of other tools into what a scenario takes.
+    """Convert flow lists, size distributions and topologies of other tools for use in a scenario.
 
     hpcc: a flow list of HPCC. htsim: a connection matrix. records: CSV with a header, such as exports of NetFlow or
     sFlow, in any order, whose columns --columns names; starts are numbers or dates (ISO 8601), and the earliest is time
     zero. These three give the CSV of the traffic pattern "flows". sizes: points of a distribution, as HPCC, HKUST's
-    traffic generator, ns-2 and Homa have them; gives bytes-each. If the first line states the mean, the points are held
-    against it, as bytes and packets, lines and steps, and refused if nothing fits. topology: htsim's tiers; gives
-    [network]. What had to be assumed is told on stderr; a bad line by file and number.
+    traffic generator, ns-2 and Homa have them; gives bytes-each. If the first line states the mean, it is compared
+    with that of the points, as bytes and packets, lines and steps; if none agrees, the file is refused. topology:
+    htsim's tiers; gives [network]. Assumptions are printed on stderr; errors name file and line.
 
     --json prints one object: {what, said, flows, hosts, out} for lists, {what, said, text} for the others.
 

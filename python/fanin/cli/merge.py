@@ -14,26 +14,26 @@ from fanin.cli.terminal import counting, note, print_json
 
 def merge(
     shards: Annotated[
-        list[Path] | None, typer.Argument(help="Results folders of the shards; that of --out if left out.")
+        list[Path] | None, typer.Argument(help="Results folders of the shards; by default that of --out.")
     ] = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Join what `fanin sweep --shard` left, on one machine or many, into one data set.
+    """Merge the shards of a sweep (`fanin sweep --shard`) into one data set.
 
-    The runs are copied into OUT's store, and OUT/sweeps/NAME-HASH/ is what the whole sweep would have left on one
-    machine, to the byte. Missing shards are named; a run that two shards have is taken once if both are the same, and
-    refused if they differ. If there are shards of several sweeps, each that is whole is joined, and of the others it is
-    told what is missing or wrong. Exit code 3 says that there are some, and 1 that runs failed.
+    The runs are copied into OUT's store, and OUT/sweeps/NAME-HASH/ is identical to the byte to what the sweep would
+    have written on one machine. Missing shards are named. A run in two shards is used once if both are equal, and
+    refused if they differ. If there are shards of several sweeps, each complete sweep is merged, and the output says
+    what is missing or wrong in the others. Exit code 3 means that a sweep could not be merged, and 1 that runs failed.
 
-    --json prints one object: {sweeps, left}, where sweeps is an array of what 'fanin sweep --json' prints, and left one
-    of {sweep, why} for those that were not joined.
+    --json prints one object: {sweeps, left}, where sweeps is an array of what 'fanin sweep --json' prints, and left an
+    array of {sweep, why} for sweeps that were not merged.
 
     **Examples**
 
     - `fanin merge part-1 part-2 part-3`
     - `fanin merge part-* --out /data/results`
-    - `fanin merge`, if all shards wrote to the same results folder
+    - `fanin merge`, if all shards were written to the same results folder
     """
     from fanin.results.shards import merge as join
     from fanin.run.pool import Progress
@@ -44,7 +44,7 @@ def merge(
     if json:
         print_json({"sweeps": sweeps, "left": [{"sweep": name, "why": why} for name, why in found.left.items()]})
     for name, why in found.left.items():
-        note(f"error: sweep {name} is not joined: {why}")
+        note(f"error: sweep {name} is not merged: {why}")
     if found.left:
         raise typer.Exit(3)
     if any(data.failed for data in found.whole):

@@ -55,7 +55,7 @@ ZipOption = Annotated[
     typer.Option("--zip", metavar="PATH,PATH", help="Keys that change together: first value with first value."),
 ]
 
-JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; one per core if left out.")]
+JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; by default one per core.")]
 
 ClusterOption = Annotated[
     str | None,
@@ -64,7 +64,7 @@ ClusterOption = Annotated[
     ),
 ]
 
-FailedOption = Annotated[bool, typer.Option("--failed", help="Try the runs again that failed before.")]
+FailedOption = Annotated[bool, typer.Option("--failed", help="Retry runs that failed before.")]
 
 GoalOption = Annotated[
     str,
@@ -72,7 +72,7 @@ GoalOption = Annotated[
         "--goal",
         "--by",
         autocompletion=completion.goals,
-        help="What to rank by: a measure such as query-p99, or several with weights: query-p99:2,goodput.",
+        help="Criterion of the ranking: a measure such as query-p99, or several with weights: query-p99:2,goodput.",
     ),
 ]
 
@@ -82,7 +82,7 @@ KeepOption = Annotated[
         "--keep",
         metavar="MEASURE=BOUND",
         autocompletion=completion.bounds,
-        help="What has to hold, such as timeout-ratio=1%; may be repeated.",
+        help="A bound that must hold, such as timeout-ratio=1%; may be repeated.",
     ),
 ]
 
@@ -129,10 +129,10 @@ def place(cluster: str | None, jobs: int | None) -> Iterator[Place]:
             yield threads
         return
     if jobs is not None:
-        raise typer.BadParameter("a cluster has the threads that its workers have", param_hint="--jobs")
+        raise typer.BadParameter("the workers of a cluster determine the number of threads", param_hint="--jobs")
     with closing(Cluster(cluster)) as found:
         if not found.threads():
-            note(f"{cluster} has no workers yet: runs begin when one joins")
+            note(f"{cluster} has no workers yet: runs start when one joins")
         yield found
 
 

@@ -23,16 +23,16 @@ def ranking(
         ),
     ] = "cross",
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write it as pages of documentation (Markdown), the first one here.")
+        Path | None, typer.Option("--page", help="Write the ranking as Markdown pages, the first one to this file.")
     ] = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Rank all systems on the same work: which remedy for which regime.
+    """Rank all systems on the same traffic, regime by regime.
 
     Reads what `fanin reproduce` left in OUT and simulates nothing. Systems are ranked by the goodput of their queries;
-    those whose 95 % intervals overlap tie. With --page there is one more page per experiment beside the first, with
-    every measure of every system. --json prints an array of {experiment, state, axes, criterion, regimes: [{regime,
+    those that do not differ significantly tie. With --page, there is also one page per experiment with every measure
+    of every system. --json prints an array of {experiment, state, axes, criterion, regimes: [{regime,
     places: [{system, rank, share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}.
 
     **Examples**

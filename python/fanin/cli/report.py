@@ -13,12 +13,12 @@ from fanin.cli.terminal import print_json, say
 
 def report(
     out: OutOption = Path("results"),
-    to: Annotated[Path | None, typer.Option("--to", help="Folder of the report; OUT/report if left out.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Folder of the report; by default OUT/report.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Make the HTML report: every figure, every claim with its verdict, and what it takes to run them again.
+    """Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.
 
-    Reads what `fanin reproduce` left in OUT and simulates nothing; `fanin reproduce` makes the same report at its end.
+    Reads what `fanin reproduce` left in OUT and simulates nothing; `fanin reproduce` also writes this report.
     The folder is self-contained and opens from disk, without a server or a network. --json prints one object: {page}.
 
     **Examples**

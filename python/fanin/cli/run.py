@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 def run(
     scenario: ScenarioArgument,
     set_: SetOption = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed; the scenario's own if left out.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed; by default the scenario's own.")] = None,
     out: OutOption = Path("results"),
     store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
     pcap: Annotated[
         bool,
         typer.Option(
             "--pcap",
-            help="Also capture what passed the bottleneck; --set measure.capture=senders instead has every "
-            "transmission once, as it reaches the first switch.",
+            help="Also capture the packets that crossed the bottleneck; --set measure.capture=senders captures every "
+            "transmission once, at the first switch.",
         ),
     ] = False,
     json: JsonOption = False,
@@ -49,7 +49,7 @@ def run(
     from fanin.scenario import remarks
 
     if pcap and not store:
-        raise typer.BadParameter("needs the results folder that --no-store leaves out", param_hint="--pcap")
+        raise typer.BadParameter("captures need the results folder: leave --no-store out", param_hint="--pcap")
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     if pcap:

@@ -47,39 +47,39 @@ def sweep(
     zip_: ZipOption = None,
     seeds_: Annotated[
         str | None,
-        typer.Option("--seeds", help="Seeds of every point, such as 1..20; those of the file, or 1..10, if left out."),
+        typer.Option("--seeds", help="Seeds of every point, such as 1..20; by default the file's own, or 1..10."),
     ] = None,
     bare: Annotated[
-        bool, typer.Option("--bare", help="Leave the file's own [sweep] and [[variant]] out: only --set varies.")
+        bool, typer.Option("--bare", help="Ignore the file's own [sweep] and [[variant]]: only --set varies.")
     ] = False,
     columns_: Annotated[
         str | None,
         typer.Option("--columns", help="Columns to tabulate and to plot, such as goodput_bps,fct_p99_s."),
     ] = None,
     tables: Annotated[
-        str | None, typer.Option("--tables", help="Result tables to keep of every run, such as flows,queues.")
+        str | None, typer.Option("--tables", help="Result tables to keep for every run, such as flows,queues.")
     ] = None,
     failed: FailedOption = False,
     shard: Annotated[
         str | None,
-        typer.Option("--shard", metavar="I/N", help="Run only the I-th of N parts; 'fanin merge' joins them."),
+        typer.Option("--shard", metavar="I/N", help="Run only the I-th of N parts; 'fanin merge' merges them."),
     ] = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Run a grid of scenario values with several seeds and make one data set of it.
+    """Run a grid of scenario values with several seeds, and write one data set.
 
-    Every combination of the values runs with the same seeds, so that points differ in nothing but their values. What
-    the file's [sweep] and [[variant]] vary is part of the grid. Finished runs are kept: killed at any moment, the same
-    command goes on where it stopped, and leaves the same data set to the byte. A run that fails is recorded and does
-    not stop the others; one that broke off because of where it ran, as all its workers died, is tried again by the
-    same command.
+    Every combination of the values runs with the same seeds, so points differ only in their values. The file's own
+    [sweep] and [[variant]] are part of the grid. Finished runs are kept. After an interruption of any kind, the same
+    command continues where it stopped, and the data set is identical to the byte. A run that fails is recorded and does
+    not stop the others. A run that was aborted because of the machine it ran on (its workers died, or memory ran out)
+    is retried by the same command.
 
-    OUT/sweeps/NAME-HASH/ gets runs.parquet (a row per run: the values, seed, run_id and every total), summary.parquet
+    OUT/sweeps/NAME-HASH/ gets runs.parquet (one row per run: the values, seed, run_id and every total), summary.parquet
     (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the runs that failed.
-    Exit code 1 says that there are some. --json prints one object: {sweep, title, keys, seeds, runs, failed, summary,
+    Exit code 1 means that runs failed. --json prints one object: {sweep, title, keys, seeds, runs, failed, summary,
     paths, query}.
 
     **Examples**
@@ -168,7 +168,7 @@ def _show_part(part: Part, *, silent: bool) -> dict[str, Any]:
     path = part.write()
     if not silent:
         say(str(path))
-    note(f"shard {part.shard} of sweep {part.head.id} is done: fanin merge joins it with the others")
+    note(f"shard {part.shard} of sweep {part.head.id} is done: fanin merge combines it with the others")
     failed = list(part.failed.values())
     _tell_failures(failed, path, len(part.rows))
     found = {"runs": len(part.rows), "failed": failed}

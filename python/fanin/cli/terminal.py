@@ -138,7 +138,7 @@ def keeping(what: str | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        note(f"interrupted: {what}; the same command goes on from there" if what else "interrupted: nothing was kept")
+        note(f"interrupted: {what}; the same command continues from there" if what else "interrupted: nothing was kept")
         import typer
 
         raise typer.Exit(130) from None

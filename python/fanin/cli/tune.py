@@ -48,14 +48,14 @@ def tune(
         list[str] | None,
         typer.Option(
             "--goal",
-            help="What for, such as p99-fct or query-p99:2,goodput; several: a Pareto front. query-p99 if left out.",
+            help="Goal, such as p99-fct or query-p99:2,goodput; several give a Pareto front. By default query-p99.",
         ),
     ] = None,
     keep: KeepOption = None,
     trials: Annotated[int, typer.Option("--trials", min=1, help="Trials of the whole study.")] = 40,
     seeds_: Annotated[str, typer.Option("--seeds", help="Seeds of every trial.")] = "1..3",
     fresh: Annotated[
-        int, typer.Option("--fresh", min=FEWEST, help="Seeds to check the answer on, which no trial has seen.")
+        int, typer.Option("--fresh", min=FEWEST, help="Number of seeds for the check, which no trial has used.")
     ] = 10,
     set_: SetOption = None,
     jobs: JobsOption = None,
@@ -63,18 +63,18 @@ def tune(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Find the best values of parameters, and say whether they are better than what the scenario has.
+    """Find the best values of parameters, and check whether they are better than the scenario's own.
 
-    Optuna chooses what to try (pip install 'fanin[tune]'). Every trial runs with the same seeds; a value counts only
-    if the means keep all bounds, where a share such as goodput=95% is of the scenario as it is. The best values of the
-    trials had luck too: they run again beside the scenario as it is on fresh seeds, and the differences there, seed by
-    seed, with their 95 % intervals are the answer. It is printed as a piece of a scenario file.
+    Optuna chooses what to try (pip install 'fanin[tune]'). Every trial runs with the same seeds. A trial counts only
+    if its means keep all bounds, where a share such as goodput=95% is relative to the scenario's own values. The best
+    of many trials is partly a matter of luck. It therefore runs again with fresh seeds, and the answer is its paired
+    difference from the scenario's own values there, with 95 % intervals. It is printed as a scenario fragment.
 
-    The study is OUT/studies/NAME-HASH/study.db, an SQLite file that Optuna's tools read: the same command goes on where
-    it was interrupted, and with more --trials it goes further. Beside it are tune.json, trials.csv, best.toml and, for
+    The study is OUT/studies/NAME-HASH/study.db, an SQLite file for Optuna's tools. The same command continues an
+    interrupted study, and more --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for
     several goals, the Pareto front as PNG and SVG. --json prints one object: {scenario, params, goals, keep, seeds,
-    fresh, study, trials, failed, default, best: [{values, goals, keep, broken, snippet}], paths}. Exit code 1 says that
-    no trial keeps the bounds, or that runs of trials failed.
+    fresh, study, trials, failed, default, best: [{values, goals, keep, broken, snippet}], paths}. Exit code 1 means
+    that no trial keeps the bounds, or that runs of trials failed.
 
     **Examples**
 
@@ -171,9 +171,9 @@ def _tell(tuned: Tuned, goals: list[Goal]) -> None:
         for bound in each.broken:
             note(f"warning: on fresh seeds {each.values} does not keep {bound}")
     for name in tuned.default.unscored:
-        note(f"warning: the scenario as it is has no mean of every measure of {name}: scores rank, and say no more")
+        note(f"warning: with its own values, the scenario has no mean for some measure of {name}: scores only rank")
     if len(goals) == 1 and tuned.best and tuned.best[0].verdict(0, goals[0]) not in ("better", "finishes"):
-        note("warning: on fresh seeds the values found are not better than the scenario's own: keep those")
+        note("warning: on fresh seeds, the values found are not better: keep the scenario's own")
     for error in tuned.failed:
         note(f"error: a trial failed: {error}")
     if not tuned.best:
