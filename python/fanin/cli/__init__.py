@@ -27,6 +27,13 @@ def main(arguments: list[str] | None = None) -> None:
         from fanin.cli import completion
 
         completion.join_at_equals()
+        with completion.as_bash_wants():
+            _run(arguments)
+        return
+    _run(arguments)
+
+
+def _run(arguments: list[str] | None) -> None:
     from fanin.cli import commands
 
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")

@@ -5,9 +5,12 @@ The shell runs fanin with ``_FANIN_COMPLETE`` set, so that nothing is imported h
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,21 @@ def join_at_equals() -> None:
             os.environ["COMP_CWORD"] = str(len(joined) - 1)
             os.environ[_CUT] = "1" if "=" in joined[-1] and glued else ""
     os.environ["COMP_WORDS"] = " ".join(joined)
+
+
+@contextlib.contextmanager
+def as_bash_wants() -> Iterator[None]:
+    """What is printed within, without what stands before the equals sign that is being completed."""
+    if not os.environ.get(_CUT):
+        yield
+        return
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            yield
+    finally:
+        for line in printed.getvalue().splitlines():
+            sys.stdout.write(f"{line.rpartition('=')[2]}\n")
 
 
 _CUT = "_FANIN_COMPLETE_AFTER_EQUALS"
@@ -87,10 +105,9 @@ def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the pars
     """``PATH=``, and after the equals sign the values of a parameter that has a few."""
     path, equals, value = incomplete.partition("=")
     if not equals:
-        return _matching([f"{each}=" for each in _parameters(ctx.params.get("scenario"))], incomplete)
+        return _matching([f"{each}=" for each in _parameters(_scenario(ctx))], incomplete)
     given, comma, last = value.rpartition(",")
-    before = "" if os.environ.get(_CUT) else f"{path}="
-    return [f"{before}{given}{comma}{each}" for each in _matching(_values(path, ctx), last)]
+    return [f"{path}={given}{comma}{each}" for each in _matching(_values(path, ctx), last)]
 
 
 def goals(incomplete: str) -> list[str]:
@@ -144,6 +161,15 @@ def _paths(incomplete: str) -> list[str]:
     return [f"{folder}{slash}{name}" for name in [*names, *(path.name for path in found if path.suffix == ".toml")]]
 
 
+def _scenario(ctx: Any) -> str | None:  # noqa: ANN401
+    """The scenario of the command; the parser has none while the value of the last option is missing."""
+    if (parsed := ctx.params.get("scenario")) is not None:
+        return str(parsed)
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    known = _experiments()
+    return next((word for word in line.split()[2:] if word in known or Path(word).is_file()), None)
+
+
 def _parameters(scenario: object) -> list[str]:
     """Paths that ``--set`` takes: those of the sections, and of the scenario's own traffic groups and faults."""
     from fanin.scenario import catalogue
@@ -181,9 +207,7 @@ def _values(path: str, ctx: Any) -> list[str]:  # noqa: ANN401
     if path == "transport.scheme" or (path.startswith("traffic.") and path.endswith(".scheme")):
         return _schemes()
     known = catalogue.parameters()
-    own = {
-        f"{section}.{name}.{key}": at for section, name, key, at in _of_groups(ctx.params.get("scenario"), list(known))
-    }
+    own = {f"{section}.{name}.{key}": at for section, name, key, at in _of_groups(_scenario(ctx), list(known))}
     takes = known.get(own.get(path, path), {}).get("takes", "")
     if takes in _LISTS:
         return ["true", "false"]

@@ -1,0 +1,46 @@
+"""Prints the CPU seconds of commands that do little: the median of several starts, beside that of Python alone.
+
+``python python/benches/start.py [RESULTS]``: with a results folder, the commands that read it look at that one.
+"""
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+
+ROUNDS = 5
+
+TAB = {"COMP_WORDS": "fanin explain dct", "COMP_CWORD": "2", "_FANIN_COMPLETE": "complete_bash"}
+
+
+def seconds(command: list[str], environment: dict[str, str]) -> float:
+    """CPU time of one start, user and system."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, env=os.environ | environment, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main(results: str) -> None:
+    """Measures all commands in turn, so that a busy moment of the machine is shared by all."""
+    fanin = [sys.executable, "-m", "fanin"]
+    commands: dict[str, tuple[list[str], dict[str, str]]] = {
+        "python -c pass": ([sys.executable, "-c", "pass"], {}),
+        "fanin --version": ([*fanin, "--version"], {}),
+        "one TAB": (fanin, TAB),
+    }
+    for words in ("--help", "explain dctcp", "list schemes", "run tour/collapse --no-store"):
+        commands[f"fanin {words}"] = ([*fanin, *words.split()], {})
+    for words in ("list experiments", "claims"):
+        commands[f"fanin {words}"] = ([*fanin, *words.split(), "--out", results], {})
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(ROUNDS):
+        for name, (command, environment) in commands.items():
+            taken[name].append(seconds(command, environment))
+    for name, times in taken.items():
+        sys.stdout.write(f"{statistics.median(times):6.2f} s  {name}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "results")
