@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fanin.claims import ledger, record
+from fanin.claims import ledger, record, sentences
 from fanin.errors import ResultsError
 from fanin.scenario import library
 from fanin.show import html_report
@@ -56,14 +56,36 @@ def test_a_claim_that_was_not_run_says_what_runs_it(cli, figures):
 
 
 def test_every_shipped_claim_is_in_the_ledger(cli, work):
-    claims = {f"{key}/{claim.id}" for key, path in library.experiments().items() for claim in claims_of(key, path)}
+    documents = {key: record.Experiment(key, path).document for key, path in library.experiments().items()}
     found = rows(cli)
-    assert set(found) == claims
+    assert set(found) == {f"{key}/{claim.id}" for key, each in documents.items() for claim in each.claim}
     assert len({*found}) == len(json.loads(cli("claims", "--json").out))
+    cases = [case["id"] for entry in found.values() for case in entry["cases"]]
+    assert sorted(cases) == sorted(f"{key}/{case.id}" for key, each in documents.items() for case in each.cases)
 
 
-def claims_of(key, path):
-    return record.Experiment(key, path).document.cases
+def test_a_sentence_that_counts_elsewhere_is_there(cli, work):
+    found = rows(cli)
+    again = {entry["same_as"].replace("#", "/") for entry in found.values() if entry["same_as"]}
+    assert again
+    assert again <= set(found)
+    last = cli("claims").out.splitlines()[-2:]
+    counted = len(found) - sum(bool(entry["same_as"]) for entry in found.values())
+    assert f"{counted} not run by their main readings, 0 of them reproduced under another" in last[0]
+    assert last[1].startswith(f"({len(found) - counted} more repeat")
+
+
+def test_the_verdict_of_a_claim_is_that_of_its_main_reading():
+    statuses = ("reproduced", "not reproduced")
+    claims = [["not reproduced", "reproduced", "reproduced"], ["reproduced", "not reproduced"], ["reproduced"]]
+    assert sentences.in_words(claims[0]) == "reproduced in 2 of 3 readings"
+    assert sentences.in_words(claims[2]) == ""
+    assert [sentences.is_elsewhere(verdicts) for verdicts in claims] == [True, False, False]
+    assert sentences.tally(claims, statuses) == (
+        "2 reproduced, 1 not reproduced by their main readings, 1 of them reproduced under another; "
+        "4 of 6 readings reproduced"
+    )
+    assert sentences.tally([["reproduced"]], statuses) == "1 reproduced, 0 not reproduced"
 
 
 def test_the_ledger_says_what_reproduce_said(cli, figures):
@@ -301,16 +323,18 @@ class TestReport:
             "packet-hops",
         ):
             assert expected in text
-        # Papers that were never run are there too.
+        # What was never run is in one table, with what runs it.
         assert "sdtcp/fig9" in text
-        assert "fanin explain sdtcp" in text
+        assert "fanin reproduce sdtcp/fig9" in text
+        assert "sdtcp/fig9/tcp-collapse" not in page.ids
+        assert "not-run" in page.ids
 
     def test_it_needs_nothing_from_elsewhere(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")
         page, folder = self.page(figures), figures / "results/report"
         moved = figures / "elsewhere"
         shutil.copytree(folder, moved)
-        assert "script" not in page.tags
+        assert page.tags.count("script") == 1
         assert page.fetched == ["figures/alpha/fig2/goodput-bps.svg"]
         assert all(page.alts)
         for link in [*page.fetched, *page.links]:
@@ -336,7 +360,7 @@ class TestReport:
         file.write_text(f'description = """{bad}"""\n{text}')
         assert cli("reproduce", "alpha/fig2", "--quick").code == 0
         page = self.page(figures)
-        assert "script" not in page.tags
+        assert page.tags.count("script") == 1
         assert "b" not in page.tags
         assert bad in page.texts
 
@@ -400,7 +424,7 @@ def test_what_a_quick_look_cannot_judge_is_not_run():
         "shown": shown,
     }
     about = ("", "sdtcp", "Fig. 9", "quick", "fanin reproduce sdtcp/fig9 --quick")
-    entry = ledger._judged("sdtcp/fig9", record.Judged(**fields, verdict="not judged"), *about).as_dict()
+    entry = ledger._judged("sdtcp/fig9", "s", record.Judged(**fields, verdict="not judged"), *about).as_dict()
     assert (entry["id"], entry["verdict"], entry["published"]) == ("sdtcp/fig9/c", "not run", "about ten")
     assert (entry["reading"], entry["note"], entry["added"]) == ("15 KB", "n", "later")
 

@@ -75,7 +75,7 @@ def test_every_claim_has_what_the_ledger_promises(quick):
 
 def test_verdicts_are_those_of_the_accepted_ranges(quick):
     for standing in quick.standings:
-        for judged in standing.record.claims:
+        for judged in standing.record.cases:
             low, high = judged.accept
             if judged.value is not None and judged.verdict in judge.Verdict.__args__:
                 inside = (low is None or low <= judged.value) and (high is None or judged.value <= high)

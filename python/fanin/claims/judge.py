@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fanin.claims.measures import POINTS, number
 from fanin.errors import FaninError
@@ -139,7 +139,7 @@ class Judgement:
         number, _, unit = last.partition(" ")
         return f"{first.removesuffix(f' {unit}') if unit else first} to {number} {unit}".rstrip()
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         """The judgement for ``--json``; an infinite value is ``null``."""
         return {
             "id": self.case.id,

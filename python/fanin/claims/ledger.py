@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fanin import _engine
-from fanin.claims import record
+from fanin.claims import record, sentences
 from fanin.claims.judge import Judgement, Verdict, ends
 from fanin.claims.record import Judged, OldRecordError, Record, Shown
 from fanin.errors import FaninError, NotFoundError, ResultsError
@@ -51,7 +51,7 @@ _RUN = re.compile(r"[0-9a-f]{16}|\..*")
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim and where it stands."""
+    """A claim under one of its readings, and where it stands."""
 
     experiment: str
     paper: str
@@ -108,6 +108,47 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """A claim of a paper and where it stands: under its main reading, which comes first, and under the others."""
+
+    claim: str
+    says: str
+    entries: list[Entry]
+    same_as: str = ""
+    """The same sentence in another experiment, where it is counted."""
+
+    @property
+    def main(self) -> Entry:
+        """The claim under its main reading."""
+        return self.entries[0]
+
+    @property
+    def id(self) -> str:
+        """``<paper>/<figure>/<claim>``."""
+        return f"{self.main.experiment}/{self.claim}"
+
+    @property
+    def verdict(self) -> Status:
+        """That of its main reading."""
+        return self.main.verdict
+
+    @property
+    def verdicts(self) -> list[str]:
+        """Those of all its readings."""
+        return [entry.verdict for entry in self.entries]
+
+    @property
+    def readings(self) -> str:
+        """Under how many of its readings it is reproduced, in words; nothing if it has but one."""
+        return sentences.in_words(self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The claim for ``--json``: under its main reading, and then under each."""
+        cases = [entry.as_dict() for entry in self.entries]
+        return {**cases[0], "id": self.id, "same_as": self.same_as, "cases": cases}
+
+
+@dataclass(frozen=True)
 class Standing:
     """An experiment and how far it has come."""
 
@@ -121,7 +162,7 @@ class Standing:
     runs: int
     of: int
     command: str
-    entries: list[Entry]
+    claims: list[Sentence]
     record: Record | None = None
     folder: Path = Path()
     """Where its results are."""
@@ -162,14 +203,19 @@ class Standing:
             return f"{self.runs} of {self.of} runs" + ("" if self.record else ", not judged")
         return self.state
 
-    def count(self, verdict: Status) -> int:
-        """How many of its claims have that verdict."""
-        return sum(entry.verdict == verdict for entry in self.entries)
+    @property
+    def entries(self) -> list[Entry]:
+        """Its claims under each of their readings."""
+        return [entry for claim in self.claims for entry in claim.entries]
 
     @property
-    def added(self) -> int:
-        """How many of its claims were written after a first look."""
-        return sum(bool(entry.added) for entry in self.entries)
+    def size(self) -> int:
+        """How many claims it has."""
+        return len(self.claims)
+
+    def count(self, verdict: Status) -> int:
+        """How many of its claims have that verdict, under their main readings."""
+        return sum(claim.verdict == verdict for claim in self.claims)
 
     def as_dict(self) -> dict[str, Any]:
         """The experiment for ``fanin list experiments --json``."""
@@ -184,7 +230,7 @@ class Standing:
             "runs": self.runs,
             "of": self.of,
             "finished": self.finished,
-            "claims": {"total": len(self.entries), **counts},
+            "claims": {"total": len(self.claims), **counts},
             "command": self.command,
         }
 
@@ -272,17 +318,20 @@ def _of_library(key: str, path: Path, out: Path, counted: _Counted) -> Standing:
         state: State = "stale" if note else "partial" if begun else "never run"
     else:
         state, note, runs = *_state(found, experiment), found.work.runs
-    judged = {} if found is None else {each.id: each for each in found.claims}
+    judged = {} if found is None else {each.id: each for each in found.cases}
     about = (document.paper, document.figure, state, command)
     labels = columns.own_labels(experiment)
-    entries = [
-        _judged(key, judged[case.id], note, *about)
-        if case.id in judged
-        else _not_run(key, case, columns.describe(labels, case.y).label, note, *about)
-        for case in document.cases
-    ]
+    entries: dict[str, list[Entry]] = {}
+    for case in document.cases:
+        entry = (
+            _judged(key, case.says, judged[case.id], note, *about)
+            if case.id in judged
+            else _not_run(key, case, columns.describe(labels, case.y).label, note, *about)
+        )
+        entries.setdefault(case.claim, []).append(entry)
+    claims = [Sentence(each.id, each.says, entries[each.id], each.same_as) for each in document.claim]
     return Standing(
-        key, document.paper, document.figure, document.title, state, note, runs, of, command, entries, found, out / key
+        key, document.paper, document.figure, document.title, state, note, runs, of, command, claims, found, out / key
     )
 
 
@@ -299,10 +348,13 @@ def _of_results(key: str, out: Path) -> Standing:
     except FaninError as error:
         state, note = "stale", str(error)
     about = ("", found.figure, state, found.command)
-    entries = [_judged(key, each, note, *about) for each in found.claims]
+    claims = [
+        Sentence(each.id, each.says, [_judged(key, each.says, case, note, *about) for case in each.cases], each.same_as)
+        for each in found.claims
+    ]
     work = found.work
     return Standing(
-        key, "", found.figure, found.title, state, note, work.runs, work.of, found.command, entries, found,
+        key, "", found.figure, found.title, state, note, work.runs, work.of, found.command, claims, found,
         out / key,
     )  # fmt: skip
 
@@ -374,14 +426,16 @@ def _manifest(resolved: dict[str, Any], store: Path) -> Path:
     return store / run_id(resolved) / MANIFEST
 
 
-def _judged(key: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
+def _judged(
+    key: str, says: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str
+) -> Entry:
     doubt = f"stale ({note}); rerun: {command}. " if state == "stale" else ""
     return Entry(
         experiment=key,
         paper=paper,
         figure=figure,
         claim=found.id,
-        says=found.says,
+        says=says,
         published=found.published,
         ours=found.value,
         interval=found.interval,

@@ -28,7 +28,7 @@ from fanin.scenario.points import points
 
 NAME = "claims.json"
 
-FORMAT: Literal[2] = 2
+FORMAT: Literal[3] = 3
 """Raised whenever a field changes its meaning: a record of another format is stale."""
 
 
@@ -51,10 +51,9 @@ class Shown(_Part):
 
 
 class Judged(_Part):
-    """A claim and what became of it; an infinite number is ``None``."""
+    """A claim under one reading and what became of it; an infinite number is ``None``."""
 
     id: str
-    says: str
     reading: str = ""
     """Reading of the paper that it is judged under, where there are several."""
     added: str = ""
@@ -68,6 +67,16 @@ class Judged(_Part):
     reason: str
     note: str = ""
     shown: Shown
+
+
+class JudgedClaim(_Part):
+    """A sentence of a paper, judged under each of its readings, the main one first."""
+
+    id: str
+    says: str
+    same_as: str = ""
+    """The same sentence in another experiment: ``experiment#claim``."""
+    cases: list[Judged]
 
 
 class Drawn(_Part):
@@ -112,7 +121,7 @@ class Work(_Part):
 class Record(_Part):
     """One reproduced experiment."""
 
-    format: Literal[2]
+    format: Literal[3]
     experiment: str
     paper: str
     figure: str
@@ -136,7 +145,12 @@ class Record(_Part):
     """Whether a program was measured, on the machine of ``work``; else the runs were simulated."""
     warnings: list[str]
     plots: list[Drawn]
-    claims: list[Judged]
+    claims: list[JudgedClaim]
+
+    @property
+    def cases(self) -> list[Judged]:
+        """Every claim under each of its readings."""
+        return [case for claim in self.claims for case in claim.cases]
 
 
 def digest(experiment: Experiment) -> str:
@@ -183,6 +197,7 @@ def make(
     experiment = runs.experiment
     document = experiment.document
     work = _work(runs)
+    where = _where(work) if document.benchmark else ""
     return Record(
         format=FORMAT,
         experiment=experiment.name,
@@ -202,7 +217,15 @@ def make(
         measured=document.benchmark is not None,
         warnings=warnings,
         plots=drawn,
-        claims=[_judged(judgement, _where(work) if document.benchmark else "") for judgement in judgements],
+        claims=[
+            JudgedClaim(
+                id=claim.id,
+                says=claim.says,
+                same_as=claim.same_as,
+                cases=[_judged(each, where) for each in judgements if each.case.claim == claim.id],
+            )
+            for claim in document.claim
+        ],
     )
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fanin.claims import sentences
 from fanin.cli import completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from fanin.claims.ledger import Entry, Standing
+    from fanin.claims.ledger import Sentence, Standing
 
 
 def claims(
@@ -43,13 +44,18 @@ def claims(
 ) -> None:
     """Show the claims ledger: what the papers say, what came out here, and the verdict on each claim.
 
+    A claim that can be read in several ways is judged under each reading. Its verdict is that of its main reading, the
+    first one; the column "readings" says under how many it is reproduced, and counts go by claim.
+
     Reads what `fanin reproduce` left in OUT and simulates nothing; a claim that was not judged yet is "not run", with
     the command that runs it. Verdicts of another engine, or of another version of the experiment's file, are marked
     stale. --json prints an array of {id, says, published, ours, interval, verdict, reason, paper, figure, experiment,
-    reading, note, added, number, state, command}: numbers in SI units, null where there is none or it is infinite;
-    number says what is compared, such as a mean, Kendall's tau, or whose mean divides; added what had been seen when
-    the claim was written, nothing if its range was fixed before the first run; verdict is "reproduced", "direction
-    only", "not reproduced" or "not run"; state is that of the experiment, as in `fanin list experiments`.
+    reading, note, added, number, state, command, same_as, cases}, under the main reading; cases has the same for every
+    reading. Numbers are in SI units, null where there is none or it is infinite; number says what is compared, such as
+    a mean, Kendall's tau, or whose mean divides; added what had been seen when the claim was written, nothing if its
+    range was fixed before the first run; verdict is "reproduced", "direction only", "not reproduced" or "not run";
+    state is that of the experiment, as in `fanin list experiments`; same_as names the experiment and the claim where
+    the same sentence is counted.
 
     **Examples**
 
@@ -65,17 +71,17 @@ def claims(
     for each in standings:
         if each.state == "invalid":
             note(f"warning: {each.key}: {each.note}")
-    entries = [entry for each in standings for entry in each.entries if not wanted or entry.verdict in wanted]
+    found = [claim for each in standings for claim in each.claims if not wanted or claim.verdict in wanted]
     if page is not None:
         from fanin.show import claims_page
 
         for path in claims_page.write(page, standings, wanted):
             note(str(path))
-        note(f"{len(entries)} claims")
+        note(f"{len(found)} claims")
     if json:
-        print_json([entry.as_dict() for entry in entries])
+        print_json([claim.as_dict() for claim in found])
     elif page is None:
-        _print(entries, standings)
+        _print(found, standings)
 
 
 def _verdicts(names: list[str]) -> set[str]:
@@ -88,19 +94,22 @@ def _verdicts(names: list[str]) -> set[str]:
     return wanted
 
 
-def _print(entries: list[Entry], standings: list[Standing]) -> None:
+def _print(found: list[Sentence], standings: list[Standing]) -> None:
     from fanin.claims.ledger import STATUSES
 
-    for paper, group in groupby(entries, key=lambda entry: entry.paper):
+    for paper, group in groupby(found, key=lambda claim: claim.main.paper):
         of_paper = list(group)
-        header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict"]
-        print_table(f"Claims of {paper or 'other experiments'}", header, (_row(entry) for entry in of_paper))
-        for entry in of_paper:
-            say(f"{entry.verdict}: {entry.id}: {entry.reason}")
+        header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "readings"]
+        print_table(f"Claims of {paper or 'other experiments'}", header, (_row(claim) for claim in of_paper))
+        for claim in of_paper:
+            for entry in claim.entries:
+                say(f"{entry.verdict}: {entry.id}: {entry.reason}")
         say()
-    counts = ", ".join(f"{sum(entry.verdict == status for entry in entries)} {status}" for status in STATUSES)
-    say(f"claims: {counts}")
-    doubtful = {state: [each for each in standings if each.state == state and each.entries] for state in _DOUBTS}
+    counted = [claim.verdicts for claim in found if not claim.same_as]
+    say(f"claims: {sentences.tally(counted, STATUSES)}")
+    if again := len(found) - len(counted):
+        say(f"({again} more repeat a sentence of another experiment, where it is counted)")
+    doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}
     for state, experiments in doubtful.items():
         if experiments:
             note(f"{_DOUBTS[state]}: {', '.join(each.key for each in experiments)}")
@@ -114,6 +123,8 @@ _DOUBTS = {
 """State of an experiment -> what to know about its verdicts."""
 
 
-def _row(entry: Entry) -> list[str]:
-    shown = entry.shown
-    return [entry.id, entry.says, shown.quantity, shown.published, shown.value, shown.interval, entry.marked]
+def _row(claim: Sentence) -> list[str]:
+    entry, shown = claim.main, claim.main.shown
+    numbers = [shown.quantity, shown.published, shown.value, shown.interval]
+    readings = f"{claim.verdicts.count('reproduced')} of {len(claim.entries)}" if claim.readings else ""
+    return [claim.id, claim.says, *numbers, entry.marked, readings]

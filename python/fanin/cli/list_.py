@@ -46,7 +46,7 @@ def list_(
 
     Experiments come by paper, with their state: never run, so many of their runs, quick only, complete, or stale
     (made by another engine or from another version of the file), the age of their last run, and how many of their
-    claims are reproduced.
+    claims are reproduced under their main readings.
 
     --json prints an array of {key, summary}, with a field kind in each when everything is listed, and for experiments
     also {paper, figure, state, note, runs, of, finished, claims: {total, reproduced, direction_only, not_reproduced,
@@ -105,5 +105,5 @@ def _age(standing: Standing) -> str:
 
 
 def _reproduced(standing: Standing) -> str:
-    judged = len(standing.entries) - standing.count("not run")
-    return f"{standing.count('reproduced')} of {len(standing.entries)}" if judged else "-"
+    judged = len(standing.claims) - standing.count("not run")
+    return f"{standing.count('reproduced')} of {len(standing.claims)}" if judged else "-"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 import fanin
+from fanin.claims import sentences
 from fanin.cli import completion
 from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
@@ -45,7 +46,9 @@ def reproduce(
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
     out: OutOption = Path("results"),
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every claim is reproduced.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 unless every claim is reproduced in every reading.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Reproduce figures of papers: run their sweeps, plot them, and judge each published claim.
@@ -57,9 +60,11 @@ def reproduce(
     for --quick, a PNG. OUT/report/index.html, the report of all that OUT holds, is brought up to date; `fanin claims`
     is its ledger.
     A verdict is: reproduced (inside the range that the experiment file fixed beforehand), direction only, or not
-    reproduced. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure, x, y,
-    published, value, interval, accept, verdict, reason}], plots: [{name, x, y, series}], warnings, paths}], kept}: of
-    those in kept a full run is there, whose verdicts and figures --quick leaves as they are.
+    reproduced. A claim that can be read in several ways is judged under each reading, and the verdict of its main
+    reading is the claim's. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says,
+    measure, x, y, published, value, interval, accept, verdict, reason, cases}], plots: [{name, x, y, series}],
+    warnings, paths}], kept}: cases has every reading of a claim; of those in kept a full run is there, whose verdicts
+    and figures --quick leaves as they are.
 
     **Examples**
 
@@ -97,7 +102,7 @@ def reproduce(
         _show(drawn, list(kept), json=json)
         _make_page(out)
     verdicts: set[str] = {judgement.verdict for each in drawn for judgement in each.judgements}
-    verdicts |= {claim.verdict for each in kept.values() for claim in each.claims}
+    verdicts |= {claim.verdict for each in kept.values() for claim in each.cases}
     if strict and any(verdict != "reproduced" for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -168,10 +173,12 @@ def _print(result: Reproduction) -> None:
             _print_plot(title or experiment.name, plot, result.series[plot.name])
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
         print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
-    for judgement in result.judgements:
-        reading = f" Reading: {judgement.case.reading}." if judgement.case.reading else ""
-        say(f"{judgement.verdict}: {judgement.case.id}: {judgement.case.says}{reading}")
-        say(f"    {judgement.reason}")
+    for claim, judged in result.claims:
+        among = sentences.in_words([each.verdict for each in judged])
+        say(f"{claim.says}{f' ({among})' if among else ''}")
+        for each in judged:
+            say(f"  {each.verdict}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
+            say(f"    {each.reason}")
     say()
 
 
@@ -222,11 +229,16 @@ def _print_closing(reports: list[Reproduction]) -> None:
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
         say("±: half of the 95 % interval over seeds; bands: all of it")
-    verdicts = [judgement.verdict for each in reports for judgement in each.judgements]
-    if verdicts:
-        shown = [each for each in get_args(Verdict) if each != "not judged" or each in verdicts]
-        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in shown)
-        say(f"claims: {counts} (reasons above)")
+    names = {each.experiment.name for each in reports}
+    claims: list[list[str]] = [
+        [case.verdict for case in cases]
+        for each in reports
+        for claim, cases in each.claims
+        if claim.same_as.partition("#")[0] not in names
+    ]
+    if claims:
+        shown = [each for each in get_args(Verdict) if each != "not judged" or any(each in found for found in claims)]
+        say(f"claims: {sentences.tally(claims, shown)} (reasons above)")
 
 
 def _claim_row(judgement: Judgement) -> list[str]:

@@ -29,10 +29,10 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
 
     """
     shown = [
-        dataclasses.replace(each, entries=[entry for entry in each.entries if not wanted or entry.verdict in wanted])
+        dataclasses.replace(each, claims=[claim for claim in each.claims if not wanted or claim.verdict in wanted])
         for each in standings
     ]
-    papers = [paper for paper in pages.papers(shown) if paper.claims]
+    papers = [paper for paper in pages.papers(shown) if any(each.claims for each in paper.standings)]
     files = {paper.key: pages.beside(path, paper.key or "other") for paper in papers}
     command = f"fanin claims --page {path.as_posix()}"
     pages.write_markdown(
@@ -44,6 +44,7 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
         statuses=STATUSES,
         total=pages.totals(shown),
         verdicts=pages.VERDICTS,
+        readings=pages.READINGS,
         intervals=pages.INTERVALS,
         impossible=pages.IMPOSSIBLE,
     )

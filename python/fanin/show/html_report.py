@@ -1,7 +1,7 @@
 """The HTML report: one folder that opens from disk, made from what ``fanin reproduce`` left in the results.
 
-``results/report/`` holds ``index.html`` (no script, nothing fetched from anywhere), the figures as SVG with their data
-as CSV, and the experiments' files. The same results give the same bytes.
+``results/report/`` holds ``index.html`` (it fetches nothing; its script only filters), the figures as SVG with their
+data as CSV, and the experiments' files. The same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -115,14 +115,18 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
     papers = pages.papers(standings)
     systems = {paper.key: _system(paper.key) for paper in papers}
     style = (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
+    script = (Path(__file__).parent / "templates" / "report.js").read_text(encoding="utf-8")
     page: str = environment.get_template("report.html.j2").render(
         generator=_GENERATOR,
         style=style,
+        script=script,
         papers=papers,
+        missing=[each for each in standings if each.record is None],
         statuses=STATUSES,
         signs=_SIGNS,
         total=pages.totals(standings),
         verdicts=pages.VERDICTS,
+        readings=pages.READINGS,
         intervals=pages.INTERVALS,
         impossible=pages.IMPOSSIBLE,
         systems=systems,

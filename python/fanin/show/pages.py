@@ -12,8 +12,9 @@ from typing import Any
 import jinja2
 
 from fanin.claims import ledger
-from fanin.claims.ledger import NONE, STATUSES, Standing, Status
+from fanin.claims.ledger import NONE, STATUSES, Sentence, Standing, Status
 from fanin.claims.record import ranges
+from fanin.claims.sentences import is_elsewhere
 from fanin.numbers.summary import format_number
 from fanin.registry import registry
 from fanin.results.files import write_whole, writing
@@ -27,6 +28,12 @@ VERDICTS: tuple[tuple[Status, str], ...] = (
     ),
     ("not reproduced", "neither. The reason names the cause as far as we know it."),
     ("not run", "the experiment was not run, or not judged, yet."),
+)
+
+READINGS = (
+    "A claim is one sentence of a paper. Where it can be read in several ways it is judged under each reading, and its "
+    "verdict is that of its main reading, the first one; under how many readings it is reproduced is told beside it. "
+    "Counts go by claim, then by reading; a sentence that several experiments judge counts once."
 )
 
 INTERVALS = (
@@ -65,19 +72,39 @@ class Paper:
         return f"paper-{self.key or 'other'}".replace(" ", "-")
 
     @property
+    def has_runs(self) -> bool:
+        """Whether there are results of any of its experiments."""
+        return any(each.record is not None for each in self.standings)
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """Its claims, each counted once."""
+        return [claim for each in self.standings for claim in each.claims if not claim.same_as]
+
+    @property
     def counts(self) -> dict[str, int]:
-        """Claims by verdict."""
-        return {status: sum(each.count(status) for each in self.standings) for status in STATUSES}
+        """Claims by verdict, under their main readings."""
+        return {status: sum(claim.verdict == status for claim in self.sentences) for status in STATUSES}
 
     @property
     def claims(self) -> int:
         """Claims in all."""
-        return sum(self.counts.values())
+        return len(self.sentences)
+
+    @property
+    def elsewhere(self) -> int:
+        """Claims that are reproduced, but not under their main reading."""
+        return sum(is_elsewhere(claim.verdicts) for claim in self.sentences)
+
+    @property
+    def verdicts(self) -> list[str]:
+        """Those of all readings of all claims."""
+        return [entry.verdict for each in self.standings for entry in each.entries]
 
     @property
     def added(self) -> int:
-        """Claims that were written after a first look."""
-        return sum(each.added for each in self.standings)
+        """Claims of which the main reading was written after a first look."""
+        return sum(bool(claim.main.added) for claim in self.sentences)
 
 
 def papers(standings: Iterable[Standing]) -> list[Paper]:

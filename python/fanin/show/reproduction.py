@@ -21,6 +21,7 @@ from fanin.results.files import writing
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
+from fanin.scenario.format.claim import Claim
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import Series, series_of
 
@@ -42,6 +43,14 @@ class Reproduction:
     warnings: list[str]
     """What to know before believing the numbers."""
 
+    @property
+    def claims(self) -> list[tuple[Claim, list[Judgement]]]:
+        """The claims, each judged under its readings, the main one first."""
+        return [
+            (claim, [each for each in self.judgements if each.case.claim == claim.id])
+            for claim in self.experiment.document.claim
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """All of it for ``--json``."""
         document = self.experiment.document
@@ -49,7 +58,10 @@ class Reproduction:
             "experiment": self.experiment.name,
             "title": document.title,
             "runs": len(self.runs),
-            "claims": [judgement.as_dict() for judgement in self.judgements],
+            "claims": [
+                {**judged[0].as_dict(), "id": claim.id, "cases": [each.as_dict() for each in judged]}
+                for claim, judged in self.claims
+            ],
             "plots": [
                 {"name": plot.name, "kind": plot.kind, "x": plot.x, "y": plot.y, "series": drawn.data.to_dicts()}
                 for plot in document.plot
