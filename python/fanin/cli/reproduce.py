@@ -177,7 +177,7 @@ def _print(result: Reproduction) -> None:
         among = sentences.in_words([each.verdict for each in judged])
         say(f"{claim.says}{f' ({among})' if among else ''}")
         for each in judged:
-            say(f"  {each.verdict}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
+            say(f"{each.verdict}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
             say(f"    {each.reason}")
     say()
 
