@@ -9,7 +9,7 @@ import pytest
 
 import fanin
 from fanin.run import memory
-from fanin.run.memory import Estimate, estimate, mean_size
+from fanin.run.memory import Estimate, estimate
 from fanin.run.pool import Job, PooledRun, Threads, outcomes
 from fanin.scenario import library
 
@@ -102,7 +102,8 @@ def test_no_run_takes_much_more_or_much_less_than_estimated(work, case):
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     peak = int(done.stdout)
     pairs = [tuple(setting.split("=", 1)) for setting in settings]
-    expected = estimate(fanin.load(file).resolved(pairs)).bytes()
+    experiment = fanin.load(file)
+    expected = estimate(experiment.resolved(pairs), experiment.preview(pairs)).bytes()
     assert peak < 1.5 * expected, (peak, expected)
     assert expected < 4 * peak + 8e6, (peak, expected)
 
@@ -111,7 +112,7 @@ def test_every_shipped_experiment_has_an_estimate():
     for name in library.experiments():
         experiment = fanin.load(name)
         if experiment.needs_network:
-            assert 1e6 < estimate(experiment.resolved()).bytes() < 4e9, name
+            assert 1e6 < estimate(experiment.resolved(), experiment.preview()).bytes() < 4e9, name
 
 
 def test_what_the_first_run_of_a_kind_had_tells_about_the_others():
@@ -127,12 +128,32 @@ def test_of_flows_that_are_over_a_row_remains():
     assert few.bytes() == 1e6 + 1000 * memory.PER_FLOW + (1e6 - 1000) * memory.PER_FINISHED
 
 
-def test_sizes_have_means():
-    assert mean_size("64KB") == 64e3
-    assert mean_size("1MB 50%, 4MB 50%") == 2.5e6
-    assert mean_size("cdf 2KB 0%, 98KB 100%") == 50e3
-    assert mean_size("0B") == mean_size("") == 0
-    assert mean_size("web-search") == pytest.approx(1.48e6, rel=0.01)
+@pytest.mark.parametrize(
+    ("size", "mean"),
+    [
+        ("64KB", 64e3),
+        ("1MB 50%, 4MB 50%", 2.5e6),
+        ("cdf 2KB 0%, 98KB 100%", 50e3),
+        ("web-search", pytest.approx(1.48e6, rel=0.01)),
+    ],
+)
+def test_the_engine_tells_mean_sizes(work, size, mean):
+    groups = fanin.load("small.toml").preview({"traffic.bursts.bytes-each": size})["groups"]
+    group = next(group for group in groups if group["name"] == "bursts")
+    assert group["mean_bytes"] == mean
+    assert group["offered"] is None
+
+
+def test_the_engine_tells_what_is_laid_out(work):
+    (work / "sessions.toml").write_text(SESSIONS)
+    preview = fanin.load("sessions.toml").preview({"transport.rto-min": "1ms"})
+    # Four leaves of 16 hosts, and two spines.
+    assert (preview["hosts"], preview["switches"], preview["ports"]) == (64, 6, 64 + 2 * 8)
+    (group,) = preview["groups"]
+    # 40 % of 32 links of 10 Gbps for 50 ms, and five deviations more.
+    likely = 0.4 * 32 * 10e9 * 50e-3 / 8 / 20e3
+    assert group["flows"] == pytest.approx(likely + 5 * likely**0.5 + 1)
+    assert group["at_once"] < group["flows"]
 
 
 def work_of(size: float) -> PooledRun:
@@ -164,9 +185,10 @@ def test_a_list_has_as_many_flows_as_lines(work):
     (work / "flows.toml").write_text(FILES["flows.toml"])
     for text, lines in (("start_s,src,dst,bytes\n0,0,1,5\n1,0,1,5\n", 3), ("start_s,src,dst,bytes\n0,0,1,5", 2)):
         (work / "flows.csv").write_text(text)
-        resolved = fanin.load("flows.toml").resolved()
+        experiment = fanin.load("flows.toml")
+        resolved = experiment.resolved()
         assert resolved["traffic"][0]["file-lines"] == lines
-        assert estimate(resolved).flows == lines - 1
+        assert estimate(resolved, experiment.preview()).flows == lines - 1
 
 
 def grouped(folder, limits):

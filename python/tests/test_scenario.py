@@ -82,6 +82,10 @@ def test_dotted_and_quoted_paths_mean_the_same():
         ('[[plot]]\nx = "a"\ny = "b"\ntitel = "c"', 'x.toml:4: plot.0.titel: unknown key (did you mean "title"?)'),
         ("[sweep]\na = [[1]]", "x.toml:2: sweep.a: takes values or ranges"),
         ("title = 'x", "x.toml:1: not TOML"),
+        ("[netwrok]", 'x.toml:1: netwrok: unknown key (did you mean "network"?)'),
+        ("title = 'x'\n[[clami]]", 'x.toml:2: clami: unknown key (did you mean "claim"?)'),
+        ("[foo]", "x.toml:1: foo: unknown key"),
+        ("[foo]\n[varient]", 'x.toml:1: foo: unknown key\nx.toml:2: varient: unknown key (did you mean "variant"?)'),
     ],
 )
 def test_errors_name_file_line_and_key(text, message):
@@ -108,7 +112,8 @@ def test_totals_and_result_tables_of_one_name_are_told_apart() -> None:
 
 
 def test_values_that_do_nothing_are_named_with_the_reason() -> None:
-    assert remarks.unused([], "static") == []
-    schemes, network = remarks.unused(["scheme.dctcp.g", "network.buffer"], "dynamic-threshold")
+    assert remarks.unused([]) == []
+    beside = ("network.admission", "dynamic-threshold")
+    schemes, network = remarks.unused([("scheme.dctcp.g", None), ("network.buffer", beside)])
     assert schemes.startswith("scheme.dctcp.g: no traffic and no network of this scenario uses that scheme")
     assert network == 'network.buffer: of no effect with network.admission = "dynamic-threshold"; leave it out'

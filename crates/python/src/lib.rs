@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use fanin_engine::schemes::{self, Reading, SchemeRow};
-use fanin_engine::sim::{self, Failure, Outcome, RunError};
-use fanin_engine::spec::{Files, Kind, Param, Scenario, SpecError, json_schema, sections, workloads};
+use fanin_engine::sim::{self, Failure, GroupPreview, Outcome, Preview, RunError};
+use fanin_engine::spec::{Files, KEYS, Kind, Param, Scenario, SpecError, json_schema, sections, workloads};
 use fanin_engine::{fault, queue, tcp, topology, traffic};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
@@ -25,12 +25,15 @@ use spill::SpillFile;
 
 type Overrides = Vec<(String, String)>;
 
+type UnusedValue = (String, Option<(String, &'static str)>);
+
 /// The module `fanin._engine`.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RunOutput>()?;
     module.add_class::<TableView>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
@@ -47,6 +50,12 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn version() -> &'static str {
     concat!(env!("CARGO_PKG_VERSION"), "+", env!("FANIN_ENGINE_SOURCE"))
+}
+
+/// Top-level keys of a scenario file that the engine reads.
+#[pyfunction]
+fn keys() -> Vec<&'static str> {
+    KEYS.to_vec()
 }
 
 /// JSON Schema of what the engine reads of a scenario file.
@@ -136,14 +145,26 @@ fn takes(kind: Kind) -> String {
     }
 }
 
-/// Checks the scenario, its layout included, and simulates nothing. Returns what its groups offer at a load, as a JSON
-/// array.
+/// Checks the scenario, its layout included, and simulates nothing. Returns what is known of a run in advance, as a JSON
+/// object: the network's size, and what to expect of each traffic group.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
     let scenario = parse(py, text, file, &overrides)?;
-    let offered = sim::check(&scenario).map_err(|error| scenario_error(py, &error))?;
-    Ok(Value::Array(offered).to_string())
+    let preview = sim::check(&scenario).map_err(|error| scenario_error(py, &error))?;
+    let groups: Vec<Value> = preview.groups.iter().map(group_preview).collect();
+    let Preview { hosts, switches, ports, .. } = preview;
+    Ok(json!({ "hosts": hosts, "switches": switches, "ports": ports, "groups": groups }).to_string())
+}
+
+fn group_preview(group: &GroupPreview) -> Value {
+    json!({
+        "name": group.name,
+        "flows": group.forecast.flows,
+        "at_once": group.forecast.at_once,
+        "mean_bytes": group.mean_bytes,
+        "offered": group.offered.map(|offered| sim::offered_json(&group.name, &offered)),
+    })
 }
 
 /// The scenario with every default filled in, as JSON.
@@ -175,11 +196,13 @@ fn resolved_table(py: Python<'_>, text: &str, file: &str, overrides: Overrides) 
     Ok(Value::Array(rows).to_string())
 }
 
-/// Paths of the values that were written for schemes that the scenario does not use.
+/// Paths of the values that were written and do nothing, each with the key and its word beside which that is so; none of a
+/// scheme that the scenario does not use.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
-fn unused(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<Vec<String>> {
-    Ok(parse(py, text, file, &overrides)?.unused())
+fn unused(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<Vec<UnusedValue>> {
+    let unused = parse(py, text, file, &overrides)?.unused();
+    Ok(unused.into_iter().map(|value| (value.path, value.beside)).collect())
 }
 
 /// Simulates the scenario with the interpreter released.

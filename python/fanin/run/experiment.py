@@ -43,22 +43,24 @@ class Experiment(ScenarioFile):
         each = [self.resolved(given + change.settings) for change in [checks.NO_CHANGE, *changes]]
         found = [remarks.unmarked(resolved) for resolved in each]
         found += remarks.overloaded(self.offered(given))
-        found += remarks.unused(self._unused(given), each[0]["network"]["admission"])
+        found += remarks.unused(self._unused(given))
         return list(dict.fromkeys(remark for remark in found if remark))
 
-    def _unused(self, given: Settings) -> list[str]:
-        """Values that do nothing in the scenario nor in its sweep: of other schemes, or beside another admission."""
-        chosen = (".scheme", "network.admission")
+    def _unused(self, given: Settings) -> list[remarks.Unused]:
+        """Values that do nothing in the scenario nor in its sweep: of other schemes, or beside another key."""
+
+        def found(change: Settings) -> list[remarks.Unused]:
+            return _engine.unused(self._engine_text, str(self.scenario_path), self.overrides + given + change)
+
+        own = found([])
+        decisive = {beside[0] for _, beside in own if beside is not None}
         choices = [
             change.settings
             for change in checks.changes(self)
-            if any(path.endswith(chosen) for path, _ in change.settings)
+            if any(path in decisive or path.endswith(".scheme") for path, _ in change.settings)
         ]
-        every = [
-            _engine.unused(self._engine_text, str(self.scenario_path), self.overrides + given + change)
-            for change in [[], *choices]
-        ]
-        return [path for path in every[0] if all(path in unused for unused in every)]
+        elsewhere = [{path for path, _ in found(change)} for change in choices]
+        return [value for value in own if all(value[0] in paths for paths in elsewhere)]
 
     def run(
         self,

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -398,13 +398,25 @@ class _Pool:
 def _distinct(wanted: list[Job]) -> list[PooledRun]:
     """Each run once, with all the tables that anybody wants of it."""
     works: dict[str, PooledRun] = {}
+    estimates: dict[Kind, Estimate] = {}
     for place, job in enumerate(wanted):
         resolved = job.experiment.resolved(job.settings)
         name = run_id(resolved)
-        work = works.setdefault(name, PooledRun(job, name, estimate(resolved), files=job.experiment.files(resolved)))
+        kind = (*job.kind, *job.experiment.overrides)
+        if kind not in estimates:
+            estimates[kind] = _estimate(job, resolved)
+        work = works.setdefault(name, PooledRun(job, name, estimates[kind], files=job.experiment.files(resolved)))
         work.tables |= job.tables
         work.places.append(place)
     return list(works.values())
+
+
+def _estimate(job: Job, resolved: Mapping[str, Any]) -> Estimate:
+    try:
+        return estimate(resolved, job.experiment.preview(job.settings))
+    except ScenarioError:
+        # It cannot be laid out, which the run will say in its turn.
+        return Estimate(0, 0)
 
 
 class Threads:

@@ -223,8 +223,21 @@ class ScenarioFile:
             ScenarioError: naming file, line, key and the nearest valid name.
 
         """
+        groups = self.preview(overrides)["groups"]
+        return [group["offered"] for group in groups if group["offered"] is not None]
+
+    def preview(self, overrides: Overrides | None = None) -> dict[str, Any]:
+        """What is known of a run in advance: ``hosts switches ports`` of the network, and its traffic ``groups``.
+
+        Each group has ``name flows at_once mean_bytes offered``: its transfers at most, in all and under way together,
+        their mean size (0 for endless data), and what :meth:`offered` tells of it.
+
+        Raises:
+            ScenarioError: naming file, line, key and the nearest valid name.
+
+        """
         given = self.overrides + settings(overrides)
-        found: list[dict[str, Any]] = json.loads(_engine.check(self._engine_text, str(self.scenario_path), given))
+        found: dict[str, Any] = json.loads(_engine.check(self._engine_text, str(self.scenario_path), given))
         return found
 
     def engine_input(self, overrides: Overrides) -> tuple[str, str, Settings]:

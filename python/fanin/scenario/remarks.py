@@ -7,6 +7,9 @@ from typing import Any
 
 from fanin.registry import registry
 
+Unused = tuple[str, tuple[str, str] | None]
+"""A value that does nothing, and the key and its word beside which that is so; none for a scheme that nobody uses."""
+
 
 def incomplete(summary: dict[str, Any]) -> str | None:
     """A remark on the flows of a run that did not complete."""
@@ -61,14 +64,16 @@ def overloaded(offered: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def unused(paths: list[str], admission: str) -> list[str]:
-    """Remarks on values of schemes that no run uses, and on those of the network beside another way of admission."""
-    schemes = [path for path in paths if path.startswith("scheme.")]
-    network = [path for path in paths if path not in schemes]
+def unused(values: list[Unused]) -> list[str]:
+    """Remarks on values that do nothing, one for each reason."""
+    reasons: dict[tuple[str, str] | None, list[str]] = {}
+    for path, beside in values:
+        reasons.setdefault(beside, []).append(path)
     found = []
-    if schemes:
-        why = "no traffic and no network of this scenario uses that scheme, so nothing comes of it"
-        found.append(f"{', '.join(schemes)}: {why}")
-    if network:
-        found.append(f'{", ".join(network)}: of no effect with network.admission = "{admission}"; leave it out')
+    for beside, paths in reasons.items():
+        if beside is None:
+            why = "no traffic and no network of this scenario uses that scheme, so nothing comes of it"
+        else:
+            why = f'of no effect with {beside[0]} = "{beside[1]}"; leave it out'
+        found.append(f"{', '.join(paths)}: {why}")
     return found

@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from fanin import _engine
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.scenario.format.base import Section
 from fanin.scenario.format.claim import Case, Claim, Claims, cases
@@ -67,7 +68,7 @@ class Document(Section):
 
 
 OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())
-"""Top-level keys that Python reads; the engine reads all others."""
+"""Top-level keys that Python reads; those that the engine reads it tells itself."""
 
 
 def read_text(path: Path) -> str:
@@ -100,6 +101,9 @@ def parse(text: str, file: str) -> Document:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(file, syntax_error_line(text, error), "", f"not TOML: {error}") from None
+    known = [*_engine.keys(), *OWNED]
+    if unknown := [key for key in tables if key not in known]:
+        raise _unknown(tables, text, file, unknown, known)
     try:
         document = Document.model_validate({key: value for key, value in tables.items() if key in OWNED})
     except ValidationError as error:
@@ -132,6 +136,18 @@ def _check_cases(document: Document, text: str, file: str) -> None:
             raise _scenario_error(text, file, found) from None
         except ValueError as error:
             raise ScenarioError(file, line_of(text, place), f"claim.{index}", str(error)) from None
+
+
+def _unknown(tables: Mapping[str, Any], text: str, file: str, keys: list[str], known: list[str]) -> ScenarioError:
+    """Top-level keys that neither Python nor the engine reads: the first, and with it the others."""
+    place: dict[str, tuple[str | int, ...]] = {
+        key: (key, 0) if isinstance(tables[key], list) else (key,) for key in keys
+    }
+    first, *others = [
+        ScenarioError(file, line_of(text, place[key]), key, "unknown key", nearest(key, known)) for key in keys
+    ]
+    more = [str(other) for other in others]
+    return ScenarioError(first.file, first.line, first.key, first.message, first.suggestion, more)
 
 
 def _check_names(document: Document, text: str, file: str) -> None:

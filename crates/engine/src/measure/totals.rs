@@ -364,7 +364,7 @@ impl Totals {
 }
 
 /// What a group offers, with all that its load was computed from.
-pub(crate) fn offered_json(group: &str, offered: &Offered) -> Value {
+pub fn offered_json(group: &str, offered: &Offered) -> Value {
     json!({
         "group": group,
         "mean_bytes": offered.mean,

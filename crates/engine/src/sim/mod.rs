@@ -4,6 +4,7 @@ mod build;
 pub(crate) mod error;
 mod laws;
 mod limits;
+mod preview;
 #[cfg(test)]
 mod tests;
 pub(crate) mod world;
@@ -11,8 +12,9 @@ pub(crate) mod world;
 pub use crate::measure::flow_table::FlowTable;
 pub use crate::measure::rows::Spill;
 pub use crate::measure::timeouts::TimeoutCause;
-pub use crate::measure::totals::Outcome;
+pub use crate::measure::totals::{Outcome, offered_json};
 pub use error::RunError;
+pub use preview::{GroupPreview, Preview};
 pub use world::Progress;
 
 use crate::event::EventCore;
@@ -20,10 +22,9 @@ use crate::event::core::Core;
 #[cfg(any(test, feature = "oracle"))]
 use crate::event::oracle::Oracle;
 use crate::measure::rows::Rows;
-use crate::measure::totals::{self, offered_json};
+use crate::measure::totals;
 use crate::sim::world::World;
 use crate::spec::{Scenario, SpecError};
-use serde_json::Value;
 use thiserror::Error;
 
 /// Why there is no outcome.
@@ -62,16 +63,14 @@ pub fn run_spilling(
     simulate::<Core>(scenario, build::Substitutes::default(), Some(spill), progress)
 }
 
-/// Checks what can only be checked by laying the scenario out; simulates nothing. Tells what the groups offer whose
-/// traffic is at a load: objects as in the total `offered` of a run.
+/// Checks what can only be checked by laying the scenario out, and tells what came of that; simulates nothing.
 ///
 /// # Errors
 ///
 /// What does not make sense.
-pub fn check(scenario: &Scenario) -> Result<Vec<Value>, SpecError> {
+pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
     let world: World<Core> = build::build(scenario, build::Substitutes::default())?;
-    let offered = world.work.groups.iter().filter_map(|group| Some((group, group.traffic.offered()?)));
-    Ok(offered.map(|(group, offered)| offered_json(&group.name, &offered)).collect())
+    Ok(Preview::of(scenario, &world))
 }
 
 fn run_with(

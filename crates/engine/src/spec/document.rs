@@ -119,7 +119,7 @@ pub(super) fn parse(text: &str, file: &Place) -> Result<Table, SpecError> {
 
 /// Writes `value` at the dotted `path`, in which a traffic group or a fault goes by its name.
 pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecError> {
-    let place = Place::file("--set");
+    let place = Place::overrides();
     let parts: Vec<&str> = path.split('.').collect();
     let [tables @ .., key] = parts.as_slice() else { unreachable!("split yields at least one part") };
     if parts.iter().any(|part| part.is_empty()) {

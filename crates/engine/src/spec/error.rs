@@ -52,6 +52,9 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
+/// What overrides are called in place of a file.
+const OVERRIDES: &str = "--set";
+
 /// Where a key or table stands.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
@@ -62,6 +65,14 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// The place of everything that overrides write.
+    pub(super) fn overrides() -> Self {
+        Self::file(OVERRIDES)
+    }
+    /// Whether an override wrote what is here.
+    pub(super) fn is_override(&self) -> bool {
+        &*self.file == OVERRIDES
+    }
     /// The place of what a file lacks as a whole.
     pub(super) fn file(name: &str) -> Self {
         Self { file: name.into(), line: None }
@@ -114,16 +125,29 @@ impl From<&str> for Fault {
 
 /// The valid name that `name` most probably was meant to be.
 pub(super) fn nearest<'a>(name: &str, valid: &[&'a str]) -> Option<&'a str> {
-    let name = name.to_lowercase().replace('_', "-");
-    let letters = name.chars().count();
-    let distance = |candidate: &str| strsim::damerau_levenshtein(&name, candidate);
-    let plausible = |candidate: &str| {
-        // A third of the letters wrong is a slip; more is another word, unless one abbreviates the other.
-        distance(candidate) <= (letters.max(candidate.len()) / 3).max(1)
-            || candidate.starts_with(&name)
-            || candidate.len() >= 3 && name.starts_with(candidate)
+    let name = normal(name);
+    let abbreviates = |candidate: &str| {
+        name.chars().count() >= 3
+            && (candidate.starts_with(&name) || candidate.len() >= 3 && name.starts_with(candidate))
     };
+    let plausible = |candidate: &&str| is_slip(&name, candidate) || abbreviates(candidate);
+    let candidates = valid.iter().copied().filter(plausible);
+    candidates.min_by_key(|candidate| strsim::damerau_levenshtein(&name, candidate))
+}
+
+/// The valid name of which `name` is a misspelling, where it may as well be a name of something else.
+pub(super) fn misspelt<'a>(name: &str, valid: &[&'a str]) -> Option<&'a str> {
+    let name = normal(name);
+    valid.iter().copied().find(|candidate| is_slip(&name, candidate))
+}
+
+/// Whether so few letters differ that one is the other misspelt: a third at most.
+fn is_slip(name: &str, candidate: &str) -> bool {
+    let letters = name.chars().count();
     // Anything is near to one or two letters, so they have no plausible meaning.
-    let candidates = valid.iter().copied().filter(|candidate| letters >= 3 && plausible(candidate));
-    candidates.min_by_key(|candidate| distance(candidate))
+    letters >= 3 && strsim::damerau_levenshtein(name, candidate) <= (letters.max(candidate.len()) / 3).max(1)
+}
+
+fn normal(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
 }

@@ -21,7 +21,7 @@ mod workload;
 pub use error::SpecError;
 pub use files::Files;
 pub use params::{Kind, Param, Value, Window};
-pub use scenario::{ResolvedRow, Scenario, ScenarioFault, Section, TrafficGroup};
+pub use scenario::{KEYS, ResolvedRow, Scenario, ScenarioFault, Section, TrafficGroup, Unused};
 pub use schema::json_schema;
 pub use section::Params;
 pub use sizes::Sizes;

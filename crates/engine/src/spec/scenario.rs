@@ -1,7 +1,7 @@
 //! A whole scenario: read, checked, and printed with every value in effect.
 
 use super::document::{self, Content, Node, Table};
-use super::error::{Fault, Place, SpecError};
+use super::error::{Fault, Place, SpecError, misspelt};
 use super::files::Files;
 use super::params::{Param, Value};
 use super::section::{Params, Source, as_table, check_keys, mistakes};
@@ -10,11 +10,8 @@ use crate::{schemes, tcp};
 use serde_json::{Map, json};
 use std::borrow::Cow;
 
-/// Keys of a scenario file that belong to the Python side.
-pub(super) const FRONT: &[&str] = &["title", "paper", "figure", "description", "sweep", "plot", "claim"];
-/// Keys of a scenario file that the engine reads.
-pub(super) const ENGINE: &[&str] =
-    &["network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
+/// Top-level keys of a scenario file that the engine reads. Others are somebody else's.
+pub const KEYS: &[&str] = &["network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -89,6 +86,15 @@ pub struct ResolvedRow {
     pub source: Cow<'static, str>,
     /// What the key means.
     pub doc: &'static str,
+}
+
+/// A value that was written and does nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// Path of its key.
+    pub path: String,
+    /// The path of the key, and its word, beside which it does nothing; none if nobody uses its scheme.
+    pub beside: Option<(String, &'static str)>,
 }
 
 impl Scenario {
@@ -262,13 +268,29 @@ impl Scenario {
         std::iter::once(scheme).chain(rows(&group.params))
     }
 
-    /// Paths of the values that were written and do nothing: of schemes that nobody uses, and of the network's keys beside
-    /// another way of admission.
-    pub fn unused(&self) -> Vec<String> {
+    /// The values that were written and do nothing: of schemes that nobody uses, and those that another key makes idle.
+    pub fn unused(&self) -> Vec<Unused> {
         let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
         let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, params)| params);
-        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default).map(|row| row.path);
-        of_schemes.chain(self.network.params.ignored()).collect()
+        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default);
+        let of_schemes = of_schemes.map(|row| Unused { path: row.path, beside: None });
+        let idle = |params: &Params| {
+            let path = params.path().to_owned();
+            let found = params.ignored().map(move |(key, (other, word))| Unused {
+                path: format!("{path}.{key}"),
+                beside: Some((format!("{path}.{other}"), word)),
+            });
+            found.collect::<Vec<_>>()
+        };
+        of_schemes.chain(self.tables().flat_map(idle)).collect()
+    }
+
+    /// Every table but those of schemes.
+    fn tables(&self) -> impl Iterator<Item = &Params> {
+        let head = [&self.network.params, &self.queue.params, &self.transport].into_iter();
+        let listed =
+            self.traffic.iter().map(|group| &group.params).chain(self.faults.iter().map(|fault| &fault.params));
+        head.chain(listed).chain([&self.control, &self.measure, &self.run])
     }
 
     /// The schemes that the network or a traffic group names, in registry order.
@@ -478,10 +500,11 @@ fn source<'a>(node: Option<&'a Node>, path: String, file: &Place) -> Result<Sour
     }
 }
 
+/// Top-level keys that are a slip for one of the engine's, and all that an override names: it has no other reader.
 fn unknown_tables(root: &Table) -> Vec<SpecError> {
-    let known = [ENGINE, FRONT].concat();
-    let unknown = root.0.iter().filter(|(key, _)| !known.contains(&key.as_str()));
-    unknown.map(|(key, node)| node.place.error(key, Fault::unknown_name("unknown key", key, &known))).collect()
+    let foreign = root.0.iter().filter(|(key, _)| !KEYS.contains(&key.as_str()));
+    let unknown = foreign.filter(|(key, node)| node.place.is_override() || misspelt(key, KEYS).is_some());
+    unknown.map(|(key, node)| node.place.error(key, Fault::unknown_name("unknown key", key, KEYS))).collect()
 }
 
 /// The registry's own text of a scheme that was checked to be in it.

@@ -2,18 +2,14 @@
 
 use super::params::{Kind, Param};
 use super::quantity;
-use super::scenario::FRONT;
 use super::sections::{CONTROL, MEASURE, RUN, SCHEME, Variant, Variants};
 use super::workload;
 use crate::{schemes, tcp};
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema (draft 2020-12) of a whole scenario file, with the keys that the Python side owns.
+/// The JSON Schema (draft 2020-12) of what the engine reads of a scenario file. Who reads other keys of it adds them to the
+/// properties.
 pub fn json_schema() -> Value {
-    let mut properties = Map::new();
-    for key in FRONT {
-        properties.insert((*key).to_owned(), front(key));
-    }
     let tables = [
         ("network", variants(&Variants::network(), "The network.")),
         ("queue", variants(&Variants::queue(), "Queue discipline of the switch ports.")),
@@ -25,7 +21,7 @@ pub fn json_schema() -> Value {
         ("measure", table(&[MEASURE], "What is recorded besides flows and requests.")),
         ("run", table(&[RUN], "How long, and with which random numbers.")),
     ];
-    properties.extend(tables.map(|(key, schema)| (key.to_owned(), schema)));
+    let properties: Map<_, _> = tables.map(|(key, schema)| (key.to_owned(), schema)).into_iter().collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Fanin scenario",
@@ -34,15 +30,6 @@ pub fn json_schema() -> Value {
         "required": ["network", "traffic"],
         "additionalProperties": false,
     })
-}
-
-/// What the engine knows of the keys that it leaves alone.
-fn front(key: &str) -> Value {
-    match key {
-        "sweep" => json!({"type": "object"}),
-        "plot" | "claim" => json!({"type": "array", "items": {"type": "object"}}),
-        _ => json!({"type": "string"}),
-    }
 }
 
 fn schemes() -> Value {

@@ -237,11 +237,11 @@ impl Params {
         Ok(())
     }
 
-    /// Paths of the keys that were written and of which nothing comes beside another.
-    pub(super) fn ignored(&self) -> impl Iterator<Item = String> {
-        let beside = |item: &&Item| item.param.ignored_with.is_some_and(|(key, word)| self.text(key) == word);
-        let ignored = self.items.iter().filter(|item| item.place.is_some()).filter(beside);
-        ignored.map(|item| format!("{}.{}", self.path, item.param.key))
+    /// The keys that were written and of which nothing comes beside another, with that one and its word.
+    pub(super) fn ignored(&self) -> impl Iterator<Item = (&'static str, (&'static str, &'static str))> {
+        let written = self.items.iter().filter(|item| item.place.is_some());
+        let beside = |item: &Item| item.param.ignored_with.filter(|(key, word)| self.text(key) == *word);
+        written.filter_map(move |item| Some((item.param.key, beside(item)?)))
     }
 
     /// Whether `key` has its default, by nobody having written it.

@@ -1,6 +1,6 @@
 //! Background: long flows, endless or of a given size, that begin one after the other and may stop so.
 
-use super::{Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
+use super::{Outlook, Pace, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
 use crate::spec::{Kind, Param, Params, Sizes, SpecError};
 use crate::topology::{BY_PART, Demand};
 use crate::units::Time;
@@ -112,6 +112,16 @@ struct Background {
 }
 
 impl Traffic for Background {
+    fn outlook(&self) -> Outlook {
+        Outlook {
+            pace: Pace::Listed(self.flows as u64),
+            mean: self.sizes.as_ref().map_or(0.0, Sizes::mean),
+            receivers: if self.in_turn { self.flows } else { 1 },
+            start: self.start,
+            stop: Time::NEVER,
+        }
+    }
+
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
         let senders = if self.random { shuffled(cx.senders, cx.stream) } else { cx.senders.to_vec() };
         for i in 0..self.flows {

@@ -6,7 +6,7 @@
 use super::flow_file::{BadLine, FlowFile, ListedFlow};
 use super::sessions::demand;
 use super::sessions::params::{PLACEMENT, RECEIVERS, SENDERS};
-use super::{Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
+use super::{Outlook, Pace, Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
 use crate::ids::NodeId;
 use crate::spec::{Kind, Param, Params, SpecError};
 use crate::units::Time;
@@ -48,7 +48,7 @@ fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
     let (senders, receivers) = (place.senders, place.receivers);
     let mut classes: Vec<String> = Vec::new();
     let mut file = open()?;
-    let mut any = false;
+    let (mut listed, mut bytes) = (0_u64, 0.0);
     while let Some(flow) = file.next_flow().map_err(bad)? {
         ends(&flow, senders, receivers).map_err(bad)?;
         if !flow.class.is_empty() && !classes.contains(&flow.class) {
@@ -58,12 +58,22 @@ fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
             }
             classes.push(flow.class);
         }
-        any = true;
+        listed += 1;
+        bytes += flow.bytes as f64;
     }
-    if !any {
+    if listed == 0 {
         return Err(params.fail("file", format!("{name}: no flows")));
     }
-    Ok(Box::new(Flows { file: open()?, name: name.to_owned(), start: params.time("start"), classes, next: None }))
+    Ok(Box::new(Flows {
+        file: open()?,
+        name: name.to_owned(),
+        start: params.time("start"),
+        classes,
+        listed,
+        mean: bytes / listed as f64,
+        receivers: receivers.len(),
+        next: None,
+    }))
 }
 
 /// More classes than this are no classes.
@@ -88,6 +98,10 @@ struct Flows {
     name: String,
     start: Time,
     classes: Vec<String>,
+    /// How many flows the file has, and their mean bytes.
+    listed: u64,
+    mean: f64,
+    receivers: usize,
     /// The flow that begins at the next call.
     next: Option<ListedFlow>,
 }
@@ -133,6 +147,16 @@ impl Flows {
 }
 
 impl Traffic for Flows {
+    fn outlook(&self) -> Outlook {
+        Outlook {
+            pace: Pace::Listed(self.listed),
+            mean: self.mean,
+            receivers: self.receivers,
+            start: self.start,
+            stop: Time::NEVER,
+        }
+    }
+
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
         self.read(cx);
         self.go_on(cx);

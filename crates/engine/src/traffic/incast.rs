@@ -2,8 +2,8 @@
 
 use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
 use super::{
-    Connection, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for,
-    host, shuffled,
+    Connection, Outlook, Pace, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
+    asked_for, host, shuffled,
 };
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Kind, Param, Params, SpecError};
@@ -201,6 +201,16 @@ impl Incast {
 }
 
 impl Traffic for Incast {
+    fn outlook(&self) -> Outlook {
+        Outlook {
+            pace: Pace::Rounds { each: self.senders as u64, rounds: self.rounds },
+            mean: self.answers.mean(self.senders) / self.senders.max(1) as f64,
+            receivers: 1,
+            start: self.start,
+            stop: self.stop,
+        }
+    }
+
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
         if self.senders == 0 {
             self.rounds = 0;

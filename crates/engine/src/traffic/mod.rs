@@ -9,6 +9,7 @@ pub mod flow_file;
 mod flows;
 mod incast;
 mod offered;
+mod outlook;
 mod relay_tree;
 mod requests;
 mod sessions;
@@ -16,6 +17,7 @@ mod sessions;
 mod tests;
 
 pub use offered::Offered;
+pub use outlook::{Bounds, Forecast, Outlook, Pace};
 
 use crate::ids::{NodeId, TransferId};
 use crate::rng::Stream;
@@ -210,6 +212,8 @@ pub trait Traffic: Send {
     fn classes(&self) -> &[String] {
         &[]
     }
+    /// How many transfers it will start.
+    fn outlook(&self) -> Outlook;
     /// What arrives on average, if that does not depend on what completes.
     fn offered(&self) -> Option<Offered> {
         None

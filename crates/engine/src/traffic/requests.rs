@@ -7,7 +7,7 @@ use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
 use super::offered::{Offered, count, stop};
 use super::sessions::params::{COUNT, INTERVAL, LOAD, LOAD_OF, PLACEMENT, RECEIVERS, SENDERS, START, STOP, THINK};
 use super::sessions::{demand, receivers};
-use super::{Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
+use super::{Outlook, Pace, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
 use crate::ids::NodeId;
 use crate::spec::{Kind, Param, Params, SpecError};
 use crate::units::Time;
@@ -129,6 +129,17 @@ impl Requests {
 }
 
 impl Traffic for Requests {
+    fn outlook(&self) -> Outlook {
+        let each = self.fan_in as u64;
+        Outlook {
+            pace: Pace::Open { each, interval: self.offered.interval, count: self.left },
+            mean: self.offered.mean / self.fan_in as f64,
+            receivers: self.clients.len(),
+            start: self.start,
+            stop: self.stop,
+        }
+    }
+
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
         self.await_next(self.start, cx);
     }

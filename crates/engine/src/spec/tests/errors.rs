@@ -1,7 +1,7 @@
 //! Every kind of mistake, with the exact message.
 
 use super::{WHOLE, error_of, override_error, parse, parse_with};
-use crate::spec::{Scenario, SpecError};
+use crate::spec::{Scenario, SpecError, Unused};
 
 #[test]
 fn unknown_keys_name_the_nearest() {
@@ -21,6 +21,30 @@ fn unknown_keys_name_the_nearest() {
         error_of("[scheme.dctcp]", "[scheme.dctpc]"),
         "s.toml:17: scheme.dctpc: unknown scheme (did you mean \"dctcp\"?)"
     );
+}
+
+#[test]
+fn top_level_keys_of_others_are_left_alone_unless_they_are_a_slip_for_one_of_ours() {
+    for foreign in
+        ["runs-of = \"rcc/fig2a\"", "[foo]", "[[column]]", "[quick]", "[[variant]]", "benchmark = []", "nt = 1"]
+    {
+        let line = WHOLE.lines().next().unwrap();
+        let text =
+            if foreign.starts_with('[') { format!("{WHOLE}{foreign}\n") } else { WHOLE.replacen(line, foreign, 1) };
+        assert!(parse(&text).is_ok(), "{foreign}: {:?}", parse(&text).err());
+    }
+    for (slip, meant) in [("netwrok", "network"), ("Traffics", "traffic"), ("rnu", "run"), ("queues", "queue")] {
+        let error = parse(&format!("{WHOLE}[{slip}]\n")).unwrap_err();
+        assert!(error.ends_with(&format!("{slip}: unknown key (did you mean \"{meant}\"?)")), "{error}");
+    }
+}
+
+#[test]
+fn an_override_has_no_other_reader_than_the_engine() {
+    for path in ["title", "foo.bar", "column.x"] {
+        let error = override_error(path, "1");
+        assert!(error.starts_with(&format!("--set: {}: unknown key", path.split('.').next().unwrap())), "{error}");
+    }
 }
 
 #[test]
@@ -75,12 +99,14 @@ fn values_of_schemes_out_of_use_are_named() {
         "s.toml",
         &[("scheme.dctcp.mark-threshold".into(), "5pkt".into())],
     );
-    let mut unused = scenario.unwrap().unused();
+    let unused = scenario.unwrap().unused();
+    assert!(unused.iter().all(|value| value.beside.is_none()));
+    let mut unused: Vec<&str> = unused.iter().map(|value| value.path.as_str()).collect();
     unused.sort_unstable();
     assert_eq!(unused, ["scheme.dctcp.g", "scheme.dctcp.mark-threshold"]);
     let used = [("transport.scheme".into(), "dctcp".into())];
     let text = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 1\nbytes-each = \"1KB\"\n[scheme.dctcp]\ng = \"1/8\"\n";
-    assert_eq!(Scenario::parse(text, "s.toml", &used).unwrap().unused(), Vec::<String>::new());
+    assert_eq!(Scenario::parse(text, "s.toml", &used).unwrap().unused(), []);
 }
 
 #[test]
@@ -89,7 +115,13 @@ fn keys_of_the_network_beside_another_admission_are_named() {
     let unused = |admission: &str, more: &[(&str, &str)]| {
         let more = more.iter().map(|(key, value)| (format!("network.{key}"), (*value).to_owned()));
         let set: Vec<_> = more.chain([("network.admission".to_owned(), admission.to_owned())]).collect();
-        Scenario::parse(&text, "s.toml", &set).unwrap().unused()
+        let beside = Some(("network.admission".to_owned(), admission.to_owned()));
+        let unused = Scenario::parse(&text, "s.toml", &set).unwrap().unused().into_iter();
+        let path = |value: Unused| {
+            assert_eq!(value.beside.map(|(key, word)| (key, word.to_owned())), beside);
+            value.path
+        };
+        unused.map(path).collect::<Vec<_>>()
     };
     assert_eq!(unused("static", &[]), Vec::<String>::new());
     assert_eq!(

@@ -54,6 +54,9 @@ seed = 7
 "traffic.bursts.senders" = [1, 2, 3]
 "#;
 
+/// The keys in it that are not the engine's.
+const FOREIGN: &[&str] = &["title", "paper", "sweep"];
+
 fn parse(text: &str) -> Result<Scenario, String> {
     parse_with(text, &[])
 }

@@ -66,7 +66,6 @@ fn overrides_of_every_form() {
         ("traffic.bursts.name", "renamed"),
         ("traffic.renamed.scheme", "dctcp"),
         ("run", "{seed = 1_000}"),
-        ("title", "ignored"),
     ];
     let scenario = parse_with(WHOLE, &overrides).unwrap();
     assert_eq!((scenario.scheme_key(), scenario.queue.kind), ("newreno", "auto"));

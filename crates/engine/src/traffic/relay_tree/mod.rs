@@ -8,7 +8,10 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-use super::{Connection, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened, asked_for};
+use super::{
+    Connection, Outlook, Pace, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
+    asked_for,
+};
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Params, SpecError};
 use crate::topology::Demand;
@@ -207,6 +210,21 @@ impl RelayTree {
 }
 
 impl Traffic for RelayTree {
+    fn outlook(&self) -> Outlook {
+        let (small, workers) = (self.small.0 as f64, self.workers as f64);
+        let bytes = small * self.small.1 as f64 + (workers - small) * self.large as f64;
+        // To each aggregator and back, and with cut-through back for each answer at most.
+        let relayed = if self.cut_through { self.workers } else { self.edges.len() };
+        let hops = if self.edges.is_empty() { 0 } else { self.edges.len() + relayed };
+        Outlook {
+            pace: Pace::Rounds { each: (self.workers + hops) as u64, rounds: self.rounds },
+            mean: bytes / workers,
+            receivers: self.edges.len().max(1),
+            start: self.start,
+            stop: Time::NEVER,
+        }
+    }
+
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
         self.begin(self.start, cx);
     }

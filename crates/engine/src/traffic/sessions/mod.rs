@@ -12,7 +12,7 @@ pub(super) mod params;
 mod tests;
 
 use super::offered::{Offered, count, stop};
-use super::{Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
+use super::{Outlook, Pace, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
 use crate::ids::{NodeId, TransferId};
 use crate::spec::{Params, Sizes, SpecError};
 use crate::topology::{BY_PART, Demand};
@@ -138,6 +138,15 @@ impl Sessions {
 }
 
 impl Traffic for Sessions {
+    fn outlook(&self) -> Outlook {
+        let pace = match self.arrivals {
+            Arrivals::Closed { concurrent, gap, .. } => Pace::Closed { concurrent, gap, count: self.left },
+            Arrivals::Poisson(offered) => Pace::Open { each: 1, interval: offered.interval, count: self.left },
+        };
+        let (mean, receivers) = (self.sizes.mean(), self.pairs.receivers());
+        Outlook { pace, mean, receivers, start: self.start, stop: self.stop }
+    }
+
     fn on_start(&mut self, cx: &mut TrafficCx<'_>) {
         match self.arrivals {
             Arrivals::Closed { concurrent, jitter, .. } => {

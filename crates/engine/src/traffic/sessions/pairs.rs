@@ -44,6 +44,11 @@ impl Pairs {
         Ok(Self { senders: senders.to_vec(), receivers: receivers.to_vec(), in_turn, in_rack, near })
     }
 
+    /// How many hosts receive.
+    pub(super) fn receivers(&self) -> usize {
+        self.receivers.len()
+    }
+
     /// Sender and receiver of a session. Nobody sends to itself.
     pub(super) fn next(&self, number: u64, stream: &mut Stream) -> (NodeId, NodeId) {
         if self.in_turn {
