@@ -1,1 +1,1 @@
-"""What people look at: plots, pages and reports."""
+"""Output for people: plots, pages and reports."""

@@ -1,4 +1,4 @@
-"""What a search of capacities leaves: ``results/capacity/<id>/`` with the answers, and a picture of them."""
+"""Writes the results of a capacity search to ``results/capacity/<id>/``: the answers and a plot of them."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ CAPACITIES = "capacity"
 
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
-    """The folder of a search; its name has a hash of what is simulated and asked for."""
+    """The folder of a search; its name includes a hash of the scenario and the question."""
     return Path(out) / CAPACITIES / experiment.folder_name(asked)
 
 
 def as_dict(found: list[Found]) -> dict[str, Any]:
-    """The answers for JSON."""
+    """The answers as JSON."""
     return {"runs": sum(each.runs for each in found), "cases": [each.as_dict() for each in found]}
 
 
 def write(found: list[Found], title: str, asked: dict[str, Any], varied: str | None, folder: Path) -> list[Path]:
-    """Writes ``capacity.json`` and, of several cases, ``capacity.png``, ``.svg`` and ``.csv``.
+    """Writes ``capacity.json`` and, if there are several cases, ``capacity.png``, ``.svg`` and ``.csv``.
 
     Args:
         found: The answers.
-        title: Of the picture.
+        title: Title of the plot.
         asked: What was searched for.
-        varied: The scenario value that the picture's x axis has; the scheme if left out.
-        folder: Where to.
+        varied: The scenario value on the plot's x axis; the scheme if left out.
+        folder: The folder to write.
 
     Raises:
-        ResultsError: the folder cannot be written; what stood there stays.
+        ResultsError: the folder cannot be written; its earlier contents are kept.
 
     """
     with whole_folder(folder) as temporary:
@@ -62,7 +62,7 @@ def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
     is_curve = varied is not None and frame.schema["x"].is_numeric()
     y = Column("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
     how = readable(Series(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y))
-    note = "Whiskers end at the next fan-in that was tried and does not keep it."
+    note = "Whiskers end at the next larger fan-in that was tried and does not meet the bounds."
     about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}
     values = [value for value in frame["x"] if is_curve]
     wide = is_curve and min(values) > 0 and max(values) > 8 * min(values)

@@ -1,6 +1,6 @@
-"""The ledger as pages of the documentation: Markdown, written by a program from the runs.
+"""The claims ledger as documentation pages in Markdown, generated from the runs.
 
-One page has how claims are judged and how many came out; beside it stands one per paper with every claim.
+The main page explains how claims are judged and counts them by verdict; one more page per paper lists every claim.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
     """Writes the pages; the same results give the same bytes.
 
     Args:
-        path: Where to write the first one.
-        standings: The experiments on them.
-        wanted: Verdicts on them; all if left out.
+        path: File of the main page; the others are written beside it.
+        standings: The experiments to include.
+        wanted: Verdicts to include; all if left out.
 
     Returns:
-        The pages.
+        The files written.
 
     Raises:
         ResultsError: a file cannot be written.

@@ -1,4 +1,4 @@
-"""The HTML report: one folder that opens from disk, made from what ``fanin reproduce`` left in the results.
+"""The HTML report: one folder that opens from disk, made from what ``fanin reproduce`` wrote to the results folder.
 
 ``results/report/`` holds ``index.html`` (it fetches nothing; its script only filters), the figures as SVG with their
 data as CSV, and the experiments' files. The same results give the same bytes.
@@ -35,10 +35,10 @@ _GENERATOR = "fanin report"
 _SIGNS: dict[Status, str] = {"reproduced": "✓", "direction only": "≈", "not reproduced": "✗", "not run": "○"}
 
 _MOST_ROWS = 100
-"""Of a figure's data on the page; the CSV has all."""
+"""Maximum rows of a figure's data on the page; the CSV has all rows."""
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
-"""What is shown of a distribution."""
+"""Quantiles shown of a distribution."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Drawing:
     caption: str
     note: str
     says: str
-    """What it shows, for those who do not see it."""
+    """Text alternative of the figure, for screen readers."""
     picture: str
     """File beside the page; empty if it is missing."""
     size: tuple[int, int] | None
-    """Of the picture, so that the page does not jump when it comes."""
+    """Width and height, so that the page does not jump when the figure loads."""
     table: str
     heading: str
     header: list[str]
@@ -62,7 +62,7 @@ class Drawing:
 
 
 def write(out: Path | str, to: Path | str | None = None) -> Path:
-    """Makes the report of everything in the results folder; an earlier one gives way when the new one is whole.
+    """Writes the report of everything in the results folder; it replaces an earlier one only when it is complete.
 
     Args:
         out: Results folder.
@@ -90,7 +90,7 @@ def write(out: Path | str, to: Path | str | None = None) -> Path:
 
 
 def _refuse_to_replace(final: Path) -> None:
-    """A folder that holds anything but a report stays what it is."""
+    """Refuses to replace a folder that contains anything but a report."""
     if not final.exists():
         return
     page = final / PAGE
@@ -99,7 +99,7 @@ def _refuse_to_replace(final: Path) -> None:
     with writing(final, "--to"):
         if page.is_file() and f'content="{_GENERATOR}"' in page.read_text(encoding="utf-8", errors="replace")[:2000]:
             return
-    raise ResultsError(f"{final}: not a report of fanin's, so that it is not replaced; choose another with --to")
+    raise ResultsError(f"{final}: not a report written by fanin, so it is not replaced; choose another with --to")
 
 
 def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files: dict[str, str]) -> str:
@@ -137,18 +137,18 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
 
 
 def _anchor(key: str) -> str:
-    """The key itself, which may stand in an address but for spaces."""
+    """The key as an HTML anchor; only spaces have to be replaced."""
     return re.sub(r"\s+", "-", key)
 
 
 def _sentence(text: str) -> str:
-    """With a capital letter and a full stop."""
+    """The text as a sentence, with a capital letter and a full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def _markdown(text: str) -> str:
-    """Markdown as HTML; HTML in it is shown, not obeyed."""
+    """Renders Markdown as HTML; any HTML in the text is escaped."""
     return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
 
 
@@ -219,7 +219,7 @@ def _size(svg: str) -> tuple[int, int] | None:
 def _data(drawn: Drawn, text: str) -> tuple[str, list[str], list[list[str]]]:
     """Heading, header and rows of a figure's CSV.
 
-    Several lines stand side by side, in the units of the axes; anything else is shown as it is.
+    Lines of a plot become columns, in the units of the axes; any other table is shown as it is.
     """
     table = list(csv.DictReader(io.StringIO(text)))
     if not table:
@@ -240,7 +240,7 @@ def _data(drawn: Drawn, text: str) -> tuple[str, list[str], list[list[str]]]:
 
 
 def _quantiles(drawn: Drawn, table: list[dict[str, str]], lines: list[str]) -> list[list[str]]:
-    """A distribution in a few rows."""
+    """A distribution as a few quantiles."""
     rows = []
     for share in _SHARES:
         of_lines = ([row for row in table if row["by"] == line] for line in lines)
@@ -250,7 +250,7 @@ def _quantiles(drawn: Drawn, table: list[dict[str, str]], lines: list[str]) -> l
 
 
 def _mean(row: dict[str, str], scale: float) -> str:
-    """A mean with half its interval, or with the ends of its whiskers."""
+    """A mean with half of its interval, or with the ends of its whiskers."""
     shown = _scaled(row["mean"], scale)
     if row.get("low") and row.get("high"):
         return f"{shown} ({_scaled(row['low'], scale)} to {_scaled(row['high'], scale)})"
@@ -294,7 +294,7 @@ def _append(lines: list[str], table: Mapping[str, Any], path: tuple[str, ...]) -
     for key, value in inner.items():
         place = (*path, _key(key))
         for each in value if isinstance(value, list) else [value]:
-            # A table of tables alone needs no header of its own.
+            # A table that contains only tables needs no header of its own.
             if isinstance(value, list) or not each or any(not isinstance(part, Mapping) for part in each.values()):
                 name = ".".join(place)
                 lines += ["", f"[[{name}]]" if isinstance(value, list) else f"[{name}]"]

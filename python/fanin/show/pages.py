@@ -1,4 +1,4 @@
-"""What the page of claims and the HTML report have in common: texts, totals and templates."""
+"""Texts, totals and templates shared by the claims pages and the HTML report."""
 
 from __future__ import annotations
 
@@ -23,110 +23,111 @@ VERDICTS: tuple[tuple[Status, str], ...] = (
     ("reproduced", "our number lies inside the accepted range."),
     (
         "direction only",
-        "it lies outside, but with its whole interval on the right side: the order or sign that the paper reports, not "
-        "the size.",
+        "it lies outside, but our number and its whole interval are on the right side: they show the order or the sign "
+        "that the paper reports, but not the size.",
     ),
-    ("not reproduced", "neither. The reason names the cause as far as we know it."),
-    ("not run", "the experiment was not run, or not judged, yet."),
+    ("not reproduced", "neither of these. The reason names the cause, as far as we know it."),
+    ("not run", "the experiment has not been run or judged yet."),
 )
 
 READINGS = (
-    "A claim is one sentence of a paper. Where it can be read in several ways it is judged under each reading, and its "
-    "verdict is that of its main reading, the first one; under how many readings it is reproduced is told beside it. "
-    "Counts go by claim, then by reading; a sentence that several experiments judge counts once."
+    "A claim is one sentence of a paper. If it can be read in several ways, it is judged under each reading. Its "
+    "verdict is the one under its main reading, which is the first; beside it stands the number of readings under "
+    "which it is reproduced. Claims and readings are counted separately, and a sentence that several experiments "
+    "judge is counted once."
 )
 
 INTERVALS = (
     "Intervals are 95 % confidence intervals over seeds: Student's t for means at given points, the percentile "
-    "bootstrap over seeds for everything else (collapse points, ratios, extremes). Fewer than three seeds give none. A "
-    "verdict marked quick rests on a look with few runs, one marked stale on another engine or another version of the "
-    "experiment's file."
+    "bootstrap over seeds for everything else (collapse points, ratios, extremes). With fewer than three seeds there "
+    "is no interval. A verdict marked quick is based on a quick look with few runs; one marked stale on another "
+    "version of the engine or of the experiment's file."
 )
 
 IMPOSSIBLE = (
-    "Some published numbers cannot be. PFDCT's Table 2 gives 2.3 s to 4.3 s as the average completion time of flows of "
-    "15 KB: a hundred of them are 1.5 MB, which the paper's 1 Gbit/s link carries in 12 ms. Its Table 3 gives traffic "
-    "one an average of up to 1.8 Gbit/s over intervals of 5 s, but that traffic is 10 MB in all, gone in 45 ms at that "
-    "rate. Claims that rest on such numbers are judged by rank (which scheme is better) and by ratio (how much "
-    "better), never by the printed digits."
+    "Some published numbers are impossible. PFDCT's Table 2 gives 2.3 s to 4.3 s as the average completion time of "
+    "flows of 15 KB: a hundred of them are 1.5 MB, which the paper's 1 Gbit/s link carries in 12 ms. Its Table 3 "
+    "gives traffic one an average of up to 1.8 Gbit/s over intervals of 5 s, but that traffic is 10 MB in total, "
+    "which takes 45 ms at that rate. Claims based on such numbers are judged by rank (which scheme is better) and by "
+    "ratio (how much better), never by the printed values."
 )
 
 
 @dataclass(frozen=True)
 class Paper:
-    """The experiments of a paper, and how its claims came out."""
+    """The experiments of a paper, with the verdicts on its claims."""
 
     key: str
     standings: list[Standing]
 
     @property
     def name(self) -> str:
-        """What to call it: as its scheme's manual page does."""
+        """The paper's name: the title of its scheme's manual page, if there is one."""
         scheme = scheme_of(self.key)
         title = "" if scheme is None else heading(scheme["manual"])[0]
         return title or self.key or "other experiments"
 
     @property
     def anchor(self) -> str:
-        """Its place on a page."""
+        """The HTML anchor of the paper's section."""
         return f"paper-{self.key or 'other'}".replace(" ", "-")
 
     @property
     def has_runs(self) -> bool:
-        """Whether there are results of any of its experiments."""
+        """Whether any of the paper's experiments has results."""
         return any(each.record is not None for each in self.standings)
 
     @property
     def sentences(self) -> list[Sentence]:
-        """Its claims, each counted once."""
+        """The paper's claims, without those that are counted in another experiment."""
         return [claim for each in self.standings for claim in each.claims if not claim.same_as]
 
     @property
     def counts(self) -> dict[str, int]:
-        """Claims by verdict, under their main readings."""
+        """Number of claims per verdict, under their main readings."""
         return {status: sum(claim.verdict == status for claim in self.sentences) for status in STATUSES}
 
     @property
     def claims(self) -> int:
-        """Claims in all."""
+        """Total number of claims."""
         return len(self.sentences)
 
     @property
     def elsewhere(self) -> int:
-        """Claims that are reproduced, but not under their main reading."""
+        """Number of claims that are reproduced only under a reading other than the main one."""
         return sum(is_elsewhere(claim.verdicts) for claim in self.sentences)
 
     @property
     def verdicts(self) -> list[str]:
-        """Those of all readings of all claims."""
+        """The verdicts on all claims under all of their readings."""
         return [entry.verdict for each in self.standings for entry in each.entries]
 
     @property
     def added(self) -> int:
-        """Claims of which the main reading was written after a first look."""
+        """Number of claims whose main reading was written after a first run."""
         return sum(bool(claim.main.added) for claim in self.sentences)
 
 
 def papers(standings: Iterable[Standing]) -> list[Paper]:
-    """Experiments by paper, in their order."""
+    """Groups experiments by paper, keeping their order."""
     groups = groupby(standings, key=lambda each: each.paper)
     return [Paper(key, list(group)) for key, group in groups]
 
 
 def scheme_of(paper: str) -> dict[str, Any] | None:
-    """The system that a paper proposes: the scheme of the same name, dashes aside."""
+    """The scheme that a paper proposes: the one with the paper's name, ignoring dashes."""
     rows: list[dict[str, Any]] = registry()["schemes"]
     return next((row for row in rows if row["key"].replace("-", "") == paper.replace("-", "")), None)
 
 
 def heading(manual: str) -> tuple[str, str]:
-    """A manual page's title, and what follows."""
+    """A manual page's title, and the rest of the page."""
     first, _, rest = manual.strip().partition("\n")
     return (first.removeprefix("# "), rest) if first.startswith("# ") else ("", manual)
 
 
 def totals(standings: Iterable[Standing]) -> dict[str, str]:
-    """What all runs together are: how many, of what size, by what versions, where; shared runs count once."""
+    """Totals over all runs: number, size, versions, machines and dates; a shared run is counted once."""
     records = [each.record for each in standings if each.record is not None]
     work = [each.work for each in records]
     runs = {run: totals for each in work for run, totals in each.each.items()}
@@ -154,19 +155,19 @@ def _joined(values: Iterable[str]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people read it."""
+    """A duration in a readable unit."""
     if seconds < 120:
         return f"{format_number(seconds, 3)} s"
     return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
 def beside(path: Path, name: str) -> Path:
-    """A page of one paper or experiment, beside the one of all."""
+    """Path of the page of one paper or experiment, in the same folder as the main page."""
     return path.with_name(f"{path.stem}-{name.replace('/', '-')}{path.suffix}")
 
 
 def environment() -> jinja2.Environment:
-    """Templates, with everything escaped in those of HTML."""
+    """The template environment; HTML templates escape every value."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=jinja2.select_autoescape(["html.j2"]),
@@ -182,8 +183,8 @@ def write_markdown(path: Path, template: str, **values: object) -> None:
 
     Args:
         path: Where to.
-        template: Name of the template, which has the filter ``cell`` for what stands in tables.
-        values: What the template shows.
+        template: Name of the template; it can use the filter ``cell`` for text in table cells.
+        values: Variables of the template.
 
     Raises:
         ResultsError: the file cannot be written.
@@ -198,6 +199,6 @@ def write_markdown(path: Path, template: str, **values: object) -> None:
 
 
 def _cell(text: object) -> str:
-    """A text for a Markdown table, where nothing of it means more than itself."""
+    """Text for a cell of a Markdown table, with all markup escaped."""
     escaped = re.sub(r"([\\`*\[\]<>|$])", r"\\\1", str(text))
     return " ".join(escaped.split())

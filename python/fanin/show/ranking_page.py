@@ -31,26 +31,26 @@ from fanin.claims.ledger import Standing
 from fanin.show import pages
 
 _LEADERS = 3
-"""Systems that a cell of the first table names."""
+"""Fewest systems that a cell of the first table names."""
 
 _CLOSE = 0.95
-"""Share of the best query goodput down to which it names them all."""
+"""It names all systems with at least this share of the best query goodput."""
 
 _MOST = 8
-"""But not more."""
+"""Most systems that a cell of the first table names."""
 
 _HALF = 0.5
-"""Share of the best query goodput below which a system is no remedy, whatever it leaves to the background."""
+"""A system below this share of the best query goodput is no remedy, however much goodput the background gets."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The numbers of one system in one regime, marked where they count only part of what was asked."""
+    """The numbers of one system in one regime, marked if they cover only the queries that were complete."""
 
     place: Ranked
 
     def shown(self, measure: str) -> str:
-        """The number as people read it."""
+        """The number with its unit."""
         value = self.place.values[measure].shown(measure)
         partial = self.place.unfinished and measure.startswith("query") and value != "-"
         return f"{value} †" if partial else value
@@ -111,7 +111,7 @@ def families(ranking: Ranking) -> list[tuple[str, list[Regime]]]:
 
 
 def split(ranking: Ranking) -> list[tuple[str, list[list[Regime]]]]:
-    """The regimes by the last axis, and those of each value by family."""
+    """The regimes grouped by the value of the last axis, and within each value by family."""
     axis = ranking.axes[-1]
     return [
         (str(value), [[each for each in family if each.where[axis] == value] for _, family in families(ranking)])
@@ -120,7 +120,7 @@ def split(ranking: Ranking) -> list[tuple[str, list[list[Regime]]]]:
 
 
 def leaders(regimes: list[Regime]) -> str:
-    """The systems that do best over these regimes: share of the best query goodput, and what the background gets."""
+    """The best systems over these regimes, with their share of the best query goodput and the background goodput."""
     every = overall(regimes)
     count = sum(each.share >= _CLOSE for each in every)
     return "; ".join(
@@ -130,13 +130,13 @@ def leaders(regimes: list[Regime]) -> str:
 
 
 def compromises(regimes: list[Regime]) -> str:
-    """The systems between which one has to choose who also cares for the background flows."""
+    """The systems that no other beats in both query goodput and background goodput."""
     every = [each for each in overall(regimes) if each.share >= _HALF]
     return "; ".join(f"{each.system} {percent(each.share)} ({rate(each)})" for each in front(every)) or "-"
 
 
 def ties(regime: Regime) -> str:
-    """Those that tie with the best, and their shares."""
+    """The systems that tie with the best one, with their shares."""
     return "; ".join(f"{place.system} {percent(place.share)}" for place in regime.best[1:]) or "-"
 
 
@@ -146,7 +146,7 @@ def parts(regime: Regime, axes: list[str]) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share as people read it."""
+    """A share in per cent."""
     if math.isnan(share):
         return "-"
     return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.2g} %"

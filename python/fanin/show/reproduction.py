@@ -1,4 +1,4 @@
-"""What an experiment shows: its table of runs, its plots and its verdicts, as objects and as files."""
+"""The output of an experiment: its table of runs, plots and verdicts, as objects and as files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import Series, series_of
 
 _FEW_PLOTS = 8
-"""So many are drawn before another process would have begun."""
+"""Below this number of plots, drawing them is faster than starting more processes."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,22 @@ class Reproduction:
     runs: pl.DataFrame
     judgements: list[Judgement]
     series: dict[str, Series]
-    """What each plot shows, by the plot's name."""
+    """The data of each plot, by the plot's name."""
     paths: list[Path]
     """The files written."""
     warnings: list[str]
-    """What to know before believing the numbers."""
+    """Warnings that affect how far the numbers can be trusted."""
 
     @property
     def claims(self) -> list[tuple[Claim, list[Judgement]]]:
-        """The claims, each judged under its readings, the main one first."""
+        """The claims, each with the judgements under its readings, the main reading first."""
         return [
             (claim, [each for each in self.judgements if each.case.claim == claim.id])
             for claim in self.experiment.document.claim
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it for ``--json``."""
+        """Everything for ``--json``."""
         document = self.experiment.document
         return {
             "experiment": self.experiment.name,
@@ -80,17 +80,17 @@ def judge_and_draw_all(
     quick: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> list[Reproduction]:
-    """:func:`judge_and_draw` of several experiments, in processes beside each other: drawing keeps the interpreter.
+    """Runs :func:`judge_and_draw` on several experiments in parallel processes, as drawing holds the interpreter lock.
 
     Args:
         swept: What to judge and draw.
         out: Results folder.
         jobs: Processes; one per core if left out.
         quick: Whether the runs are those of a quick look.
-        advance: Called with the number of experiments that are done.
+        advance: Called with the number of finished experiments.
 
     Raises:
-        FaninError: as :func:`judge_and_draw`; the experiments after it may be without files.
+        FaninError: as :func:`judge_and_draw`; experiments after the failed one may have no files.
 
     """
     figures = [len(runs.experiment.document.plot) for runs in swept]
@@ -102,7 +102,7 @@ def judge_and_draw_all(
             advance(len(made))
         return made
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts) as pool:
-        # What has most to draw first, so that no process is left alone with it at the end.
+        # Experiments with the most plots first, so that none of them is left to a single process at the end.
         order = sorted(range(len(swept)), key=lambda index: -figures[index])
         pending = {index: pool.submit(judge_and_draw, swept[index], out, quick=quick) for index in order}
         try:
@@ -111,7 +111,7 @@ def judge_and_draw_all(
                 advance(done)
         except BrokenProcessPool as error:
             raise FaninError(
-                "a process that drew was killed; the runs are kept, and the same command draws again"
+                "a process that draws plots was killed; the runs are kept, so run the same command again"
             ) from error
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -120,7 +120,7 @@ def judge_and_draw_all(
 
 
 def _leave_interrupts() -> None:
-    """Ctrl-C goes to all processes of a terminal: the first one answers it."""
+    """Ignores Ctrl-C, which the terminal sends to all processes; the main process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -154,9 +154,9 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         frame.write_parquet(table)
-        # A quick look does without: the report shows the SVGs, and half of the time of drawing is the PNGs'.
+        # A quick look writes no PNGs: the report uses the SVGs, and PNGs take half of the drawing time.
         files = {plot.name: _draw(plot, experiment, series, folder, png=not quick) for plot in document.plot}
-        # Last, as it says that all the rest is there.
+        # The record is written last, because it shows that all other files are there.
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
         made = record.make(runs, judgements, drawn, warnings, out, quick=quick)
         verdicts = record.write(made, folder)
@@ -165,7 +165,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
 
 
 def _draw(plot: Plot, experiment: Experiment, series: dict[str, Series], folder: Path, *, png: bool) -> list[Path]:
-    # Late, as matplotlib takes half a second.
+    # Imported here because matplotlib takes half a second to load.
     from fanin.show.plots.diagram import draw_format
     from fanin.show.plots.drawing import draw
     from fanin.show.plots.topology import draw_topology
@@ -178,7 +178,7 @@ def _draw(plot: Plot, experiment: Experiment, series: dict[str, Series], folder:
 
 
 def _recorded(plot: Plot, shown: Series | None, files: list[Path]) -> record.Drawn:
-    """What to keep of a plot: its labels, its lines' names and its files; of a diagram its files."""
+    """The record of a plot: its labels, the names of its lines and its files; of a diagram only its files."""
     names = [path.name for path in files]
     if shown is None:
         return record.Drawn(

@@ -1,4 +1,4 @@
-"""What a sweep leaves for people: ``results/sweeps/<id>/`` with its tables and plots."""
+"""Writes the tables and plots of a sweep to ``results/sweeps/<id>/``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import means
 
 PLOTTED = ("goodput_bps", "fct_p99_s", "query_p99_s", "timeouts")
-"""What is plotted if no columns are named."""
+"""Columns that are plotted if none are named."""
 
 MOST_LINES = 12
-"""A plot of more lines is not drawn."""
+"""A plot with more lines than this is not drawn."""
 
 
 def write(data: DataSet, out: Path | str) -> list[Path]:
     """Writes ``runs.parquet``, ``summary.parquet``, the plots and, if there are any, ``failed.json``.
 
     Raises:
-        ResultsError: the folder cannot be written; what stood there stays.
+        ResultsError: the folder cannot be written; its earlier contents are kept.
 
     """
     from fanin.show.plots.drawing import draw
@@ -44,7 +44,7 @@ def write(data: DataSet, out: Path | str) -> list[Path]:
 
 
 def plots_of(data: DataSet) -> list[Plot]:
-    """A plot of each column that is wanted: over the key with most values, with a line per other case."""
+    """One plot per requested column: x is the key with the most values, each combination of the others is a line."""
     frame, varying = data.frame, data.varying()
     asked = data.head.wanted or PLOTTED
     measured = [name for name in asked if name in frame.columns and frame[name].drop_nulls().len()]
@@ -54,7 +54,7 @@ def plots_of(data: DataSet) -> list[Plot]:
     x = max(numbers or varying, key=lambda key: frame[key].n_unique())
     by: list[str] = []
     for key in varying:
-        # What changes together with the rest makes no lines of its own.
+        # A key that changes together with the others adds no lines.
         told = frame.select(x, *by).n_unique()
         if key != x and frame.select(x, *by, key).n_unique() > told:
             by.append(key)

@@ -1,4 +1,4 @@
-"""What a search of parameters leaves beside its study: the answer, the trials, the snippet, and the Pareto front."""
+"""Writes the results of tuning beside its study: the answer, the trials, the TOML snippet and the Pareto front."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ STUDIES = "studies"
 
 
 def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
-    """The folder of a study; its name has a hash of what is simulated and asked for."""
+    """The folder of a study; its name includes a hash of the scenario and the question."""
     return Path(out) / STUDIES / experiment.folder_name(asked)
 
 
 def as_dict(tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[str, Any]:
-    """The answer for JSON."""
+    """The answer as JSON."""
     best = [{**_checked(each, goals, keeps), "snippet": snippet(each.values or {})} for each in tuned.best]
     default = _checked(tuned.default, goals, keeps)
     return {"trials": len(tuned.trials), "failed": tuned.failed, "default": default, "best": best}
@@ -46,7 +46,7 @@ def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dic
 def write(
     tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep], asked: dict[str, Any], title: str, folder: Path
 ) -> list[Path]:
-    """Writes ``tune.json``, ``trials.csv``, ``best.toml`` and, of several goals, the picture of the Pareto front.
+    """Writes ``tune.json``, ``trials.csv``, ``best.toml`` and, if there are several goals, a plot of the Pareto front.
 
     Raises:
         ResultsError: the folder cannot be written.

@@ -1,4 +1,4 @@
-"""Plots of an experiment's runs: PNG, SVG and the CSV of what is drawn.
+"""Plots of an experiment's runs as PNG and SVG, and their data as CSV.
 
 The same runs give the same bytes: no dates, no random identifiers.
 """

@@ -41,7 +41,7 @@ def draw_format(plot: Plot, folder: Path, *, png: bool = True) -> list[Path]:
 
 
 def _draw_field(axes: mpl.axes.Axes, name: str, start: int, bits: int) -> None:
-    """A field's boxes, whole rows as one; the name stands in the largest, and dots in those that go on with it."""
+    """A field's boxes: whole rows form one box; the largest box has the field's name, the others have dots."""
     parts: list[tuple[int, int, int, int]] = []
     while bits > 0:
         row, column = divmod(start, _ROW_BITS)

@@ -1,4 +1,4 @@
-"""Drawing a plot's lines in the figure's own axes."""
+"""Draws the lines of a plot."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _COLOURS = (
 )  # fmt: skip
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _LEGEND = 96
-"""Letters that have room beside each other in a legend, with six for each line's sample."""
+"""Characters that fit in one row of a legend; each line's sample takes six."""
 
 _TITLE = 80
-"""Letters of a title that have room in a line."""
+"""Characters of a title that fit in one line."""
 
 _BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
 STYLE: dict[Any, Any] = {
@@ -60,7 +60,7 @@ def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True) -> list[P
 
 
 def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *, png: bool = True) -> list[Path]:
-    """Writes a picture and the table behind it, the same bytes for the same figure; returns the files.
+    """Writes a figure and its data, the same bytes for the same figure; returns the files.
 
     Args:
         figure: What to draw.
@@ -110,7 +110,7 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
 
 
 def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
-    """The part of each axis that is shown; a hair more than asked for, so that a line at its end is whole."""
+    """Sets the range of each axis, slightly wider than asked for, so that a line at its end is not cut off."""
     if plot.y_scale == "linear":
         axes.set_ylim(bottom=0)
     if plot.x_range is not None:
@@ -121,7 +121,7 @@ def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
 
 
 def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
-    """Whole numbers where the axis has no others, and plain numbers on logarithmic ones."""
+    """Labels ticks with whole numbers if all values are whole, and logarithmic axes without powers of ten."""
     if plot.kind == "line" and plot.x_scale == "linear" and drawn.data["x"].dtype.is_integer():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     for axis, scale in ((axes.xaxis, plot.x_scale), (axes.yaxis, plot.y_scale)):
@@ -142,7 +142,7 @@ def _named_minor(digits: tuple[int, ...]) -> Callable[[float, float], str]:
 
 
 def _draw_legend(figure: Figure, axes: Axes, plot: Plot, above: int) -> None:
-    """Title, and below it the legend: above the axes, where it hides nothing, in as few rows as it needs."""
+    """Puts the title above the axes and the legend between them, in as few rows as possible."""
     labels = axes.get_legend_handles_labels()[1]
     if not labels:
         axes.set_title(_wrapped(plot.title, _TITLE), fontsize=10, pad=6 + 12 * above)
@@ -164,7 +164,7 @@ def _draw_legend(figure: Figure, axes: Axes, plot: Plot, above: int) -> None:
 
 
 def _wrapped(label: str, width: int) -> str:
-    """A title or an axis's name in lines of so many characters: what the picture or the axis is long enough for."""
+    """Wraps a title or an axis label to the number of characters that fit the figure or the axis."""
     return "\n".join(textwrap.fill(line, width) for line in label.splitlines())
 
 
@@ -177,7 +177,7 @@ def _groups(drawn: Series) -> list[tuple[int, str, pl.DataFrame]]:
 
 
 def _ends(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
-    """Mean, and lower and upper end of the interval or of the whiskers, as they are shown."""
+    """Mean, and lower and upper end of the interval or of the whiskers, in display units."""
     mean = group["mean"].to_numpy() * drawn.y.scale
     if "low" in group.columns:
         return mean, group["low"].to_numpy() * drawn.y.scale, group["high"].to_numpy() * drawn.y.scale
@@ -202,7 +202,7 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
 
 
 def _wider(index: int, drawn: Series) -> float:
-    """What the first of several lines have more of, so that they are seen below equal ones."""
+    """Extra width of earlier lines, so that they remain visible under equal lines drawn later."""
     return 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
 
 
@@ -241,7 +241,7 @@ def _draw_distributions(axes: Axes, plot: Plot, drawn: Series) -> None:
 
 
 def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
-    """Traces in steps, intervals as lines, single events as dots."""
+    """Draws traces as steps, intervals as lines and single events as dots."""
     for index, line, group in _groups(drawn):
         colour = _style(index)[0]
         x = group["x"].to_numpy() * drawn.x.scale
@@ -270,7 +270,7 @@ _KINDS: dict[str, Callable[[Axes, Plot, Series], None]] = {
 
 
 def _draw_all_published(axes: Axes, plot: Plot, drawn: Series) -> int:
-    """The published numbers; returns how many labels stand above the axes."""
+    """Draws the published numbers; returns the number of labels above the axes."""
     above = 0
     for index, published in enumerate(plot.published):
         if published.x and not published.y:
@@ -293,7 +293,7 @@ def _draw_all_published(axes: Axes, plot: Plot, drawn: Series) -> int:
 
 
 def _draw_published(axes: Axes, plot: Plot, drawn: Series, published: Published, index: int) -> None:
-    """Hollow marks, or broken lines where the paper gives levels only."""
+    """Draws hollow markers, or dashed lines if the paper gives only levels."""
     label = f"{published.label} (published)"
     colour, marker = "black", _MARKERS[index % len(_MARKERS)]
     if published.by is not None:
@@ -330,7 +330,7 @@ def _draw_published(axes: Axes, plot: Plot, drawn: Series, published: Published,
 
 
 def _published_base(plot: Plot, published: Published) -> Floats:
-    """The published values of the reference line at the places of another."""
+    """The published values of the reference line at the x values of another line."""
     base = next((dict(zip(each.x, each.y, strict=True)) for each in plot.published if each.by == plot.relative_to), {})
     try:
         return np.array([base[x] for x in published.x])

@@ -1,4 +1,4 @@
-"""What a search with several goals found: every trial, and those that no other beats."""
+"""Plots a search with several goals: all trials, and the Pareto front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plot shows, as a table: one row per line and place."""
+"""The data of a plot as a table: one row per line and x value."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from fanin.scenario.format.plot import GRIDS, Plot
 from fanin.scenario.format.values import Scalar
 
 _MANY = 10_000
-"""So many bytes are shown as kilobytes."""
+"""From this many bytes on, values are shown in kilobytes."""
 
 _MOST_POINTS = 2000
-"""A line has this many points at most: more cannot be told apart on paper."""
+"""Most points of a line: more cannot be distinguished on paper."""
 
 _SHARE = Column("Share not above", "", "1", "%", 100.0)
 
@@ -40,12 +40,12 @@ class Series:
 
     @property
     def lines(self) -> list[str]:
-        """Names of the lines in their order."""
+        """Names of the lines, in order."""
         return list(dict.fromkeys(self.data["by"]))
 
 
 def series_of(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
-    """What a plot shows.
+    """The data of a plot.
 
     Args:
         plot: Which.
@@ -67,12 +67,12 @@ def series_of(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
 
 
 def readable(drawn: Series) -> Series:
-    """The same with many bytes in KB or MB."""
+    """The same series with large numbers of bytes in KB or MB."""
     return Series(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
 
 
 def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
-    """Bytes in KB or MB, if there are many."""
+    """Shows bytes in KB or MB if the numbers are large."""
     if how.shown_as != "B" or name not in data.columns or not data.schema[name].is_numeric():
         return how
     most = data[name].max()
@@ -83,7 +83,7 @@ def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
 
 
 def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
-    """Means over the seeds, for lines and bars: the table of runs is all that they need.
+    """Means over the seeds, for lines and bars, which need only the table of runs.
 
     Args:
         plot: Which.
@@ -104,7 +104,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
     if plot.kind == "line":
         chosen = numeric(chosen, plot.x)
         if not chosen.schema[plot.x].is_numeric() and not chosen.is_empty():
-            raise FaninError(f'plot {plot.name}: the values of {plot.x} are no numbers: kind = "bars" shows them')
+            raise FaninError(f'plot {plot.name}: the values of {plot.x} are not numbers; use kind = "bars"')
     labels = _distinct_parts([describe(own, name) for name in plot.y])
     ends = dict(zip(("low", "high"), plot.spread, strict=True)) if plot.spread else {}
     rows = []
@@ -125,7 +125,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
 
 
 def _y_axis(plot: Plot, own: Labels) -> Column:
-    """Of several measures in one plot the axis has what their labels and definitions have in common."""
+    """The axis of a plot with several measures: what their labels and definitions have in common."""
     every = [describe(own, name) for name in plot.y or []]
     label, definition = every[0].label, every[0].definition
     if len(every) > 1:
@@ -138,7 +138,7 @@ def _y_axis(plot: Plot, own: Labels) -> Column:
 
 
 def _distinct_parts(columns: list[Column]) -> list[str]:
-    """What tells labels such as "Queue, mean" and "Queue, median" apart; nothing for a single one."""
+    """The parts that distinguish labels such as "Queue, mean" and "Queue, median"; empty for a single label."""
     if len(columns) == 1:
         return [""]
     labels = [each.label for each in columns]
@@ -171,12 +171,12 @@ def _is_bare(value: str) -> bool:
 
 
 def _relative(plot: Plot, points: pl.DataFrame) -> pl.DataFrame:
-    """Every value divided by that of the reference line, seed by seed."""
+    """Divides every value by that of the reference line with the same seed."""
     # Of a place with several rows, as in bars over all that varies, the reference is their mean.
     reference = points.filter(by=plot.relative_to).group_by("x", "seed").agg(base=pl.col("y").mean())
     if reference.is_empty():
         names = ", ".join(points["by"].unique(maintain_order=True))
-        raise FaninError(f"plot {plot.name}: there is no line {plot.relative_to} to be relative to; there are {names}")
+        raise FaninError(f"plot {plot.name}: relative-to: no line {plot.relative_to}; there are {names}")
     joined = points.join(reference, on=["x", "seed"], maintain_order="left").filter(pl.col("base") != 0)
     ends = [name for name in ("low", "high") if name in points.columns]
     return joined.with_columns(pl.col("y", *ends) / pl.col("base")).drop("base")
@@ -202,7 +202,7 @@ def _table(rows: list[dict[str, Any]], x: pl.DataType) -> pl.DataFrame:
 
 
 def _one_seed(plot: Plot) -> dict[str, list[Scalar]]:
-    """The runs that are drawn: those of one seed, if the plot names one."""
+    """The runs to draw: those of one seed if the plot names one."""
     return plot.where if plot.seed is None else {**plot.where, "seed": [plot.seed]}
 
 
@@ -258,7 +258,7 @@ def _over_time(plot: Plot, runs: Runs) -> Series:
 
 
 def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:
-    """One run's points in order of time; of very many the first, smallest, largest and last of equal intervals."""
+    """One run's points in order of time; too many are reduced to the first, smallest, largest and last per interval."""
     points = points.sort("x", maintain_order=True)
     if len(points) > _MOST_POINTS:
         parts = np.array_split(np.arange(len(points)), _MOST_POINTS // 4)

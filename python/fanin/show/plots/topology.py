@@ -17,10 +17,10 @@ from fanin.scenario.format.plot import Plot
 from fanin.show.plots.drawing import STYLE, save
 
 _WIDTHS = (6.4, 24.0)
-"""Of the picture, in inches: it grows with the widest row."""
+"""Width of the figure in inches; it grows with the widest row."""
 
 _LETTER = 0.062
-"""Inches of a letter of a box's label, and of its padding on both sides together."""
+"""Width in inches of one character of a box's label, and of the padding on both sides together."""
 
 _PADDING = 0.16
 
@@ -32,11 +32,11 @@ class _Network:
     links: pl.DataFrame
     """``from to rate_bps links``, both directions."""
     counts: Counter[str]
-    """Node -> how many it stands for."""
+    """Node -> number of nodes that it represents."""
     rows: dict[int, list[str]]
     """Level -> nodes from left to right."""
     places: dict[str, float]
-    """Node -> where it stands in its row, from 0 to 1."""
+    """Node -> its position in its row, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class _Row:
     """A row as it is drawn."""
 
     labels: dict[str, str]
-    """Node -> what its box says."""
+    """Node -> label of its box."""
     name: str
-    """What stands at the side; empty if the boxes say all."""
+    """The row's name beside it; empty if the boxes' labels are enough."""
     width: float
-    """Inches that it needs."""
+    """Width that the row needs, in inches."""
 
 
 def draw_topology(plot: Plot, links: pl.DataFrame, folder: Path, *, png: bool = True) -> list[Path]:
-    """Draws a network from the table of its links: switches by their distance from the hosts, alike hosts as one node.
+    """Draws a network from its table of links: switches by distance from the hosts, identical hosts as one node.
 
     Raises:
         ResultsError: the folder cannot be written.
@@ -106,7 +106,7 @@ def _network(links: pl.DataFrame) -> _Network:
 
 
 def _group(host: str, switch: str) -> str:
-    """Hosts of one kind at one switch are drawn as one."""
+    """Merges the hosts of one kind at one switch into one node."""
     return f"{host.rstrip('0123456789-')}@{switch}"
 
 
@@ -149,7 +149,7 @@ def arranged(rows: dict[int, list[str]], near: dict[str, list[str]]) -> tuple[di
 
 
 def _draw_links(axes: Axes, network: _Network) -> list[Line2D]:
-    """The links, thicker if faster; a legend of the rates if there are several."""
+    """Draws the links, faster ones thicker, with a legend if there are several rates."""
     level_of = {node: float(level) for level, row in network.rows.items() for node in row}
     rates = sorted(network.links["rate_bps"].unique())
     widths = {rate: 0.8 + 1.2 * index for index, rate in enumerate(rates)}
@@ -180,7 +180,7 @@ def _draw_row(axes: Axes, network: _Network, level: int, row: _Row, width: float
 
 
 def _row(network: _Network, nodes: list[str]) -> _Row:
-    """What the boxes of a row say: where names are too long, their numbers alone, and the name at the side."""
+    """Labels of a row's boxes; if names are too long, only their numbers, with the name beside the row."""
     names = [node.partition("@")[0] for node in nodes]
     stem = names[0].rstrip("0123456789")
     alike = stem.endswith("-") and all(name.startswith(stem) for name in names)
@@ -195,6 +195,6 @@ def _row(network: _Network, nodes: list[str]) -> _Row:
 
 
 def _needed(labels: Iterable[str]) -> float:
-    """Inches that boxes with these labels need beside each other."""
+    """Width in inches of boxes with these labels side by side."""
     widths = [_PADDING + _LETTER * max(map(len, label.splitlines())) for label in labels]
     return max(widths) * (len(widths) + 1)
