@@ -75,6 +75,9 @@ pub struct AckEvent {
     /// is not used says nothing about the path and must not grow (RFC 7661 section 4.3). Always set where
     /// `transport.window-validation` is off.
     pub window_limited: bool,
+    /// A window of data is acknowledged, and with it a round trip over: this acknowledgement covers a byte beyond all
+    /// that was sent when the last window ended, or the connection opened (`DCTCP.WindowEnd` of RFC 8257 section 3.3).
+    pub ends_window: bool,
     /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
     pub rtt: Option<Time>,
     /// In-band field that the receiver echoed.

@@ -153,11 +153,8 @@ impl CongestionControl for D2tcp {
     fn on_transfer(&mut self, transfer: &TransferFacts) {
         self.transfer = *transfer;
     }
-    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
-        self.dctcp.on_start(cx);
-    }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        if self.dctcp.lets_grow(cx, ack) {
+        if self.dctcp.lets_grow(ack) {
             NewReno::grow(cx, ack.acked);
         }
     }
@@ -173,14 +170,14 @@ impl CongestionControl for D2tcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schemes::bench::Bench;
+    use crate::schemes::test_sender::TestSender;
     use crate::units::Time;
 
     /// A sender with alpha = 1/4, a window of ten segments of 1000 bytes and a round trip of 1 ms, at time 10 ms, with
     /// 75,000 bytes to send: it needs 10 ms at three quarters of its window.
-    fn bench(params: &[(&str, &str)], deadline_ms: Option<u64>) -> Bench<D2tcp> {
+    fn bench(params: &[(&str, &str)], deadline_ms: Option<u64>) -> TestSender<D2tcp> {
         let params = params.iter().fold(Params::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
-        let mut bench = Bench::new(Bundle::new(&params.with("alpha0", "0.25")).sender(1000), 10.0);
+        let mut bench = TestSender::new(Bundle::new(&params.with("alpha0", "0.25")).sender(1000), 10.0);
         bench.now = Time::from_ms(10);
         bench.srtt = Some(Time::from_ms(1));
         let deadline = deadline_ms.map(Time::from_ms);

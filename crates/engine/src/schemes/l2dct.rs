@@ -211,11 +211,8 @@ impl CongestionControl for L2dct {
             self.first = transfer.first;
         }
     }
-    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
-        self.dctcp.on_start(cx);
-    }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        if self.dctcp.lets_grow(cx, ack) {
+        if self.dctcp.lets_grow(ack) {
             let segments = if self.growth { self.weight(cx) / self.weight.max } else { 1.0 };
             NewReno::grow_by(cx, ack.acked, segments);
         }
@@ -233,12 +230,12 @@ impl CongestionControl for L2dct {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schemes::bench::Bench;
+    use crate::schemes::test_sender::TestSender;
 
     /// A sender with this estimate and segments of 1000 bytes that has sent `sent` bytes.
-    fn bench(params: &[(&str, &str)], alpha: &str, sent: u64) -> Bench<L2dct> {
+    fn bench(params: &[(&str, &str)], alpha: &str, sent: u64) -> TestSender<L2dct> {
         let params = params.iter().fold(Params::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
-        let mut bench = Bench::new(Bundle::new(&params.with("alpha0", alpha)).sender(1000), 20.0);
+        let mut bench = TestSender::new(Bundle::new(&params.with("alpha0", alpha)).sender(1000), 20.0);
         bench.una += sent;
         bench.nxt = bench.una;
         bench

@@ -181,4 +181,4 @@ pub trait Scheme: Send + Sync {
 }
 
 #[cfg(test)]
-mod bench;
+mod test_sender;

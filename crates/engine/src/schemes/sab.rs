@@ -394,7 +394,15 @@ mod tests {
             packet: &mut packet,
             wake: &mut Time::NEVER.clone(),
         };
-        let ack = AckEvent { acked: 1460, ece: false, in_recovery, window_limited: true, rtt: None, field: share };
+        let ack = AckEvent {
+            acked: 1460,
+            ece: false,
+            in_recovery,
+            window_limited: true,
+            ends_window: false,
+            rtt: None,
+            field: share,
+        };
         cc.on_ack(&mut cx, &ack);
         let threshold = cc.on_loss(&mut cx);
         (window.cwnd, packet, threshold)

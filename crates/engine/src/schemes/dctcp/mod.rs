@@ -143,8 +143,6 @@ pub struct Dctcp {
     g: f64,
     /// Smallest window after a reduction, in bytes.
     min_window: f64,
-    /// The observation window ends when more than this is acknowledged.
-    window_end: u64,
     bytes_acked: u64,
     bytes_marked: u64,
 }
@@ -152,38 +150,36 @@ pub struct Dctcp {
 impl Dctcp {
     /// A sender with gain `g`, first estimate `alpha0` and a smallest window in bytes.
     pub fn new(g: f64, alpha0: f64, min_window: f64) -> Self {
-        Self { alpha: alpha0, g, min_window, window_end: 0, bytes_acked: 0, bytes_marked: 0 }
+        Self { alpha: alpha0, g, min_window, bytes_acked: 0, bytes_marked: 0 }
     }
     /// The estimate of the share of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// RFC 8257 section 3.3 steps 1 to 5. Says whether a window of observation has ended.
+    /// RFC 8257 section 3.3 steps 1 to 5.
     #[inline]
-    pub(super) fn observe(&mut self, cx: &SenderCx<'_>, ack: &AckEvent) -> bool {
+    pub(super) fn observe(&mut self, ack: &AckEvent) {
         self.bytes_acked += ack.acked;
         if ack.ece {
             self.bytes_marked += ack.acked;
         }
-        if cx.una <= self.window_end {
-            return false;
+        if !ack.ends_window {
+            return;
         }
         let marked = self.bytes_marked as f64 / self.bytes_acked as f64;
         self.alpha = (1.0 - self.g) * self.alpha + self.g * marked;
-        self.window_end = cx.nxt;
         self.bytes_acked = 0;
         self.bytes_marked = 0;
-        true
     }
 
     /// Takes note of an acknowledgement and says whether it lets the window grow.
     #[inline]
-    pub(super) fn lets_grow(&mut self, cx: &SenderCx<'_>, ack: &AckEvent) -> bool {
+    pub(super) fn lets_grow(&mut self, ack: &AckEvent) -> bool {
         if ack.acked == 0 {
             return false;
         }
-        self.observe(cx, ack);
+        self.observe(ack);
         // RFC 8257 s3.3: growth is that of the base algorithm, and an echo is a sign of congestion, not of room.
         !ack.ece && !ack.in_recovery && ack.window_limited
     }
@@ -202,11 +198,8 @@ impl CongestionControl for Dctcp {
     fn ecn(&self) -> EcnMode {
         EcnMode::Accurate
     }
-    fn on_start(&mut self, cx: &mut SenderCx<'_>) {
-        self.window_end = cx.una;
-    }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        if self.lets_grow(cx, ack) {
+        if self.lets_grow(ack) {
             NewReno::grow(cx, ack.acked);
         }
     }
@@ -221,11 +214,11 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schemes::bench::{Bench, MSS};
+    use crate::schemes::test_sender::{MSS, TestSender};
 
     #[test]
     fn alpha_starts_at_alpha0_and_decays_without_marks() {
-        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 1.0, 2.0 * MSS), 10.0);
+        let mut bench = TestSender::new(Dctcp::new(1.0 / 16.0, 1.0, 2.0 * MSS), 10.0);
         assert!((bench.cc.alpha() - 1.0).abs() < 1e-12);
         bench.round(10, 0); // the first acknowledgement ends the empty window of the start
         let after_one = bench.cc.alpha();
@@ -236,7 +229,7 @@ mod tests {
 
     #[test]
     fn alpha_follows_the_share_of_marked_bytes_once_per_window() {
-        let mut bench = Bench::new(Dctcp::new(0.5, 0.0, 2.0 * MSS), 10.0);
+        let mut bench = TestSender::new(Dctcp::new(0.5, 0.0, 2.0 * MSS), 10.0);
         bench.round(10, 0);
         bench.round(10, 5); // counted when the next window's first acknowledgement arrives
         bench.round(10, 0);
@@ -246,7 +239,7 @@ mod tests {
 
     #[test]
     fn an_echo_cuts_in_proportion_to_alpha_and_not_below_the_floor() {
-        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.5, 2.0 * MSS), 20.0);
+        let mut bench = TestSender::new(Dctcp::new(1.0 / 16.0, 0.5, 2.0 * MSS), 20.0);
         bench.echo();
         assert!((bench.window.cwnd - 15.0 * MSS).abs() < 1e-9);
         assert!((bench.window.ssthresh - 15.0 * MSS).abs() < 1e-9);
@@ -258,7 +251,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_with_an_echo_does_not_grow_the_window() {
-        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.0, 2.0 * MSS), 10.0);
+        let mut bench = TestSender::new(Dctcp::new(1.0 / 16.0, 0.0, 2.0 * MSS), 10.0);
         bench.round(10, 10);
         assert!((bench.window.cwnd - 10.0 * MSS).abs() < 1e-9);
         bench.round(10, 0);
@@ -267,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_loss_halves_and_ignores_alpha() {
-        let mut bench = Bench::new(Dctcp::new(1.0 / 16.0, 0.1, 2.0 * MSS), 10.0);
+        let mut bench = TestSender::new(Dctcp::new(1.0 / 16.0, 0.1, 2.0 * MSS), 10.0);
         bench.send(10);
         let threshold = bench.call(CongestionControl::on_loss);
         assert!((threshold - 5.0 * MSS).abs() < 1e-9);

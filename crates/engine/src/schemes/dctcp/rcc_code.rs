@@ -69,10 +69,10 @@ impl CongestionControl for RccCode {
 mod tests {
     use super::*;
     use crate::roles::CongestionWindow;
-    use crate::schemes::bench::{Bench, MSS};
+    use crate::schemes::test_sender::{MSS, TestSender};
 
-    fn bench(segments: f64) -> Bench<RccCode> {
-        Bench::new(RccCode::new(1.0 / 16.0), segments)
+    fn bench(segments: f64) -> TestSender<RccCode> {
+        TestSender::new(RccCode::new(1.0 / 16.0), segments)
     }
 
     #[test]

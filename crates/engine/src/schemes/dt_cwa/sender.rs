@@ -161,14 +161,14 @@ impl CongestionControl for DtCwa {
         EcnMode::Accurate
     }
     fn on_start(&mut self, cx: &mut SenderCx<'_>) {
-        self.dctcp.on_start(cx);
         self.begin_history(cx.window.cwnd);
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         if ack.acked == 0 {
             return;
         }
-        if self.dctcp.observe(cx, ack) && self.rules.horizon == Horizon::Window {
+        self.dctcp.observe(ack);
+        if ack.ends_window && self.rules.horizon == Horizon::Window {
             self.before = self.now;
             self.now = Extremes::NONE;
         }
@@ -218,13 +218,13 @@ impl CongestionControl for DtCwa {
 mod tests {
     use super::super::{Bundle, PARAMS};
     use super::*;
-    use crate::schemes::bench::{Bench, MSS};
+    use crate::schemes::test_sender::{MSS, TestSender};
     use crate::spec::Params;
 
     /// A sender whose window has grown from `low` to `high` segments, all of which are outstanding.
-    fn bench(params: &[(&str, &str)], low: f64, high: f64) -> Bench<DtCwa> {
+    fn bench(params: &[(&str, &str)], low: f64, high: f64) -> TestSender<DtCwa> {
         let params = params.iter().fold(Params::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
-        let mut bench = Bench::new(Bundle::new(&params).sender(1000), low);
+        let mut bench = TestSender::new(Bundle::new(&params).sender(1000), low);
         bench.window.cwnd = high * MSS;
         bench.send(high as u64);
         bench

@@ -21,6 +21,8 @@ pub(super) enum Verdict {
 /// The variables of RFC 9406 section 4.2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
+    /// Rounds are counted here, and not by `AckEvent::ends_window`: CUBIC shows only acknowledgements that grow the
+    /// window, so that a round begins with the first of them.
     round_end: u64,
     last_min: Time,
     current_min: Time,

@@ -41,8 +41,6 @@ pub(super) struct Sender {
     /// The largest window so far, in bytes.
     max_window: f64,
     alpha: f64,
-    /// The observation window ends when more than this is acknowledged.
-    window_end: u64,
     bytes_acked: u64,
     bytes_marked: u64,
     rtt_min: Time,
@@ -74,7 +72,6 @@ impl Sender {
             long: false,
             max_window: 0.0,
             alpha: set.alpha0,
-            window_end: 0,
             bytes_acked: 0,
             bytes_marked: 0,
             rtt_min: facts.idle_rtt.unwrap_or(Time::NEVER),
@@ -293,7 +290,6 @@ impl Sender {
         }
         (self.bytes_acked, self.bytes_marked) = (0, 0);
         (self.rtt_sum, self.rtt_count) = (Time::ZERO, 0);
-        self.window_end = cx.nxt;
     }
 }
 
@@ -305,7 +301,6 @@ impl CongestionControl for Sender {
         (self.first, self.bytes, self.max_window) = (transfer.first, transfer.bytes, 0.0);
     }
     fn on_start(&mut self, cx: &mut SenderCx<'_>) {
-        self.window_end = cx.una;
         if !self.set.slow_start {
             cx.window.ssthresh = cx.window.cwnd;
         }
@@ -330,7 +325,7 @@ impl CongestionControl for Sender {
         if (slow_start || !self.long) && !marked && !ack.in_recovery && ack.window_limited {
             NewReno::grow(cx, ack.acked);
         }
-        if cx.una > self.window_end {
+        if ack.ends_window {
             self.close_window(cx, ack);
         }
         self.classify(cx);

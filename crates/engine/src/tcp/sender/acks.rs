@@ -127,23 +127,36 @@ impl Sender {
         env: &mut Env<'_, I>,
     ) {
         let ece = ack.flags.has(Flags::ECE) && self.ecn != EcnMode::Off;
-        let window_limited = self.is_window_limited(acked, env.cfg) || !env.cfg.window_validation;
-        let event = AckEvent { acked, ece, in_recovery, window_limited, rtt: ack.rtt, field: ack.field };
+        let flight = self.in_flight() + acked;
+        let ends_window = self.una > self.next_end && self.pass_end(flight);
+        self.most_in_flight = self.most_in_flight.max(flight);
+        let window_limited = self.is_window_limited(env.cfg) || !env.cfg.window_validation;
+        let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt: ack.rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.arm_wake(env);
+    }
+
+    /// The end of a round trip or of a window of data is acknowledged, where `flight` was outstanding before. Returns
+    /// whether it was that of a window of data.
+    #[inline(never)]
+    fn pass_end(&mut self, flight: u64) -> bool {
+        if self.una > self.round_end {
+            self.round_end = self.max_sent;
+            self.most_in_flight = flight;
+        }
+        let ends_window = self.una > self.window_end;
+        if ends_window {
+            self.window_end = self.nxt;
+        }
+        self.next_end = self.round_end.min(self.window_end);
+        ends_window
     }
 
     /// Whether the congestion window is in use: in slow start half of it, as it doubles in a round trip, and in
     /// congestion avoidance all of it but less than a segment. What counts is the most that was outstanding in the
     /// present round trip, because the last segments of a transfer leave nothing to send behind them.
     #[inline(always)]
-    pub(super) fn is_window_limited(&mut self, acked: u64, cfg: &SenderConfig) -> bool {
-        let flight = self.in_flight() + acked;
-        if self.una > self.round_end {
-            self.round_end = self.max_sent;
-            self.most_in_flight = flight;
-        }
-        self.most_in_flight = self.most_in_flight.max(flight);
+    fn is_window_limited(&self, cfg: &SenderConfig) -> bool {
         let (used, CongestionWindow { cwnd, ssthresh }) = (self.most_in_flight as f64, self.window);
         if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + cfg.mss as f64 }
     }

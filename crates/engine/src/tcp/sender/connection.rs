@@ -56,6 +56,7 @@ impl Sender {
 
     pub(super) fn establish<I: SenderIo>(&mut self, peer_window: u64, env: &mut Env<'_, I>) {
         self.una = FIRST_DATA;
+        self.window_end = FIRST_DATA;
         self.peer_edge = FIRST_DATA + peer_window;
         self.state = State::Established;
         self.deadline = Time::NEVER;

@@ -90,7 +90,8 @@ pub struct Sender {
     timer_at: Time,
     /// The most that was outstanding since `round_end` was set to what had been sent then.
     most_in_flight: u64,
-    round_end: u64,
+    /// The lesser of `round_end` and `window_end`, so that most acknowledgements look at one number only.
+    next_end: u64,
     last_sent: Time,
     wake_at: Time,
     wake_armed: Time,
@@ -132,6 +133,10 @@ pub struct Sender {
     recover: u64,
     /// `una` at the last timeout, 0 before: which segment it was that timed out.
     timed_out: u64,
+    round_end: u64,
+    /// What [`AckEvent::ends_window`](crate::roles::AckEvent) goes by: `nxt` of then, which a timeout takes back, and
+    /// not the highest number sent, as `round_end`.
+    window_end: u64,
     high_rxt: u64,
     rescue_rxt: Option<u64>,
 }
@@ -160,7 +165,9 @@ impl Sender {
             timer_at: Time::NEVER,
             recover: 0,
             most_in_flight: 0,
+            next_end: 0,
             round_end: 0,
+            window_end: 0,
             dup_acks: 0,
             recovery: if cfg.rack.is_some() { Recovery::Rack } else { Recovery::Open },
             state: State::Closed,

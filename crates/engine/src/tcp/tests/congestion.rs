@@ -1,6 +1,8 @@
 //! RFC 5681: slow start, congestion avoidance, duplicate acknowledgements, timeouts, idle periods.
 
 use super::*;
+use crate::roles::{AckEvent, SenderCx};
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn rfc5681_s3_1_slow_start_adds_what_is_acknowledged_up_to_one_segment() {
@@ -247,4 +249,35 @@ fn rfc7661_s4_3_a_window_that_the_peer_limits_stops_growing() {
     };
     assert!(grown(CFG) <= 4000.0, "{}", grown(CFG));
     assert!(grown(SenderConfig { window_validation: false, ..CFG }) > 10_000.0);
+}
+
+/// Keeps its window, and notes the acknowledgement numbers that end a window of data.
+struct Ends(Arc<Mutex<Vec<u64>>>);
+
+impl CongestionControl for Ends {
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        if ack.ends_window {
+            self.0.lock().expect("one thread").push(cx.una);
+        }
+    }
+}
+
+#[test]
+fn rfc8257_s3_3_a_window_of_data_ends_once_per_round_trip_and_begins_anew_after_a_timeout() {
+    let ends = Arc::<Mutex<Vec<u64>>>::default();
+    let mut bench = Bench::with(CFG, Box::new(Ends(Arc::clone(&ends))), EcnMode::Off, None, false);
+    bench.adopt();
+    let taken = |ends: &Arc<Mutex<Vec<u64>>>| std::mem::take(&mut *ends.lock().expect("one thread"));
+    (1..=25).for_each(|segment| bench.ack(100 * segment + 1));
+    // The first acknowledgement finds 1001 sent next; ten segments are outstanding from then on.
+    assert_eq!(taken(&ends), [101, 1101, 2101]);
+    bench.dup_acks(2);
+    assert_eq!(taken(&ends), [0; 0], "a duplicate ends nothing");
+    // Going back, one segment is outstanding: its acknowledgement is within the window that was under way.
+    bench.expire_timer();
+    bench.ack(2601);
+    bench.ack(3001);
+    assert_eq!(taken(&ends), [0; 0]);
+    bench.ack(3101);
+    assert_eq!(taken(&ends), [3101]);
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::roles::CongestionWindow;
 use crate::schemes::pfdct::active::Scope;
+use crate::schemes::test_sender::TestSender;
 use crate::units::Rate;
 
 const MSS: f64 = 1460.0;
@@ -17,75 +18,25 @@ fn long() -> SenderSettings {
     SenderSettings { class: ClassRule::SizeOnly, slow_start: false, ..settings() }
 }
 
-struct Bench {
-    cc: Sender,
-    window: CongestionWindow,
-    packet: PacketFacts,
-    una: u64,
-    nxt: u64,
-    field: u64,
-    rtt: Time,
-    limited: bool,
+/// A flow of the sender whose window is all of `segments` in slow start, at a port of 100 packets with two long flows.
+fn sender(set: SenderSettings, bytes: Option<u64>, segments: f64) -> TestSender<Sender> {
+    let facts = FlowFacts {
+        flow: FlowId::new(0),
+        bytes,
+        mss: 1460,
+        packet: 1500,
+        rate: Rate::from_bps(1_000_000_000),
+        idle_rtt: set.rtt_min_known.then_some(Time::from_us(64)),
+    };
+    let window = CongestionWindow { cwnd: segments * MSS, ssthresh: 1e9 };
+    let mut sender = TestSender::open(Sender::new(set, &facts, Arc::default()), MSS, window);
+    sender.field = Field::new(true, None).through(2, 100).bits();
+    sender.srtt = Some(Time::from_us(500));
+    sender.rtt = Some(RTT);
+    sender
 }
 
-impl Bench {
-    fn new(set: SenderSettings, bytes: Option<u64>, segments: f64) -> Self {
-        let facts = FlowFacts {
-            flow: FlowId::new(0),
-            bytes,
-            mss: 1460,
-            packet: 1500,
-            rate: Rate::from_bps(1_000_000_000),
-            idle_rtt: set.rtt_min_known.then_some(Time::from_us(64)),
-        };
-        let mut bench = Self {
-            cc: Sender::new(set, &facts, Arc::default()),
-            window: CongestionWindow { cwnd: segments * MSS, ssthresh: 1e9 },
-            packet: PacketFacts::default(),
-            una: 1,
-            nxt: 1,
-            // Two long flows at a port of 100 packets.
-            field: Field::new(true, None).through(2, 100).bits(),
-            rtt: RTT,
-            limited: true,
-        };
-        bench.call(CongestionControl::on_start);
-        bench
-    }
-    fn call<R>(&mut self, f: impl FnOnce(&mut Sender, &mut SenderCx<'_>) -> R) -> R {
-        let mut cx = SenderCx {
-            now: Time::ZERO,
-            mss: MSS,
-            in_flight: self.nxt - self.una,
-            una: self.una,
-            nxt: self.nxt,
-            max_sent: self.nxt,
-            srtt: Some(Time::from_us(500)),
-            window: &mut self.window,
-            packet: &mut self.packet,
-            wake: &mut Time::NEVER.clone(),
-        };
-        f(&mut self.cc, &mut cx)
-    }
-    /// Sends `segments` and has them acknowledged one by one, the first `marked` with an echo.
-    fn round(&mut self, segments: u64, marked: u64) {
-        self.nxt = self.una + segments * 1460;
-        for i in 0..segments {
-            self.una += 1460;
-            let ack = AckEvent {
-                acked: 1460,
-                ece: i < marked,
-                in_recovery: false,
-                window_limited: self.limited,
-                rtt: Some(self.rtt),
-                field: self.field,
-            };
-            self.call(|cc, cx| cc.on_ack(cx, &ack));
-        }
-    }
-    fn segments(&self) -> f64 {
-        self.window.cwnd / MSS
-    }
+impl TestSender<Sender> {
     fn kt(&self) -> f64 {
         self.cc.threshold()
     }
@@ -114,7 +65,7 @@ fn eq_15_at_1_gbps_for_packets_of_1500_bytes() {
 
 #[test]
 fn algorithm_2_lines_2_and_3_a_flow_with_a_small_window_and_little_sent_is_not_ecn_capable() {
-    let mut bench = Bench::new(SenderSettings { class: ClassRule::Algorithm, ..settings() }, Some(2_000_000), 3.0);
+    let mut bench = sender(SenderSettings { class: ClassRule::Algorithm, ..settings() }, Some(2_000_000), 3.0);
     assert_eq!((bench.packet.ect, bench.packet.priority), (false, 1));
     bench.round(6, 0); // 8760 bytes, 9 segments
     assert_eq!((bench.packet.ect, bench.packet.priority), (false, 1));
@@ -124,28 +75,28 @@ fn algorithm_2_lines_2_and_3_a_flow_with_a_small_window_and_little_sent_is_not_e
 #[test]
 fn algorithm_2_lines_4_and_5_either_of_both_makes_it_long() {
     let set = SenderSettings { class: ClassRule::Algorithm, ..settings() };
-    let mut sent = Bench::new(set, Some(2_000_000), 3.0);
+    let mut sent = sender(set, Some(2_000_000), 3.0);
     sent.round(7, 0); // 10220 bytes
     assert_eq!((sent.packet.ect, sent.packet.priority), (true, 2));
     assert!(Field::read(sent.packet.field).unwrap().is_long());
-    let window = Bench::new(set, Some(2_000_000), 20.0);
+    let window = sender(set, Some(2_000_000), 20.0);
     assert!(window.packet.ect);
 }
 
 #[test]
 fn by_the_text_a_flow_is_long_if_large_and_with_a_large_window() {
-    let class = |bytes, window| Bench::new(settings(), bytes, window).packet.ect;
+    let class = |bytes, window| sender(settings(), bytes, window).packet.ect;
     assert!(class(Some(1_000_001), 21.0));
     assert!(class(None, 21.0), "endless is large");
     assert!(!class(Some(1_000_000), 21.0));
     assert!(!class(Some(2_000_000), 20.0));
     let size_only = SenderSettings { class: ClassRule::SizeOnly, ..settings() };
-    assert!(Bench::new(size_only, Some(2_000_000), 1.0).packet.ect);
+    assert!(sender(size_only, Some(2_000_000), 1.0).packet.ect);
 }
 
 #[test]
 fn each_transfer_of_a_connection_is_a_flow_by_itself() {
-    let mut bench = Bench::new(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, Some(2_000_000), 3.0);
+    let mut bench = sender(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, Some(2_000_000), 3.0);
     assert!(bench.packet.ect);
     bench.call(|cc, cx| cc.on_transfer(&TransferFacts { first: cx.nxt, bytes: Some(3000), deadline: None }));
     bench.round(1, 0);
@@ -155,7 +106,7 @@ fn each_transfer_of_a_connection_is_a_flow_by_itself() {
 #[test]
 fn p12_a_long_flow_stays_long() {
     let fall = |sticky| {
-        let mut bench = Bench::new(SenderSettings { sticky, ..settings() }, None, 21.0);
+        let mut bench = sender(SenderSettings { sticky, ..settings() }, None, 21.0);
         bench.window.cwnd = 5.0 * MSS;
         bench.window.ssthresh = MSS;
         bench.round(1, 0);
@@ -167,29 +118,29 @@ fn p12_a_long_flow_stays_long() {
 
 #[test]
 fn retransmissions_have_the_highest_code_point_whatever_the_class() {
-    assert_eq!(Bench::new(settings(), None, 1.0).packet.resend_priority, Some(0));
-    assert_eq!(Bench::new(settings(), None, 30.0).packet.resend_priority, Some(0));
+    assert_eq!(sender(settings(), None, 1.0).packet.resend_priority, Some(0));
+    assert_eq!(sender(settings(), None, 30.0).packet.resend_priority, Some(0));
 }
 
 #[test]
 fn algorithm_2_lines_7_to_9_the_ideal_threshold_is_that_of_the_shortest_round_trip() {
-    let mut bench = Bench::new(long(), None, 20.0);
+    let mut bench = sender(long(), None, 20.0);
     bench.round(10, 0);
-    bench.rtt = Time::from_us(900);
+    bench.rtt = Some(Time::from_us(900));
     bench.round(10, 0);
     near(bench.cc.ideal(), ideal_threshold(1e9 / 12000.0, 100e-6));
-    let mut fixed = Bench::new(SenderSettings { ideal: 7.0, ..long() }, None, 20.0);
+    let mut fixed = sender(SenderSettings { ideal: 7.0, ..long() }, None, 20.0);
     fixed.round(10, 0);
     near(fixed.cc.ideal(), 7.0);
 }
 
 #[test]
 fn algorithm_2_lines_10_to_12_and_15_the_queue_estimate_is_averaged() {
-    let mut bench = Bench::new(SenderSettings { h: 0.5, ..long() }, None, 20.0);
+    let mut bench = sender(SenderSettings { h: 0.5, ..long() }, None, 20.0);
     bench.round(1, 0); // The first acknowledgement ends the empty window of the start, at the shortest time.
     near(bench.cc.average_queue, 0.0);
     let window = bench.segments();
-    bench.rtt = Time::from_us(200);
+    bench.rtt = Some(Time::from_us(200));
     bench.round(1, 0);
     near(bench.cc.average_queue, 0.5 * window / 2.0);
     let window = bench.segments();
@@ -200,22 +151,15 @@ fn algorithm_2_lines_10_to_12_and_15_the_queue_estimate_is_averaged() {
 #[test]
 fn p2_the_current_round_trip_time() {
     let after = |rtt| {
-        let mut bench = Bench::new(SenderSettings { rtt, h: 1.0, ..long() }, None, 20.0);
+        let mut bench = sender(SenderSettings { rtt, h: 1.0, ..long() }, None, 20.0);
         bench.round(1, 0);
         // A window of two segments: one at 100 us, and one at 300 us that ends it.
         bench.nxt = bench.una + 2 * 1460;
-        bench.cc.window_end = bench.una + 1460;
+        bench.window_end = bench.una + 1460;
         for us in [100, 300] {
-            bench.una += 1460;
-            let ack = AckEvent {
-                acked: 1460,
-                ece: false,
-                in_recovery: false,
-                window_limited: false,
-                rtt: Some(Time::from_us(us)),
-                field: bench.field,
-            };
-            bench.call(|cc, cx| cc.on_ack(cx, &ack));
+            bench.rtt = Some(Time::from_us(us));
+            bench.window_limited = false;
+            bench.ack(false);
         }
         bench.cc.average_queue / bench.segments()
     };
@@ -226,20 +170,20 @@ fn p2_the_current_round_trip_time() {
 
 #[test]
 fn p3_the_shortest_round_trip_time_is_measured_or_known() {
-    let mut measured = Bench::new(long(), None, 20.0);
+    let mut measured = sender(long(), None, 20.0);
     measured.round(1, 0);
     assert_eq!(measured.cc.rtt_min, RTT);
-    let known = Bench::new(SenderSettings { rtt_min_known: true, ..long() }, None, 20.0);
+    let known = sender(SenderSettings { rtt_min_known: true, ..long() }, None, 20.0);
     assert_eq!(known.cc.rtt_min, Time::from_us(64));
 }
 
 /// Threshold before and after one more window, with a long queue or none.
 fn moved(set: SenderSettings, queue: bool) -> (f64, f64) {
-    let mut bench = Bench::new(SenderSettings { h: 1.0, ..set }, None, 20.0);
-    bench.limited = false;
+    let mut bench = sender(SenderSettings { h: 1.0, ..set }, None, 20.0);
+    bench.window_limited = false;
     bench.round(1, 0);
     let before = bench.kt();
-    bench.rtt = if queue { Time::from_us(400) } else { RTT };
+    bench.rtt = Some(if queue { Time::from_us(400) } else { RTT });
     bench.round(1, 0);
     (before, bench.kt())
 }
@@ -272,10 +216,10 @@ fn p6_the_other_directions() {
 #[test]
 fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_over_n() {
     let bounds = |queue: u64, rounds, set: SenderSettings| {
-        let mut bench = Bench::new(SenderSettings { h: 1.0, ..set }, None, 20.0);
-        bench.limited = false;
+        let mut bench = sender(SenderSettings { h: 1.0, ..set }, None, 20.0);
+        bench.window_limited = false;
         bench.round(1, 0);
-        bench.rtt = Time::from_us(queue);
+        bench.rtt = Some(Time::from_us(queue));
         (0..rounds).for_each(|_| bench.round(1, 0));
         bench
     };
@@ -291,7 +235,7 @@ fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_o
 
 #[test]
 fn p20_the_first_threshold_is_within_the_limits_too() {
-    let mut bench = Bench::new(SenderSettings { direction: Direction::Noop, ..long() }, None, 20.0);
+    let mut bench = sender(SenderSettings { direction: Direction::Noop, ..long() }, None, 20.0);
     bench.field = Field::new(true, None).through(2, 9).bits();
     bench.round(1, 0);
     near(bench.kt(), 4.0);
@@ -300,8 +244,8 @@ fn p20_the_first_threshold_is_within_the_limits_too() {
 #[test]
 fn n_k_u_is_below_m_in_what_n_flows_tell() {
     for flows in 1..=200 {
-        let mut bench = Bench::new(long(), None, 20.0);
-        bench.limited = false;
+        let mut bench = sender(long(), None, 20.0);
+        bench.window_limited = false;
         bench.field = Field::new(true, None).through(flows, 32).bits();
         (0..100).for_each(|_| bench.round(1, 0));
         let told = Field::read(bench.packet.field).unwrap().threshold().unwrap();
@@ -311,17 +255,17 @@ fn n_k_u_is_below_m_in_what_n_flows_tell() {
 
 #[test]
 fn algorithm_2_line_18_the_threshold_moves_only_at_the_end_of_a_window_and_literally_of_all_data() {
-    let mut bench = Bench::new(long(), None, 20.0);
+    let mut bench = sender(long(), None, 20.0);
     bench.round(1, 0);
     let before = bench.kt();
     bench.round(1, 0);
     let after_window = bench.kt();
     assert!(after_window > before);
     bench.nxt = bench.una + 5 * 1460;
-    bench.cc.window_end = bench.nxt;
+    bench.window_end = bench.nxt;
     bench.round(4, 0);
     near(bench.kt(), after_window);
-    let mut literal = Bench::new(SenderSettings { literal: true, ..long() }, Some(2_000_000), 20.0);
+    let mut literal = sender(SenderSettings { literal: true, ..long() }, Some(2_000_000), 20.0);
     literal.round(10, 0);
     literal.round(10, 0);
     near(literal.kt(), 10.0);
@@ -334,8 +278,8 @@ fn algorithm_2_line_18_the_threshold_moves_only_at_the_end_of_a_window_and_liter
 #[test]
 fn algorithm_2_line_24_the_new_threshold_travels_in_the_field_of_long_flows_only() {
     let told = |set| {
-        let mut bench = Bench::new(set, Some(2_000_000), 3.0);
-        bench.limited = false;
+        let mut bench = sender(set, Some(2_000_000), 3.0);
+        bench.window_limited = false;
         bench.round(1, 0);
         Field::read(bench.packet.field).unwrap().threshold().map(f64::from)
     };
@@ -347,24 +291,24 @@ fn algorithm_2_line_24_the_new_threshold_travels_in_the_field_of_long_flows_only
 
 #[test]
 fn algorithm_2_line_13_the_threshold_of_a_short_flow_is_not_managed() {
-    let mut bench = Bench::new(settings(), Some(20_000), 4.0);
-    bench.limited = false;
+    let mut bench = sender(settings(), Some(20_000), 4.0);
+    bench.window_limited = false;
     (0..5).for_each(|_| bench.round(1, 0));
     assert_eq!(bench.cc.threshold, None);
-    let mut large = Bench::new(long(), None, 4.0);
-    large.limited = false;
+    let mut large = sender(long(), None, 4.0);
+    large.window_limited = false;
     (0..5).for_each(|_| large.round(1, 0));
     near(large.kt(), 10.0 + 5.0 * 0.5);
 }
 
 #[test]
 fn algorithm_2_line_14_the_queue_is_estimated_with_the_current_round_trip_time() {
-    let mut bench = Bench::new(SenderSettings { h: 1.0, ..long() }, None, 20.0);
-    bench.limited = false;
+    let mut bench = sender(SenderSettings { h: 1.0, ..long() }, None, 20.0);
+    bench.window_limited = false;
     for us in [100, 160, 400] {
-        bench.rtt = Time::from_us(us);
+        bench.rtt = Some(Time::from_us(us));
         bench.round(1, 0);
-        near(bench.cc.average_queue, queue_length(20.0, bench.rtt, RTT));
+        near(bench.cc.average_queue, queue_length(20.0, Time::from_us(us), RTT));
     }
 }
 
@@ -372,11 +316,11 @@ fn algorithm_2_line_14_the_queue_is_estimated_with_the_current_round_trip_time()
 fn algorithm_2_line_19_the_ideal_threshold_decides_the_direction() {
     // 20 segments of which a half waits.
     let change = |ideal| {
-        let mut bench = Bench::new(SenderSettings { h: 1.0, ideal, ..long() }, None, 20.0);
-        bench.limited = false;
+        let mut bench = sender(SenderSettings { h: 1.0, ideal, ..long() }, None, 20.0);
+        bench.window_limited = false;
         bench.round(1, 0);
         let before = bench.kt();
-        bench.rtt = Time::from_us(200);
+        bench.rtt = Some(Time::from_us(200));
         bench.round(1, 0);
         bench.kt() - before
     };
@@ -389,22 +333,22 @@ fn algorithm_2_line_19_the_ideal_threshold_decides_the_direction() {
 #[test]
 fn p5_an_ideal_threshold_of_exactly_zero_is_below_any_queue_and_not_above_none() {
     for (ideal, us) in [(settings().ideal, 20), (0.0, 100)] {
-        let mut bench = Bench::new(SenderSettings { h: 1.0, ideal, ..long() }, None, 20.0);
-        (bench.limited, bench.rtt) = (false, Time::from_us(us));
+        let mut bench = sender(SenderSettings { h: 1.0, ideal, ..long() }, None, 20.0);
+        (bench.window_limited, bench.rtt) = (false, Some(Time::from_us(us)));
         bench.round(1, 0);
         let before = bench.kt();
         bench.round(1, 0);
         assert_eq!((bench.cc.ideal(), bench.cc.average_queue, bench.kt()), (0.0, 0.0, before), "no queue");
-        bench.rtt = Time::from_us(us) + Time::from_ps(1);
+        bench.rtt = Some(Time::from_us(us) + Time::from_ps(1));
         bench.round(1, 0);
         near(bench.kt(), before - 0.5);
-        bench.rtt = Time::from_us(us);
+        bench.rtt = Some(Time::from_us(us));
         bench.round(1, 0);
         near(bench.kt(), before - 0.5);
     }
     // The smallest one above zero takes an empty queue for too short.
-    let mut bench = Bench::new(SenderSettings { h: 1.0, ideal: f64::MIN_POSITIVE, ..long() }, None, 20.0);
-    bench.limited = false;
+    let mut bench = sender(SenderSettings { h: 1.0, ideal: f64::MIN_POSITIVE, ..long() }, None, 20.0);
+    bench.window_limited = false;
     bench.round(1, 0);
     let before = bench.kt();
     bench.round(1, 0);
@@ -413,11 +357,11 @@ fn p5_an_ideal_threshold_of_exactly_zero_is_below_any_queue_and_not_above_none()
 
 #[test]
 fn algorithm_2_line_25_the_window_changes_once_for_each_window_acknowledged() {
-    let mut bench = Bench::new(long(), None, 20.0);
+    let mut bench = sender(long(), None, 20.0);
     bench.round(1, 0);
     let before = bench.segments();
     bench.nxt = bench.una + 10 * 1460;
-    bench.cc.window_end = bench.nxt - 1460;
+    bench.window_end = bench.nxt - 1460;
     bench.round(9, 0);
     near(bench.segments(), before);
     bench.round(1, 0);
@@ -426,8 +370,8 @@ fn algorithm_2_line_25_the_window_changes_once_for_each_window_acknowledged() {
 
 #[test]
 fn p20_a_flow_takes_its_share_once_it_is_long_and_counted() {
-    let mut bench = Bench::new(SenderSettings { direction: Direction::Noop, ..settings() }, None, 20.0);
-    bench.limited = false;
+    let mut bench = sender(SenderSettings { direction: Direction::Noop, ..settings() }, None, 20.0);
+    bench.window_limited = false;
     // The only long flow at the port is another one.
     bench.field = Field::new(false, None).through(1, 100).bits();
     bench.round(1, 0);
@@ -445,7 +389,7 @@ fn p20_a_flow_takes_its_share_once_it_is_long_and_counted() {
 #[test]
 fn p4_the_sum_of_the_thresholds_stays_when_the_number_of_flows_changes() {
     let after = |rescale, flows| {
-        let mut bench = Bench::new(SenderSettings { direction: Direction::Noop, rescale, ..long() }, None, 20.0);
+        let mut bench = sender(SenderSettings { direction: Direction::Noop, rescale, ..long() }, None, 20.0);
         bench.round(1, 0);
         bench.field = Field::new(true, None).through(flows, 100).bits();
         bench.round(1, 0);
@@ -460,7 +404,7 @@ fn p4_the_sum_of_the_thresholds_stays_when_the_number_of_flows_changes() {
 fn p8_the_number_of_flows_comes_from_the_switch_or_is_given() {
     let kt = |flows, field| {
         let set = SenderSettings { flows, direction: Direction::Noop, ..long() };
-        let mut bench = Bench::new(set, None, 20.0);
+        let mut bench = sender(set, None, 20.0);
         bench.field = field;
         bench.round(1, 0);
         bench.kt()
@@ -477,12 +421,12 @@ fn p4_with_other_scopes_a_threshold_is_the_whole_queues() {
     let set = SenderSettings { scope: Scope::PerFlow, ..long() };
     let (before, after) = moved(set, true);
     near(before - after, 1.0);
-    near(Bench::new(set, None, 20.0).kt(), 20.0);
+    near(sender(set, None, 20.0).kt(), 20.0);
 }
 
 #[test]
 fn eq_2_alpha_follows_the_share_of_marked_bytes() {
-    let mut bench = Bench::new(SenderSettings { alpha0: 0.0, g: 0.5, ..long() }, None, 20.0);
+    let mut bench = sender(SenderSettings { alpha0: 0.0, g: 0.5, ..long() }, None, 20.0);
     bench.round(10, 0);
     bench.round(10, 5);
     bench.round(10, 0);
@@ -495,8 +439,8 @@ fn eq_2_alpha_follows_the_share_of_marked_bytes() {
 
 #[test]
 fn eq_3_and_algorithm_2_lines_26_and_27_a_marked_window_ends_in_a_cut_by_half_of_alpha() {
-    let mut bench = Bench::new(SenderSettings { alpha0: 0.5, g: 0.0, ..long() }, None, 20.0);
-    bench.limited = false;
+    let mut bench = sender(SenderSettings { alpha0: 0.5, g: 0.0, ..long() }, None, 20.0);
+    bench.window_limited = false;
     bench.round(10, 0);
     bench.round(10, 10);
     // The first acknowledgement of the round ended the window before, itself marked; the rest is one window.
@@ -509,26 +453,26 @@ fn eq_3_and_algorithm_2_lines_26_and_27_a_marked_window_ends_in_a_cut_by_half_of
 
 #[test]
 fn eq_3_and_algorithm_2_lines_28_to_32_a_window_without_marks_ends_in_one_segment_more() {
-    let mut bench = Bench::new(long(), None, 20.0);
+    let mut bench = sender(long(), None, 20.0);
     bench.round(10, 0);
     near(bench.segments(), 21.0);
     bench.round(10, 0);
     near(bench.segments(), 22.0);
-    bench.limited = false;
+    bench.window_limited = false;
     bench.round(10, 0);
     near(bench.segments(), 22.0);
 }
 
 #[test]
 fn p26_the_window_has_a_floor() {
-    let mut bench = Bench::new(long(), None, 20.0);
+    let mut bench = sender(long(), None, 20.0);
     (0..50).for_each(|_| bench.round(4, 4));
     near(bench.segments(), 2.0);
 }
 
 #[test]
 fn p33_slow_start_ends_with_the_first_mark_or_never_begins() {
-    let mut bench = Bench::new(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, None, 4.0);
+    let mut bench = sender(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, None, 4.0);
     bench.round(4, 0);
     near(bench.segments(), 8.0);
     bench.round(2, 1);
@@ -536,7 +480,7 @@ fn p33_slow_start_ends_with_the_first_mark_or_never_begins() {
     assert!(cut < 8.0, "the marked window ends in a cut");
     bench.round(4, 0);
     near(bench.segments(), cut + 1.0);
-    let mut none = Bench::new(long(), None, 4.0);
+    let mut none = sender(long(), None, 4.0);
     none.round(4, 0);
     near(none.segments(), 5.0);
     none.nxt = none.una + 20 * 1460;
@@ -545,7 +489,7 @@ fn p33_slow_start_ends_with_the_first_mark_or_never_begins() {
 
 #[test]
 fn short_flows_are_plain_newreno() {
-    let mut bench = Bench::new(settings(), Some(20_000), 4.0);
+    let mut bench = sender(settings(), Some(20_000), 4.0);
     bench.round(4, 0);
     near(bench.segments(), 8.0);
     bench.window.ssthresh = MSS;
@@ -555,13 +499,13 @@ fn short_flows_are_plain_newreno() {
 
 #[test]
 fn p9_a_sender_may_mark_for_itself() {
-    let mut bench = Bench::new(SenderSettings { transport: Transport::SenderMark, alpha0: 1.0, ..long() }, None, 20.0);
+    let mut bench = sender(SenderSettings { transport: Transport::SenderMark, alpha0: 1.0, ..long() }, None, 20.0);
     bench.round(1, 0);
     let before = bench.segments();
     bench.round(2, 2);
     assert!(bench.segments() > before, "echoes of switches do not count");
     // 22 segments of which three quarters wait: more than ten.
-    bench.rtt = Time::from_us(400);
+    bench.rtt = Some(Time::from_us(400));
     bench.round(3, 0);
     bench.round(3, 0);
     assert!(bench.segments() < before);
