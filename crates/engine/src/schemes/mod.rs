@@ -2,6 +2,9 @@
 //!
 //! A scheme is a bundle of roles with typed parameters. What it leaves out is filled by the base: NewReno sender,
 //! plain receiver, drop-tail, equal-cost multipath. To add one: a file (or folder) here and a row in [`REGISTRY`].
+//!
+//! A room has `mod.rs` (registry row, parameters, roles), `manual.md` (what the scheme does: the text of `fanin explain`),
+//! and `readings.rs` where its paper leaves something open.
 
 mod d2tcp;
 mod dctcp;
@@ -41,7 +44,7 @@ pub struct SchemeRow {
     pub params: &'static [Param],
     /// Defaults of `[transport]` keys that differ from the common ones: key and value, as a scenario would write it.
     pub transport: &'static [(&'static str, &'static str)],
-    /// Body of its manual page in Markdown: what it is, who acts, what is left out.
+    /// Body of its manual page in Markdown: what it is, who acts, what is left out. The room's `manual.md`.
     pub manual: &'static str,
     /// Where its paper leaves something open: what we take, and which parameters give the other readings.
     pub readings: &'static [Reading],

@@ -1,14 +1,11 @@
 //! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010).
 //!
-//! **Switch**: marks arriving packets while the queue is at or above a threshold. **Receiver**: echoes each packet's
-//! mark exactly, delayed acknowledgements included. **Sender**: estimates the share of marked bytes once per window
-//! and reduces the window in proportion to it, at most once per window.
-//!
 //! `rcc_code.rs` is the sender that RCC's authors compared themselves with, which differs in every rule.
 
 mod rcc_code;
+mod readings;
 
-use super::{FlowFacts, NewReno, NodeFacts, Reading, Scheme, SchemeRow};
+use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx};
 use crate::spec::{Kind, Param, Params, Window};
@@ -34,32 +31,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         DctcpSender::MIN_WINDOW,
     ],
     transport: &[],
-    manual: "# DCTCP\n\nRFC 8257; Alizadeh et al., \"Data Center TCP\", SIGCOMM 2010.\n\n* **Switch**: marks arriving packets while \
-             the instantaneous queue is at or above `mark-threshold`; packets of senders without ECN are dropped only when the \
-             buffer is full.\n* **Receiver**: echoes the mark of every packet; with delayed acknowledgements by the two-state \
-             machine of RFC 8257 section 3.2.\n* **Sender**: per window of data, `alpha = (1 - g) alpha + g F` with `F` the share \
-             of marked bytes, also when `F` is zero; on an echo, at most once per window, `cwnd = cwnd (1 - alpha / 2)`. A loss \
-             halves the window as in NewReno.\n\nAcknowledgements with an echo do not grow the window. SYNs are ECN-capable \
-             only with `transport.ecn-syn`, retransmissions only with `transport.ecn-retransmit`.\n\n## flavour = \"rcc-code\"\n\n\
-             What RCC's published curves call DCTCP. Every acknowledgement with an echo sets the slow-start threshold to half \
-             of what is outstanding (two segments at least) and does not grow the window. A timer of one round-trip time (200 us \
-             where that is below 200 us or not below 10 ms) does nothing if no echo came since it last cut; else `alpha = (1 - g) alpha \
-             + g F` over all acknowledgements since then and `cwnd = cwnd (1 - alpha / 2)`, one segment at least. `alpha` starts \
-             at 0 and never decays without marks. Meant for `transport.ack-every = 1`.\n",
-    readings: &[
-        Reading {
-            id: "DCTCP1",
-            text: "Papers compare themselves with different DCTCPs; RFC 8257 is taken. RCC's code cuts by a timer, starts alpha at \
-                   0, does not let it decay without marks and allows one segment.",
-            params: &["scheme.dctcp.flavour"],
-        },
-        Reading {
-            id: "DCTCP2",
-            text: "The RFC leaves open the first estimate and the smallest window: 1 and two segments as in Linux. An estimate \
-                   that starts at 0 barely cuts at the first marks; a window of one segment relies on the retransmission timer.",
-            params: &["scheme.dctcp.alpha0", "scheme.dctcp.min-window"],
-        },
-    ],
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| {
         Box::new(Bundle {

@@ -1,8 +1,7 @@
 //! DT-CWA (Sreekumari, "Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP Performance
 //! in Data Center Networks", 2018).
 //!
-//! **Switch**: marks between two thresholds (`queue::DoubleThreshold`). **Receiver**: echoes as in DCTCP. **Sender**: reacts
-//! once per episode of congestion, at its start by Eq. 1 and at its end by Eq. 2 (`sender.rs`).
+//! The sender's reaction to marks is in `sender.rs`; the switch is `queue::DoubleThreshold`, the receiver DCTCP's.
 
 mod readings;
 mod sender;
@@ -19,18 +18,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     params: PARAMS,
     // READING: D14.
     transport: &[("initial-window", "2mss")],
-    manual: "# DT-CWA\n\nSreekumari, \"Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP Performance \
-             in Data Center Networks\", 2018.\n\n* **Switch**: marking starts when the rising queue reaches `start` (K1) and ends when \
-             the falling queue drops below `stop` (K2); the crossing that came last decides.\n* **Receiver**: echoes every mark, as in \
-             DCTCP.\n* **Sender**: an echo starts an episode, which lasts until everything outstanding then is acknowledged. At its \
-             start (Eq. 1) `CW_start = (CW_max - CW_min) / alpha - CW_current`, with `alpha` the segments outstanding and `CW_max`, \
-             `CW_min` the extremes of the window since the previous episode; at its end (Eq. 2) `CW_end = CW_current + beta (CW_max - \
-             CW_min)`. In between the window stands still; between episodes it grows as that of TCP without echoes. If echoes came \
-             during the episode, its end is the start of the next one instead. A loss ends an episode and halves the window.\n\n\
-             Eq. 1 as printed is below zero wherever the window is larger than its range over what is outstanding, that is nearly \
-             always: the window then falls to `min-window`, and Eq. 2 gives back a fifth of the range. Where little is outstanding it is \
-             above the window: a reaction to marks does not open the window, unless `eq1-may-raise` says so.\n\nThe paper's networks \
-             have RTO_min = 10 ms: set `transport.rto-min`.\n",
+    manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),

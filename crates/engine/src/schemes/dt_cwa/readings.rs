@@ -1,4 +1,4 @@
-//! Where the paper leaves something open, contradicts itself or cannot be meant as printed.
+//! Where the paper leaves something open: what we take, and which parameters give the other readings.
 
 use crate::schemes::Reading;
 

@@ -1,19 +1,13 @@
 //! ICTCP (Wu, Feng, Guo, Zhang, `CoNEXT` 2010): incast congestion control at the receiver.
 //!
-//! **Acts at the receiving host alone**; senders are the base, whose own window still binds (not so in the code of RCC's
-//! authors, `flavour = rdtcp`, whose senders obey the advertised window alone). All flows that end on an
-//! interface share its spare bandwidth. Time is divided into slots of two halves: the first half measures the incoming
-//! traffic, and what is then left of `alpha` times the capacity is the quota for larger windows in the second. Every
-//! flow compares, once per round trip, the throughput that its window would allow with what arrives: a small
-//! difference asks for a larger window, a large one for three round trips in a row for a smaller one.
-//!
-//! `window.rs` has one flow, `interface.rs` all flows of a host.
+//! `window.rs` has one flow, `interface.rs` all flows of a host, which share the spare bandwidth of its interface.
 
 mod interface;
+mod readings;
 mod window;
 
 use self::interface::Interface;
-use super::{FlowFacts, NewReno, NodeFacts, Reading, Scheme, SchemeRow};
+use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::roles::{AckEvent, CongestionControl, SenderCx, WindowControl};
 use crate::spec::{Kind, Param, Params};
 use crate::units::Time;
@@ -24,22 +18,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     params: PARAMS,
     // A new flow begins with `min-window`; on a connection that was open before nobody has advertised it.
     transport: &[("initial-window", "2mss")],
-    manual: "# ICTCP\n\nWu, Feng, Guo, Zhang, \"ICTCP: Incast Congestion Control for TCP in Data Center Networks\", CoNEXT \
-             2010. **Acts at the receiving host**; the sender is the base and sends `min(cwnd, advertised window)`; with \
-             `flavour = rdtcp` the advertised window alone.\n\n\
-             * **Quota**: slots of length 2T, with T the mean round-trip time of the flows, weighted by their traffic. The \
-             first half measures the incoming rate BW_T; `BW_A = max(0, alpha C - BW_T)` is the quota of increases in the \
-             second half, and each increase takes its share of it (`quota`, `increase`).\n* **Each flow, each round trip**: measured throughput \
-             `b_m = max(b_s, beta b_m + (1 - beta) b_s)`, expected `b_e = max(b_m, window / RTT)`, difference `d = (b_e - \
-             b_m) / b_e`.\n  1. `d <= gamma1`, or `d` below one segment of the window: increase, in the second half of a slot, \
-             at most every second round trip (`spacing`), and if the quota allows. In slow start the window doubles; if the quota \
-             does not allow that, congestion avoidance begins, which adds one segment.\n  2. `d > gamma2` in three round \
-             trips running: one segment less, never below two.\n  3. Else the window stays.\n* **Fairness**: while `BW_A < \
-             fair-share C`, windows above the mean lose one segment per slot.\n\nA new flow, or one that was idle for \
-             longer than `idle`, begins with two segments in slow start. The right edge of a window never moves back: a smaller \
-             window shows as data arrives. The receiver measures its own round-trip time from an acknowledgement to the \
-             last segment that its window allows.\n",
-    readings: READINGS,
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle { config: Config::new(params) }),
 };
@@ -148,42 +128,6 @@ const PARAMS: &[Param] = &[
         "our choice: the minimum retransmission timeout of the papers' experiments; the paper says \"long\"",
     )
     .reading("I4"),
-];
-
-const READINGS: &[Reading] = &[
-    Reading {
-        id: "I1",
-        text: "The code of RCC's authors, from which RCC's and RCCE's curves of ICTCP come, differs from the paper: it measures \
-               in the second half of a slot and uses the quota in the next second half; it adds one segment where the paper \
-               doubles, and a segment a round trip where the quota does not allow that; it returns to slow start after cases 2 \
-               and 3; its capacity is 2^20 bits per Mbit; it leaves windows alone while a round trip takes 2 ms or more; and its \
-               senders obey the advertised window alone, two segments from the start on, rather than min(cwnd, advertised).",
-        params: &["scheme.ictcp.flavour"],
-    },
-    Reading {
-        id: "I2",
-        text: "The weight of the smoothed throughput is not given; the authors of RCC use 0.9.",
-        params: &["scheme.ictcp.beta"],
-    },
-    Reading {
-        id: "I3",
-        text: "The paper's T is the weighted mean of the measured round trips, however short, and nothing is said of the time \
-               before there is one. RCC's authors have 160 us as a floor, always; we take it, with both flavours. A network \
-               with shorter round trips needs a smaller one. T is measured anew after each half of a slot, so that \
-               the halves of one slot may differ in length.",
-        params: &["scheme.ictcp.min-slot"],
-    },
-    Reading {
-        id: "I4",
-        text: "After how long a flow counts as long idle is not said.",
-        params: &["scheme.ictcp.idle"],
-    },
-    Reading {
-        id: "I5",
-        text: "A round trip in which nothing came lowers the smoothed throughput by the paper's formula; the code of RCC's \
-               authors leaves such round trips out.",
-        params: &["scheme.ictcp.flavour"],
-    },
 ];
 
 /// The rules in force.

@@ -1,17 +1,14 @@
-//! TCP as Linux runs it today: the honest zero against which a remedy has to show its worth.
-//!
-//! **Sender**: CUBIC (RFC 9438) with HyStart++ (RFC 9406); losses told by time with tail loss probes (RFC 8985),
-//! repaired by selective acknowledgements with proportional rate reduction (RFC 9937). **Receiver**: delayed
-//! acknowledgements, the first ones quick. The switch drops what does not fit.
+//! TCP as Linux runs it today: the baseline that a remedy has to beat.
 //!
 //! What is not CUBIC is TCP's: this scheme only sets its `[transport]` defaults to Linux's.
 
 mod cubic;
 mod hystart;
+mod readings;
 
 pub use cubic::{Cubic, CubicConfig};
 
-use super::{FlowFacts, Reading, Scheme, SchemeRow};
+use super::{FlowFacts, Scheme, SchemeRow};
 use crate::roles::CongestionControl;
 use crate::spec::{Kind, Param, Params};
 
@@ -40,8 +37,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         ("syn-timeout", "1s"),
         ("window-validation", "true"),
     ],
-    manual: MANUAL,
-    readings: READINGS,
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };
@@ -88,43 +85,6 @@ const PARAMS: &[Param] = &[
     )
     .reading("T3a"),
 ];
-
-const READINGS: &[Reading] = &[
-    Reading {
-        id: "T3a",
-        text: "RFC 9438 section 4.4 grows the window by (target - cwnd)/cwnd for each acknowledgement, which delayed \
-               acknowledgements would halve; we count the segments that it covers, as Linux does and as section 4.3 \
-               does for the Reno-friendly window.",
-        params: &["scheme.linux.growth"],
-    },
-    Reading {
-        id: "T3b",
-        text: "RFC 9438 section 4.6 reduces what is in flight, Linux the window; we take what is in flight but no more \
-               than the window, so that segments which the first reports let out do not count. The two differ only \
-               for a window that is not used.",
-        params: &[],
-    },
-];
-
-const MANUAL: &str = "# Linux\n\nWhat runs today, as the zero of comparisons. RFC 9438 (CUBIC), RFC 9406 (HyStart++), RFC 8985 (RACK \
-and tail loss probes), RFC 9937 (proportional rate reduction), RFC 6928 (initial window).\n\n* **Sender**, window: slow start, \
-whose first run ends by HyStart++ (RFC 9406 section 4); then `W(t) = c (t - K)^3 + W_max` with `t` in seconds since the \
-reduction, `W` in segments and `K = cbrt((W_max - cwnd) / c)` (RFC 9438 section 4.2), aimed at one round trip ahead and never \
-more than half again the window; but at least the window of a Reno flow with the same losses (section 4.3). A loss leaves \
-`beta` of what is in flight, a timeout one segment; fast convergence lowers `W_max` further while windows shrink (section \
-4.7). With `transport.ecn = \"on\"` a mark reduces as a loss does, once a round trip (RFC 3168 section 6.1.2).\n* **Sender**, \
-losses: told by time (RFC 8985 section 6): a segment is lost once one sent later has arrived and the reordering window, a \
-quarter of the least round trip, is over; the window is zero in recovery or after three reports, unless reordering was seen. \
-Without acknowledgements for two round trips and 2 ms a probe goes out (section 7); for a single segment 200 ms later, so \
-that the retransmission timer comes first. Recovery lets segments out in proportion to what arrives (RFC 9937). A timeout \
-takes only what is overdue for lost and keeps the receiver's reports (RFC 8985 section 6.3).\n* **Receiver**: an \
-acknowledgement for every second segment or after 40 ms, but the first 16 at once.\n\nAll but the first are `[transport]` keys \
-with Linux's values as this scheme's defaults, and work with any scheme. **Cheap remedies** to put on top: \
-`transport.rto-min` of 1ms to 5ms; `jitter` of an incast group; `concurrent` of an incast group, which lets only so many \
-servers answer at once.\n\nLeft out: the widening of the reordering window on DSACKs (RFC 8985 section 6.2 step 4) and DSACK \
-itself; the undoing of reductions that were not needed (F-RTO, Eifel); quick acknowledgements after reordering or idle time; \
-pacing; automatic tuning of the receive buffer; Linux's own HyStart, for which the RFC's stands; small queues. The retransmission \
-timer is `max(200 ms, SRTT + 4 RTTVAR)` after RFC 6298, where Linux has `SRTT + max(200 ms, 4 RTTVAR)`.\n";
 
 struct Bundle {
     cubic: CubicConfig,

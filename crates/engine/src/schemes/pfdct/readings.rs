@@ -1,4 +1,4 @@
-//! How we read the paper where it leaves something open.
+//! Where the paper leaves something open: what we take, and which parameters give the other readings.
 
 /// The readings of one registry row; both rows have the same keys.
 macro_rules! readings {

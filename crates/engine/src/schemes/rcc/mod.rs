@@ -1,10 +1,5 @@
 //! RCC: receiver-oriented congestion control (Xu et al., Computer Networks 124, 2017).
 //!
-//! **Receiver**: keeps the congestion window of each flow and advertises it; divides `queue-max` segments among the
-//! flows of the host by what remains of them; counts the segments it has let out; makes acknowledgements wait, small
-//! flows first, while that many are in flight; cuts windows by the share of marked segments; asks again for what does
-//! not come. **Sender**: sends what the receiver advertises. **Switch**: marks from a threshold on.
-//!
 //! Two pages of the paper are all that is freely available; the rest is read in its authors' code (thuxl/rdtcp), with
 //! their accidents behind parameters. RCCE is the same with other rules, so [`Host`] takes [`Rules`].
 //!
@@ -15,8 +10,8 @@ mod assignment;
 mod flight;
 mod flow;
 mod host;
-mod manual;
 mod marks;
+mod readings;
 mod rules;
 mod sender;
 mod timing;
@@ -37,8 +32,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     summary: "RCC: the receiver sets windows, schedules acknowledgements and reacts to marks (Xu et al. 2017).",
     params: PARAMS,
     transport: TRANSPORT,
-    manual: manual::TEXT,
-    readings: manual::READINGS,
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };

@@ -1,22 +1,17 @@
-//! RCCE: RCC with an edge (Arun Selvi et al., "A Hybrid Framework for TCP Incast Congestion Control in Data Center
-//! Networks", 2019).
+//! RCCE: RCC with a role for the network's edge (Arun Selvi et al., "A Hybrid Framework for TCP Incast Congestion Control
+//! in Data Center Networks", 2019).
 //!
-//! **Receiver, sender, switch**: those of RCC, with the rules that this paper prints. **Controller** ([`trees`],
-//! [`controller`]): learns from the switches how they are joined, divides the network into disjoint spanning trees and
-//! gives every edge switch a label in every tree. **Edge** ([`edge`]): sends flowcells over the trees in turn, once
-//! more flows than `queue-max` go to one host. **Receiving host**: puts flowcells back in order.
-//!
-//! With `edge-mode = tor-proxy` the scheduler is in the last switch ([`proxy`]).
-//!
-//! The aggregators of the paper's edge are hosts with traffic of their own: the pattern `relay-tree`.
+//! **Receiver, sender, switch**: those of RCC, with this paper's rules. **Controller** ([`trees`], [`controller`]) and
+//! **edge** ([`edge`]): spanning trees, and flowcells over them. With `edge-mode = tor-proxy` the scheduler is in the last
+//! switch ([`proxy`]). The aggregators of the paper's edge are hosts with traffic of their own: the pattern `relay-tree`.
 
 mod controller;
 mod edge;
-mod manual;
 mod message;
 mod noted;
 mod params;
 mod proxy;
+mod readings;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -40,8 +35,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     summary: "RCCE: RCC by the rules of another paper, with flowcells over spanning trees (Arun Selvi et al. 2019).",
     params: &params::ALL,
     transport: super::rcc::TRANSPORT,
-    manual: manual::TEXT,
-    readings: manual::READINGS,
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };

@@ -1,17 +1,15 @@
 //! SDTCP (Lu, Ling, Zhu and Tang, "SDTCP: Towards Datacenter TCP Congestion Control with SDN for IoT Applications",
 //! Sensors 2017, 17(1), 109).
 //!
-//! **Switch** ([`trigger`], [`table`], [`switch`]): notifies a controller when a queue grows beyond three thresholds, and
-//! when it has recovered; rewrites the windows of acknowledgements. **Controller** ([`flows`], [`lists`], [`controller`], [`regulation`]): knows
-//! every connection from its SYN and FIN, tells background from burst flows by polled statistics, and takes windows
-//! away from the former. They talk OpenFlow 1.3 with additions ([`wire`]). **End hosts** are unmodified. [`stress`] is the
-//! controller alone, for measuring it.
+//! **Switch**: when to notify the controller ([`trigger`]), what rewrites acknowledgements ([`table`], [`switch`]).
+//! **Controller** ([`controller`]): which flows there are ([`flows`], [`lists`]), and what windows they get
+//! ([`regulation`]). They talk OpenFlow 1.3 with additions ([`wire`]). [`stress`] is the controller alone, for measuring it.
 
 mod controller;
 mod flows;
 mod lists;
-mod manual;
 mod params;
+mod readings;
 mod regulation;
 pub mod stress;
 mod switch;
@@ -37,7 +35,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     params: params::PARAMS,
     transport: &[],
     manual: include_str!("manual.md"),
-    readings: manual::READINGS,
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };

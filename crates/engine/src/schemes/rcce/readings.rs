@@ -1,57 +1,6 @@
-//! RCCE's manual page, and how we read what the paper leaves open.
+//! Where the paper leaves something open: what we take, and which parameters give the other readings.
 
 use crate::schemes::Reading;
-
-/// Body of the page.
-pub(super) const TEXT: &str = "# RCCE\n\nArun Selvi, Kumar, Ramalakshmi, Sathiya, \"A Hybrid Framework for TCP Incast Congestion Control in Data Center \
-Networks\", 2019: RCC (see `rcc`) with an edge.\n\n\
-* **Receiver, sender, marking**: RCC's, with the rules that this paper prints: the marked share is the plain ratio of the \
-last round trip (`alpha`), an acknowledgement may be put off C RTO_r / 2 times (`skip-cap`), requests to retransmit have no \
-bonus (`push-bonus`), flows without priorities have equal windows (`assignment`), the receiver's timer runs while an \
-acknowledgement waits (`rto-r`). Every other default is that of `rcc`.\n\
-* **Spanning trees** (`st-enable`): every switch tells the controller its ports, and which of them lead to hosts. The \
-controller finds out how switches are joined, divides the network into disjoint trees, one for each root and parallel cable, \
-and sends each edge switch a label for every tree and other edge switch, over the channel of `[control]`. Until labels have \
-come, flows take the path of ECMP. After that each host sends its flowcells of `st-cell` bytes over the trees in turn, to \
-hosts with more than `queue-max` connections (`st-when`), which edge switches count by SYN and FIN. Packets carry label and \
-number of their flowcell.\n\
-* **Receiving host**: a segment that overtook an earlier flowcell waits for it, `st-hold` at most, so that TCP does not take \
-it for a sign of loss; a hole within a flowcell shows at once.\n\
-* **Edge aggregators** are hosts near the receiver that gather answers: traffic of kind `relay-tree`, which `edge-mode = relay-tree` insists on. \
-Every hop of it is a transfer of its own, scheduled by the host where it ends. The paper's figures have none: a single \
-receiver gets 100 answers of 32 KB in 28 ms, which is what its link takes for all of them. Sorting by size (`edge-triage`) is \
-the client's work, which knows how large each answer will be before it asks.\n\
-* **Proxy in the last switch** (`edge-mode = tor-proxy`), a third way to read the edge: the switch holds the acknowledgements \
-of the hosts behind it and lowers their windows. A segment counts as arrived when it leaves for its host \
-(`proxy-counts`). Sizes and deadlines are read in SYNs; marks are those that packets bring and those that the switch's own \
-ports set (counted on arrival, `proxy-counts = arrivals`, its own come too late). The switch cannot make an acknowledgement \
-that no host has sent, so it asks for nothing again: `rto-r`, `rto-r-step`, `rto-r-wait`, `push-bonus` and `push` do nothing \
-there and are refused. An acknowledgement that a newer one replaces is lost.\n\n\
-## What is simplified\n\n\
-* **Labels**: a packet is sent along the links of its label, which its host looks up, rather than forwarded by label from \
-switch to switch. The sending host stands for the edge switch that Presto has in the hypervisor: it reads what the controller told \
-its edge switch without delay.\n\
-* **Trees**: where an edge has fewer cables upwards than there are roots (a fat-tree, a clos with more cores than spines of a \
-pod), there are as many trees as cables, and cores beyond them idle, which ECMP would use. A cable that fails stays in its \
-tree: nobody tells the controller, and a share of every flow's cells is lost until it is back.\n\
-* **Control messages**: a switch repeats its reports, more and more seldom (`st-retry`), until the controller has answered. \
-A switch that is never heard is in no tree, and its hosts' flows keep ECMP's path. News of a crowd, and labels that change \
-after the first, are not confirmed by the other edges: one that misses them keeps what it knew until the next news.\n\
-* **Counting**: a connection whose SYN or FIN a switch does not see is not counted, or counted on.\n\
-* **Proxy**: it schedules connections whose data comes from the host that sent the SYN. Answers on the connection of a \
-request and connections that are open from the beginning have none that it sees, and are refused. That a packet was let in and when it \
-leaves are worked out from the port's backlog, buffer and rate: a link that is down or slowed by a fault, or a shared \
-buffer that refuses it, is not seen, and a segment lost behind the port counts as arrived, until its sender repeats it.\n\
-* **Requests**: where a client opens a connection to ask on it, its own acknowledgement in the handshake and the request \
-let the first segment of the answer out, and neither waits: the list holds acknowledgements of SYNs and of data (section \
-IV.B, and RCC's code), a request is data, and holding it would delay the question where the scheduler is to \
-delay answers. So the first segments of as many answers may meet as connections are opened at once. Where the senders open \
-them, the SYN-ACK grants that segment, and waits.\n\
-* **Announcement**: SYNs carry size (up to 1 TiB) and deadline (in steps of 100 us) in place of RCC's three words in every \
-header; on an open connection the first data of a transfer announces it to the receiving host.\n\n\
-## The paper's setting\n\n\
-`transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial` and \
-`syn-timeout` of 10ms; `network.delay = 40us`, `buffer = 80pkt`.\n";
 
 /// Where the paper leaves something open.
 pub(super) const READINGS: &[Reading] = &[

@@ -1,10 +1,8 @@
-//! D2TCP (Vamanan et al., SIGCOMM 2012): DCTCP whose flows give way by how far their deadline is.
-//!
-//! **Switch and receiver** are those of DCTCP. **Sender**: the estimate of marked bytes is raised to the power of an
-//! urgency `d`, the time that the flow still needs over the time that it still has. Far from its deadline a flow backs
-//! off more than DCTCP, close to it less.
+//! D2TCP (Vamanan et al., SIGCOMM 2012): DCTCP whose flows back off by the urgency of their deadlines.
 
-use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Reading, Scheme, SchemeRow};
+mod readings;
+
+use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx, TransferFacts};
 use crate::spec::{Kind, Param, Params};
@@ -15,33 +13,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     summary: "D2TCP: DCTCP whose back-off depends on the deadline of the flow.",
     params: PARAMS,
     transport: &[],
-    manual: "# D2TCP\n\nVamanan, Hasan and Vijaykumar, \"Deadline-aware datacenter TCP\", SIGCOMM 2012.\n\n* **Switch** and \
-             **receiver**: as DCTCP.\n* **Sender**: on an echo, at most once per window, `cwnd = cwnd (1 - p / 2)` with \
-             `p = alpha^d`. `d = Tc / D`, within `urgency-min` and `urgency-max`: `D` is the time left to the deadline, and \
-             `Tc = B RTT / (sawtooth cwnd)` the time that the `B` bytes not yet acknowledged need at the mean window of a sawtooth. \
-             Without a deadline, without an end and before a round-trip time is known `d = 1`, which is DCTCP. Growth and `alpha` \
-             are those of DCTCP.\n\nDeadlines come from the traffic: `deadline` of a group, counted from the start of each \
-             transfer. On an open connection each transfer has its own. The total `deadlines_missed` and the column `deadline_s` \
-             tell what became of them.\n",
-    readings: &[
-        Reading {
-            id: "D2TCP1",
-            text: "What a flow does whose deadline has passed: the public ns-3 implementation gives way (urgency-min), which is \
-                   taken; it may also hurry on (urgency-max) or go on as DCTCP.",
-            params: &["scheme.d2tcp.late"],
-        },
-        Reading {
-            id: "D2TCP2",
-            text: "The mean window of a sawtooth that halves is three quarters of its peak; the window of the moment is \
-                   taken for the peak. With small cuts a value near 1 is closer.",
-            params: &["scheme.d2tcp.sawtooth"],
-        },
-        Reading {
-            id: "D2TCP3",
-            text: "The bounds of the urgency, 0.5 and 2, keep one flow from starving the others; both at 1 give DCTCP.",
-            params: &["scheme.d2tcp.urgency-min", "scheme.d2tcp.urgency-max"],
-        },
-    ],
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };

@@ -1,11 +1,11 @@
-//! L2DCT (Munir et al., INFOCOM 2013): DCTCP whose flows give way by what they have sent.
-//!
-//! **Switch and receiver** are those of DCTCP. **Sender**: a weight that falls with the bytes that a flow has sent
-//! scales its growth and its back-off, so that short flows finish ahead of long ones without anybody knowing sizes.
+//! L2DCT (Munir et al., INFOCOM 2013): DCTCP whose flows back off by the bytes that they have sent, so that short flows
+//! finish ahead of long ones without anybody knowing sizes.
 //!
 //! The rules are those on which two public implementations agree (one for ns-3, and that of PIAS for ns-2).
 
-use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Reading, Scheme, SchemeRow};
+mod readings;
+
+use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx, TransferFacts};
 use crate::spec::{Kind, Param, Params, Window};
@@ -16,38 +16,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     summary: "L2DCT: DCTCP whose growth and back-off depend on the bytes that a flow has sent.",
     params: PARAMS,
     transport: &[],
-    manual: "# L2DCT\n\nMunir et al., \"Minimizing flow completion times in data centers\", INFOCOM 2013.\n\n* **Switch** and \
-             **receiver**: as DCTCP.\n* **Sender**: a flow that has sent `S` bytes has the weight `w = weight-max` up to \
-             `light-up-to`, `weight-min` from `heavy-from` on, and on a line between them there. In congestion avoidance the window \
-             grows by `w / weight-max` segments per round trip; on an echo, at most once per window, `cwnd = cwnd (1 - b / 2)` \
-             with `b = alpha^w`. `alpha` is that of DCTCP, slow start is that of TCP, and a loss halves the window.\n\n\
-             As `alpha` is below 1, a weight of 2.5 makes `b` small and one of 0.125 brings it near 1: a short flow hardly backs \
-             off, a long one nearly halves its window.\n",
-    readings: &[
-        Reading {
-            id: "L2DCT1",
-            text: "The ns-2 implementation divides whole numbers, so that the weight stays at its maximum up to heavy-from and then \
-                   jumps; published curves may carry that. The line of the paper is taken.",
-            params: &["scheme.l2dct.integer-division"],
-        },
-        Reading {
-            id: "L2DCT2",
-            text: "Where the weight begins and ends to fall: 200 KB and 1 MB (ns-2), or 200 and 1000 segments (ns-3), which the same \
-                   keys take as 200mss and 1000mss.",
-            params: &["scheme.l2dct.light-up-to", "scheme.l2dct.heavy-from"],
-        },
-        Reading {
-            id: "L2DCT3",
-            text: "The smallest window after a reduction: two segments, as DCTCP and the ns-3 implementation; the ns-2 one allows one.",
-            params: &["scheme.l2dct.min-window"],
-        },
-        Reading {
-            id: "L2DCT4",
-            text: "Both implementations count what a connection has sent, as each carries one flow. On a connection that carries one \
-                   transfer after the other, a flow is taken to be one transfer.",
-            params: &["scheme.l2dct.count"],
-        },
-    ],
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };

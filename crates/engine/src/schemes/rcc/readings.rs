@@ -1,42 +1,6 @@
-//! RCC's manual page, and how we read what the paper leaves open.
+//! Where the paper leaves something open: what we take, and which parameters give the other readings.
 
 use crate::schemes::Reading;
-
-/// Body of the page.
-pub(super) const TEXT: &str = "# RCC\n\nXu et al., \"Throughput optimization of TCP incast congestion control in large-scale datacenter networks\", \
-Computer Networks 124, 2017. What the freely available pages leave out is read in the authors' ns-3 code (thuxl/rdtcp).\n\n\
-* **Receiver, per flow**: a congestion window with TCP's rules (slow start, congestion avoidance, recovery after three \
-segments out of order), kept where the data arrives and advertised. With `ecn`, once per round trip with marks the window \
-shrinks by half the estimated share of marked segments, and each marked segment halves the threshold.\n\
-* **Receiver, per host** (`scheduler`): when a SYN comes and when a flow ends, `queue-max` segments are divided among the \
-flows by one over what remains of them; no window exceeds its part. The host counts the segments that it has let out and \
-that have not come. While there are `queue-max`, acknowledgements wait, those of SYNs too, so that connection setup is \
-throttled. The list is ordered by what remains (`priority`), but each may be overtaken only so often (`skip-cap`). Number \
-and window of an acknowledgement are those of the moment when it leaves.\n\
-* **Receiver, timer** (`rto-r`): if nothing comes for long, the window falls to a segment and an acknowledgement with PSH \
-asks for the first missing segment. Each request that brings nothing doubles the wait.\n\
-* **Sender**: sends what is advertised and has no window of its own. Three duplicate acknowledgements, PSH, or its own timer \
-make it repeat; PSH during recovery changes nothing, since the window is the receiver's.\n\
-* **Switch**: marks from `mark-threshold` on.\n\n\
-The size that the receiver works with is what the sender announces with its SYN (`announce-size` of the traffic group). A \
-flow of unknown size has the lowest priority and one segment. On a connection that stays open the next transfer begins \
-with one segment, but without a SYN that could wait.\n\n\
-It brings three `[transport]` defaults. `initial-window = 1mss` counts only on connections that were open before anything was \
-advertised; else the sender has no window of its own. `ack-every = 1`: delayed acknowledgements are off, since each is \
-scheduled by itself. `duplicate-ack-window = any`: the receiver moves its window with each segment out of order, so an \
-acknowledgement that repeats the number is a duplicate whatever window it has. The timers of senders are no part of it: `rto-min` is the scenario's, and 10 ms in the paper for all \
-that it compares.\n\n\
-## The authors' setting\n\n\
-Their network: `transport.mss = 1446B`, `header = 54B`, `initial-window = 1mss`, `window-validation = \
-false`, `initial-ssthresh = 65535B`, `window-scale = 0`, `receive-buffer = 128KiB`, `rto-min`, `rto-initial`, \
-`rto-after-syn-timeout` and `syn-timeout` of 10ms; `network.delay = 40us`, `buffer = \
-120000B`, `buffer-counts = waiting`, `buffer-full = reached`; traffic with `deadline = 20ms`.\n\n\
-Their code: `mark-requires-ect = false`, `marks-on-fin = ignore`, `repeats = wait`, `flight = code`, \
-`duplicates = kept`, `rto-r-step = 1ms`, `rto-r-wait = clock-digit`, `push = request`. The other defaults are theirs.\n\n\
-## Probes\n\n\
-Of receiving hosts: `acks-waiting`, the length of the list; `granted-segments` and `granted-bytes`, what all senders were let \
-send and has not come. Of flows, in bytes: `assigned-window`, the part of `queue-max`, as of the flow's last event at its \
-receiver; `receiver-window`, its congestion window there, which is advertised; and `marked-share`, the estimate.\n";
 
 /// Where paper and code leave something open.
 pub(super) const READINGS: &[Reading] = &[

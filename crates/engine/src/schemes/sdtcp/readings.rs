@@ -1,4 +1,4 @@
-//! How we read the paper where it leaves something open.
+//! Where the paper leaves something open: what we take, and which parameters give the other readings.
 
 use crate::schemes::Reading;
 

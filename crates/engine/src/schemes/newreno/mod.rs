@@ -1,9 +1,5 @@
-//! TCP NewReno: the base that every other scheme changes.
-//!
-//! **Acts at the sender.** Slow start and congestion avoidance after RFC 5681, fast recovery after RFC 6582 (with
-//! SACK after RFC 6675 if `transport.sack` is set), timer after RFC 6298. The switch drops what does not fit.
-//!
-//! With `transport.ecn = "on"` it reacts to marks as to losses, once per round trip (RFC 3168).
+//! TCP NewReno, the baseline that every other scheme modifies: its window rules, which other senders use too.
+//! `tcp::sender` has loss recovery and timer.
 
 use super::{Scheme, SchemeRow};
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
@@ -13,10 +9,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     summary: "TCP NewReno: slow start, congestion avoidance, fast recovery (RFC 5681, RFC 6582).",
     params: &[],
     transport: &[],
-    manual: "# NewReno\n\nThe base that every other scheme changes. **Acts at the sender**: slow start and congestion avoidance \
-             (RFC 5681), fast recovery (RFC 6582, or RFC 6675 with `transport.sack`), retransmission timer (RFC 6298). \
-             The switch drops what does not fit into its buffer.\n\nWith `transport.ecn = \"on\"` a mark halves the window \
-             as a loss would, once per round trip (RFC 3168 section 6.1.2).\n",
+    manual: include_str!("manual.md"),
     readings: &[],
     totals: &[],
     build: |_| Box::new(Bundle),

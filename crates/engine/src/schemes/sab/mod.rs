@@ -1,13 +1,10 @@
 //! SAB: Sharing by Allocating switch Buffer (Zhang, Ren, Shu, IEEE JSAC 2014), as SDTCP describes and runs it.
 //!
-//! **Switch**: every egress port counts its active flows by SYN and FIN, and writes the share of each, of what fits
-//! into pipe and buffer, into the packets that pass; the smallest share on a path stays. **Receiver**: copies it into
-//! the acknowledgement. **Sender**: takes it as its window, without slow start and without additive increase; losses
-//! are repaired as in NewReno.
-//!
 //! The original paper was not at hand: what goes beyond SDTCP's section 2 is a reading of ours, and says so.
 
-use super::{FlowFacts, NodeFacts, Reading, Scheme, SchemeRow};
+mod readings;
+
+use super::{FlowFacts, NodeFacts, Scheme, SchemeRow};
 use crate::ids::FlowId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{AckEvent, CongestionControl, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
@@ -61,41 +58,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     ],
     // READING: B4 a flow without a share sends one segment, not what TCP begins with: N flows must fit into the buffer.
     transport: &[("initial-window", "1mss")],
-    manual: "# SAB\n\nZhang, Ren, Shu, \"Sharing Bandwidth by Allocating Switch Buffer in Data Center Networks\", IEEE \
-             JSAC 2014; a baseline of SDTCP.\n\n* **Switch**: each egress port counts its active flows N (a SYN adds one, \
-             a FIN takes it off, each flow once) and writes the window `W = (C RTT0 + epsilon B) / N`, with `B` the port's \
-             buffer, into the in-band field of every data packet; a smaller one of an earlier switch stays.\n* **Receiver**: \
-             copies the field into the acknowledgement.\n* **Sender**: the window is that of the newest acknowledgement. There \
-             is no slow start and no additive increase, and a loss does not reduce it; losses are repaired as in NewReno, \
-             and a timeout restarts from one segment.\n\nBefore its first acknowledgement of data a flow has the initial \
-             window, so N new flows first send N SYNs, then N initial windows. Flows on open connections count while \
-             the connection is open, idle or not. With `epsilon` = 0.5 and a buffer of 100 packets the queue settles near 50.\n",
-    readings: &[
-        Reading {
-            id: "B1",
-            text: "Which part of the buffer is allocated: SDTCP runs epsilon = 0.5, the usual short form (C RTT0 + B) / N is 1.",
-            params: &["scheme.sab.epsilon"],
-        },
-        Reading {
-            id: "B2",
-            text: "A share below one segment: the original shrinks segments, which is why it rarely loses; SDTCP fixes \
-                   the segment size, so a sender keeps one segment.",
-            params: &["scheme.sab.sub-mss"],
-        },
-        Reading {
-            id: "B3",
-            text: "Stale counts: a flow whose FIN was lost before the switch counts until the FIN is sent again, and an \
-                   idle open connection counts as long as it is open, one that was open before from its first packet. A RST would take a flow off as a FIN does; nothing here \
-                   sends one.",
-            params: &[],
-        },
-        Reading {
-            id: "B4",
-            text: "When a new flow first obeys: with the acknowledgement of its first data, so that a burst sends N SYNs and \
-                   then N initial windows, which are one segment each; or already with its SYN-ACK.",
-            params: &["scheme.sab.first-share", "transport.initial-window"],
-        },
-    ],
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
     totals: &[],
     build: |params| Box::new(Bundle::new(params)),
 };

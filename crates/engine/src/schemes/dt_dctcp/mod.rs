@@ -1,0 +1,38 @@
+//! DT-DCTCP (Chen et al., "Ease the Queue Oscillation", ICDCS 2013): DCTCP behind a port with two thresholds.
+
+mod readings;
+
+use super::{DctcpSender, FlowFacts, NodeFacts, Scheme, SchemeRow};
+use crate::queue::DoubleThreshold;
+use crate::roles::{CongestionControl, QueueDiscipline};
+
+pub(super) const ROW: SchemeRow = SchemeRow {
+    key: "dt-dctcp",
+    summary: "DT-DCTCP: DCTCP with one marking threshold on the way up and one on the way down.",
+    params: &[
+        DoubleThreshold::start("30pkt", "Chen et al. 2013: K1 = 30 packets, beside K = 40").reading("DT1"),
+        DoubleThreshold::stop("50pkt", "Chen et al. 2013: K2 = 50 packets, beside K = 40").reading("DT1"),
+        DctcpSender::G,
+        DctcpSender::ALPHA0,
+        DctcpSender::MIN_WINDOW,
+    ],
+    transport: &[],
+    manual: include_str!("manual.md"),
+    readings: readings::READINGS,
+    totals: &[],
+    build: |params| Box::new(Bundle { marking: DoubleThreshold::new(params), sender: DctcpSender::new(params) }),
+};
+
+struct Bundle {
+    marking: DoubleThreshold,
+    sender: DctcpSender,
+}
+
+impl Scheme for Bundle {
+    fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(self.sender.build(flow.mss))
+    }
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        Some(Box::new(self.marking))
+    }
+}

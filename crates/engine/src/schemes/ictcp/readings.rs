@@ -1,0 +1,39 @@
+//! Where the paper leaves something open: what we take, and which parameters give the other readings.
+
+use crate::schemes::Reading;
+
+pub(super) const READINGS: &[Reading] = &[
+    Reading {
+        id: "I1",
+        text: "The code of RCC's authors, from which RCC's and RCCE's curves of ICTCP come, differs from the paper: it measures \
+               in the second half of a slot and uses the quota in the next second half; it adds one segment where the paper \
+               doubles, and a segment a round trip where the quota does not allow that; it returns to slow start after cases 2 \
+               and 3; its capacity is 2^20 bits per Mbit; it leaves windows alone while a round trip takes 2 ms or more; and its \
+               senders obey the advertised window alone, two segments from the start on, rather than min(cwnd, advertised).",
+        params: &["scheme.ictcp.flavour"],
+    },
+    Reading {
+        id: "I2",
+        text: "The weight of the smoothed throughput is not given; the authors of RCC use 0.9.",
+        params: &["scheme.ictcp.beta"],
+    },
+    Reading {
+        id: "I3",
+        text: "The paper's T is the weighted mean of the measured round trips, however short, and nothing is said of the time \
+               before there is one. RCC's authors have 160 us as a floor, always; we take it, with both flavours. A network \
+               with shorter round trips needs a smaller one. T is measured anew after each half of a slot, so that \
+               the halves of one slot may differ in length.",
+        params: &["scheme.ictcp.min-slot"],
+    },
+    Reading {
+        id: "I4",
+        text: "After how long a flow counts as long idle is not said.",
+        params: &["scheme.ictcp.idle"],
+    },
+    Reading {
+        id: "I5",
+        text: "A round trip in which nothing came lowers the smoothed throughput by the paper's formula; the code of RCC's \
+               authors leaves such round trips out.",
+        params: &["scheme.ictcp.flavour"],
+    },
+];

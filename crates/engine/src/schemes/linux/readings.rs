@@ -1,0 +1,20 @@
+//! Where the paper leaves something open: what we take, and which parameters give the other readings.
+
+use crate::schemes::Reading;
+
+pub(super) const READINGS: &[Reading] = &[
+    Reading {
+        id: "T3a",
+        text: "RFC 9438 section 4.4 grows the window by (target - cwnd)/cwnd for each acknowledgement, which delayed \
+               acknowledgements would halve; we count the segments that it covers, as Linux does and as section 4.3 \
+               does for the Reno-friendly window.",
+        params: &["scheme.linux.growth"],
+    },
+    Reading {
+        id: "T3b",
+        text: "RFC 9438 section 4.6 reduces what is in flight, Linux the window; we take what is in flight but no more \
+               than the window, so that segments which the first reports let out do not count. The two differ only \
+               for a window that is not used.",
+        params: &[],
+    },
+];
