@@ -20,7 +20,7 @@
 //! | [`tcp`] | sender, receiver, timer and scoreboard as state machines without I/O |
 //! | [`queue`], [`topology`], [`traffic`], [`fault`] | the other registries |
 //! | [`measure`] | what a run leaves behind: statistics, tables, totals, captures |
-//! | [`units`], [`ids`], [`packet`], [`rng`] | the vocabulary |
+//! | [`units`], [`ids`], [`packet`], [`rng`], `flow_map` | the vocabulary |
 //!
 //! # The life of a packet
 //!

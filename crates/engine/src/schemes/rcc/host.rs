@@ -5,7 +5,7 @@ use super::assignment::{Share, assign};
 use super::flight::{Flight, Grant};
 use super::flow::Flow;
 use super::rules::Rules;
-use super::turns::{ALARM, ASK, PERIOD, TIMERS, call};
+use super::timers::{ALARM, ASK, PERIOD, TIMERS, call};
 use super::window::Accepted;
 use crate::ids::FlowId;
 use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};

@@ -14,6 +14,7 @@ mod marks;
 mod readings;
 mod rules;
 mod sender;
+mod timers;
 mod timing;
 mod turns;
 mod window;

@@ -3,24 +3,11 @@
 use super::ack_list::Entry;
 use super::host::Host;
 use super::rules::Arm;
+use super::timers::{ALARM, ASK, call};
 use super::timing::Expiry;
 use crate::roles::{ReceiverAction, ReceiverCx};
 use crate::tcp::FIRST_DATA;
 use crate::units::Time;
-
-/// Which of a flow's timers, in the low bits of a token.
-pub(super) const ALARM: u64 = 0;
-/// See [`ALARM`].
-pub(super) const PERIOD: u64 = 1;
-/// See [`ALARM`].
-pub(super) const ASK: u64 = 2;
-/// How many there are.
-pub(super) const TIMERS: u64 = 3;
-
-/// Asks to be called back for a flow's timer.
-pub(super) fn call(cx: &mut ReceiverCx<'_>, slot: u32, timer: u64, at: Time) {
-    cx.actions.push(ReceiverAction::Timer { at, token: u64::from(slot) * TIMERS + timer });
-}
 
 impl Host {
     /// One past the last byte that an acknowledgement of the flow would let out now.

@@ -2,7 +2,7 @@
 
 use super::flows::{ClassConfig, GlobalFlow, Place};
 use super::lists::Lists;
-use super::regulation::{Congestion, change};
+use super::shares::Congestion;
 use super::table::priority;
 use super::trigger::Level;
 use super::wire::{
@@ -175,7 +175,7 @@ impl Controller {
         }
         let mut delete = |switch, cookie, connection| {
             let matching = Match { connection: Some(connection), ..Match::default() };
-            let change = change(command::DELETE, cookie, priority::FLOW, matching, Vec::new());
+            let change = FlowMod::new(command::DELETE, cookie, priority::FLOW, matching, Vec::new());
             self.send(cx, switch, Body::FlowMod(change));
         };
         for switch in flow.switches(false) {

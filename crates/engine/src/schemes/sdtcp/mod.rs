@@ -3,7 +3,7 @@
 //!
 //! **Switch**: when to notify the controller ([`trigger`]), what rewrites acknowledgements ([`table`], [`switch`]).
 //! **Controller** ([`controller`]): which flows there are ([`flows`], [`lists`]), and what windows they get
-//! ([`regulation`]). They talk OpenFlow 1.3 with additions ([`wire`]). [`stress`] is the controller alone, for measuring it.
+//! ([`regulation`], [`shares`]). They talk OpenFlow 1.3 with additions ([`wire`]). [`stress`] is the controller alone, for measuring it.
 
 mod controller;
 mod flows;
@@ -11,6 +11,7 @@ mod lists;
 mod params;
 mod readings;
 mod regulation;
+mod shares;
 pub mod stress;
 mod switch;
 mod table;

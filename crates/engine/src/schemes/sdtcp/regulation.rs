@@ -1,20 +1,13 @@
 //! Step 3, flow rate control: the windows that a congested port leaves its flows (section 3.4).
 
 use super::controller::Controller;
-use super::flows::{Class, Place};
+use super::flows::Place;
+use super::shares::{Congestion, Shares};
 use super::table::{ACK_NOT_SYN, priority};
 use super::trigger::Level;
-use super::wire::{Action, Body, FlowMod, Match, NO_BUFFER, command, cookie};
+use super::wire::{Action, Body, FlowMod, Match, command, cookie};
 use crate::packet::Addresses;
 use crate::roles::ControllerCx;
-
-/// What a port is known to suffer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Congestion {
-    level: Level,
-    /// Queue in bytes, of the last notification.
-    queue: f64,
-}
 
 impl Controller {
     /// CN-L, CN-M, CN-H or CR.
@@ -77,45 +70,10 @@ impl Controller {
                 let out = flow.acks.iter().find(|place| place.0 == switch).map(|place| Action::Output(place.1));
                 let actions = [Action::LimitWindow(bytes)].into_iter().chain(out).collect();
                 let hard = self.cfg.hard;
-                FlowMod { hard, ..change(command::ADD, cookie::WINDOW, priority::WINDOW, matching, actions) }
+                FlowMod { hard, ..FlowMod::new(command::ADD, cookie::WINDOW, priority::WINDOW, matching, actions) }
             }
-            None => change(command::DELETE_STRICT, cookie::WINDOW, priority::WINDOW, matching, Vec::new()),
+            None => FlowMod::new(command::DELETE_STRICT, cookie::WINDOW, priority::WINDOW, matching, Vec::new()),
         };
         self.send(cx, switch, Body::FlowMod(change));
     }
-}
-
-/// What the flows of a port share out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shares {
-    /// `C x RTT + Q`, Eq. 2, in bytes.
-    pub(crate) total: f64,
-    /// N.
-    pub(crate) flows: usize,
-    /// `a x MSS`: one segment for each background flow, in bytes.
-    pub(crate) reserved: f64,
-    /// b.
-    pub(crate) bursts: usize,
-}
-
-impl Shares {
-    /// The window of a flow, in bytes, if its class is limited at this level.
-    ///
-    /// READING: S11 a class without flows is passed over: nobody asks for its window.
-    pub(crate) fn limit(&self, level: Level, class: Class, mss: f64, factors: [f64; 2]) -> Option<u32> {
-        let fair = self.total / self.flows as f64; // Eq. 3
-        let bytes = match (level, class) {
-            (Level::Low, Class::Background) => factors[0] * fair, // Eqs. 4, 5
-            (Level::Modest, Class::Background) => factors[1] * fair, // Eqs. 4, 6
-            (Level::High, Class::Background) => mss,              // Eq. 7
-            (Level::High, Class::Burst) => (self.total - self.reserved) / self.bursts as f64, // Eq. 8
-            (Level::Low | Level::Modest, Class::Burst) | (Level::None, _) => return None,
-        };
-        Some(bytes.max(mss) as u32)
-    }
-}
-
-/// A change of the flow table without timeouts and buffer.
-pub(super) fn change(command: u8, cookie: u64, priority: u16, matching: Match, actions: Vec<Action>) -> FlowMod {
-    FlowMod { cookie, command, idle: 0, hard: 0, priority, buffer: NO_BUFFER, tell: false, matching, actions }
 }

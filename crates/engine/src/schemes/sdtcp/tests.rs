@@ -2,7 +2,7 @@
 
 use super::controller::Controller;
 use super::flows::{Class, GlobalFlow};
-use super::regulation::Shares;
+use super::shares::Shares;
 use super::switch::{Switch, SwitchConfig};
 use super::table::{ACK_NOT_SYN, priority};
 use super::trigger::Level;
@@ -470,14 +470,14 @@ impl Bench {
     }
     fn add(&mut self, cookie: u64, connection: Addresses, buffer: u32, actions: Vec<Action>) -> Did {
         let matching = Match { connection: Some(connection), ..Match::default() };
-        let change = super::regulation::change(command::ADD, cookie, 1, matching, actions);
+        let change = FlowMod::new(command::ADD, cookie, 1, matching, actions);
         self.order(Body::FlowMod(FlowMod { buffer, ..change }))
     }
     /// Deletes what this match covers, or what it is, if a priority is given.
     fn delete(&mut self, connection: Addresses, tcp_flags: Option<TcpFlags>, strict: Option<u16>) -> Did {
         let matching = Match { connection: Some(connection), tcp_flags, ..Match::default() };
         let command = if strict.is_some() { command::DELETE_STRICT } else { command::DELETE };
-        let change = super::regulation::change(command, 0, strict.unwrap_or(0), matching, Vec::new());
+        let change = FlowMod::new(command, 0, strict.unwrap_or(0), matching, Vec::new());
         self.order(Body::FlowMod(change))
     }
     /// Which entries of the first flow the switch has: for data, for acknowledgements, for their windows.

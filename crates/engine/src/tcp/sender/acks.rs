@@ -138,7 +138,7 @@ impl Sender {
 
     /// The end of a round trip or of a window of data is acknowledged, where `flight` was outstanding before. Returns
     /// whether it was that of a window of data.
-    #[inline(never)]
+    #[inline(always)]
     fn pass_end(&mut self, flight: u64) -> bool {
         if self.una > self.round_end {
             self.round_end = self.max_sent;

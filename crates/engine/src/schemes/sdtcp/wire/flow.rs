@@ -52,6 +52,11 @@ pub(crate) struct FlowMod {
 }
 
 impl FlowMod {
+    /// A change without timeouts and buffer.
+    pub(crate) fn new(command: u8, cookie: u64, priority: u16, matching: Match, actions: Vec<Action>) -> Self {
+        let buffer = super::NO_BUFFER;
+        Self { cookie, command, idle: 0, hard: 0, priority, buffer, tell: false, matching, actions }
+    }
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.cookie.to_be_bytes());
         out.extend(0_u64.to_be_bytes()); // cookies are not compared
