@@ -7,6 +7,7 @@ mod closed_forms;
 mod conformance;
 mod declared;
 mod determinism;
+mod knobs;
 mod measures;
 mod outcome;
 mod schemes;

@@ -1,6 +1,6 @@
 //! What holds by construction, read off the source.
 
-use crate::schemes;
+use crate::{schemes, topology};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,5 +58,49 @@ fn a_scheme_is_one_room_and_one_row() {
             "{} is named outside its room and the registry: {touched:?}",
             row.key
         );
+    }
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("readable sources")
+}
+
+/// The text of every experiment that is shipped.
+fn experiments() -> String {
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")];
+    let mut texts = String::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries = fs::read_dir(&path).expect("readable experiments");
+            open.extend(entries.map(|entry| entry.expect("readable experiments").path()));
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            texts += &fs::read_to_string(&path).expect("readable experiments");
+        }
+    }
+    texts
+}
+
+#[test]
+fn the_readme_names_every_scheme_and_topology_of_the_experiments() {
+    let (readme, experiments) = (read("../../README.md"), experiments());
+    let used = |key: &str| experiments.contains(&format!("\"{key}\""));
+    assert!(used("rcce") && used("star"));
+    for row in schemes::REGISTRY.iter().filter(|row| used(row.key)) {
+        let title = row.manual.lines().next().and_then(|line| line.strip_prefix("# ")).expect("a title");
+        assert!(readme.contains(title), "README.md does not name {title}");
+    }
+    for row in topology::REGISTRY.iter().filter(|row| used(row.key)) {
+        assert!(readme.contains(&format!("`{}`", row.key)), "README.md does not name {}", row.key);
+    }
+}
+
+#[test]
+fn the_map_of_the_crate_names_every_module() {
+    let library = read("src/lib.rs");
+    let (map, code): (Vec<&str>, Vec<&str>) = library.lines().partition(|line| line.starts_with("//!"));
+    let modules = code.iter().filter_map(|line| line.split_once("mod ")?.1.strip_suffix(';'));
+    for module in modules {
+        let named = map.iter().any(|line| line.starts_with("//! |") && line.contains(&format!("`{module}`")));
+        assert!(named, "the map in lib.rs does not name {module}");
     }
 }

@@ -9,9 +9,10 @@ use crate::queue::{MarkAt, StrictPriority, Threshold};
 use crate::roles::{
     AckEvent, Admission, CongestionControl, QueueCx, QueueDiscipline, SenderCx, SwitchAgent, SwitchCx, {Pass, Passage},
 };
-use crate::schemes::{FlowFacts, NewReno, NodeFacts, Scheme};
+use crate::schemes::{self, FlowFacts, NewReno, NodeFacts, Scheme};
 use crate::sim::Outcome;
 use crate::sim::build::Substitutes;
+use crate::topology;
 use crate::units::Size;
 use std::any::Any;
 
@@ -174,8 +175,24 @@ fn several_tiers_and_paths() {
 }
 
 #[test]
+fn every_topology_by_its_defaults() {
+    for row in topology::REGISTRY {
+        let case = Case {
+            network: network(&format!("topology = \"{}\"\n", row.key), "buffer = \"6pkt\""),
+            incast: "senders = 15\nbytes-each = \"60KB\"\nplacement = \"round-robin\"".to_owned(),
+            ..Case::default()
+        };
+        let outcome = case.agree();
+        assert!(outcome.number("drops") > 0.0, "{}", row.key);
+        // Who has lost its SYN twice is not done after two seconds.
+        assert!(outcome.number("completed") >= 10.0, "{}", row.key);
+        assert_eq!(outcome.number("completed") + outcome.number("incomplete"), 15.0, "{}", row.key);
+    }
+}
+
+#[test]
 fn endless_flows_that_stop() {
-    for scheme in ["newreno", "dctcp", "dt-cwa", "linux", "ictcp", "sab", "rcc", "rcce", "pfdct", "sdtcp"] {
+    for scheme in schemes::REGISTRY.iter().map(|row| row.key) {
         let stops = "[[traffic]]\nkind = \"background\"\nflows = 5\ninterval = \"1ms\"\nstop = \"4ms\"\n";
         let case = Case { transport: format!("scheme = \"{scheme}\"\n"), more: stops, ..Case::default() };
         let outcome = case.agree();

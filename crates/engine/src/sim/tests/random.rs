@@ -3,9 +3,12 @@
 use super::bench::{both, reals};
 use crate::measure::table::Data;
 use crate::measure::timeouts::TimeoutCause;
+use crate::queue;
+use crate::schemes;
 use crate::sim::Outcome;
 use crate::sim::build::Substitutes;
 use proptest::prelude::*;
+use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
 
 const RATES: [&str; 3] = ["100Mbps", "1Gbps", "10Gbps"];
@@ -36,11 +39,7 @@ fn queue() -> impl Strategy<Value = String> {
         prop_oneof![(1_u32..30).prop_map(|n| format!("{n}pkt")), (1_u32..30).prop_map(|n| format!("{n}KB"))];
     let kind = prop_oneof![
         3 => Just("auto"),
-        1 => Just("drop-tail"),
-        1 => Just("ecn-threshold"),
-        1 => Just("double-threshold"),
-        1 => Just("strict-priority"),
-        1 => Just("red")
+        5 => select(queue::REGISTRY.iter().map(|row| row.key).collect::<Vec<_>>()),
     ];
     (kind, threshold, mark_at, any::<bool>()).prop_map(|(kind, threshold, mark_at, band)| match kind {
         "double-threshold" => format!("kind = \"{kind}\"\nstart = \"9pkt\"\nstop = \"{threshold}\"\n"),
@@ -54,21 +53,7 @@ fn queue() -> impl Strategy<Value = String> {
 }
 
 fn transport() -> impl Strategy<Value = String> {
-    let scheme = prop_oneof![
-        2 => Just("newreno"),
-        2 => Just("dctcp"),
-        1 => Just("l2dct"),
-        1 => Just("d2tcp"),
-        1 => Just("dt-dctcp"),
-        1 => Just("dt-cwa"),
-        1 => Just("linux"),
-        1 => Just("ictcp"),
-        1 => Just("sab"),
-        1 => Just("rcc"),
-        1 => Just("sdtcp"),
-        1 => Just("pfdct"),
-        1 => Just("pfdct-st")
-    ];
+    let scheme = select(schemes::REGISTRY.iter().map(|row| row.key).collect::<Vec<_>>());
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let rack = (any::<bool>(), any::<bool>(), any::<bool>(), 0_u32..20);
     let sizes = (1_u32..12, 1_u32..4, prop_oneof![Just(536_u32), Just(1460), Just(997)], 1_u32..200);

@@ -1,0 +1,65 @@
+//! Parameters that no published experiment sets: each changes a run in which it can.
+
+use crate::outcome::run;
+use fanin_engine::sim::Outcome;
+
+/// An incast of forty servers, with further keys of `[network]` and of the scheme, and further tables.
+fn incast(network: &str, scheme: &str, params: &str, more: &str) -> Outcome {
+    run(&format!(
+        "[network]\ndelay = \"25us\"\nbuffer = \"30pkt\"\n{network}\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\n\
+         [scheme.{scheme}]\n{params}\n[[traffic]]\nname = \"bursts\"\nkind = \"incast\"\nsenders = 40\nbytes-each = \"64KB\"\n\
+         start = \"20ms\"\njitter = \"100us\"\n{more}\n[run]\nduration = \"2s\"\n"
+    ))
+}
+
+/// A flow of 8 MB that began before the bursts.
+const LONG: &str =
+    "[[traffic]]\nname = \"long\"\nkind = \"background\"\nflows = 1\nbytes-each = \"8MB\"\nreceiver = 0\n";
+
+#[track_caller]
+fn differ(name: &str, one: &Outcome, other: &Outcome) {
+    assert_ne!(one.hash(), other.hash(), "{name} changes nothing");
+}
+
+#[test]
+fn parameters_of_schemes() {
+    let cases = [
+        ("linux", "fast-convergence = false", ""),
+        ("linux", "reno-friendly = false", ""),
+        ("sdtcp", "factor-low = 0.1", ""),
+        ("sdtcp", "factor-modest = 0.1", ""),
+        ("sdtcp", "step-down = true", ""),
+        ("sdtcp", "rule-timeout = \"1s\"", "[control]\nloss = \"30%\"\n"),
+        ("sdtcp", "buffer-timeout = \"1ms\"", "[control]\nloss = \"30%\"\n"),
+        ("pfdct", "kt-when = \"literal\"", ""),
+        ("pfdct", "rtt-min = \"oracle\"", ""),
+    ];
+    for (scheme, param, control) in cases {
+        let more = format!("{LONG}{control}");
+        let star = "topology = \"star\"";
+        differ(param, &incast(star, scheme, param, &more), &incast(star, scheme, "", &more));
+    }
+}
+
+#[test]
+fn parameters_of_spanning_trees() {
+    let clos = "topology = \"clos\"\nspines = 2\nleaves = 3\nhosts-per-leaf = 20";
+    let control = "[control]\ndelay = \"1ms\"\nloss = \"30%\"\n";
+    let trees =
+        |param: &str| incast(clos, "rcce", &format!("st-enable = \"on\"\nst-when = \"always\"\n{param}"), control);
+    for param in ["st-settle = \"20ms\"", "st-retry = \"15ms\""] {
+        differ(param, &trees(param), &trees(""));
+    }
+}
+
+#[test]
+fn parameters_of_topologies() {
+    for (topology, param) in [
+        ("fat-tree", "aggregation-buffer = \"2pkt\""),
+        ("tree", "edge-switches = 8"),
+        ("two-switch", "receiver-hosts = 3"),
+    ] {
+        let network = |param: &str| incast(&format!("topology = \"{topology}\"\n{param}"), "newreno", "", LONG);
+        differ(param, &network(param), &network(""));
+    }
+}
