@@ -34,7 +34,7 @@ def loaded(cwd, *arguments, **environment):
     ("arguments", "most", "absent"),
     [
         (["--version"], 120, ("typer", "pydantic", "rich")),
-        (["--help"], 380, ("fanin.run", "fanin.results", "fanin.scenario.sections")),
+        (["--help"], 250, ("pydantic", "rich", "fanin.run", "fanin.results", "fanin.scenario")),
         (["explain", "dctcp"], 330, ("rich", "fanin.run", "fanin.scenario.sections")),
         (["list", "schemes"], 330, ("rich", "fanin.run", "fanin.claims.ledger")),
         (["run", "small.toml", "--no-store"], 560, ("rich", "fanin.run.pool", "fanin.show")),
@@ -51,6 +51,37 @@ def test_a_command_imports_what_it_needs(work, arguments, most, absent):
     ]
     assert heavy == []
     assert len(found) <= most
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fanin ra",
+        "fanin sweep --se",
+        "fanin explain dct",
+        "fanin run small.toml --set transport.sch",
+        "fanin compare small.toml --schemes newreno,dc",
+        "fanin reproduce sdt",
+    ],
+)
+def test_tab_imports_what_it_needs(work, line):
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_FANIN_COMPLETE": "complete_bash"}
+    found = loaded(work, **asked)
+    absent = {*HEAVY, "pydantic", "rich"}
+    assert [name for name in found if name.partition(".")[0] in absent or name.startswith("fanin.show")] == []
+    assert len(found) <= 250
+
+
+def test_the_overview_has_each_command_with_its_whole_help(cli):
+    page = " ".join(cli("--help").out.split())
+    for name, command in COMMANDS.items():
+        assert (f" {name} {command.help} " in page) is not command.hidden, name
+
+
+def test_without_a_command_the_overview_is_shown(cli):
+    result = cli()
+    assert result.code == 2
+    assert result.out == cli("--help").out
 
 
 def test_the_list_of_commands_says_what_each_says_of_itself():

@@ -80,7 +80,10 @@ _SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
 class _Leaf(typer.core.TyperCommand):
-    """A command whose completions come without their help, for which rich would have to be imported."""
+    """A command that completes words without typer's slow libraries."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - types of the parser
+        return completion.as_typed(ctx, super().get_params(ctx))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - types of the parser
         return completion.bare(super().shell_complete(ctx, incomplete))
@@ -94,6 +97,15 @@ class _Commands(typer.core.TyperGroup):
         for name, command in COMMANDS.items():
             self.commands[name] = typer.core.TyperCommand(name, help=command.help, hidden=command.hidden)
 
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
+        return completion.as_typed(ctx, super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        if not args and not ctx.resilient_parsing:
+            say(ctx.get_help())
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
         if (name := args[0]) in COMMANDS:
             self.commands[name] = load(name)
@@ -103,6 +115,18 @@ class _Commands(typer.core.TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401
         return completion.bare(super().shell_complete(ctx, incomplete))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """The overview in plain text: typer would draw it with rich, which takes longer to import than all the rest."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_options(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Each command with its whole help, which typer would cut to one line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.help) for name, each in COMMANDS.items() if not each.hidden])
 
 
 def load(name: str) -> Any:  # noqa: ANN401 - the parser's own type
@@ -121,10 +145,9 @@ app = typer.Typer(
     help="A laboratory for TCP incast: run published remedies, reproduce their figures, get your own numbers.",
     epilog="Exit codes: 0 success, 1 a run or a check failed, 2 wrong usage, 3 bad scenario, input or results "
     "folder, 130 interrupted. Data goes to stdout, progress and messages to stderr.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    context_settings=dict(_SETTINGS),
+    context_settings={**_SETTINGS, "max_content_width": 120},
 )
 
 

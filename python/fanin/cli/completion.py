@@ -9,7 +9,6 @@ import contextlib
 import io
 import os
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,14 @@ def bare(items: Iterable[Any]) -> list[Any]:
     for item in found:
         item.help = None
     return found
+
+
+def as_typed(ctx: Any, parameters: list[Any]) -> list[Any]:  # noqa: ANN401 - the parser's context
+    """While words are completed, leaves those before as they were typed: to convert them, typer imports pydantic."""
+    if ctx.resilient_parsing:
+        for parameter in parameters:
+            parameter.process_value = lambda _, value: value
+    return parameters
 
 
 def join_at_equals() -> None:
@@ -181,6 +188,8 @@ def _parameters(scenario: object) -> list[str]:
 
 def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, str]]:
     """Section, name, key and declared path of each parameter of each traffic group and fault of a scenario."""
+    import tomllib
+
     from fanin.scenario import library
 
     try:

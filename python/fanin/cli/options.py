@@ -11,12 +11,12 @@ import typer
 
 from fanin.cli import completion
 from fanin.cli.terminal import note
-from fanin.scenario.format.values import Scalar, expand_seeds, parse_values
 
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
     from fanin.run.experiment import Experiment
     from fanin.run.pool import Place
+    from fanin.scenario.format.values import Scalar
     from fanin.scenario.settings import Settings
 
 ScenarioArgument = Annotated[
@@ -102,6 +102,8 @@ def overrides(settings: list[str] | None) -> Settings:
 
 def grid(settings: list[str] | None) -> dict[str, list[Scalar]]:
     """The ``--set`` options of a sweep: each path with the values that it takes."""
+    from fanin.scenario.format.values import parse_values
+
     found: dict[str, list[Scalar]] = {}
     for path, values in overrides(settings):
         if path in found:
@@ -172,6 +174,8 @@ def seeds(text: str | None) -> list[int] | None:
     """The ``--seeds`` option as a list."""
     if text is None:
         return None
+    from fanin.scenario.format.values import expand_seeds
+
     try:
         return expand_seeds([int(part) if part.isdecimal() else part for part in text.split(",")])
     except ValueError as error:

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import fanin
-from fanin.numbers.summary import format_number, rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,6 +76,8 @@ def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> Non
 
 def summary_rows(summary: dict[str, Any]) -> list[list[str]]:
     """A run's totals for a table; the first row of each group names it."""
+    from fanin.numbers.summary import rows
+
     shown: list[list[str]] = []
     last = ""
     for group, label, value in rows(summary):
@@ -116,6 +117,8 @@ class Counter:
 
 def _shown(progress: pool.Progress, seconds: float) -> list[str]:
     """What to say of a progress besides its count: what was there, rate, time that is left, failures."""
+    from fanin.numbers.summary import format_number
+
     shown = [f"{progress.found} found in the store"] if progress.found else []
     finished = progress.done - progress.found
     if progress.simulated and seconds > 1:

@@ -7,7 +7,6 @@ one's own files are the ones that run; then those that the package ships.
 from __future__ import annotations
 
 import difflib
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +77,8 @@ def title(path: Path) -> str:
 
 def _head(path: Path) -> dict[str, Any]:
     """The file's tables; none if it cannot be read."""
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
