@@ -327,6 +327,37 @@ def test_columns_of_one_table_read_it_once(paper):
     assert read == ["flows"]
 
 
+def test_a_weighted_mean_is_of_parts_in_the_order_listed():
+    rows = {
+        "group": ["a", "b", "a", "b", "c", "other"],
+        "fct_mean_s": [0.1, 0.7, 0.2, None, None, 9.0],
+        "completions": [3, 5, 4, 0, 0, 1],
+    }
+    frame = pl.DataFrame(rows)
+    keys = {"id": "fct_s", "label": "L", "of": "bins.fct_mean_s", "by": "group", "weight": "completions"}
+
+    def mean(*groups):
+        return extended({}, [Column(rows={"group": list(groups)}, **keys)], lambda _: frame)["fct_s"]
+
+    assert mean("b", "a", "c") == (5 * 0.7 / 1 + 7 * (0.1 + 0.2) / 2) / 12
+    assert mean("a") == (0.1 + 0.2) * 7 / 2 / 7
+    assert mean("c") is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"weight": "bytes"}, "weight and by belong together"),
+        ({"by": "group"}, "weight and by belong together"),
+        ({"weight": "bytes", "by": "group", "take": "p99"}, "weight belongs to take = mean"),
+        ({"weight": "bytes", "by": "port"}, "a weighted mean by port needs the values of port in rows"),
+    ],
+)
+def test_a_weight_needs_a_mean_and_its_parts(keys, message):
+    with pytest.raises(ValueError, match=message):
+        Column(**({"id": "c", "label": "L", "of": "flows.fct_s", "rows": {"group": ["a"]}} | keys))
+
+
 @pytest.mark.parametrize("values", [[1, 2, 3, 4], [2, 1, 3, 4], [1, 3, 4], [1, 2.5, 4], ["x", 3]])
 def test_rows_are_those_with_one_of_the_values_ranges_or_not(values):
     frame = pl.DataFrame({"n": [0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, None]})
@@ -368,6 +399,11 @@ def test_a_plot_without_rows_is_a_warning(cli, paper):
         ('take = "p5"', 'take = "p101"', "column.0.take: takes mean, sum"),
         ("{traffic.bursts.senders} *", "{traffic.bursts.sender} *", 'did you mean "traffic.bursts.senders"?'),
         ('rows = { group = "bursts" }', 'rows = { groop = "bursts" }', "column.0.rows.groop"),
+        (
+            'rows = { group = "bursts" }\ntake = "p5"',
+            'rows = { group = "bursts" }\nby = "group"\nweight = "byte"',
+            'column.0.weight: byte is neither a column nor swept (did you mean "bytes"?)',
+        ),
         ('"5pkt"', '"5parsec"', "variant.1.set.scheme.dctcp.mark-threshold"),
         ('label = "DCTCP"', 'label = "TCP"', "variant.1: there is a variant 'system TCP' already"),
         ('id = "bars"', 'id = "cdf"', "plot.3: there is a plot 'cdf' already"),

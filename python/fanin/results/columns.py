@@ -98,6 +98,8 @@ def _taken(column: Column, table: Table) -> float | None:
     if column.between is not None:
         first, last = column.between
         rows = rows.filter(pl.col(column.time) >= first, pl.col(column.time) < last)
+    if column.weight is not None:
+        return _weighted_mean(rows, column, of)
     values = rows[of].drop_nulls().cast(pl.Float64).to_numpy()
     if column.take == "count":
         return float(len(values))
@@ -107,6 +109,23 @@ def _taken(column: Column, table: Table) -> float | None:
         assert column.gap is not None
         return 1.0 + float((np.diff(np.sort(values)) > column.gap).sum())
     return TAKES[column.take](values) if column.take in TAKES else percentile(values, float(column.take[1:]))
+
+
+def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:
+    """The mean of each part's values, weighted by the part's weights; nothing if they add up to zero.
+
+    Parts are added up in the order in which the column lists them, so that equal tables give equal bits.
+    """
+    assert column.weight is not None
+    assert column.by is not None
+    weighted = total = 0.0
+    for part in column.rows[column.by]:
+        pairs = filtered(rows, {column.by: [part]}).select(of, column.weight).cast(pl.Float64).drop_nulls()
+        if len(pairs):
+            weight = float(pairs[column.weight].to_numpy().sum())
+            weighted += weight * float(pairs[of].to_numpy().sum()) / len(pairs)
+            total += weight
+    return weighted / total if total else None
 
 
 def jain(values: Floats) -> float:

@@ -119,6 +119,8 @@ class _Names:
                 self._check_rows((*place, "rows"), column.rows, known)
                 if column.between is not None:
                     self._check((*place, "time"), column.time, known)
+                if column.weight is not None:
+                    self._check((*place, "weight"), column.weight, known)
         for index, plot in enumerate(document.plot):
             self._check_plot(("plot", index), plot)
         for case in document.cases:

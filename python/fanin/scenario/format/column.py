@@ -25,6 +25,11 @@ class Column(Section):
     time: str = Field(default="time_s", description="Column of the table that between is about.")
     take: str = Field(default="mean", description="What becomes of the rows: mean, sum, share, p99, ...")
     gap: float | None = Field(default=None, description="Smallest gap that parts two clusters, for take = clusters.")
+    weight: str | None = Field(default=None, description="Column of the table that weights the mean of each part.")
+    by: str | None = Field(
+        default=None,
+        description="Column of the table whose values in rows are the parts of a weighted mean.",
+    )
     better: Literal["high", "low"] | None = Field(
         default=None, description="Which end is better, for goals; that of the table's column if left out."
     )
@@ -52,7 +57,18 @@ class Column(Section):
             raise ValueError(f"of = table.column, such as flows.fct_s, not {self.of!r}")
         if (self.gap is not None) != (self.take == "clusters"):
             raise ValueError("gap belongs to take = clusters, which needs it")
+        self._check_weight()
         return self
+
+    def _check_weight(self) -> None:
+        if (self.weight is None) != (self.by is None):
+            raise ValueError("weight and by belong together: the weight of a mean, and the column of its parts")
+        if self.weight is None:
+            return
+        if self.of is None or self.take != "mean":
+            raise ValueError("weight belongs to take = mean")
+        if self.by not in self.rows:
+            raise ValueError(f"a weighted mean by {self.by} needs the values of {self.by} in rows")
 
     @property
     def table(self) -> str | None:
