@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -9,7 +10,7 @@ import pytest
 from fanin.claims import ledger, record, sentences
 from fanin.errors import ResultsError
 from fanin.scenario import library
-from fanin.show import html_report
+from fanin.show import html_report, pages
 
 KEYS = {"id", "says", "published", "ours", "interval", "verdict", "reason"}
 
@@ -328,6 +329,16 @@ class TestReport:
         assert "fanin reproduce sdtcp/fig9" in text
         assert "sdtcp/fig9/tcp-collapse" not in page.ids
         assert "not-run" in page.ids
+
+    def test_the_filter_counts_claims_as_the_summary_does(self, cli, figures):
+        cli("reproduce", "alpha/fig2", "--quick")
+        text = (figures / "results/report/index.html").read_text()
+        judged = [tag for tag in re.findall(r"<section class=\"claim [^>]*>", text) if "data-repeats" not in tag]
+        missing = re.findall(r"<tr data-paper=\"(paper-[^\"]+)\" data-claims=\"(\d+)\">", text)
+        counted = [paper.claims for paper in pages.papers(ledger.standings(figures / "results"))]
+        assert len(judged) + sum(int(claims) for _, claims in missing) == sum(counted) > len(judged) > 0
+        options = set(re.findall(r"<option value=\"(paper-[^\"]+)\">", text))
+        assert {paper for paper, _ in missing} <= options
 
     def test_it_needs_nothing_from_elsewhere(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")

@@ -9,12 +9,20 @@ const show = () => {
     for (const article of section.querySelectorAll("article")) {
       const claims = [...article.querySelectorAll(".claim")];
       for (const claim of claims) claim.hidden = Boolean(verdict) && claim.dataset.verdict !== verdict;
-      const left = claims.filter((claim) => !claim.hidden).length;
-      article.hidden = Boolean(verdict) && left === 0;
-      if (ofPaper) shown += left;
+      const left = claims.filter((claim) => !claim.hidden);
+      article.hidden = Boolean(verdict) && left.length === 0;
+      // A sentence that another experiment counts is shown, but counts once.
+      if (ofPaper) shown += left.filter((claim) => claim.dataset.repeats === undefined).length;
     }
   }
-  form.querySelector("output").textContent = paper || verdict ? `${shown} claims` : "";
+  for (const section of document.querySelectorAll("section.missing")) {
+    const rows = [...section.querySelectorAll("tr[data-paper]")];
+    for (const row of rows) row.hidden = Boolean(paper) && row.dataset.paper !== paper;
+    const left = rows.filter((row) => !row.hidden);
+    section.hidden = left.length === 0 || Boolean(verdict && verdict !== "not-run");
+    if (!section.hidden) for (const row of left) shown += Number(row.dataset.claims);
+  }
+  form.querySelector("output").textContent = paper || verdict ? `${shown} claim${shown === 1 ? "" : "s"}` : "";
 };
 form.hidden = false;
 form.addEventListener("change", show);
