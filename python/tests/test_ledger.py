@@ -340,6 +340,15 @@ class TestReport:
         options = set(re.findall(r"<option value=\"(paper-[^\"]+)\">", text))
         assert {paper for paper, _ in missing} <= options
 
+    def test_one_experiment_makes_a_report(self, cli, figures):
+        cli("reproduce", "alpha/fig2", "--quick")
+        text = " ".join(self.page(figures).texts)
+        assert "in 1 experiment;" in text
+        assert ", last run 20" in text
+        missing = [each for each in ledger.standings(figures / "results") if each.record is None]
+        claims = sum(not claim.same_as for each in missing for claim in each.claims)
+        assert f"{len(missing)} experiments with {claims} claims without results here" in text
+
     def test_it_needs_nothing_from_elsewhere(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")
         page, folder = self.page(figures), figures / "results/report"
