@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use fanin_engine::schemes::{self, Reading, SchemeRow};
 use fanin_engine::sim::{self, Failure, GroupPreview, Outcome, Preview, RunError};
-use fanin_engine::spec::{Files, KEYS, Kind, Param, Scenario, SpecError, json_schema, sections, workloads};
+use fanin_engine::spec::{Files, KEYS, Kind, Param, Scenario, SpecError, common, json_schema, workloads};
 use fanin_engine::{fault, queue, tcp, topology, traffic};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
@@ -82,14 +82,14 @@ fn registry() -> String {
         "totals": measures::totals(),
         "tables": measures::tables(),
         "sections": {
-            "network": parameters(&[sections::TOPOLOGY, sections::NETWORK]),
-            "queue": parameters(&[sections::QUEUE]),
-            "transport": parameters(&[sections::SCHEME, tcp::PARAMS]),
-            "traffic": parameters(&[sections::TRAFFIC, sections::TRAFFIC_OPTIONAL, sections::TRAFFIC_COMMON]),
-            "fault": parameters(&[sections::FAULT, sections::FAULT_OPTIONAL, fault::COMMON]),
-            "control": parameters(&[sections::CONTROL]),
-            "measure": parameters(&[sections::MEASURE]),
-            "run": parameters(&[sections::RUN]),
+            "network": parameters(&[common::TOPOLOGY, common::NETWORK]),
+            "queue": parameters(&[common::QUEUE]),
+            "transport": parameters(&[common::SCHEME, tcp::PARAMS]),
+            "traffic": parameters(&[common::TRAFFIC, common::TRAFFIC_OPTIONAL, common::TRAFFIC_COMMON]),
+            "fault": parameters(&[common::FAULT, common::FAULT_OPTIONAL, fault::COMMON]),
+            "control": parameters(&[common::CONTROL]),
+            "measure": parameters(&[common::MEASURE]),
+            "run": parameters(&[common::RUN]),
         },
     })
     .to_string()

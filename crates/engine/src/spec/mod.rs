@@ -1,28 +1,31 @@
 //! The scenario file: what is simulated.
 //!
-//! A scenario is TOML. Every key it may hold is declared once as a [`Param`], either in [`sections`] or in the
-//! registry row of the scheme, topology, queue or traffic pattern that it belongs to. [`Scenario::parse`] checks
-//! a file against those declarations and [`json_schema`] publishes them.
+//! A scenario is TOML. Every key it may hold is declared once as a [`Param`]: in [`common`] if every scenario has it, else
+//! beside the code that uses it, in the registry row of its scheme, topology, queue or traffic pattern or in
+//! [`crate::tcp::PARAMS`]. [`Scenario::parse`] checks a file against those declarations and [`json_schema`] publishes them.
+//!
+//! | file | what |
+//! |---|---|
+//! | `declare.rs` | what a declaration of a key says |
+//! | [`common`] | the keys that every scenario has, and what selects the others |
+//! | `values/` | from text to checked values |
+//! | `scenario/` | a whole scenario: reading it, and printing what is in effect |
+//! | `document.rs`, `error.rs` | TOML that remembers its lines; mistakes and where they stand |
+//! | `schema.rs` | the declarations as JSON Schema |
 
+pub mod common;
+mod declare;
 mod document;
 mod error;
-mod files;
-mod params;
-mod quantity;
 mod scenario;
 mod schema;
-mod section;
-pub mod sections;
-mod sizes;
+mod values;
+
+pub use declare::{Kind, Param};
+pub use error::SpecError;
+pub use scenario::{Files, KEYS, ResolvedRow, Scenario, ScenarioFault, Selected, TrafficGroup, Unused};
+pub use schema::json_schema;
+pub use values::{Params, Sizes, Value, Window, workloads};
+
 #[cfg(test)]
 mod tests;
-mod workload;
-
-pub use error::SpecError;
-pub use files::Files;
-pub use params::{Kind, Param, Value, Window};
-pub use scenario::{KEYS, ResolvedRow, Scenario, ScenarioFault, Section, TrafficGroup, Unused};
-pub use schema::json_schema;
-pub use section::Params;
-pub use sizes::Sizes;
-pub use workload::workloads;

@@ -1,9 +1,8 @@
 //! The JSON Schema of a scenario file, for editors.
 
-use super::params::{Kind, Param};
-use super::quantity;
-use super::sections::{CONTROL, MEASURE, RUN, SCHEME, Variant, Variants};
-use super::workload;
+use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variant, Variants};
+use super::declare::{Kind, Param};
+use super::values::{quantity, workload};
 use crate::{schemes, tcp};
 use serde_json::{Map, Value, json};
 

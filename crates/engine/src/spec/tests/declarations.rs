@@ -1,6 +1,6 @@
 //! Every declaration of the file and of every registry row is sound.
 
-use crate::spec::sections::{
+use crate::spec::common::{
     CONTROL, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
     TRAFFIC_OPTIONAL, Variants,
 };

@@ -155,8 +155,8 @@ fn a_group_that_would_send_nothing_is_refused() {
 
 #[test]
 fn keys_of_another_kind_name_it() {
-    use crate::spec::section::{Source, check_keys};
-    use crate::spec::sections::Variant;
+    use crate::spec::common::Variant;
+    use crate::spec::values::table::{Source, check_keys};
     use crate::spec::{Kind, Param};
     const OURS: &[Param] = &[Param::new("kind", Kind::Text, "auto", "", "")];
     const RED: &[Param] = &[Param::new("max-threshold", Kind::Size, "1pkt", "", "")];

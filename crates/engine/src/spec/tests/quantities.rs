@@ -1,7 +1,7 @@
 //! Every unit, exactness, and what is refused.
 
 use crate::spec::document::{Content, Scalar};
-use crate::spec::quantity::{read, read_text};
+use crate::spec::values::quantity::{read, read_text};
 use crate::spec::{Kind, Param, Value, Window};
 use crate::units::{Bytes, Rate, Size, Time};
 use proptest::prelude::*;

@@ -1,11 +1,9 @@
 //! The checked values of one table.
 
-use super::document::{Content, Table};
-use super::error::{Fault, Place, SpecError};
-use super::params::{Kind, Param, Value, Window};
 use super::quantity;
-use super::sections::Variant;
-use super::sizes::Sizes;
+use super::{Sizes, Value, Window};
+use crate::spec::declare::{Kind, Param};
+use crate::spec::error::{Fault, Place, SpecError};
 use crate::units::{Bytes, Rate, Size, Time};
 
 /// The checked values of one table of a scenario: one for each declared key, whether written or a default.
@@ -27,49 +25,6 @@ struct Item {
     place: Option<Place>,
     /// The scheme whose default it has in place of the declared one.
     scheme: Option<&'static str>,
-}
-
-/// Where to find a table, present or not.
-#[derive(Clone, Debug)]
-pub(super) struct Source<'a> {
-    /// Its path: `network`, `traffic.bursts`.
-    pub(super) path: String,
-    /// What it holds; none if the file lacks it.
-    pub(super) table: Option<&'a Table>,
-    /// Where it stands.
-    pub(super) place: Place,
-}
-
-impl Source<'_> {
-    /// An error in `key` of this table, at the key if it is there.
-    pub(super) fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
-        let place = self.table.and_then(|table| table.find(key)).map_or(&self.place, |node| &node.place);
-        place.error(format!("{}.{key}", self.path), fault)
-    }
-    /// The value written for `param`, if one is.
-    pub(super) fn read(&self, param: &Param) -> Result<Option<Value>, SpecError> {
-        let Some(node) = self.table.and_then(|table| table.find(param.key)) else { return Ok(None) };
-        quantity::read(param, &node.content).map(Some).map_err(|fault| self.error(param.key, fault))
-    }
-    /// The values of all `declared` keys. Required ones may be absent if nobody `uses` the table.
-    pub(super) fn params(&self, declared: &[&'static [Param]], used: bool) -> Result<Params, SpecError> {
-        let mut params = Params::defaults(declared);
-        for item in &mut params.items {
-            if let Some(value) = self.read(item.param)? {
-                item.value = Some(value);
-                item.place = self.table.and_then(|table| table.find(item.param.key)).map(|node| node.place.clone());
-            } else if used && item.value.is_none() {
-                let kind = item.param.kind;
-                let example =
-                    quantity::units(kind).first().map_or(String::new(), |unit| format!(" such as \"10{unit}\""));
-                return Err(self.error(item.param.key, format!("is required: {}{example}", quantity::noun(kind))));
-            }
-        }
-        params.path.clone_from(&self.path);
-        params.place = self.place.clone();
-        params.check_idle()?;
-        Ok(params)
-    }
 }
 
 impl Params {
@@ -100,12 +55,27 @@ impl Params {
         self
     }
 
+    /// Notes the value that was written for `key`, and where.
+    pub(super) fn write(&mut self, key: &str, value: Value, place: Place) {
+        let at = self.index(key);
+        (self.items[at].value, self.items[at].place) = (Some(value), Some(place));
+    }
+    /// Whether `key` has neither a value nor a default.
+    pub(super) fn lacks(&self, key: &str) -> bool {
+        self.items[self.index(key)].value.is_none()
+    }
+    /// The same values, of the table at `path`.
+    pub(super) fn of_table(mut self, path: &str, place: &Place) -> Self {
+        (self.path, self.place) = (path.to_owned(), place.clone());
+        self
+    }
+
     /// The same values with the defaults of a scheme for what nobody wrote.
     ///
     /// # Panics
     /// If the scheme brings a value for a key that is not declared, or one that is not of its kind.
     #[must_use]
-    pub(super) fn with_defaults_of(&self, scheme: &'static str, defaults: &[(&str, &str)]) -> Self {
+    pub(in crate::spec) fn with_defaults_of(&self, scheme: &'static str, defaults: &[(&str, &str)]) -> Self {
         let mut params = self.clone();
         for (key, value) in defaults {
             let at = params.index(key);
@@ -119,7 +89,7 @@ impl Params {
         params
     }
     /// The scheme whose default `key` has in place of the declared one.
-    pub(super) fn scheme_of_default(&self, key: &str) -> Option<&'static str> {
+    pub(in crate::spec) fn scheme_of_default(&self, key: &str) -> Option<&'static str> {
         self.items[self.index(key)].scheme
     }
 
@@ -226,7 +196,7 @@ impl Params {
     }
 
     /// Fails for the first key that was written and does nothing beside another.
-    fn check_idle(&self) -> Result<(), SpecError> {
+    pub(super) fn check_idle(&self) -> Result<(), SpecError> {
         for item in self.items.iter().filter(|item| item.place.is_some()) {
             if let Some((key, word)) = item.param.idle_with
                 && self.text(key) == word
@@ -238,7 +208,7 @@ impl Params {
     }
 
     /// The keys that were written and of which nothing comes beside another, with that one and its word.
-    pub(super) fn ignored(&self) -> impl Iterator<Item = (&'static str, (&'static str, &'static str))> {
+    pub(in crate::spec) fn ignored(&self) -> impl Iterator<Item = (&'static str, (&'static str, &'static str))> {
         let written = self.items.iter().filter(|item| item.place.is_some());
         let beside = |item: &Item| item.param.ignored_with.filter(|(key, word)| self.text(key) == *word);
         written.filter_map(move |item| Some((item.param.key, beside(item)?)))
@@ -269,15 +239,15 @@ impl Params {
     }
 
     /// Path of the table, such as `traffic.bursts`.
-    pub(super) fn path(&self) -> &str {
+    pub(in crate::spec) fn path(&self) -> &str {
         &self.path
     }
     /// Each declared key with its value and whether that is the default, in order of declaration.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static Param, &Value, bool)> {
+    pub(in crate::spec) fn iter(&self) -> impl Iterator<Item = (&'static Param, &Value, bool)> {
         self.items.iter().filter_map(|item| Some((item.param, item.value.as_ref()?, item.place.is_none())))
     }
     /// The word of a [`Kind::Choice`] key, as declared.
-    pub(super) fn choice(&self, key: &str) -> &'static str {
+    pub(in crate::spec) fn choice(&self, key: &str) -> &'static str {
         let chosen = self.text(key);
         self.words(key).iter().copied().find(|word| *word == chosen).expect("a choice was checked when it was read")
     }
@@ -313,46 +283,4 @@ fn default(param: &Param) -> Option<Value> {
 
 fn mistyped(key: &str, wanted: &str, value: &Value) -> ! {
     panic!("{key} is not {wanted}; it holds {value:?}")
-}
-
-/// Fails for the first key of `source` that `declared` lacks.
-pub(super) fn check_keys(
-    source: &Source<'_>,
-    declared: &[&'static [Param]],
-    others: &[Variant],
-) -> Result<(), SpecError> {
-    unknown_keys(source, declared, others).into_iter().next().map_or(Ok(()), Err)
-}
-
-/// An error for each key of `source` that `declared` lacks, saying which of the `others` has it if one does.
-fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
-    let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
-    let written = source.table.iter().flat_map(|table| &table.0);
-    let unknown = written.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
-    let error = |(key, _): &(String, _)| {
-        let owners = others.iter().filter(|row| row.params.iter().any(|param| param.key == key));
-        let owners: Vec<String> = owners.map(|row| format!("{:?}", row.key)).collect();
-        let fault = match owners.as_slice() {
-            [] => Fault::unknown_name("unknown key", key, &keys),
-            owners => format!("is a key of {} only", owners.join(", ")).into(),
-        };
-        source.error(key, fault)
-    };
-    unknown.map(error).collect()
-}
-
-/// An error for each key of `source` that `declared` lacks, and for each whose value is not one of its kind.
-pub(super) fn mistakes(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
-    let mut found = unknown_keys(source, declared, others);
-    let params = declared.iter().flat_map(|params| params.iter());
-    found.extend(params.filter_map(|param| source.read(param).err()));
-    found
-}
-
-/// The table in `content`, if it is one.
-pub(super) fn as_table(content: &Content) -> Result<&Table, Fault> {
-    match content {
-        Content::Table(table) => Ok(table),
-        other => Err(format!("must be a table, not {}", other.noun()).into()),
-    }
 }

@@ -3,11 +3,11 @@
 //! Nothing here rounds. `"1.5us"` is 1,500,000 ps, and `"0.0001ns"` is an error because no whole number of
 //! picoseconds equals it.
 
-use super::document::{Content, Scalar};
-use super::error::{Fault, nearest};
-use super::params::{Kind, Param, Value, Window};
-use super::sizes::Sizes;
 use super::workload;
+use super::{Sizes, Value, Window};
+use crate::spec::declare::{Kind, Param};
+use crate::spec::document::{Content, Scalar};
+use crate::spec::error::{Fault, nearest};
 use crate::units::{Bytes, Rate, Size, Time};
 use std::fmt;
 
@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 53;
 const MOST: u64 = 1 << 39;
 
 /// The value that `given` means for `param`, within its bounds.
-pub(super) fn read(param: &Param, given: &Content) -> Result<Value, Fault> {
+pub(in crate::spec) fn read(param: &Param, given: &Content) -> Result<Value, Fault> {
     let kind = param.kind;
     let Content::Scalar(given) = given else {
         return Err(format!("must be {}, not {}", noun(kind), given.noun()).into());
@@ -43,7 +43,7 @@ pub(super) fn read(param: &Param, given: &Content) -> Result<Value, Fault> {
 }
 
 /// The value that `text` means for `param` where no TOML tells strings from numbers.
-pub(super) fn read_text(param: &Param, text: &str) -> Result<Value, Fault> {
+pub(in crate::spec) fn read_text(param: &Param, text: &str) -> Result<Value, Fault> {
     let scalar = match param.kind {
         Kind::Bool if matches!(text, "true" | "false") => Scalar::Bool(text == "true"),
         Kind::Integer => Scalar::Integer(text.to_owned()),
@@ -86,7 +86,7 @@ impl From<&Value> for serde_json::Value {
 }
 
 /// What a key of this kind takes, for messages.
-pub(super) fn noun(kind: Kind) -> String {
+pub(in crate::spec) fn noun(kind: Kind) -> String {
     match kind {
         Kind::Time => "a time",
         Kind::Bytes | Kind::Sizes => "a number of bytes",
@@ -104,7 +104,7 @@ pub(super) fn noun(kind: Kind) -> String {
 }
 
 /// The units of a kind, most usual first where a bare number asks for one.
-pub(super) fn units(kind: Kind) -> &'static [&'static str] {
+pub(in crate::spec) fn units(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Time => &["ms", "ps", "ns", "us", "s"],
         Kind::Bytes | Kind::Sizes => &["KB", "B", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB"],
@@ -410,7 +410,7 @@ fn both(amount: f64) -> (f64, f64) {
 }
 
 /// The largest value of `param`; a share is at most 1 unless its declaration says otherwise.
-pub(super) fn upper_bound(param: &Param) -> f64 {
+pub(in crate::spec) fn upper_bound(param: &Param) -> f64 {
     if param.kind == Kind::Fraction && param.max.is_infinite() { 1.0 } else { param.max }
 }
 

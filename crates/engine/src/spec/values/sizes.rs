@@ -36,18 +36,18 @@ impl Sizes {
     }
 
     /// A published distribution by points that are joined by straight lines.
-    pub(super) fn workload(name: &'static str, points: Vec<(u64, f64)>) -> Result<Self, String> {
+    pub(in crate::spec) fn workload(name: &'static str, points: Vec<(u64, f64)>) -> Result<Self, String> {
         let sizes = Self { shape: Shape::Cumulative, name: Some(name), points };
         sizes.check().map(|()| sizes)
     }
 
     /// Sizes in bytes, each with a per cent: the share of transfers, or in a distribution that of those up to this size.
-    pub(super) fn points(&self) -> &[(u64, f64)] {
+    pub(in crate::spec) fn points(&self) -> &[(u64, f64)] {
         &self.points
     }
 
     /// Reads a mixture or a distribution; `size` reads one size.
-    pub(super) fn read<E: From<String>>(text: &str, size: impl Fn(&str) -> Result<u64, E>) -> Result<Self, E> {
+    pub(in crate::spec) fn read<E: From<String>>(text: &str, size: impl Fn(&str) -> Result<u64, E>) -> Result<Self, E> {
         let cumulative = text.strip_prefix(CUMULATIVE);
         let listed = cumulative.unwrap_or(text);
         if cumulative.is_none() && !listed.contains(['%', ',']) {

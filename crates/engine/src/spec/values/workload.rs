@@ -9,15 +9,15 @@ use toml::Table;
 
 /// Each name and its file.
 const FILES: [(&str, &str); 5] = [
-    ("web-search", include_str!("../../workloads/web-search.toml")),
-    ("data-mining", include_str!("../../workloads/data-mining.toml")),
-    ("hadoop", include_str!("../../workloads/hadoop.toml")),
-    ("cache", include_str!("../../workloads/cache.toml")),
-    ("rpc", include_str!("../../workloads/rpc.toml")),
+    ("web-search", include_str!("../../../workloads/web-search.toml")),
+    ("data-mining", include_str!("../../../workloads/data-mining.toml")),
+    ("hadoop", include_str!("../../../workloads/hadoop.toml")),
+    ("cache", include_str!("../../../workloads/cache.toml")),
+    ("rpc", include_str!("../../../workloads/rpc.toml")),
 ];
 
 /// The name of every workload.
-pub(super) const KEYS: [&str; FILES.len()] = {
+pub(in crate::spec) const KEYS: [&str; FILES.len()] = {
     let mut keys = [""; FILES.len()];
     let mut i = 0;
     while i < keys.len() {
@@ -28,12 +28,12 @@ pub(super) const KEYS: [&str; FILES.len()] = {
 };
 
 /// Whether `text` reads as a name rather than as a size or sizes.
-pub(super) fn is_name(text: &str) -> bool {
+pub(in crate::spec) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains(|c: char| c.is_whitespace() || c == '%')
 }
 
 /// The sizes of the workload called `name`.
-pub(super) fn find(name: &str) -> Option<Sizes> {
+pub(in crate::spec) fn find(name: &str) -> Option<Sizes> {
     let (key, text) = FILES.iter().find(|(key, _)| *key == name)?;
     Some(sizes(key, &table(key, text)))
 }

@@ -3,9 +3,6 @@
 //! From one declaration come the parser's checks, the default, the JSON Schema, `check --resolved` with the
 //! source of every default, and the parameter table of a manual page.
 
-use super::sizes::Sizes;
-use crate::units::{Bytes, Rate, Size, Time};
-
 /// What kind of value a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -102,49 +99,5 @@ impl Param {
     pub const fn reading(mut self, reading: &'static str) -> Self {
         self.reading = reading;
         self
-    }
-}
-
-/// A checked value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// Of a [`Kind::Time`] key.
-    Time(Time),
-    /// Of a [`Kind::Bytes`] key.
-    Bytes(Bytes),
-    /// Of a [`Kind::Size`] key.
-    Size(Size),
-    /// Of a [`Kind::Rate`] key.
-    Rate(Rate),
-    /// Of a [`Kind::Fraction`] or [`Kind::Number`] key.
-    Number(f64),
-    /// Of a [`Kind::Integer`] key.
-    Integer(u64),
-    /// Of a [`Kind::Bool`] key.
-    Bool(bool),
-    /// Of a [`Kind::Text`] or [`Kind::Choice`] key.
-    Text(String),
-    /// Of a [`Kind::Window`] key, in segments or bytes.
-    Window(Window),
-    /// Of a [`Kind::Sizes`] key.
-    Sizes(Sizes),
-}
-
-/// A window, in segments or bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
-    /// Full segments.
-    Segments(u64),
-    /// Bytes.
-    Bytes(u64),
-}
-
-impl Window {
-    /// The window in bytes for segments of `mss` bytes.
-    pub const fn bytes(self, mss: u64) -> u64 {
-        match self {
-            Self::Segments(n) => n * mss,
-            Self::Bytes(n) => n,
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The keys that every scenario has, whatever scheme, topology, queue or traffic it names.
 
-use super::params::{Kind, Param};
+use super::declare::{Kind, Param};
 use crate::{fault, queue, schemes, topology, traffic};
 
 /// Which topology `[network]` describes.

@@ -1,0 +1,220 @@
+//! A whole scenario: what is simulated.
+//!
+//! `read.rs` makes it of a file, `resolved.rs` prints it with every value in effect.
+
+mod files;
+mod read;
+mod resolved;
+
+pub use files::Files;
+pub use resolved::ResolvedRow;
+
+use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
+use super::document;
+use super::error::{Place, SpecError};
+use super::values::Params;
+use crate::{schemes, tcp};
+use read::{Reader, variant};
+use resolved::rows;
+
+/// Top-level keys of a scenario file that the engine reads. Others are somebody else's.
+pub const KEYS: &[&str] = &["network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// `[network]`, of the kind that its key `topology` names.
+    pub network: Selected,
+    /// `[queue]`, of the kind that its key `kind` names, which may be `auto`.
+    pub queue: Selected,
+    /// `[transport]`, with the defaults of the network's scheme.
+    pub transport: Params,
+    /// `[[traffic]]`, at least one, in file order.
+    pub traffic: Vec<TrafficGroup>,
+    /// `[[fault]]`, in file order.
+    pub faults: Vec<ScenarioFault>,
+    /// `[control]`.
+    pub control: Params,
+    /// `[measure]`.
+    pub measure: Params,
+    /// `[run]`.
+    pub run: Params,
+    /// The files that it names.
+    pub files: Files,
+    /// `[scheme.<key>]` of every scheme, in registry order.
+    schemes: Vec<(&'static str, Params)>,
+    /// `[transport]` with the defaults of every scheme in use, in registry order.
+    transports: Vec<(&'static str, Params)>,
+}
+
+/// A table whose keys depend on its kind.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// The registry key, or `auto`.
+    pub kind: &'static str,
+    /// Every value of the table, that of the selecting key among them.
+    pub params: Params,
+}
+
+/// One `[[traffic]]` group.
+#[derive(Clone, Debug)]
+pub struct TrafficGroup {
+    /// Its name, unique in the scenario.
+    pub name: String,
+    /// The registry key of its pattern.
+    pub kind: &'static str,
+    /// The scheme of its end points where that is not the one of `[transport]`.
+    pub scheme: Option<&'static str>,
+    /// Its other values.
+    pub params: Params,
+}
+
+/// One `[[fault]]`.
+#[derive(Clone, Debug)]
+pub struct ScenarioFault {
+    /// Its name, unique in the scenario.
+    pub name: String,
+    /// The registry key of its kind.
+    pub kind: &'static str,
+    /// Its other values.
+    pub params: Params,
+}
+
+/// A value that was written and does nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// Path of its key.
+    pub path: String,
+    /// The path of the key, and its word, beside which it does nothing; none if nobody uses its scheme.
+    pub beside: Option<(String, &'static str)>,
+}
+
+impl Scenario {
+    /// Reads the scenario in `text`, after writing `overrides` into it: pairs of a dotted key path and a value,
+    /// such as `("traffic.bursts.senders", "10")`. `file` is what errors call the text.
+    ///
+    /// # Errors
+    /// The first mistake in the text or the overrides, and with it every unknown key and every value that is not of its kind.
+    pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Self, SpecError> {
+        let file = Place::file(file);
+        let mut root = document::parse(text, &file)?;
+        for (path, value) in overrides {
+            document::set(&mut root, path, value)?;
+        }
+        let reader = Reader { root: &root, file: &file };
+        let read = reader.top_level().and_then(|()| Self::read(&reader));
+        let scenario = read.map_err(|mut first| {
+            let others = reader.mistakes().into_iter();
+            first.more = others.filter(|other| !other.is_same_as(&first)).collect();
+            first
+        })?;
+        scenario.check_relations()?;
+        Ok(scenario)
+    }
+
+    fn read(reader: &Reader<'_>) -> Result<Self, SpecError> {
+        let network = variant(&Variants::network(), &reader.source("network")?)?;
+        let queue = variant(&Variants::queue(), &reader.source("queue")?)?;
+        let transport = reader.table("transport", &[SCHEME, tcp::PARAMS])?;
+        let traffic = reader.traffic()?;
+        let network_scheme = transport.choice("scheme");
+        let mut used = vec![network_scheme];
+        used.extend(traffic.iter().filter_map(|group| group.scheme));
+        let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
+        let transports: Vec<_> =
+            rows.map(|row| (row.key, transport.with_defaults_of(row.key, row.transport))).collect();
+        Ok(Self {
+            network,
+            queue,
+            transport: of_scheme(&transports, network_scheme).clone(),
+            transports,
+            traffic,
+            schemes: reader.schemes(&used)?,
+            faults: reader.faults()?,
+            control: reader.table("control", &[CONTROL])?,
+            measure: reader.table("measure", &[MEASURE])?,
+            run: reader.table("run", &[RUN])?,
+            files: Files::default(),
+        })
+    }
+
+    /// The same scenario, whose files are opened so.
+    #[must_use]
+    pub fn with_files(mut self, files: Files) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// What holds between keys rather than for one.
+    fn check_relations(&self) -> Result<(), SpecError> {
+        for (_, transport) in &self.transports {
+            if transport.time("rto-max") < transport.time("rto-min") {
+                let least = transport.time("rto-min");
+                return Err(transport.fail("rto-max", format!("must be at least rto-min, which is {least}")));
+            }
+        }
+        if self.measure.time("warmup") >= self.run.time("duration") {
+            let end = self.run.time("duration");
+            return Err(self.measure.fail("warmup", format!("must be below run.duration, which is {end}")));
+        }
+        Ok(())
+    }
+
+    /// The parameters of the scheme called `key`.
+    ///
+    /// # Panics
+    /// If no scheme is registered under that key.
+    pub fn scheme(&self, key: &str) -> &Params {
+        of_scheme(&self.schemes, key)
+    }
+
+    /// `[transport]` for end points of the scheme called `key`, which brings defaults of its own.
+    ///
+    /// # Panics
+    /// If neither the network nor a traffic group names that scheme.
+    pub fn transport_of(&self, key: &str) -> &Params {
+        of_scheme(&self.transports, key)
+    }
+
+    /// The scheme of the network.
+    pub fn scheme_key(&self) -> &'static str {
+        self.transport.choice("scheme")
+    }
+
+    /// The values that were written and do nothing: of schemes that nobody uses, and those that another key makes idle.
+    pub fn unused(&self) -> Vec<Unused> {
+        let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
+        let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, params)| params);
+        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default);
+        let of_schemes = of_schemes.map(|row| Unused { path: row.path, beside: None });
+        let idle = |params: &Params| {
+            let path = params.path().to_owned();
+            let found = params.ignored().map(move |(key, (other, word))| Unused {
+                path: format!("{path}.{key}"),
+                beside: Some((format!("{path}.{other}"), word)),
+            });
+            found.collect::<Vec<_>>()
+        };
+        of_schemes.chain(self.tables().flat_map(idle)).collect()
+    }
+
+    /// Every table but those of schemes.
+    fn tables(&self) -> impl Iterator<Item = &Params> {
+        let head = [&self.network.params, &self.queue.params, &self.transport].into_iter();
+        let listed =
+            self.traffic.iter().map(|group| &group.params).chain(self.faults.iter().map(|fault| &fault.params));
+        head.chain(listed).chain([&self.control, &self.measure, &self.run])
+    }
+
+    /// The schemes that the network or a traffic group names, in registry order.
+    fn used_schemes(&self) -> impl Iterator<Item = &(&'static str, Params)> {
+        let is_used = |key| key == self.scheme_key() || self.traffic.iter().any(|group| group.scheme == Some(key));
+        self.schemes.iter().filter(move |(key, _)| is_used(*key))
+    }
+}
+
+/// The values of one scheme.
+fn of_scheme<'a>(all: &'a [(&'static str, Params)], key: &str) -> &'a Params {
+    let found = all.iter().find(|(scheme, _)| *scheme == key);
+    &found.unwrap_or_else(|| panic!("no scheme {key:?}")).1
+}

@@ -1,0 +1,129 @@
+//! A scenario printed with every value in effect, and where each comes from.
+
+use super::{Scenario, ScenarioFault, TrafficGroup};
+use crate::spec::common::TRAFFIC_OPTIONAL;
+use crate::spec::values::Params;
+use serde_json::{Map, json};
+use std::borrow::Cow;
+
+/// One value in effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedRow {
+    /// Path of the key, such as `traffic.bursts.senders`.
+    pub path: String,
+    /// The value as a scenario file would write it, without quotes.
+    pub value: String,
+    /// Whether nobody wrote it.
+    pub is_default: bool,
+    /// Where the default comes from.
+    pub source: Cow<'static, str>,
+    /// What the key means.
+    pub doc: &'static str,
+}
+
+impl Scenario {
+    /// Every value in effect, in a canonical form: equal for all ways to write the same scenario.
+    pub fn resolved(&self) -> serde_json::Value {
+        let schemes: Map<_, _> = self.used_schemes().map(|(key, params)| ((*key).to_owned(), object(params))).collect();
+        let traffic: Vec<_> = self.traffic.iter().map(|group| self.resolved_group(group)).collect();
+        json!({
+            "network": object(&self.network.params),
+            "queue": object(&self.queue.params),
+            "transport": self.resolved_transport(),
+            "scheme": schemes,
+            "traffic": traffic,
+            "fault": self.faults.iter().map(resolved_fault).collect::<Vec<_>>(),
+            "control": object(&self.control),
+            "measure": object(&self.measure),
+            "run": object(&self.run),
+        })
+    }
+
+    /// Where schemes in use bring different defaults a file cannot write them for each: then the key is left out, and
+    /// reading the file again brings them back.
+    fn resolved_transport(&self) -> serde_json::Value {
+        let shared = entries(&self.transport).filter(|(key, _)| !self.defaults_differ(key));
+        shared.collect::<Map<_, _>>().into()
+    }
+
+    /// Whether the schemes in use bring different defaults for a key of `[transport]`.
+    fn defaults_differ(&self, key: &str) -> bool {
+        let value =
+            |params: &Params| params.iter().find(|(param, ..)| param.key == key).map(|(_, value, _)| value.clone());
+        let first = value(&self.transport);
+        self.transports.iter().any(|(_, params)| value(params) != first)
+    }
+
+    /// `[transport]` with one row for each value in effect.
+    fn transport_rows(&self) -> Vec<ResolvedRow> {
+        let mut result = Vec::new();
+        for row in rows(&self.transport) {
+            let key = row.path.strip_prefix("transport.").unwrap_or(&row.path);
+            if !self.defaults_differ(key) {
+                result.push(row);
+                continue;
+            }
+            for (scheme, params) in &self.transports {
+                let of_scheme = rows(params).find(|other| other.path == row.path).expect("the same keys");
+                result.push(ResolvedRow { path: format!("{} of {scheme}", row.path), ..of_scheme });
+            }
+        }
+        result
+    }
+
+    fn resolved_group(&self, group: &TrafficGroup) -> serde_json::Value {
+        let scheme = group.scheme.unwrap_or(self.scheme_key());
+        let head = [("name", group.name.as_str()), ("scheme", scheme)];
+        let mut map: Map<_, _> = head.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
+        map.extend(entries(&group.params));
+        map.into()
+    }
+
+    /// Every value in effect with its origin, in the order of [`Scenario::resolved`].
+    pub fn resolved_table(&self) -> Vec<ResolvedRow> {
+        let head = [&self.network.params, &self.queue.params].into_iter().flat_map(rows).chain(self.transport_rows());
+        let schemes = self.used_schemes().map(|(_, params)| params);
+        let traffic = self.traffic.iter().flat_map(|group| self.group_rows(group));
+        let faults = self.faults.iter().map(|fault| &fault.params);
+        let tail = faults.chain([&self.control, &self.measure, &self.run]);
+        head.chain(schemes.flat_map(rows)).chain(traffic).chain(tail.flat_map(rows)).collect()
+    }
+
+    fn group_rows(&self, group: &TrafficGroup) -> impl Iterator<Item = ResolvedRow> {
+        let [_, scheme] = TRAFFIC_OPTIONAL else { unreachable!("a group has a name and a scheme") };
+        let scheme = ResolvedRow {
+            path: format!("{}.scheme", group.params.path()),
+            value: group.scheme.unwrap_or(self.scheme_key()).to_owned(),
+            is_default: group.scheme.is_none(),
+            source: scheme.source.into(),
+            doc: scheme.doc,
+        };
+        std::iter::once(scheme).chain(rows(&group.params))
+    }
+}
+
+fn resolved_fault(fault: &ScenarioFault) -> serde_json::Value {
+    let mut map: Map<_, _> = [("name".to_owned(), fault.name.clone().into())].into_iter().collect();
+    map.extend(entries(&fault.params));
+    map.into()
+}
+
+fn object(params: &Params) -> serde_json::Value {
+    entries(params).collect::<Map<_, _>>().into()
+}
+
+fn entries(params: &Params) -> impl Iterator<Item = (String, serde_json::Value)> {
+    params.iter().map(|(param, value, _)| (param.key.to_owned(), value.into()))
+}
+
+pub(super) fn rows(params: &Params) -> impl Iterator<Item = ResolvedRow> {
+    params.iter().map(|(param, value, is_default)| ResolvedRow {
+        path: format!("{}.{}", params.path(), param.key),
+        value: value.to_string(),
+        is_default,
+        source: params
+            .scheme_of_default(param.key)
+            .map_or(param.source.into(), |scheme| format!("the scheme {scheme}, whose manual page says why").into()),
+        doc: param.doc,
+    })
+}

@@ -1,0 +1,64 @@
+//! Values: what the text of a scenario file means for a declared key.
+//!
+//! | file | what |
+//! |---|---|
+//! | `quantity.rs` | from text to a value with its unit, and back |
+//! | `sizes.rs`, `workload.rs` | sizes to draw from, and the published ones |
+//! | `table.rs` | one table of the file held against its declarations |
+//! | `settings.rs` | what came of it: the checked values of one table, by key |
+
+pub(super) mod quantity;
+mod settings;
+mod sizes;
+pub(super) mod table;
+pub(super) mod workload;
+
+pub use settings::Params;
+pub use sizes::Sizes;
+pub use workload::workloads;
+
+use crate::units::{Bytes, Rate, Size, Time};
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of a [`Kind::Time`] key.
+    Time(Time),
+    /// Of a [`Kind::Bytes`] key.
+    Bytes(Bytes),
+    /// Of a [`Kind::Size`] key.
+    Size(Size),
+    /// Of a [`Kind::Rate`] key.
+    Rate(Rate),
+    /// Of a [`Kind::Fraction`] or [`Kind::Number`] key.
+    Number(f64),
+    /// Of a [`Kind::Integer`] key.
+    Integer(u64),
+    /// Of a [`Kind::Bool`] key.
+    Bool(bool),
+    /// Of a [`Kind::Text`] or [`Kind::Choice`] key.
+    Text(String),
+    /// Of a [`Kind::Window`] key, in segments or bytes.
+    Window(Window),
+    /// Of a [`Kind::Sizes`] key.
+    Sizes(Sizes),
+}
+
+/// A window, in segments or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// Full segments.
+    Segments(u64),
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl Window {
+    /// The window in bytes for segments of `mss` bytes.
+    pub const fn bytes(self, mss: u64) -> u64 {
+        match self {
+            Self::Segments(n) => n * mss,
+            Self::Bytes(n) => n,
+        }
+    }
+}

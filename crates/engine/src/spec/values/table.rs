@@ -1,0 +1,96 @@
+//! One table of a scenario file, held against the declarations of its keys.
+
+use super::quantity;
+use super::{Params, Value};
+use crate::spec::common::Variant;
+use crate::spec::declare::Param;
+use crate::spec::document::{Content, Table};
+use crate::spec::error::{Fault, Place, SpecError};
+
+/// Where to find a table, present or not.
+#[derive(Clone, Debug)]
+pub(in crate::spec) struct Source<'a> {
+    /// Its path: `network`, `traffic.bursts`.
+    pub(in crate::spec) path: String,
+    /// What it holds; none if the file lacks it.
+    pub(in crate::spec) table: Option<&'a Table>,
+    /// Where it stands.
+    pub(in crate::spec) place: Place,
+}
+
+impl Source<'_> {
+    /// An error in `key` of this table, at the key if it is there.
+    pub(in crate::spec) fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
+        let place = self.table.and_then(|table| table.find(key)).map_or(&self.place, |node| &node.place);
+        place.error(format!("{}.{key}", self.path), fault)
+    }
+    /// The value written for `param`, if one is.
+    pub(in crate::spec) fn read(&self, param: &Param) -> Result<Option<Value>, SpecError> {
+        let Some(node) = self.table.and_then(|table| table.find(param.key)) else { return Ok(None) };
+        quantity::read(param, &node.content).map(Some).map_err(|fault| self.error(param.key, fault))
+    }
+    /// The values of all `declared` keys. Required ones may be absent if nobody `uses` the table.
+    pub(in crate::spec) fn params(&self, declared: &[&'static [Param]], used: bool) -> Result<Params, SpecError> {
+        let mut params = Params::defaults(declared);
+        for param in declared.iter().flat_map(|params| params.iter()) {
+            if let Some(value) = self.read(param)? {
+                let node = self.table.and_then(|table| table.find(param.key)).expect("it was read");
+                params.write(param.key, value, node.place.clone());
+            } else if used && params.lacks(param.key) {
+                let kind = param.kind;
+                let example =
+                    quantity::units(kind).first().map_or(String::new(), |unit| format!(" such as \"10{unit}\""));
+                return Err(self.error(param.key, format!("is required: {}{example}", quantity::noun(kind))));
+            }
+        }
+        let params = params.of_table(&self.path, &self.place);
+        params.check_idle()?;
+        Ok(params)
+    }
+}
+
+/// Fails for the first key of `source` that `declared` lacks.
+pub(in crate::spec) fn check_keys(
+    source: &Source<'_>,
+    declared: &[&'static [Param]],
+    others: &[Variant],
+) -> Result<(), SpecError> {
+    unknown_keys(source, declared, others).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// An error for each key of `source` that `declared` lacks, saying which of the `others` has it if one does.
+fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
+    let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
+    let written = source.table.iter().flat_map(|table| &table.0);
+    let unknown = written.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
+    let error = |(key, _): &(String, _)| {
+        let owners = others.iter().filter(|row| row.params.iter().any(|param| param.key == key));
+        let owners: Vec<String> = owners.map(|row| format!("{:?}", row.key)).collect();
+        let fault = match owners.as_slice() {
+            [] => Fault::unknown_name("unknown key", key, &keys),
+            owners => format!("is a key of {} only", owners.join(", ")).into(),
+        };
+        source.error(key, fault)
+    };
+    unknown.map(error).collect()
+}
+
+/// An error for each key of `source` that `declared` lacks, and for each whose value is not one of its kind.
+pub(in crate::spec) fn mistakes(
+    source: &Source<'_>,
+    declared: &[&'static [Param]],
+    others: &[Variant],
+) -> Vec<SpecError> {
+    let mut found = unknown_keys(source, declared, others);
+    let params = declared.iter().flat_map(|params| params.iter());
+    found.extend(params.filter_map(|param| source.read(param).err()));
+    found
+}
+
+/// The table in `content`, if it is one.
+pub(in crate::spec) fn as_table(content: &Content) -> Result<&Table, Fault> {
+    match content {
+        Content::Table(table) => Ok(table),
+        other => Err(format!("must be a table, not {}", other.noun()).into()),
+    }
+}
