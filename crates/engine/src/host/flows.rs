@@ -55,7 +55,7 @@ impl Hosts {
         let &Opening { group, from, bytes, transfer, announces_size, idle_rtt, .. } = opening;
         let endpoint = &self.endpoints[opening.endpoint];
         let mss = endpoint.sender.mss;
-        let rate = self.hosts[from.index()].as_ref().map(|host| net.topology.links[host.uplink.index()].rate);
+        let rate = self.by_node[from.index()].as_ref().map(|host| net.topology.links[host.uplink.index()].rate);
         let rate = rate.expect("flows begin at hosts");
         let facts = FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt };
         let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
@@ -135,7 +135,7 @@ impl Hosts {
         if paths == 1 {
             return Chosen { number: 0, tag: 0, cells: None };
         }
-        let host = self.hosts[from.index()].as_mut().expect("flows join hosts");
+        let host = self.by_node[from.index()].as_mut().expect("flows join hosts");
         let request = PathRequest { flow, from, to, paths, cell: 0 };
         let offers = Offers::of(&mut net.paths, from, to, &net.topology);
         let (number, tag) = choose(&offers, &mut *host.selector, net.core.node(host.edge), &request);

@@ -50,7 +50,7 @@ pub(crate) struct Hosts {
     pub(crate) flows: FlowMap<Flow>,
     pub(crate) finished: Finished,
     /// By node.
-    pub(crate) hosts: Vec<Option<Host>>,
+    pub(crate) by_node: Vec<Option<Host>>,
     /// The schemes in use.
     pub(crate) schemes: Vec<Box<dyn Scheme>>,
     /// By traffic group.
@@ -83,7 +83,7 @@ impl Hosts {
             finished: Finished::new(hosts.len()),
             resequences: hosts.iter().flatten().any(|host| host.selector.patience().is_some()),
             has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),
-            hosts,
+            by_node: hosts,
             schemes,
             arrivals: endpoints.iter().map(|_| Arrivals { delays: DelayStats::new(), delivered: 0 }).collect(),
             endpoints,

@@ -12,7 +12,7 @@ use crate::units::Time;
 impl Hosts {
     /// How long segments of a flow wait for those of earlier flowcells where they arrive.
     fn patience(&self, id: FlowId) -> Option<Time> {
-        self.hosts[self.flows[id].wire.to.index()].as_ref()?.selector.patience()
+        self.by_node[self.flows[id].wire.to.index()].as_ref()?.selector.patience()
     }
 
     /// A segment has arrived that may have overtaken others. Returns whether its turn has come; else it waits.

@@ -13,12 +13,12 @@ impl Hosts {
     /// Whether schedulers act on the flows that end at a host.
     #[inline(always)]
     pub(super) fn has_scheduler(&self, host: NodeId) -> bool {
-        self.has_schedulers && self.hosts[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
+        self.has_schedulers && self.by_node[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
     }
 
     /// Whether the scheduler of the host where a flow ends may still act on it.
     pub(super) fn is_known(&self, flow: FlowId) -> bool {
-        let host = self.hosts[self.flows[flow].wire.to.index()].as_ref();
+        let host = self.by_node[self.flows[flow].wire.to.index()].as_ref();
         let window = host.and_then(|host| host.windows.get(self.endpoint(flow).scheme)?.as_ref());
         window.is_some_and(|window| window.knows(flow))
     }
@@ -105,7 +105,7 @@ impl Hosts {
         net: &Network<C>,
         call: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
     ) -> Option<R> {
-        let host = self.hosts[node.index()].as_mut()?;
+        let host = self.by_node[node.index()].as_mut()?;
         let window = host.windows.get_mut(scheme)?.as_mut()?;
         // Buffer, scale and segment size are those of `[transport]`, the same for all groups.
         let endpoint = &self.endpoints[0];

@@ -140,7 +140,7 @@ impl Hosts {
         net: &mut Network<C>,
         act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
     ) -> R {
-        let Self { flows, hosts, endpoints, probes, .. } = self;
+        let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
         Around { hosts, endpoints, probes }.with_sender(&mut flows[flow], net, act)
     }
 
@@ -189,7 +189,7 @@ impl Hosts {
     /// An acknowledgement reached its sender.
     #[inline]
     pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
-        let Self { flows, hosts, endpoints, probes, .. } = self;
+        let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
         let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.acks_arrived += 1;
         flow.ack_bytes_arrived += u64::from(packet.size);

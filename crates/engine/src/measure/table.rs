@@ -163,6 +163,7 @@ impl Column {
         Self { name, unit, description, heading: Heading::NONE, data }
     }
     /// It, with a heading.
+    #[must_use]
     pub fn headed(self, heading: Heading) -> Self {
         Self { heading, ..self }
     }

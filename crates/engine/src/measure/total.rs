@@ -52,18 +52,22 @@ impl Heading {
         Self { label, ..Self::NONE }
     }
     /// What tells it from others of that label.
+    #[must_use]
     pub const fn told_by(self, definition: &'static str) -> Self {
         Self { definition, ..self }
     }
     /// The unit that people read.
+    #[must_use]
     pub const fn shown_in(self, shown: &'static str) -> Self {
         Self { shown, ..self }
     }
     /// Less of it is better.
+    #[must_use]
     pub const fn less(self) -> Self {
         Self { better: Better::Less, ..self }
     }
     /// More of it is better.
+    #[must_use]
     pub const fn more(self) -> Self {
         Self { better: Better::More, ..self }
     }

@@ -53,7 +53,9 @@ impl<C: EventCore> Network<C> {
             }
             Turn::Controller(timers) => {
                 let now = self.now();
-                timers.into_iter().for_each(|slot| self.core.schedule(now, Class::Controller, slot));
+                for slot in timers {
+                    self.core.schedule(now, Class::Controller, slot);
+                }
             }
             Turn::Nothing => {}
         }

@@ -2,7 +2,7 @@
 //!
 //! Of every segment in flight its last transmission is known. Once a segment that was sent later has arrived, an
 //! earlier one that is overdue by the reordering window is lost, be it new data or a retransmission. What the sender
-//! does about it is in `rack_recovery.rs`.
+//! does about it is in `sender/rack_recovery.rs`.
 //!
 //! Left out: the part of section 6.2 step 4 that widens the window on DSACKs (RFC 2883), which our receivers do not
 //! send, so the multiplier stays at one; and reneging, as our receivers keep what they have reported.

@@ -1,6 +1,6 @@
 //! All flows that end on one interface: the slots, the quota and fairness.
 
-use super::Config;
+use super::config::Config;
 use super::window::{FlowWindow, Quota};
 use crate::ids::FlowId;
 use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};

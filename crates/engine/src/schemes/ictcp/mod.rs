@@ -2,15 +2,16 @@
 //!
 //! `window.rs` has one flow, `interface.rs` all flows of a host, which share the spare bandwidth of its interface.
 
+mod config;
 mod interface;
 mod readings;
 mod window;
 
+use self::config::Config;
 use self::interface::Interface;
 use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::roles::{AckEvent, CongestionControl, SenderCx, WindowControl};
-use crate::spec::{Kind, Param, Params};
-use crate::units::Time;
+use crate::spec::{Kind, Param};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "ictcp",
@@ -129,48 +130,6 @@ const PARAMS: &[Param] = &[
     )
     .reading("I4"),
 ];
-
-/// The rules in force.
-#[derive(Clone, Copy, Debug)]
-struct Config {
-    /// The rules of RCC's authors instead of the paper's.
-    rdtcp: bool,
-    alpha: f64,
-    /// Increases take their share of what the capacity leaves.
-    quota: bool,
-    /// Windows may grow in the first half of a slot, too.
-    any_half: bool,
-    /// Round-trip times between a change and an increase.
-    spacing: f64,
-    slow_start: bool,
-    beta: f64,
-    gamma1: f64,
-    gamma2: f64,
-    fair_share: f64,
-    min_window: crate::spec::Window,
-    min_slot: Time,
-    idle: Time,
-}
-
-impl Config {
-    fn new(params: &Params) -> Self {
-        Self {
-            rdtcp: params.is("flavour", "rdtcp"),
-            alpha: params.number("alpha"),
-            quota: params.flag("quota"),
-            any_half: params.is("increase", "any"),
-            spacing: params.number("spacing"),
-            slow_start: params.flag("slow-start"),
-            beta: params.number("beta"),
-            gamma1: params.number("gamma1"),
-            gamma2: params.number("gamma2"),
-            fair_share: params.number("fair-share"),
-            min_window: params.window("min-window"),
-            min_slot: params.time("min-slot"),
-            idle: params.time("idle"),
-        }
-    }
-}
 
 /// The sender of RCC's authors: what the receiver advertises is its window, from the first segment on and after losses.
 #[derive(Clone, Copy, Debug)]

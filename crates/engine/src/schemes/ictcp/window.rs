@@ -1,6 +1,6 @@
 //! One flow: its throughput, its round-trip time and its window.
 
-use super::Config;
+use super::config::Config;
 use crate::ids::FlowId;
 use crate::roles::ReceiverAction;
 use crate::units::Time;

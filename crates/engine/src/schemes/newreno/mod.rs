@@ -1,8 +1,10 @@
-//! TCP NewReno, the baseline that every other scheme modifies: its window rules, which other senders use too.
-//! `tcp::sender` has loss recovery and timer.
+//! TCP NewReno, the baseline that every other scheme modifies. `tcp::sender` has loss recovery and timer.
+
+mod sender;
+
+pub use sender::NewReno;
 
 use super::{Scheme, SchemeRow};
-use crate::roles::{AckEvent, CongestionControl, SenderCx};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "newreno",
@@ -18,34 +20,3 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 struct Bundle;
 
 impl Scheme for Bundle {}
-
-/// The window rules of RFC 5681.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NewReno;
-
-impl NewReno {
-    /// RFC 5681 section 3.1, equations 2 and 3: slow start, then one segment per round trip.
-    #[inline]
-    pub fn grow(cx: &mut SenderCx<'_>, acked: u64) {
-        Self::grow_by(cx, acked, 1.0);
-    }
-    /// The same with `segments` per round trip in congestion avoidance.
-    #[inline]
-    pub fn grow_by(cx: &mut SenderCx<'_>, acked: u64, segments: f64) {
-        let window = &mut *cx.window;
-        if window.cwnd < window.ssthresh {
-            window.cwnd += (acked as f64).min(cx.mss);
-        } else {
-            window.cwnd += segments * cx.mss * cx.mss / window.cwnd;
-        }
-    }
-}
-
-impl CongestionControl for NewReno {
-    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
-        // RFC 3168 s6.1.2: an acknowledgement with an echo does not grow the window.
-        if ack.acked > 0 && !ack.in_recovery && ack.window_limited && !ack.ece {
-            Self::grow(cx, ack.acked);
-        }
-    }
-}

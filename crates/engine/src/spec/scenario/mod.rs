@@ -7,7 +7,7 @@ mod read;
 mod resolved;
 
 pub use files::Files;
-pub use resolved::ResolvedRow;
+pub use resolved::{ResolvedRow, Unused};
 
 use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
 use super::document;
@@ -15,7 +15,6 @@ use super::error::{Place, SpecError};
 use super::values::Params;
 use crate::{schemes, tcp};
 use read::{Reader, variant};
-use resolved::rows;
 
 /// Top-level keys of a scenario file that the engine reads. Others are somebody else's.
 pub const KEYS: &[&str] = &["network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
@@ -78,15 +77,6 @@ pub struct ScenarioFault {
     pub kind: &'static str,
     /// Its other values.
     pub params: Params,
-}
-
-/// A value that was written and does nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unused {
-    /// Path of its key.
-    pub path: String,
-    /// The path of the key, and its word, beside which it does nothing; none if nobody uses its scheme.
-    pub beside: Option<(String, &'static str)>,
 }
 
 impl Scenario {
@@ -179,23 +169,6 @@ impl Scenario {
     /// The scheme of the network.
     pub fn scheme_key(&self) -> &'static str {
         self.transport.choice("scheme")
-    }
-
-    /// The values that were written and do nothing: of schemes that nobody uses, and those that another key makes idle.
-    pub fn unused(&self) -> Vec<Unused> {
-        let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
-        let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, params)| params);
-        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default);
-        let of_schemes = of_schemes.map(|row| Unused { path: row.path, beside: None });
-        let idle = |params: &Params| {
-            let path = params.path().to_owned();
-            let found = params.ignored().map(move |(key, (other, word))| Unused {
-                path: format!("{path}.{key}"),
-                beside: Some((format!("{path}.{other}"), word)),
-            });
-            found.collect::<Vec<_>>()
-        };
-        of_schemes.chain(self.tables().flat_map(idle)).collect()
     }
 
     /// Every table but those of schemes.

@@ -21,7 +21,33 @@ pub struct ResolvedRow {
     pub doc: &'static str,
 }
 
+/// A value that was written and does nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// Path of its key.
+    pub path: String,
+    /// The path of the key, and its word, beside which it does nothing; none if nobody uses its scheme.
+    pub beside: Option<(String, &'static str)>,
+}
+
 impl Scenario {
+    /// The values that were written and do nothing: of schemes that nobody uses, and those that another key makes idle.
+    pub fn unused(&self) -> Vec<Unused> {
+        let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
+        let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, params)| params);
+        let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default);
+        let of_schemes = of_schemes.map(|row| Unused { path: row.path, beside: None });
+        let idle = |params: &Params| {
+            let path = params.path().to_owned();
+            let found = params.ignored().map(move |(key, (other, word))| Unused {
+                path: format!("{path}.{key}"),
+                beside: Some((format!("{path}.{other}"), word)),
+            });
+            found.collect::<Vec<_>>()
+        };
+        of_schemes.chain(self.tables().flat_map(idle)).collect()
+    }
+
     /// Every value in effect, in a canonical form: equal for all ways to write the same scenario.
     pub fn resolved(&self) -> serde_json::Value {
         let schemes: Map<_, _> = self.used_schemes().map(|(key, params)| ((*key).to_owned(), object(params))).collect();
@@ -116,7 +142,7 @@ fn entries(params: &Params) -> impl Iterator<Item = (String, serde_json::Value)>
     params.iter().map(|(param, value, _)| (param.key.to_owned(), value.into()))
 }
 
-pub(super) fn rows(params: &Params) -> impl Iterator<Item = ResolvedRow> {
+fn rows(params: &Params) -> impl Iterator<Item = ResolvedRow> {
     params.iter().map(|(param, value, is_default)| ResolvedRow {
         path: format!("{}.{}", params.path(), param.key),
         value: value.to_string(),

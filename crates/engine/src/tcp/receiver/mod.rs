@@ -5,6 +5,7 @@ mod acks;
 pub use acks::{AckList, AckOut};
 
 use super::ranges::RangeSet;
+use super::sack::SackBlocks;
 use super::{EcnMode, FIRST_DATA};
 use crate::packet::{Stamp, unwrap_seq};
 use crate::units::Time;
@@ -231,6 +232,67 @@ impl Receiver {
                 self.ce = seg.ce;
             }
         }
+    }
+}
+
+/// Acknowledgements.
+impl Receiver {
+    /// Whether the connection is so young that no ACK waits: a sender in slow start is then not held up.
+    #[inline]
+    const fn is_quick(&mut self, cfg: &ReceiverConfig) -> bool {
+        let quick = self.quick < cfg.quick_acks;
+        self.quick += quick as u32;
+        quick
+    }
+
+    /// The timer of the waiting ACK has run out.
+    pub fn on_ack_timer(&mut self, now: Time, cfg: &ReceiverConfig) -> Option<AckOut> {
+        (self.waiting > 0 && now >= self.deadline).then(|| self.take_ack(cfg))
+    }
+
+    /// The ACK that describes this moment, for a window update or for one that was held back. It leaves a
+    /// waiting ACK waiting; [`take_ack`](Self::take_ack) does not.
+    pub fn current_ack(&self, cfg: &ReceiverConfig) -> AckOut {
+        AckOut {
+            ack: self.next,
+            ece: self.ce,
+            stamp: self.echo,
+            retransmitted_echo: self.echo_retransmitted,
+            sack: cfg.sack && !self.store.is_empty(),
+            duplicate: self.next == self.last_ack,
+        }
+    }
+
+    /// [`current_ack`](Self::current_ack), sent: no ACK waits any more.
+    #[inline]
+    pub fn take_ack(&mut self, cfg: &ReceiverConfig) -> AckOut {
+        let ack = self.current_ack(cfg);
+        self.last_ack = self.next;
+        self.waiting = 0;
+        self.deadline = Time::NEVER;
+        ack
+    }
+
+    #[inline(always)]
+    const fn record_stamp(&mut self, seg: &Segment) {
+        self.echo = seg.stamp;
+        self.echo_retransmitted = seg.retransmitted;
+    }
+
+    /// RFC 2018 section 4: the block that the latest arrival beyond a hole belongs to, then those of earlier ones.
+    pub fn sack_blocks(&self) -> SackBlocks {
+        let mut blocks = SackBlocks::new();
+        let mut bound = u64::MAX;
+        // Tags are unique, so each round finds the next older range. Three rounds over few ranges.
+        while let Some(range) =
+            self.store.as_slice().iter().filter(|range| range.touched < bound).max_by_key(|range| range.touched)
+        {
+            if !blocks.push(range.start, range.end) {
+                break;
+            }
+            bound = range.touched;
+        }
+        blocks
     }
 }
 

@@ -1,0 +1,46 @@
+//! The parameters of ICTCP as its rules read them.
+
+use crate::spec::{Params, Window};
+use crate::units::Time;
+
+/// The rules in force.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Config {
+    /// The rules of RCC's authors instead of the paper's.
+    pub(super) rdtcp: bool,
+    pub(super) alpha: f64,
+    /// Increases take their share of what the capacity leaves.
+    pub(super) quota: bool,
+    /// Windows may grow in the first half of a slot, too.
+    pub(super) any_half: bool,
+    /// Round-trip times between a change and an increase.
+    pub(super) spacing: f64,
+    pub(super) slow_start: bool,
+    pub(super) beta: f64,
+    pub(super) gamma1: f64,
+    pub(super) gamma2: f64,
+    pub(super) fair_share: f64,
+    pub(super) min_window: Window,
+    pub(super) min_slot: Time,
+    pub(super) idle: Time,
+}
+
+impl Config {
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            rdtcp: params.is("flavour", "rdtcp"),
+            alpha: params.number("alpha"),
+            quota: params.flag("quota"),
+            any_half: params.is("increase", "any"),
+            spacing: params.number("spacing"),
+            slow_start: params.flag("slow-start"),
+            beta: params.number("beta"),
+            gamma1: params.number("gamma1"),
+            gamma2: params.number("gamma2"),
+            fair_share: params.number("fair-share"),
+            min_window: params.window("min-window"),
+            min_slot: params.time("min-slot"),
+            idle: params.time("idle"),
+        }
+    }
+}
