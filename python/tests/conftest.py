@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,6 +76,14 @@ file = "list.csv"
 from = "all"
 to = "all"
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache of the tests' own, in place of the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FANIN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 class Result(NamedTuple):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fanin.claims import ledger, record, sentences
+from fanin.claims import assessment, ledger, record, sentences, standing
 from fanin.errors import ResultsError
+from fanin.results import cache
 from fanin.scenario import library
 from fanin.show import html_report, pages
 
@@ -237,6 +238,92 @@ def test_experiments_outside_the_library_are_in_the_ledger(cli, work):
     assert rows(cli)["small/some-goodput"]["verdict"] == "reproduced"
 
 
+class TestKept:
+    """What is worked out once, and again when anything that it was made from has changed."""
+
+    @pytest.fixture
+    def asked(self, monkeypatch):
+        """The experiments that were worked out since it was last emptied."""
+        found = set()
+
+        def counted(real):
+            def call(key, *rest, **named):
+                found.add(key)
+                return real(key, *rest, **named)
+
+            return call
+
+        for name in ("of_library", "of_results", "run_ids"):
+            monkeypatch.setattr(assessment, name, counted(getattr(assessment, name)))
+        return found
+
+    def again(self, asked):
+        """All standings, and the experiments that were worked out for them."""
+        asked.clear()
+        return {each.key: each for each in ledger.standings("results")}, set(asked)
+
+    def test_a_second_look_works_nothing_out(self, cli, figures, asked):
+        (figures / "own.toml").write_text((figures / "experiments/beta/fig1.toml").read_text())
+        cli("reproduce", "alpha/fig2", "own.toml", "--quick")
+        first, none = self.again(asked)
+        assert none == set()  # The report that reproduce wrote has asked for the same.
+        cache.Cache("standings", Path.cwd(), "results")._path.unlink()
+        cold, every = self.again(asked)
+        assert every == {"alpha/fig2", "alpha/fig10", "beta/fig1", "own", "sdtcp/fig9"}
+        warm, none = self.again(asked)
+        assert none == set()
+        assert first == cold == warm
+        assert warm["own"].record == record.read(figures / "results/own")
+
+    def test_a_change_of_a_file_counts(self, cli, figures, asked):
+        cli("reproduce", "alpha/fig2", "--quick")
+        before, _ = self.again(asked)
+        own = figures / "experiments/beta/fig1.toml"
+        own.write_text(own.read_text().replace("A small incast", "Another"))
+        after, changed = self.again(asked)
+        assert changed == {"beta/fig1"}
+        assert after["beta/fig1"].title == "Another"
+        # Of the file that another one shows the runs of, too.
+        shared = figures / "experiments/alpha/fig2.toml"
+        shared.write_text(shared.read_text().replace("[2, 8, 24]", "[2, 8]"))
+        after, changed = self.again(asked)
+        assert changed == {"alpha/fig2", "alpha/fig10"}
+        assert (before["alpha/fig10"].of, after["alpha/fig10"].of, after["alpha/fig10"].runs) == (12, 8, 4)
+        assert after["alpha/fig2"].state == "stale"
+        own.write_text("title = 3")
+        assert [self.again(asked)[0]["beta/fig1"].state for _ in range(2)] == ["invalid", "invalid"]
+
+    def test_a_file_in_place_of_a_shipped_one_counts(self, figures, asked):
+        self.again(asked)
+        own = figures / "experiments/sdtcp/fig9.toml"
+        own.parent.mkdir()
+        own.write_text('title = "My own"\n' + (figures / "experiments/beta/fig1.toml").read_text().partition("\n\n")[2])
+        assert self.again(asked)[0]["sdtcp/fig9"].title == "My own"
+
+    def test_a_change_of_the_flows_counts(self, cli, figures, listed, asked):
+        folder = figures / "experiments/gamma"
+        folder.mkdir()
+        sweep = '[sweep]\nseeds = "1..2"\n[run]\nduration = "1s"\n'
+        (folder / "flows.toml").write_text(listed.read_text() + sweep)
+        flows = "start,src,dst,bytes\n0,h0,h1,1000\n"
+        (folder / "list.csv").write_text(flows)
+        result = cli("reproduce", "gamma/flows")
+        assert result.code == 0, result.err
+        (figures / "results/gamma/flows/claims.json").unlink()
+        for text, runs in ((flows, 2), (flows + "0.1,h0,h1,1000\n", 0), (flows, 2)):
+            (folder / "list.csv").write_text(text)
+            found, changed = self.again(asked)
+            assert (found["gamma/flows"].runs, changed) == (runs, {"gamma/flows"})
+            assert self.again(asked) == (found, set())
+
+    @pytest.mark.parametrize("what", [("fanin.engine_version", "9.9.9+0"), ("fanin.results.cache._source", "other")])
+    def test_another_engine_or_program_works_it_all_out(self, figures, asked, monkeypatch, what):
+        self.again(asked)
+        monkeypatch.setattr(what[0], lambda: what[1])
+        assert len(self.again(asked)[1]) == 4
+        assert self.again(asked)[1] == set()
+
+
 def test_the_pages_are_written_from_the_runs(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick", "--seeds", "1..2")
     path = figures / "docs/papers/claims.md"
@@ -273,7 +360,7 @@ def test_ages_are_short():
     now = datetime(2026, 1, 2, tzinfo=UTC)
     ages = {30: "30 s", 120: "2 min", 7200: "2 h", 3 * 86400: "3 d", -5: "0 s"}
     for seconds, expected in ages.items():
-        assert ledger.age((now - timedelta(seconds=seconds)).isoformat(), now) == expected
+        assert standing.age((now - timedelta(seconds=seconds)).isoformat(), now) == expected
 
 
 class Page(HTMLParser):
@@ -433,7 +520,7 @@ def test_a_scenario_is_written_as_toml_that_reads_back():
 
 
 def test_what_a_quick_look_cannot_judge_is_not_run():
-    shown = record.Shown(published="-", value="-", interval="-", accept="-")
+    shown = sentences.Shown(published="-", value="-", interval="-", accept="-")
     fields = {"id": "c", "says": "s", "measure": "max", "published": "about ten", "value": None, "reason": "r"}
     fields |= {
         "interval": (None, None),
@@ -444,7 +531,7 @@ def test_what_a_quick_look_cannot_judge_is_not_run():
         "shown": shown,
     }
     about = ("", "sdtcp", "Fig. 9", "quick", "fanin reproduce sdtcp/fig9 --quick")
-    entry = ledger._judged("sdtcp/fig9", "s", record.Judged(**fields, verdict="not judged"), *about).as_dict()
+    entry = assessment._judged("sdtcp/fig9", "s", record.Judged(**fields, verdict="not judged"), *about).as_dict()
     assert (entry["id"], entry["verdict"], entry["published"]) == ("sdtcp/fig9/c", "not run", "about ten")
     assert (entry["reading"], entry["note"], entry["added"]) == ("15 KB", "n", "later")
 

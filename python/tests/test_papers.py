@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 
 from fanin.claims import judge, ledger
+from fanin.claims.sentences import STATUSES
+from fanin.claims.standing import Standing
 from fanin.cli import main
 from fanin.numbers.units import quantity
 from fanin.results.store import read_table
@@ -32,7 +34,7 @@ class Quick(NamedTuple):
     """What the commands left and said."""
 
     out: Path
-    standings: list[ledger.Standing]
+    standings: list[Standing]
     entries: list[dict]
 
     def runs(self, experiment: str) -> pl.DataFrame:
@@ -68,7 +70,7 @@ def test_every_claim_has_what_the_ledger_promises(quick):
         assert entry["published"] is None or isinstance(entry["published"], float | int | str)
         assert entry["ours"] is None or math.isfinite(entry["ours"])
         assert entry["interval"] is None or len(entry["interval"]) == 2
-        assert entry["verdict"] in ledger.STATUSES
+        assert entry["verdict"] in STATUSES
         assert entry["verdict"] == "reproduced" or entry["reason"].strip()
     json.dumps(quick.entries, allow_nan=False)
 

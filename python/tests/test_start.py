@@ -84,6 +84,22 @@ def test_without_a_command_the_overview_is_shown(cli):
     assert result.out == cli("--help").out
 
 
+@pytest.mark.parametrize("arguments", [["list", "experiments"], ["claims"]])
+def test_what_is_kept_is_not_worked_out_again(work, arguments):
+    """The files' own models stay away; pydantic itself comes with some versions of the parser."""
+    cold, warm = loaded(work, *arguments), loaded(work, *arguments)
+    slow = (
+        "fanin.run",
+        "fanin.scenario.sections",
+        "fanin.scenario.format",
+        "fanin.claims.record",
+        "fanin.claims.judge",
+    )
+    assert [name for name in slow if name in cold]
+    assert [name for name in warm if name.startswith((*HEAVY, *slow, "rich"))] == []
+    assert len(warm) <= 400
+
+
 def test_the_list_of_commands_says_what_each_says_of_itself():
     for name, command in COMMANDS.items():
         if command.renamed:

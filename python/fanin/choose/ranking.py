@@ -14,8 +14,8 @@ from typing import Any
 
 from fanin.choose.comparison import ranked
 from fanin.claims import ledger
-from fanin.claims.ledger import Standing
 from fanin.claims.record import Record
+from fanin.claims.standing import NONE, Standing
 from fanin.errors import ResultsError
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, finite, mean_interval
@@ -71,7 +71,7 @@ class Value:
     def shown(self, measure: str) -> str:
         """As people read it, in the unit of the measure's heading."""
         if math.isnan(self.mean):
-            return ledger.NONE
+            return NONE
         scale = column(measure).scale
         half = "" if math.isnan(self.half) else f" ± {format_number(self.half * scale, 2)}"
         return f"{format_number(self.mean * scale, 3)}{half}"

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from fanin.claims.measures import POINTS, number
+from fanin.claims.sentences import Verdict
 from fanin.errors import FaninError
 from fanin.later import np, pl
-from fanin.numbers.stats import FEWEST, Floats, finite, mean_interval
+from fanin.numbers.stats import FEWEST, Floats, ends, finite, mean_interval
 from fanin.numbers.summary import format_quantity, format_value
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.format.base import Where
 from fanin.scenario.format.claim import Case, Measure
-
-Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
-"""The last one is a quick look's that has no run of what the claim is about."""
 
 _NAMES: dict[Measure, str] = {
     "mean": "mean",
@@ -157,12 +155,6 @@ class Judgement:
             "reason": self.reason,
             "note": self.case.note,
         }
-
-
-def ends(low: float | None, high: float | None) -> list[float | None] | None:
-    """An interval for ``--json``: ``None`` if there is none, and an infinite end ``None``."""
-    found = [finite(low), finite(high)]
-    return None if found == [None, None] else found
 
 
 def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:

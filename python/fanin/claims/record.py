@@ -18,15 +18,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 import fanin
 from fanin.claims.judge import Judgement
+from fanin.claims.sentences import Shown
 from fanin.errors import ResultsError
 from fanin.results.files import write_whole
+from fanin.results.layout import CLAIMS
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import library
 from fanin.scenario.points import points
-
-NAME = "claims.json"
 
 FORMAT: Literal[3] = 3
 """Raised whenever a field changes its meaning: a record of another format is stale."""
@@ -37,17 +37,6 @@ _TOTALS = ("events", "packet_hops", "wall_s")
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True)
-
-
-class Shown(_Part):
-    """Numbers of a claim as people read them."""
-
-    published: str
-    value: str
-    interval: str
-    accept: str
-    quantity: str = ""
-    """What the number is: a mean, a ratio, Kendall's tau; records of before it was kept have none."""
 
 
 class Judged(_Part):
@@ -281,7 +270,7 @@ def _work(runs: Runs) -> Work:
 
 def write(record: Record, folder: Path) -> Path:
     """Puts a record into the experiment's folder of the results."""
-    path = folder / NAME
+    path = folder / CLAIMS
     write_whole(path, (json.dumps(record.model_dump(), indent=1, ensure_ascii=False) + "\n").encode())
     return path
 
@@ -298,7 +287,7 @@ def read(folder: Path) -> Record | None:
         ResultsError: it is damaged.
 
     """
-    path = folder / NAME
+    path = folder / CLAIMS
     try:
         content = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):

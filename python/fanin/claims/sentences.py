@@ -7,6 +7,27 @@ verdict is told beside it and counted apart, so that no claim counts as reproduc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
+"""The last one is a quick look's that has no run of what the claim is about."""
+
+Status = Verdict | Literal["not run"]
+
+STATUSES: tuple[Status, ...] = ("reproduced", "direction only", "not reproduced", "not run")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Numbers of a claim as people read them."""
+
+    published: str
+    value: str
+    interval: str
+    accept: str
+    quantity: str = ""
+    """What the number is: a mean, a ratio, Kendall's tau; records of before it was kept have none."""
 
 
 def in_words(verdicts: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from fanin.claims.ledger import Sentence, Standing
+    from fanin.claims.standing import Sentence, Standing
 
 
 def claims(
@@ -85,18 +85,14 @@ def claims(
 
 
 def _verdicts(names: list[str]) -> set[str]:
-    from fanin.claims.ledger import STATUSES
-
     wanted = {name.replace("-", " ") for name in names}
-    if unknown := wanted - set(STATUSES):
-        choices = ", ".join(status.replace(" ", "-") for status in STATUSES)
+    if unknown := wanted - set(sentences.STATUSES):
+        choices = ", ".join(status.replace(" ", "-") for status in sentences.STATUSES)
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not one of {choices}", param_hint="--verdict")
     return wanted
 
 
 def _print(found: list[Sentence], standings: list[Standing]) -> None:
-    from fanin.claims.ledger import STATUSES
-
     for paper, group in groupby(found, key=lambda claim: claim.main.paper):
         of_paper = list(group)
         header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "readings"]
@@ -106,7 +102,7 @@ def _print(found: list[Sentence], standings: list[Standing]) -> None:
                 say(f"{entry.verdict}: {entry.id}: {entry.reason}")
         say()
     counted = [claim.verdicts for claim in found if not claim.same_as]
-    say(f"claims: {sentences.tally(counted, STATUSES)}")
+    say(f"claims: {sentences.tally(counted, sentences.STATUSES)}")
     if again := len(found) - len(counted):
         say(f"({again} more repeat a sentence of another experiment, where it is counted)")
     doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}

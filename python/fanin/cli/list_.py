@@ -14,7 +14,7 @@ from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table
 
 if TYPE_CHECKING:
-    from fanin.claims.ledger import Standing
+    from fanin.claims.standing import Standing
 
 
 class Kind(StrEnum):
@@ -99,9 +99,9 @@ def _experiments(standings: list[Standing], json: bool) -> None:
 
 
 def _age(standing: Standing) -> str:
-    from fanin.claims import ledger
+    from fanin.claims.standing import age
 
-    return "-" if standing.finished is None else f"{ledger.age(standing.finished)} ago"
+    return "-" if standing.finished is None else f"{age(standing.finished)} ago"
 
 
 def _reproduced(standing: Standing) -> str:

@@ -73,7 +73,8 @@ def reproduce(
     - `fanin reproduce --all`
     - `fanin reproduce my-sweep.toml --seeds 1..20 --out /tmp/results`
     """
-    from fanin.claims import ledger
+    from fanin.claims import assessment
+    from fanin.claims.standing import date
     from fanin.run.sweep import sweep_all
     from fanin.scenario import library
 
@@ -84,9 +85,9 @@ def reproduce(
             message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
             raise ScenarioError(str(experiment.path), None, "", message)
         experiment.check()
-    kept = ledger.whole(loaded, out) if quick else {}
+    kept = assessment.whole(loaded, out) if quick else {}
     for name, found in kept.items():
-        some = f"a full run of {found.work.runs} runs ({ledger.date(found.work.last)}) is there and stays"
+        some = f"a full run of {found.work.runs} runs ({date(found.work.last)}) is there and stays"
         note(f"{name}: {some}; --quick ran and drew nothing of it")
     loaded = [each for each in loaded if each.name not in kept]
     earlier = {each.name: _earlier(each, out) for each in loaded if each.document.benchmark is not None}
@@ -144,13 +145,14 @@ def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
 
 def _earlier(experiment: Experiment, out: Path) -> str:
     """When the experiment's program was measured before; empty if it was not, or nobody can tell."""
-    from fanin.claims import ledger, record
+    from fanin.claims import record
+    from fanin.claims.standing import date
 
     try:
         found = record.read(out / experiment.name)
     except FaninError:
         return ""
-    return "" if found is None else ledger.date(found.work.last)
+    return "" if found is None else date(found.work.last)
 
 
 def _make_page(out: Path) -> None:
@@ -224,7 +226,7 @@ def _print_quantiles(heading: str, plot: Plot, drawn: Series) -> None:
 
 def _print_closing(reports: list[Reproduction]) -> None:
     """What the ± is, and how many claims came out how."""
-    from fanin.claims.judge import Verdict
+    from fanin.claims.sentences import Verdict
 
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):

@@ -105,7 +105,8 @@ _FEW = 100
 
 
 def _paths(finished: fanin.Run) -> dict[str, Any]:
-    from fanin.results.store import CAPTURE, MANIFEST
+    from fanin.results.layout import MANIFEST
+    from fanin.results.store import CAPTURE
 
     if finished.stored is None:
         return {}

@@ -85,3 +85,9 @@ def percentile(values: Floats, percent: float) -> float:
     # Exact, as 99.9 % of 1000 values are 999 of them, which floating point makes 999.0000000000001.
     rank = max(math.ceil(Fraction(str(percent)) * len(values) / 100), 1)
     return float(np.sort(values)[rank - 1])
+
+
+def ends(low: float | None, high: float | None) -> list[float | None] | None:
+    """An interval for ``--json``: ``None`` if there is none, and an infinite end ``None``."""
+    found = [finite(low), finite(high)]
+    return None if found == [None, None] else found

@@ -18,7 +18,8 @@ from typing import Any
 from fanin.errors import ResultsError
 from fanin.results.dataset import DataSet, Head, Row, as_json
 from fanin.results.files import replacing, write_whole, writing
-from fanin.results.store import RUNS, Store, read_run
+from fanin.results.layout import RUNS
+from fanin.results.store import Store, read_run
 
 SHARDS = "shards"
 

@@ -27,10 +27,9 @@ from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.results.files import beside, replacing, tidy, writing
+from fanin.results.layout import MANIFEST, RUNS
 from fanin.scenario.run_id import digest, whole_digest
 
-MANIFEST = "manifest.json"
-RUNS = "runs"
 CAPTURE = "trace.pcapng"
 
 _RUN_ID = re.compile(r"[0-9a-f]{16}")

@@ -10,7 +10,8 @@ from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.numbers.summary import column
-from fanin.results.store import MANIFEST, damaged, read_run, read_table
+from fanin.results.layout import MANIFEST
+from fanin.results.store import damaged, read_run, read_table
 
 
 def locate(path: Path) -> list[Path]:

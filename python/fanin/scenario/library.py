@@ -7,6 +7,7 @@ one's own files are the ones that run; then those that the package ships.
 from __future__ import annotations
 
 import difflib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ def experiments() -> dict[str, Path]:
     """Every experiment by its name, in order of name."""
     found: dict[str, Path] = {}
     for root in _ROOTS:
-        for path in root.glob("**/*.toml"):
-            found[path.relative_to(root).with_suffix("").as_posix()] = path
+        # Path.glob takes ten times as long, and every command that names an experiment asks.
+        for folder, _, files in os.walk(root):
+            for path in (Path(folder, name) for name in files if name.endswith(".toml")):
+                found[path.relative_to(root).with_suffix("").as_posix()] = path
     return dict(sorted(found.items()))
 
 

@@ -9,7 +9,8 @@ import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
-from fanin.claims.ledger import STATUSES, Standing
+from fanin.claims.sentences import STATUSES
+from fanin.claims.standing import Standing
 from fanin.show import pages
 
 

@@ -19,8 +19,9 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from fanin.claims import ledger
-from fanin.claims.ledger import STATUSES, Standing, Status
 from fanin.claims.record import Drawn, Work
+from fanin.claims.sentences import STATUSES, Status
+from fanin.claims.standing import Standing
 from fanin.errors import ResultsError
 from fanin.numbers.summary import format_number
 from fanin.results.files import whole_folder, writing

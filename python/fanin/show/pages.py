@@ -11,10 +11,9 @@ from typing import Any
 
 import jinja2
 
-from fanin.claims import ledger
-from fanin.claims.ledger import NONE, STATUSES, Sentence, Standing, Status
 from fanin.claims.record import ranges
-from fanin.claims.sentences import is_elsewhere
+from fanin.claims.sentences import STATUSES, Status, is_elsewhere
+from fanin.claims.standing import NONE, Sentence, Standing, date
 from fanin.numbers.summary import format_number
 from fanin.registry import registry
 from fanin.results.files import write_whole, writing
@@ -145,8 +144,8 @@ def totals(standings: Iterable[Standing]) -> dict[str, str]:
         "pythons": _joined(each.python_version for each in work),
         "commits": _joined(commit for each in records for commit in each.work.git_commits),
         "machines": _joined(machine for each in work for machine in each.machines),
-        "first": ledger.date(min((each.first for each in work if each.first), default=None)),
-        "last": ledger.date(max(finished, default=None)),
+        "first": date(min((each.first for each in work if each.first), default=None)),
+        "last": date(max(finished, default=None)),
     }
 
 

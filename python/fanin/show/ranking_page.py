@@ -27,7 +27,7 @@ from fanin.choose.ranking import (
     name_of,
     overall,
 )
-from fanin.claims.ledger import Standing
+from fanin.claims.standing import Standing
 from fanin.show import pages
 
 _LEADERS = 3

@@ -1,0 +1,246 @@
+"""How far one experiment has come and where its claims stand, from its file and from what ``fanin reproduce`` left.
+
+Each function also tells the files that its answer hangs on, so that the ledger can keep the answer until they change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from fanin import _engine
+from fanin.claims import record
+from fanin.claims.judge import Judgement
+from fanin.claims.record import Judged, OldRecordError, Record
+from fanin.claims.sentences import STATUSES, Shown
+from fanin.claims.standing import NONE, Entry, Sentence, Standing, State
+from fanin.errors import FaninError
+from fanin.results import columns
+from fanin.run.experiment import Experiment
+from fanin.scenario import library
+from fanin.scenario.file import Files
+from fanin.scenario.format.claim import Case
+from fanin.scenario.points import Point, points
+from fanin.scenario.run_id import run_id
+
+Sweeps = dict[tuple[Path, tuple[tuple[str, ...], ...]], tuple[list[str], Files]]
+"""Scenario file and points of a sweep -> the names of its runs, and the files that they hang on."""
+
+_LOOKS = 50
+"""Points of a large sweep that are looked for before all are."""
+
+
+def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
+    """Records of those experiments that are judged on all their runs, by this engine and from these files."""
+    found = {}
+    for experiment in experiments:
+        with contextlib.suppress(FaninError):
+            there = record.read(Path(out) / experiment.name)
+            if there is not None and _state(there, experiment)[0] == "complete":
+                found[experiment.name] = there
+    return found
+
+
+def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple[Standing, Files | None]:
+    """An experiment of the library.
+
+    Args:
+        key: Its name.
+        path: Its file.
+        out: Results folder.
+        runs: How many of its runs are stored, if it has no record.
+        begun: Whether a command for it made any of those: others share runs with it.
+
+    Raises:
+        ResultsError: its record is damaged.
+
+    """
+    try:
+        experiment = Experiment(key, path)
+    except FaninError as error:
+        # A mistake in one file of one's own must not hide all the others.
+        broken = Standing(key, key.partition("/")[0], "", library.title(path), "invalid", str(error), 0, 0, "", [])
+        return broken, None
+    document = experiment.document
+    command = record.command(experiment, out=str(out))
+    note, found = "", None
+    try:
+        found = record.read(out / key)
+    except OldRecordError as error:
+        note = str(error)
+    state: State = "stale" if note else "partial" if begun else "never run"
+    if found is not None:
+        state, note, runs = *_state(found, experiment), found.work.runs
+    claims = _sentences(experiment, found, note, (document.paper, document.figure, state, command))
+    standing = Standing(
+        key, document.paper, document.figure, document.title, state, note, runs, len(points(experiment)), command,
+        claims, out / key, found is not None, None if found is None else found.work.last,
+    )  # fmt: skip
+    return standing, _read(experiment)
+
+
+def _sentences(
+    experiment: Experiment, found: Record | None, note: str, about: tuple[str, str, State, str]
+) -> list[Sentence]:
+    """The claims that the experiment's file has now, judged or not."""
+    judged = {} if found is None else {each.id: each for each in found.cases}
+    labels = columns.own_labels(experiment)
+    entries: dict[str, list[Entry]] = {}
+    for case in experiment.document.cases:
+        entry = (
+            _judged(experiment.name, case.says, judged[case.id], note, *about)
+            if case.id in judged
+            else _not_run(experiment.name, case, columns.describe(labels, case.y).label, note, *about)
+        )
+        entries.setdefault(case.claim, []).append(entry)
+    return [Sentence(each.id, each.says, entries[each.id], each.same_as) for each in experiment.document.claim]
+
+
+def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
+    """An experiment from a file outside the library: its claims are not counted as those of the paper that it names.
+
+    Raises:
+        ResultsError: its record is damaged.
+
+    """
+    try:
+        found = record.read(out / key)
+    except OldRecordError as error:
+        return Standing(key, "", "", "", "stale", str(error), 0, 0, "", [], out / key), {}
+    assert found is not None
+    files: Files | None = {found.file: None}
+    try:
+        experiment = Experiment(key, Path(found.file)) if Path(found.file).is_file() else None
+        state, note = _state(found, experiment)
+        files = files if experiment is None else _read(experiment)
+    except FaninError as error:
+        state, note, files = "stale", str(error), None
+    about = ("", found.figure, state, found.command)
+    claims = [
+        Sentence(each.id, each.says, [_judged(key, each.says, case, note, *about) for case in each.cases], each.same_as)
+        for each in found.claims
+    ]
+    work = found.work
+    standing = Standing(
+        key, "", found.figure, found.title, state, note, work.runs, work.of, found.command, claims, out / key, True,
+        work.last,
+    )  # fmt: skip
+    return standing, files
+
+
+def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
+    """How far a record can be trusted, and why not."""
+    engine = _engine.version()
+    if found.work.engine_version != engine:
+        return "stale", f"made by engine {found.work.engine_version}, and this is {engine}"
+    if experiment is not None and record.digest(experiment) != found.digest:
+        return "stale", "the experiment's file has changed since"
+    if found.quick:
+        return "quick", "a quick look with fewer runs"
+    if found.work.runs < found.work.of:
+        return "partial", ""
+    return "complete", ""
+
+
+def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str], Files]:
+    """Names of the runs of an experiment of the library, and the files that they hang on.
+
+    Args:
+        key: Its name.
+        path: Its file.
+        done: What was found of other experiments: figures share runs.
+        some: Whether a few of a large sweep's are enough, as a name takes a millisecond.
+
+    Raises:
+        FaninError: the scenario or its sweep is not valid.
+
+    """
+    experiment = Experiment(key, path)
+    todo = points(experiment)
+    todo = todo[:: max(len(todo) // _LOOKS, 1)] if some else todo
+    sweep = (experiment.scenario_path, tuple(tuple(map(str, point.row.items())) for point in todo))
+    if sweep not in done:
+        done[sweep] = _named(experiment, todo)
+    ids, files = done[sweep]
+    return ids, {**_read(experiment), **files}
+
+
+def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]:
+    ids: list[str] = []
+    files: dict[str, str | None] = {}
+    resolved: dict[str, Any] = {}
+    before = None
+    for point in todo:
+        # Seeds change fastest, and nothing else depends on them.
+        if before is None or (point.values, point.labels) != (before.values, before.labels):
+            resolved = experiment.resolved(point.overrides)
+            files |= experiment.files(resolved)
+        resolved["run"]["seed"] = point.seed
+        ids.append(run_id(resolved))
+        before = point
+    return ids, files
+
+
+def _read(experiment: Experiment) -> dict[str, str | None]:
+    """The files that an experiment was read from, and what they held then."""
+    texts = ((experiment.path, experiment.text), (experiment.scenario_path, experiment.origin[0]))
+    return {str(path): hashlib.sha256(text.encode()).hexdigest() for path, text in texts}
+
+
+def _judged(
+    key: str, says: str, found: Judged, note: str, paper: str, figure: str, state: State, command: str
+) -> Entry:
+    doubt = f"stale ({note}); rerun: {command}. " if state == "stale" else ""
+    return Entry(
+        experiment=key,
+        paper=paper,
+        figure=figure,
+        claim=found.id,
+        says=says,
+        published=found.published,
+        ours=found.value,
+        interval=found.interval,
+        # A quick look may have no run of what the claim is about.
+        verdict=next((status for status in STATUSES if status == found.verdict), "not run"),
+        reason=f"{doubt}{found.reason}",
+        shown=found.shown,
+        state=state,
+        command=command,
+        reading=found.reading,
+        note=found.note,
+        added=found.added,
+    )
+
+
+def _not_run(key: str, case: Case, label: str, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
+    # Only to say numbers in the claim's unit: there is nothing judged.
+    words = Judgement(case, math.nan, math.nan, math.nan, "not reproduced", label=label)
+    why = f"stale ({note}): " if note else ""
+    return Entry(
+        experiment=key,
+        paper=paper,
+        figure=figure,
+        claim=case.id,
+        says=case.says,
+        published=case.published,
+        ours=None,
+        interval=(None, None),
+        verdict="not run",
+        reason=f"{why}not run yet: {command}",
+        shown=Shown(
+            published=words.published,
+            value=NONE,
+            interval=NONE,
+            accept=words.span(*case.accept),
+            quantity=words.quantity,
+        ),
+        state=state,
+        command=command,
+        reading=case.reading,
+        note=case.note,
+        added=case.added,
+    )

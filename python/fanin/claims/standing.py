@@ -1,0 +1,248 @@
+"""Where experiments and their claims stand, as the ledger, the list of experiments and the report show it.
+
+Plain data, so that what was found once can be kept as JSON and shown again without reading the experiments' files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from fanin.claims import sentences
+from fanin.claims.sentences import STATUSES, Shown, Status
+from fanin.numbers.stats import ends
+
+if TYPE_CHECKING:
+    from fanin.claims.record import Record
+
+State = Literal["complete", "partial", "quick", "stale", "never run", "invalid"]
+
+MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": " (partial)"}
+"""State of an experiment -> what follows its verdicts."""
+
+NONE = "-"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim under one of its readings, and where it stands."""
+
+    experiment: str
+    paper: str
+    figure: str
+    claim: str
+    says: str
+    published: float | str | None
+    ours: float | None
+    interval: tuple[float | None, float | None]
+    verdict: Status
+    reason: str
+    shown: Shown
+    """The same numbers as people read them."""
+    state: State
+    """Of the experiment: verdicts of a quick look or of an old engine are worth less."""
+    command: str
+    """What runs it."""
+    reading: str = ""
+    """Reading of the paper that it is judged under, where there are several."""
+    note: str = ""
+    added: str = ""
+    """What had been seen when the claim, its range or its reading was written; nothing for most."""
+
+    @property
+    def id(self) -> str:
+        """``<paper>/<figure>/<claim>``."""
+        return f"{self.experiment}/{self.claim}"
+
+    @property
+    def marked(self) -> str:
+        """The verdict, and whether it is worth less than others."""
+        return self.verdict if self.verdict == "not run" else self.verdict + MARKS.get(self.state, "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The claim for ``--json``."""
+        return {
+            "id": self.id,
+            "says": self.says,
+            "published": self.published,
+            "ours": self.ours,
+            "interval": ends(*self.interval),
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "paper": self.paper,
+            "figure": self.figure,
+            "experiment": self.experiment,
+            "reading": self.reading,
+            "note": self.note,
+            "added": self.added,
+            "number": self.shown.quantity,
+            "state": self.state,
+            "command": self.command,
+        }
+
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> Entry:
+        """One that was kept as JSON."""
+        low, high = kept["interval"]
+        return cls(**{**kept, "interval": (low, high), "shown": Shown(**kept["shown"])})
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A claim of a paper and where it stands: under its main reading, which comes first, and under the others."""
+
+    claim: str
+    says: str
+    entries: list[Entry]
+    same_as: str = ""
+    """The same sentence in another experiment, where it is counted."""
+
+    @property
+    def main(self) -> Entry:
+        """The claim under its main reading."""
+        return self.entries[0]
+
+    @property
+    def id(self) -> str:
+        """``<paper>/<figure>/<claim>``."""
+        return f"{self.main.experiment}/{self.claim}"
+
+    @property
+    def verdict(self) -> Status:
+        """That of its main reading."""
+        return self.main.verdict
+
+    @property
+    def verdicts(self) -> list[str]:
+        """Those of all its readings."""
+        return [entry.verdict for entry in self.entries]
+
+    @property
+    def readings(self) -> str:
+        """Under how many of its readings it is reproduced, in words; nothing if it has but one."""
+        return sentences.in_words(self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The claim for ``--json``: under its main reading, and then under each."""
+        cases = [entry.as_dict() for entry in self.entries]
+        return {**cases[0], "id": self.id, "same_as": self.same_as, "cases": cases}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An experiment and how far it has come."""
+
+    key: str
+    paper: str
+    figure: str
+    title: str
+    state: State
+    note: str
+    """Why, in words: what makes it stale or invalid."""
+    runs: int
+    of: int
+    command: str
+    claims: list[Sentence]
+    folder: Path = Path()
+    """Where its results are."""
+    judged: bool = False
+    """Whether its results have a record of this version's format."""
+    finished: str | None = None
+    """When its last run finished."""
+
+    @cached_property
+    def record(self) -> Record | None:
+        """All that its results tell; read when it is asked for, as most lists need but the above."""
+        from fanin.claims import record
+
+        return record.read(self.folder) if self.judged else None
+
+    @property
+    def last(self) -> str:
+        """The same as people read it."""
+        return date(self.finished)
+
+    @property
+    def seeds(self) -> str:
+        """Seeds of its runs in the shortest form."""
+        from fanin.claims.record import ranges
+
+        return NONE if self.record is None else ranges(self.record.work.seeds)
+
+    @property
+    def engine(self) -> str:
+        """Version of the engine that made them."""
+        return NONE if self.record is None else self.record.work.engine_version
+
+    @property
+    def commits(self) -> str:
+        """Commits that they were made at."""
+        return NONE if self.record is None else ", ".join(self.record.work.git_commits) or NONE
+
+    @property
+    def says(self) -> str:
+        """The state in a few words."""
+        if self.state == "quick":
+            return "quick only"
+        if self.state == "never run" and self.runs:
+            return f"never run; other experiments have {self.runs} of its {self.of} runs"
+        if self.state == "partial":
+            return f"{self.runs} of {self.of} runs" + ("" if self.judged else ", not judged")
+        return self.state
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Its claims under each of their readings."""
+        return [entry for claim in self.claims for entry in claim.entries]
+
+    @property
+    def size(self) -> int:
+        """How many claims it has."""
+        return len(self.claims)
+
+    def count(self, verdict: Status) -> int:
+        """How many of its claims have that verdict, under their main readings."""
+        return sum(claim.verdict == verdict for claim in self.claims)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The experiment for ``fanin list experiments --json``."""
+        counts: dict[str, int] = {status.replace(" ", "_"): self.count(status) for status in STATUSES}
+        return {
+            "key": self.key,
+            "summary": self.title,
+            "paper": self.paper,
+            "figure": self.figure,
+            "state": self.state,
+            "note": self.note,
+            "runs": self.runs,
+            "of": self.of,
+            "finished": self.finished,
+            "claims": {"total": len(self.claims), **counts},
+            "command": self.command,
+        }
+
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> Standing:
+        """One that was kept as JSON."""
+        claims = [
+            Sentence(**{**claim, "entries": [Entry.from_dict(entry) for entry in claim["entries"]]})
+            for claim in kept["claims"]
+        ]
+        return cls(**{**kept, "claims": claims, "folder": Path(kept["folder"])})
+
+
+def date(stamp: str | None) -> str:
+    """A moment as people read it."""
+    return NONE if stamp is None else stamp.replace("T", " ").replace("Z", " UTC")
+
+
+def age(finished: str, now: datetime | None = None) -> str:
+    """How long ago that was: ``3 h``."""
+    seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(finished)).total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
