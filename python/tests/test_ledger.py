@@ -305,12 +305,12 @@ class TestKept:
         folder.mkdir()
         sweep = '[sweep]\nseeds = "1..2"\n[run]\nduration = "1s"\n'
         (folder / "flows.toml").write_text(listed.read_text() + sweep)
-        flows = "start,src,dst,bytes\n0,h0,h1,1000\n"
+        flows = "start_us,src,dst,bytes\n0,0,20,1000\n"
         (folder / "list.csv").write_text(flows)
         result = cli("reproduce", "gamma/flows")
         assert result.code == 0, result.err
         (figures / "results/gamma/flows/claims.json").unlink()
-        for text, runs in ((flows, 2), (flows + "0.1,h0,h1,1000\n", 0), (flows, 2)):
+        for text, runs in ((flows, 2), (flows + "5,2,3,1000\n", 0), (flows, 2)):
             (folder / "list.csv").write_text(text)
             found, changed = self.again(asked)
             assert (found["gamma/flows"].runs, changed) == (runs, {"gamma/flows"})

@@ -91,7 +91,7 @@ def test_what_is_kept_is_not_worked_out_again(work, arguments):
     slow = (
         "fanin.run",
         "fanin.scenario.sections",
-        "fanin.scenario.format",
+        "fanin.scenario.format.base",
         "fanin.claims.record",
         "fanin.claims.judge",
     )
