@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from fanin.choose.measure_names import MEASURES
 from fanin.later import np
 from fanin.numbers.stats import Floats
-from fanin.numbers.summary import Column, column, format_interval, format_number, format_value
+from fanin.numbers.summary import ColumnInfo, column, format_interval, format_number, format_value
 from fanin.numbers.units import quantity
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.scenario import checks
-from fanin.scenario.format.column import Column as OwnColumn
+from fanin.scenario.format.column import Column
 
 _UNFINISHED = 0.01
 """Share of the finite flows that may be missing from a completion time."""
@@ -113,7 +113,7 @@ def measure(name: str, experiment: Experiment) -> Measure:
     return Measure(name, found, column(found).better == "more" if own is None else _is_more_better(own))
 
 
-def _is_more_better(own: OwnColumn) -> bool:
+def _is_more_better(own: Column) -> bool:
     """Whether more of a column that an experiment declares is better: as it says, or by what it is made of."""
     if own.better is not None:
         return own.better == "high"
@@ -187,13 +187,13 @@ class Goal:
         return self.parts[0][0].heading if len(self.parts) == 1 else "score"
 
     @property
-    def axis(self) -> Column:
+    def axis(self) -> ColumnInfo:
         """How to show it on an axis."""
         if len(self.parts) == 1:
             label, _, definition = self.parts[0][0].label.partition(": ")
             how = column(self.parts[0][0].shown_as)
-            return Column(label, definition, how.unit, how.shown_as, how.scale)
-        return Column("Score", f"weighted geometric mean of the improvements over the default, {self.name}")
+            return ColumnInfo(label, definition, how.unit, how.shown_as, how.scale)
+        return ColumnInfo("Score", f"weighted geometric mean of the improvements over the default, {self.name}")
 
 
 def goal(text: str, experiment: Experiment) -> Goal:

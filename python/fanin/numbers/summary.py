@@ -11,7 +11,7 @@ from fanin.registry import registry
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnInfo:
     """How a column is shown, and which of several definitions it is."""
 
     label: str
@@ -146,7 +146,7 @@ def _known(name: str) -> Measured | None:
     return measured().get(own) or of_a_sweep.get(own) or next(bare, None)
 
 
-def column(name: str, entry: str | None = None) -> Column:
+def column(name: str, entry: str | None = None) -> ColumnInfo:
     """How to show a column; one that nobody has declared is shown under its own name.
 
     Args:
@@ -172,7 +172,7 @@ def column(name: str, entry: str | None = None) -> Column:
         label, definition = f"{known.label}, {group} alone", known.definition
     else:
         label, definition = known.label, known.definition
-    return Column(label, definition, unit, shown_as, scale, better)
+    return ColumnInfo(label, definition, unit, shown_as, scale, better)
 
 
 def short(name: str) -> str:

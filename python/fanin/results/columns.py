@@ -32,7 +32,7 @@ def own_labels(experiment: ScenarioFile) -> Labels:
     return axes | {each.id: each.label for each in experiment.columns}
 
 
-def describe(own: Labels, name: str) -> summary.Column:
+def describe(own: Labels, name: str) -> summary.ColumnInfo:
     """How to show a column of the runs' table, the experiment's own included."""
     return summary.column(name, own.get(name))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from fanin.later import pl
-from fanin.numbers.summary import Column, column
+from fanin.numbers.summary import ColumnInfo, column
 from fanin.numbers.units import quantity
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.format.claim import Case
@@ -54,7 +54,7 @@ def numeric(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return frame.with_columns(pl.Series(name, [each[0] for each in found if each is not None], dtype=pl.Float64))
 
 
-def axis_of(frame: pl.DataFrame, name: str, known: Column) -> Column:
+def axis_of(frame: pl.DataFrame, name: str, known: ColumnInfo) -> ColumnInfo:
     """How to show a column on an axis: scenario values such as "64KB" have the unit that they are written with."""
     if name not in frame.columns or frame.schema[name] != pl.String or known.shown_as:
         return known

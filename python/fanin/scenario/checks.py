@@ -10,7 +10,7 @@ from typing import NoReturn
 from fanin.errors import ScenarioError
 from fanin.numbers import summary
 from fanin.scenario.file import ScenarioFile
-from fanin.scenario.format.claim import Case, Place
+from fanin.scenario.format.claim import Case, Location
 from fanin.scenario.format.plot import GRIDS, Plot, is_of_table
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
@@ -30,7 +30,7 @@ class Change:
     """Values that a sweep or a variant sets, and where the file says so."""
 
     settings: Settings
-    place: Place
+    location: Location
     text: str = ""
     file: str = ""
 
@@ -53,11 +53,11 @@ def changes(experiment: ScenarioFile) -> list[Change]:
     origin = (experiment.text, str(experiment.path)) if experiment.document.variant else experiment.origin
     for index, variant in enumerate(experiment.variants):
         first = [(path, override(values[0])) for path, values in variant.set_.items()]
-        place = variant.place or ("variant", index, "set")
-        found.append(Change(first, place, *origin))
+        location = variant.location or ("variant", index, "set")
+        found.append(Change(first, location, *origin))
         for path, values in variant.set_.items():
             rest = [[*first, (path, override(value))] for value in values[1:]]
-            found += [Change(settings, (*place, path), *origin) for settings in rest]
+            found += [Change(settings, (*location, path), *origin) for settings in rest]
     return found
 
 
@@ -82,7 +82,7 @@ def _check_change(experiment: ScenarioFile, given: Settings, change: Change) -> 
         if error.file != "--set":
             raise
         # Written quoted, or as dotted keys; where a spelling is not found, its line is the table's.
-        *table, path = change.place if len(change.place) != 3 else (*change.place, error.key)
+        *table, path = change.location if len(change.location) != 3 else (*change.location, error.key)
         spellings = ((*table, path), (*table, *str(path).split(".")))
         line = max(line_of(change.text, spelling) or 0 for spelling in spellings)
         key = ".".join(map(str, (*table, path)))
@@ -111,16 +111,16 @@ class _Names:
         if document.benchmark is not None:
             return
         for index, column in enumerate(document.column):
-            place: Place = ("column", index)
+            location: Location = ("column", index)
             for name in column.inputs:
-                self._check((*place, "formula"), name, self.columns)
+                self._check((*location, "formula"), name, self.columns)
             if column.of is not None:
-                known = self._check_table((*place, "of"), column.of)
-                self._check_rows((*place, "rows"), column.rows, known)
+                known = self._check_table((*location, "of"), column.of)
+                self._check_rows((*location, "rows"), column.rows, known)
                 if column.between is not None:
-                    self._check((*place, "time"), column.time, known)
+                    self._check((*location, "time"), column.time, known)
                 if column.weight is not None:
-                    self._check((*place, "weight"), column.weight, known)
+                    self._check((*location, "weight"), column.weight, known)
         for index, plot in enumerate(document.plot):
             self._check_plot(("plot", index), plot)
         for case in document.cases:
@@ -129,80 +129,82 @@ class _Names:
     def _check_case(self, case: Case) -> None:
         known = self.columns
         if case.table is not None:
-            known = self._check_table(case.place("y"), case.y)
-            self._check_rows(case.place("rows"), case.rows, known)
+            known = self._check_table(case.location("y"), case.y)
+            self._check_rows(case.location("rows"), case.rows, known)
         else:
-            self._check(case.place("y"), case.y, known)
-        self._check(case.place("x" if case.x else "y"), case.axis, known)
+            self._check(case.location("y"), case.y, known)
+        self._check(case.location("x" if case.x else "y"), case.axis, known)
         # Over the seeds the curve is the mean.
         for key, name in (("x", case.axis), ("y", case.y)):
             if name == "seed":
                 self._fail(
-                    case.place(key), "a claim is about the mean over the seeds, so seed is none of its axes", None
+                    case.location(key), "a claim is about the mean over the seeds, so seed is none of its axes", None
                 )
         if case.axis == case.y:
-            self._fail(case.place("y"), f"{case.y} is the claim's x already", None)
+            self._fail(case.location("y"), f"{case.y} is the claim's x already", None)
         for key in ("where", "over", "minus"):
-            self._check_rows(case.place(key), getattr(case, key) or {}, self.columns)
+            self._check_rows(case.location(key), getattr(case, key) or {}, self.columns)
         for rival in case.rivals:
-            self._check_rows(case.place("rivals"), rival, self.columns)
+            self._check_rows(case.location("rivals"), rival, self.columns)
 
-    def _check_plot(self, place: Place, plot: Plot) -> None:
+    def _check_plot(self, location: Location, plot: Plot) -> None:
         if plot.is_diagram:
             return
-        self._check_rows((*place, "where"), plot.where, self.columns)
+        self._check_rows((*location, "where"), plot.where, self.columns)
         if plot.table is not None:
             known: list[str] = []
             for name in [plot.x or ""] if plot.kind == "cdf" else plot.y or []:
-                known = self._check_table((*place, "x" if plot.kind == "cdf" else "y"), name)
-            self._check_rows((*place, "rows"), plot.rows, known)
+                known = self._check_table((*location, "x" if plot.kind == "cdf" else "y"), name)
+            self._check_rows((*location, "rows"), plot.rows, known)
             if plot.kind == "time" and plot.table not in GRIDS and plot.seed is None and plot.every is None:
-                self._fail((*place, "seed"), f"one run of {plot.table} can be drawn, so name its seed", None)
+                self._fail((*location, "seed"), f"one run of {plot.table} can be drawn, so name its seed", None)
             if plot.kind == "time" and plot.x is not None:
-                self._check((*place, "x"), plot.x, known)
+                self._check((*location, "x"), plot.x, known)
             for name in plot.by:
-                self._check((*place, "by"), name, [*self._swept, *known])
+                self._check((*location, "by"), name, [*self._swept, *known])
             return
         if plot.kind == "time":
-            self._complain((*place, "y"), f"{plot.drawn} is no table.column", plot.drawn, [])
+            self._complain((*location, "y"), f"{plot.drawn} is no table.column", plot.drawn, [])
         for key, names in (("x", [plot.x or ""]), ("y", plot.y or []), ("spread", plot.spread or ())):
             for name in names:
-                self._check((*place, key), name, self.columns)
+                self._check((*location, key), name, self.columns)
         for name in plot.by:
             if name not in self._swept:
-                self._complain((*place, "by"), f"{name} is not swept", name, self._swept)
+                self._complain((*location, "by"), f"{name} is not swept", name, self._swept)
 
-    def _check_rows(self, place: Place, rows: dict[str, list[bool | int | float | str]], known: list[str]) -> None:
+    def _check_rows(
+        self, location: Location, rows: dict[str, list[bool | int | float | str]], known: list[str]
+    ) -> None:
         for name, values in rows.items():
-            self._check((*place, name), name, known)
+            self._check((*location, name), name, known)
             for value in values if name in self._labels else ():
                 if value not in self._labels[name]:
-                    self._complain((*place, name), f"{value} is no label of {name}", str(value), self._labels[name])
+                    self._complain((*location, name), f"{value} is no label of {name}", str(value), self._labels[name])
 
-    def _check_table(self, place: Place, name: str) -> list[str]:
+    def _check_table(self, location: Location, name: str) -> list[str]:
         """The columns of the result table that a name such as ``flows.fct_s`` is of."""
         table, _, column = name.partition(".")
         if not is_of_table(name):
-            self._complain(place, f"there is no result table {table}", table, summary.table_names())
+            self._complain(location, f"there is no result table {table}", table, summary.table_names())
         experiment = self._experiment
         if table in ASKED_FOR:
             key, off = ASKED_FOR[table]
             if f"measure.{key}" not in experiment.swept and experiment.resolved()["measure"][key] == off:
-                self._fail(place, f"no run records {table}: it needs measure.{key}", None)
+                self._fail(location, f"no run records {table}: it needs measure.{key}", None)
         known = experiment.empty_table(table).columns
         if column not in known:
             close = difflib.get_close_matches(column, known, n=1)
-            self._fail(place, f"table {table} has no column {column}", f"{table}.{close[0]}" if close else None)
+            self._fail(location, f"table {table} has no column {column}", f"{table}.{close[0]}" if close else None)
         return known
 
-    def _check(self, place: Place, name: str, known: Iterable[str]) -> None:
+    def _check(self, location: Location, name: str, known: Iterable[str]) -> None:
         if name not in known:
-            self._complain(place, f"{name} is neither a column nor swept", name, known)
+            self._complain(location, f"{name} is neither a column nor swept", name, known)
 
-    def _complain(self, place: Place, message: str, name: str, known: Iterable[str]) -> NoReturn:
-        self._fail(place, message, next(iter(difflib.get_close_matches(name, list(known), n=1)), None))
+    def _complain(self, location: Location, message: str, name: str, known: Iterable[str]) -> NoReturn:
+        self._fail(location, message, next(iter(difflib.get_close_matches(name, list(known), n=1)), None))
 
-    def _fail(self, place: Place, message: str, close: str | None) -> NoReturn:
+    def _fail(self, location: Location, message: str, close: str | None) -> NoReturn:
         experiment = self._experiment
-        key = ".".join(map(str, place))
-        raise ScenarioError(str(experiment.path), line_of(experiment.text, place), key, message, close)
+        key = ".".join(map(str, location))
+        raise ScenarioError(str(experiment.path), line_of(experiment.text, location), key, message, close)

@@ -114,37 +114,37 @@ def parse(text: str, file: str) -> Document:
     return document
 
 
-def _written(tables: Mapping[str, Any], place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _written(tables: Mapping[str, Any], location: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Where that stands in the file: a variant in a table of its axis, a plot's key in ``[plots]``."""
-    match place:
+    match location:
         case ("variant", int(index), "set", *rest) if isinstance(tables["variant"], dict):
             labels = [(axis, label) for axis, cases in tables["variant"].items() for label in cases]
             return ("variant", *labels[index], *rest)
         case ("plot", int(index), str(key), *_) if key not in tables["plot"][index] and key in tables.get("plots", {}):
-            return ("plots", *place[2:])
-    return place
+            return ("plots", *location[2:])
+    return location
 
 
 def _check_cases(document: Document, text: str, file: str) -> None:
     """Every claim has all that it needs, under each of its readings."""
     for index, claim in enumerate(document.claim):
-        place = ("claim", index)
+        location = ("claim", index)
         try:
             cases(index, claim, document.claims)
         except ValidationError as error:
-            found = [{**each, "loc": (*place, *each["loc"])} for each in error.errors()]
+            found = [{**each, "loc": (*location, *each["loc"])} for each in error.errors()]
             raise _scenario_error(text, file, found) from None
         except ValueError as error:
-            raise ScenarioError(file, line_of(text, place), f"claim.{index}", str(error)) from None
+            raise ScenarioError(file, line_of(text, location), f"claim.{index}", str(error)) from None
 
 
 def _unknown(tables: Mapping[str, Any], text: str, file: str, keys: list[str], known: list[str]) -> ScenarioError:
     """Top-level keys that neither Python nor the engine reads: the first, and with it the others."""
-    place: dict[str, tuple[str | int, ...]] = {
+    location: dict[str, tuple[str | int, ...]] = {
         key: (key, 0) if isinstance(tables[key], list) else (key,) for key in keys
     }
     first, *others = [
-        ScenarioError(file, line_of(text, place[key]), key, "unknown key", nearest(key, known)) for key in keys
+        ScenarioError(file, line_of(text, location[key]), key, "unknown key", nearest(key, known)) for key in keys
     ]
     more = [str(other) for other in others]
     return ScenarioError(first.file, first.line, first.key, first.message, first.suggestion, more)

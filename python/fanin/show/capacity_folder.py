@@ -8,7 +8,7 @@ from typing import Any
 from fanin.choose.capacity.search import Found
 from fanin.choose.comparison import SCHEME
 from fanin.later import pl
-from fanin.numbers.summary import Column, column
+from fanin.numbers.summary import ColumnInfo, column
 from fanin.results.curves import axis_of, numeric
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
@@ -60,7 +60,7 @@ def _draw(found: list[Found], title: str, asked: dict[str, Any], varied: str | N
     frame = numeric(pl.DataFrame(rows, schema_overrides={"mean": pl.Float64}), "x")
     texts = pl.DataFrame({x: [str(row["x"]) for row in rows]})
     is_curve = varied is not None and frame.schema["x"].is_numeric()
-    y = Column("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
+    y = ColumnInfo("Capacity", f"largest fan-in that keeps {' and '.join(asked['keep'])}", "1", "senders")
     how = readable(Series(frame, axis_of(texts, x, column(x, x.rpartition(".")[2].replace("-", " ").capitalize())), y))
     note = "Whiskers end at the next larger fan-in that was tried and does not meet the bounds."
     about = {"id": "capacity", "title": title, "x": x, "y": "capacity", "spread": ("low", "high"), "note": note}

@@ -70,7 +70,7 @@ class Terms(Section):
         return self
 
 
-Place = tuple[str | int, ...]
+Location = tuple[str | int, ...]
 """Where in a file something stands: keys, and indices into arrays of tables."""
 
 _TERMS = frozenset(Terms.model_fields)
@@ -126,7 +126,7 @@ class Case(Terms):
     y: str
     accept: Span
     why: str
-    origin: dict[str, Place] = Field(default={}, exclude=True, repr=False)
+    origin: dict[str, Location] = Field(default={}, exclude=True, repr=False)
     """Where in the file its terms stand."""
 
     @model_validator(mode="after")
@@ -146,7 +146,7 @@ class Case(Terms):
         """Result table that it reads."""
         return self.y.partition(".")[0] if is_of_table(self.y) else None
 
-    def place(self, key: str) -> Place:
+    def location(self, key: str) -> Location:
         """Where in the file one of its terms stands; those of all its runs may stand in ``runs``."""
         return self.origin.get(key) or self.origin.get("runs") or (*self.origin["measure"][:-1], key)
 
@@ -156,7 +156,7 @@ class Case(Terms):
         return self.x or "time_s"
 
 
-_Layer = tuple[Place, Terms]
+_Layer = tuple[Location, Terms]
 """Terms and where they stand."""
 
 
@@ -173,16 +173,16 @@ def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
         ValidationError: a case lacks what it needs, or has what does not fit.
 
     """
-    known = {reading.id: (("claims", "reading", place), reading) for place, reading in enumerate(shared.reading)}
+    known = {reading.id: (("claims", "reading", number), reading) for number, reading in enumerate(shared.reading)}
     names = shared.readings if claim.readings is None else claim.readings
     _check_readings(names, known, claim)
     common: list[_Layer] = [(("claims",), shared), (("claim", index), claim)]
-    written: list[tuple[Place, WrittenCase]] = [
-        (("claim", index, "case", place), case) for place, case in enumerate(claim.case)
+    written: list[tuple[Location, WrittenCase]] = [
+        (("claim", index, "case", number), case) for number, case in enumerate(claim.case)
     ]
     found: list[Case] = []
     for name in names:
-        about = [(place, case) for place, case in written if name in case.under]
+        about = [(location, case) for location, case in written if name in case.under]
         given = next((case.id for _, case in about if case.id), None)
         words = next((case.reading for _, case in about if case.reading is not None), known[name][1].says)
         own = f"{claim.id}-{name}" if found or shared.full_ids else claim.id
@@ -190,10 +190,10 @@ def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
         found.append(_case(claim, given or own, words, layers))
     if not names and not any(case.id == claim.id for case in claim.case):
         found.append(_case(claim, claim.id, claim.reading, common))
-    for place, case in written:
+    for location, case in written:
         if not case.under:
             words = claim.reading if case.reading is None else case.reading
-            found.append(_case(claim, case.id or "", words, [*common, (place, case)]))
+            found.append(_case(claim, case.id or "", words, [*common, (location, case)]))
     return found
 
 
@@ -219,12 +219,12 @@ def _explained(index: int, claim: Claim, name: str) -> list[_Layer]:
 def _case(claim: Claim, name: str, reading: str, layers: Iterable[_Layer]) -> Case:
     """What these layers say together; of a table the later one replaces single keys."""
     terms: dict[str, Any] = {}
-    origin: dict[str, Place] = {}
-    for place, layer in layers:
+    origin: dict[str, Location] = {}
+    for location, layer in layers:
         for key in layer.model_fields_set & _TERMS:
             value = getattr(layer, key)
             terms[key] = {**(terms.get(key) or {}), **value} if key in _TABLES and value else value
-            origin[key] = (*place, key)
+            origin[key] = (*location, key)
     if runs := terms.pop("runs", {}):
         terms["where"] = {**runs, **terms.get("where", {})}
         for key in ("over", "minus"):

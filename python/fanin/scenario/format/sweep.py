@@ -53,7 +53,7 @@ class Variant(Section):
     axis: str = Field(default="variant", description="Column that holds the label; cases of two axes are combined.")
     set_: Setting = Field(description="Dotted path -> the value, or the values that the case takes from the sweep.")
 
-    place: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
+    location: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
     """Where it stands in a file that has the variants as tables of axes."""
 
 
@@ -66,7 +66,7 @@ def _one_by_one(variants: object) -> object:
         if not isinstance(cases, dict):
             raise ValueError(f"{axis}: an axis is a table, [variant.{axis}]")
         found += [
-            {"axis": axis, "label": label, "set": settings, "place": ("variant", axis, label)}
+            {"axis": axis, "label": label, "set": settings, "location": ("variant", axis, label)}
             for label, settings in cases.items()
         ]
     return found

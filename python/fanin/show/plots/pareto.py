@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 
 from fanin.later import np
 from fanin.numbers.stats import Floats
-from fanin.numbers.summary import Column
+from fanin.numbers.summary import ColumnInfo
 from fanin.show.plots.drawing import STYLE, save
 
 
 def draw_pareto(
-    axes: Sequence[Column], kept: Floats, others: Floats, front: Floats, default: Floats, title: str, folder: Path
+    axes: Sequence[ColumnInfo], kept: Floats, others: Floats, front: Floats, default: Floats, title: str, folder: Path
 ) -> list[Path]:
     """Writes ``pareto.png`` and ``pareto.svg``: a panel for each pair of goals.
 
@@ -43,7 +43,7 @@ def draw_pareto(
         return save(figure, None, folder, "pareto")
 
 
-def _draw(panel: Axes, axes: Sequence[Column], pair: tuple[int, int], points: tuple[Floats, ...]) -> None:
+def _draw(panel: Axes, axes: Sequence[ColumnInfo], pair: tuple[int, int], points: tuple[Floats, ...]) -> None:
     x, y = pair
     kept, others, front, default = (
         each.reshape(-1, len(axes)) * np.array([column.scale for column in axes]) for each in points

@@ -10,7 +10,7 @@ from typing import Any
 from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import mean_interval
-from fanin.numbers.summary import Column, column
+from fanin.numbers.summary import ColumnInfo, column
 from fanin.results.columns import Labels, describe, filtered, own_labels
 from fanin.results.curves import axis_of, in_intervals, numeric, table_rows
 from fanin.run.sweep import Runs
@@ -23,7 +23,7 @@ _MANY = 10_000
 _MOST_POINTS = 2000
 """Most points of a line: more cannot be distinguished on paper."""
 
-_SHARE = Column("Share not above", "", "1", "%", 100.0)
+_SHARE = ColumnInfo("Share not above", "", "1", "%", 100.0)
 
 _NO_SHARES = pl.DataFrame(schema={"by": pl.String, "x": pl.Float64, "share": pl.Float64})
 
@@ -35,8 +35,8 @@ class Series:
     data: pl.DataFrame
     """``by x mean half low high runs``: ``half`` is half the width of the 95 % interval over the seeds, null for fewer
     than three; ``low`` and ``high`` are the ends of whiskers. A distribution has ``by x share``."""
-    x: Column
-    y: Column
+    x: ColumnInfo
+    y: ColumnInfo
 
     @property
     def lines(self) -> list[str]:
@@ -71,7 +71,7 @@ def readable(drawn: Series) -> Series:
     return Series(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
 
 
-def _in_thousands(how: Column, data: pl.DataFrame, name: str) -> Column:
+def _in_thousands(how: ColumnInfo, data: pl.DataFrame, name: str) -> ColumnInfo:
     """Shows bytes in KB or MB if the numbers are large."""
     if how.shown_as != "B" or name not in data.columns or not data.schema[name].is_numeric():
         return how
@@ -124,7 +124,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
     return readable(Series(data, how, _y_axis(plot, own)))
 
 
-def _y_axis(plot: Plot, own: Labels) -> Column:
+def _y_axis(plot: Plot, own: Labels) -> ColumnInfo:
     """The axis of a plot with several measures: what their labels and definitions have in common."""
     every = [describe(own, name) for name in plot.y or []]
     label, definition = every[0].label, every[0].definition
@@ -133,11 +133,11 @@ def _y_axis(plot: Plot, own: Labels) -> Column:
         label = ", ".join(shared) or label
         definition = definition if len({each.definition for each in every}) == 1 else ""
     if plot.relative_to:
-        return Column(f"{label}, relative to {plot.relative_to}", definition)
-    return Column(label, definition, every[0].unit, every[0].shown_as, every[0].scale)
+        return ColumnInfo(f"{label}, relative to {plot.relative_to}", definition)
+    return ColumnInfo(label, definition, every[0].unit, every[0].shown_as, every[0].scale)
 
 
-def _distinct_parts(columns: list[Column]) -> list[str]:
+def _distinct_parts(columns: list[ColumnInfo]) -> list[str]:
     """The parts that distinguish labels such as "Queue, mean" and "Queue, median"; empty for a single label."""
     if len(columns) == 1:
         return [""]
