@@ -50,7 +50,7 @@ def test_a_dip_is_no_collapse():
     judged = judge(claim("collapse-point", (10, 20)), runs({"a": DIP}))
     assert math.isinf(judged.value)
     assert judged.verdict == "not reproduced"
-    assert judged.reason == "no collapse up to 20 n; accepted 10 to 20 n (w): no explanation is written yet"
+    assert judged.reason == "no collapse up to 20 n; accepted 10 to 20 n (w): no explanation has been written yet"
     assert judged.as_dict()["value"] is None
     assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).verdict == "reproduced"
 
@@ -125,7 +125,7 @@ def test_first_at_most_minus_and_over():
 
 def test_a_quick_look_without_the_claims_runs_judges_nothing():
     judged = judge(claim("mean", (0, 1), at=[7]), runs({"a": COLLAPSE}), provisional=True)
-    assert (judged.verdict, judged.reason) == ("not judged", "a quick look has no run of it")
+    assert (judged.verdict, judged.reason) == ("not judged", "the quick look made no run for this claim")
 
 
 def test_a_papers_words_are_shown_as_they_are():

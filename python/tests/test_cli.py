@@ -176,7 +176,7 @@ def test_reproduce_prints_table_verdicts_and_paths_last(cli, work):
     lines = result.out.splitlines()
     assert any(line.startswith("reproduced: some-goodput") for line in lines)
     assert lines[-3].endswith("claims.json")
-    assert lines[-2] == "±: half of the 95 % interval over seeds; bands: all of it"
+    assert lines[-2] == "±: half of the 95 % interval over seeds; bands in plots: the whole interval"
     assert lines[-1] == "claims: 1 reproduced, 0 direction only, 0 not reproduced (reasons above)"
     assert any("±" in line for line in lines[:-3])
     assert "±" not in cli("reproduce", "small.toml", "--quick").out

@@ -73,7 +73,7 @@ def test_a_sentence_that_counts_elsewhere_is_there(cli, work):
     assert again <= set(found)
     last = cli("claims").out.splitlines()[-2:]
     counted = len(found) - sum(bool(entry["same_as"]) for entry in found.values())
-    assert f"{counted} not run by their main readings, 0 of them reproduced under another" in last[0]
+    assert f"{counted} not run under their main readings; 0 reproduced only under another reading" in last[0]
     assert last[1].startswith(f"({len(found) - counted} more repeat")
 
 
@@ -84,7 +84,7 @@ def test_the_verdict_of_a_claim_is_that_of_its_main_reading():
     assert sentences.in_words(claims[2]) == ""
     assert [sentences.is_elsewhere(verdicts) for verdicts in claims] == [True, False, False]
     assert sentences.tally(claims, statuses) == (
-        "2 reproduced, 1 not reproduced by their main readings, 1 of them reproduced under another; "
+        "2 reproduced, 1 not reproduced under their main readings; 1 reproduced only under another reading; "
         "4 of 6 readings reproduced"
     )
     assert sentences.tally([["reproduced"]], statuses) == "1 reproduced, 0 not reproduced"
@@ -145,7 +145,7 @@ def test_a_quick_look_leaves_a_full_run_as_it_is(cli, figures):
     before = {path: path.read_bytes() for path in (figures / "results/alpha/fig2").iterdir()}
     quick = cli("reproduce", "alpha/fig2", "beta/fig1", "--quick", "--json")
     assert "alpha/fig2: a full run of 12 runs" in quick.err
-    assert "is there and stays" in quick.err
+    assert "already has a full run" in quick.err
     found = json.loads(quick.out)
     assert ([each["experiment"] for each in found["experiments"]], found["kept"]) == (["beta/fig1"], ["alpha/fig2"])
     assert {path: path.read_bytes() for path in (figures / "results/alpha/fig2").iterdir()} == before

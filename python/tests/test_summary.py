@@ -62,7 +62,7 @@ def test_a_column_is_shown_as_it_is_declared(name, full, unit, better):
 
 
 def test_times_that_are_no_delays_are_shown_in_seconds():
-    assert rows({"window_start_s": 1.5}) == [("goodput", "Start of the time that goodput counts", "1.5 s")]
+    assert rows({"window_start_s": 1.5}) == [("goodput", "Start of the goodput window", "1.5 s")]
 
 
 def test_causes_that_did_not_occur_are_left_out(summary):

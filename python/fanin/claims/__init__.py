@@ -1,1 +1,1 @@
-"""What became of the papers' claims: judgements, records and the ledger."""
+"""Verdicts on the papers' claims: judgements, records and the ledger."""

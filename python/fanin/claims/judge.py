@@ -28,7 +28,7 @@ _NAMES: dict[Measure, str] = {
     "wins": "share of points where no rival is better",
     "order": "share of pairs in the claimed order",
 }
-"""Measure -> what its number is, as people read it."""
+"""Measure -> description of its number."""
 
 _RESAMPLES = 1000
 
@@ -37,7 +37,7 @@ _Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of a claim."""
+    """The verdict on a claim under one reading, and the numbers behind it."""
 
     case: Case
     value: float
@@ -49,19 +49,19 @@ class Judgement:
     reach: float = math.inf
     """Largest x that was measured."""
     provisional: bool = False
-    """Whether this is a quick look, with fewer runs than the explanation is about."""
+    """Whether this is a quick look, with fewer runs than those that the explanation describes."""
     label: str = ""
-    """What the claim's y is called; its name if nothing is given."""
+    """Label of the claim's y; the column's name if empty."""
 
     @property
     def reason(self) -> str:
-        """Why the verdict is what it is."""
+        """Our number, the accepted range, and the cause if the claim is not reproduced."""
         if self.verdict == "not judged":
-            return "a quick look has no run of it"
+            return "the quick look made no run for this claim"
         sentence = f"{self._found()}; accepted {self.span(*self.case.accept)} ({self.case.why}){self._doubt()}"
         if self.verdict == "reproduced":
             return sentence
-        explanation = self.case.explanation or "no explanation is written yet"
+        explanation = self.case.explanation or "no explanation has been written yet"
         written = "explanation written for the full run: " if self.provisional and self.case.explanation else ""
         return f"{sentence}: {written}{explanation}"
 
@@ -72,7 +72,7 @@ class Judgement:
         return "- (undefined)" if math.isnan(self.value) else self.show(self.value)
 
     def _doubt(self) -> str:
-        """A remark when other seeds might have given another answer."""
+        """A remark if other seeds could have given another verdict."""
         lowest, highest = self.case.accept
         if math.isnan(self.low) or math.isnan(self.value):
             return ""
@@ -84,18 +84,18 @@ class Judgement:
 
     @property
     def _is_point(self) -> bool:
-        """Whether the number is a place on the claim's x axis."""
+        """Whether the number is a value of the claim's x axis."""
         return self.case.measure in POINTS and self.case.over is None and self.case.minus is None
 
     @property
     def published(self) -> str:
-        """The paper's number as people read it, or its words."""
+        """The paper's number with its unit, or the paper's words."""
         published = self.case.published
         return "-" if published is None else published if isinstance(published, str) else self.show(published)
 
     @property
     def quantity(self) -> str:
-        """What the number is: the measure and of what, and whose number divides it or is taken from it."""
+        """Description of the number: the measure, the quantity, and the runs whose number divides or is subtracted."""
         case = self.case
         name = f"{_NAMES[case.measure]}: {self.label or case.y}"
         if case.over is not None:
@@ -103,14 +103,14 @@ class Judgement:
         return f"{name}, less that of {self._apart(case.minus)}" if case.minus is not None else name
 
     def _apart(self, other: Where) -> str:
-        """What tells other runs from the claim's own."""
+        """The values that distinguish other runs from the claim's own."""
         differs = [name for name, values in other.items() if self.case.where.get(name) != values]
         values = [(name, value) for name in differs for value in other[name]]
         words = [value if isinstance(value, str) else format_quantity(name, value) for name, value in values]
         return ", ".join(words) or "other runs"
 
     def show(self, value: float) -> str:
-        """A value of the claim's measure as people read it."""
+        """A value of the claim's measure with its unit."""
         if math.isnan(value):
             return "-"
         if math.isinf(value):
@@ -158,13 +158,13 @@ class Judgement:
 
 
 def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:
-    """Measures the claim on a table with a row per run, or per run and x, and a ``seed`` column; and compares.
+    """Measures the claim on a table of runs (one row per run, or per run and x, with a ``seed`` column) and judges it.
 
     Args:
         case: What to measure.
-        runs: On what.
-        provisional: Whether the runs are but some of those that the claim's explanation is about.
-        label: What the claim's y is called.
+        runs: The table.
+        provisional: Whether the runs are only some of those that the claim's explanation describes.
+        label: Label of the claim's y.
 
     Raises:
         FaninError: a column of the claim does not exist, or no run matches it.
@@ -213,7 +213,7 @@ def _curves(case: Case, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floa
 
 
 def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:
-    """95 % percentile interval of the number when the seeds are drawn again with replacement."""
+    """95 % percentile bootstrap interval of the number, resampling the seeds with replacement."""
     if seeds < FEWEST:
         return math.nan, math.nan
     generator = np.random.Generator(np.random.PCG64(1))
@@ -225,7 +225,7 @@ def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float
 def _verdict(case: Case, value: float, interval: tuple[float, float]) -> Verdict:
     if case.accept[0] <= value <= case.accept[1]:
         return "reproduced"
-    # An effect that other seeds might not show at all has no direction.
+    # The whole interval counts: an effect that other seeds might not show has no direction.
     spread = [value, *(end for end in interval if not math.isnan(end))]
     if case.direction is not None and case.direction[0] <= min(spread) and max(spread) <= case.direction[1]:
         return "direction only"

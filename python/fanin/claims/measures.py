@@ -1,4 +1,4 @@
-"""What a claim may measure on curves: each measure turns curves into one number."""
+"""The measures of claims: each reduces curves to one number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Curve = tuple[Floats, Floats]
 
 
 def number(case: Case, curves: list[Curve]) -> float:
-    """The claim's number: of its own curve first, then of those of ``over``, ``minus`` or ``rivals``."""
+    """The claim's number; its own curve comes first, then those of ``over``, ``minus`` or ``rivals``."""
     if case.measure == "wins":
         return _wins(case, curves)
     if case.measure == "order":
@@ -26,7 +26,7 @@ def number(case: Case, curves: list[Curve]) -> float:
 
 
 def _collapse_point(_: Case, x: Floats, y: Floats) -> float:
-    """Smallest x whose y is below half of the best at smaller x, and stays below."""
+    """Smallest x from which y stays below half of the highest y at smaller x."""
     for index in range(1, len(x)):
         if (y[index:] < y[:index].max() / 2).all():
             return float(x[index])
@@ -39,7 +39,7 @@ def _first(reached: np.ndarray[tuple[int], np.dtype[np.bool_]], x: Floats) -> fl
 
 
 def _trend(_: Case, x: Floats, y: Floats) -> float:
-    """Kendall's tau-a: the share of pairs of places where y rises with x less that where it falls."""
+    """Kendall's tau-a: the share of pairs of points where y rises with x, minus the share where it falls."""
     if len(x) < 2:
         return math.nan
     above = np.triu_indices(len(y), 1)
@@ -47,7 +47,7 @@ def _trend(_: Case, x: Floats, y: Floats) -> float:
 
 
 def _wins(case: Case, curves: list[Curve]) -> float:
-    """Share of the places at which no rival is better."""
+    """Share of the x values at which no rival is better."""
     common = np.array(sorted(set.intersection(*(set(x.tolist()) for x, _ in curves))))
     if not len(common):
         return math.nan
@@ -57,7 +57,7 @@ def _wins(case: Case, curves: list[Curve]) -> float:
 
 
 def _order(case: Case, curves: list[Curve]) -> float:
-    """Share of the pairs of cases whose means over x are in the order of the claim, the better one first."""
+    """Share of the pairs of systems whose means over x are in the claimed order, the better one first."""
     sign = 1.0 if case.better == "high" else -1.0
     means = [sign * float(y.mean()) for _, y in curves]
     pairs = [means[first] > means[second] for second in range(len(means)) for first in range(second)]
@@ -76,7 +76,7 @@ _MEASURES: dict[str, Callable[[Case, Floats, Floats], float]] = {
 """Measures of one curve."""
 
 POINTS = ("collapse-point", "first-at-least", "first-at-most")
-"""Measures whose number is a place on the x axis."""
+"""Measures whose number is a value of the x axis."""
 
 
 def _divide(value: float, by: float) -> float:

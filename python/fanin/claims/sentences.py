@@ -1,7 +1,7 @@
-"""How a claim, a sentence of a paper, came out where it is judged under several readings.
+"""Summarises the verdicts on a claim (one sentence of a paper) under several readings.
 
-The first reading of a claim is its main one, and its verdict is the claim's. Whether other readings come to another
-verdict is told beside it and counted apart, so that no claim counts as reproduced because some reading of many was.
+The first reading of a claim is its main reading, and the claim's verdict is the one under that reading. Verdicts under
+other readings are shown and counted separately: a claim does not count as reproduced because one of many readings is.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class Shown:
 
 
 def in_words(verdicts: Sequence[str]) -> str:
-    """Under how many of its readings a claim is reproduced; nothing if it has but one."""
+    """Under how many of its readings a claim is reproduced; empty if it has only one."""
     return f"reproduced in {verdicts.count('reproduced')} of {len(verdicts)} readings" if len(verdicts) > 1 else ""
 
 
 def is_elsewhere(verdicts: Sequence[str]) -> bool:
-    """Whether a claim is reproduced under another reading than its main one."""
+    """Whether a claim is reproduced, but not under its main reading."""
     return verdicts[0] != "reproduced" and "reproduced" in verdicts
 
 
 def tally(claims: Sequence[Sequence[str]], statuses: Sequence[str]) -> str:
-    """How many claims came out how, by their main readings, and how many readings there are.
+    """Counts claims by verdict under their main readings, and readings that are reproduced.
 
     Args:
         claims: The verdicts of each claim, that of its main reading first.
@@ -55,4 +55,4 @@ def tally(claims: Sequence[Sequence[str]], statuses: Sequence[str]) -> str:
         return counts
     elsewhere = sum(is_elsewhere(verdicts) for verdicts in claims)
     readings = f"{every.count('reproduced')} of {len(every)} readings reproduced"
-    return f"{counts} by their main readings, {elsewhere} of them reproduced under another; {readings}"
+    return f"{counts} under their main readings; {elsewhere} reproduced only under another reading; {readings}"

@@ -1,4 +1,4 @@
-"""``fanin check``: is a scenario valid, and what does it say."""
+"""``fanin check``: checks a scenario and shows its values."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from fanin.numbers.summary import OFFERED_HEADER, offered_rows
 def check(
     scenario: ScenarioArgument,
     set_: SetOption = None,
-    resolved: Annotated[
-        bool, typer.Option("--resolved", help="List every value in effect and where it comes from.")
-    ] = False,
+    resolved: Annotated[bool, typer.Option("--resolved", help="List every value in effect and its source.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Check a scenario without running it.
 
-    Checks what is simulated, each value of each sweep variable, and the plots and claims, and shows the load that
-    traffic offers, with the mean size that it was computed from. --json prints one object: {file, experiment, runs,
-    offered, values}: offered is an array of {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps},
-    and values, with --resolved, one of {path, value, is_default, from, source, doc}: from is file:line, --set or
-    default, and source says where the default is from.
+    Checks the scenario, each value of each sweep variable, and the plots and claims, and shows the offered load, with
+    the mean size from which it was computed.
+
+    --json prints one object: {file, experiment, runs, offered, values}. offered is an array of {group, mean_bytes,
+    interval_s, offered_bps, load, load_of, capacity_bps}. values is present only with --resolved; it is an array of
+    {path, value, is_default, from, source, doc}, where from is file:line, --set or default, and source is the source of
+    the default.
 
     **Examples**
 

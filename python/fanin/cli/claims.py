@@ -22,7 +22,7 @@ def claims(
         str | None,
         typer.Argument(
             autocompletion=completion.papers,
-            help="A paper such as sdtcp, or an experiment such as sdtcp/fig9; all if left out.",
+            help="A paper such as sdtcp or an experiment such as sdtcp/fig9; all if left out.",
         ),
     ] = None,
     verdict: Annotated[
@@ -30,32 +30,36 @@ def claims(
         typer.Option(
             "--verdict",
             autocompletion=completion.verdicts,
-            help="Only these: reproduced, direction-only, not-reproduced or not-run.",
+            help="Show only this verdict: reproduced, direction-only, not-reproduced or not-run.",
         ),
     ] = None,
     page: Annotated[
         Path | None,
         typer.Option(
-            "--page", help="Write the ledger as pages of documentation (Markdown): this one, and one per paper."
+            "--page",
+            help="Write the ledger as Markdown pages: a summary to this file, and one page per paper beside it.",
         ),
     ] = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Show the claims ledger: what the papers say, what came out here, and the verdict on each claim.
+    """Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim.
 
-    A claim that can be read in several ways is judged under each reading. Its verdict is that of its main reading, the
-    first one; the column "readings" says under how many it is reproduced, and counts go by claim.
+    A claim that can be read in several ways is judged under each reading. Its verdict is the one under its main
+    reading, which is the first. The column "readings" shows under how many readings it is reproduced. The summary
+    counts claims, not readings.
 
-    Reads what `fanin reproduce` left in OUT and simulates nothing; a claim that was not judged yet is "not run", with
-    the command that runs it. Verdicts of another engine, or of another version of the experiment's file, are marked
-    stale. --json prints an array of {id, says, published, ours, interval, verdict, reason, paper, figure, experiment,
-    reading, note, added, number, state, command, same_as, cases}, under the main reading; cases has the same for every
-    reading. Numbers are in SI units, null where there is none or it is infinite; number says what is compared, such as
-    a mean, Kendall's tau, or whose mean divides; added what had been seen when the claim was written, nothing if its
-    range was fixed before the first run; verdict is "reproduced", "direction only", "not reproduced" or "not run";
-    state is that of the experiment, as in `fanin list experiments`; same_as names the experiment and the claim where
-    the same sentence is counted.
+    This command reads the results of `fanin reproduce` in OUT and simulates nothing. A claim that has not been judged
+    is "not run", and the reason names the command that runs it. Verdicts from another version of the engine or of the
+    experiment's file are marked stale.
+
+    --json prints an array of {id, says, published, ours, interval, verdict, reason, paper, figure, experiment, reading,
+    note, added, number, state, command, same_as, cases}. These keys describe the main reading; cases has one entry for
+    every reading. Numbers are in SI base units, and null if there is none or it is infinite. number describes what is
+    compared, such as a mean, a ratio of means or Kendall's tau. added states which results were known when the claim
+    was written; it is empty if the accepted range was fixed before the first run. verdict is "reproduced", "direction
+    only", "not reproduced" or "not run". state is the state of the experiment, as in `fanin list experiments`. same_as
+    names the claim of another experiment that is the same sentence and is counted instead.
 
     **Examples**
 
@@ -104,7 +108,7 @@ def _print(found: list[Sentence], standings: list[Standing]) -> None:
     counted = [claim.verdicts for claim in found if not claim.same_as]
     say(f"claims: {sentences.tally(counted, sentences.STATUSES)}")
     if again := len(found) - len(counted):
-        say(f"({again} more repeat a sentence of another experiment, where it is counted)")
+        say(f"({again} more repeat a sentence that is counted in another experiment)")
     doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}
     for state, experiments in doubtful.items():
         if experiments:
@@ -112,11 +116,11 @@ def _print(found: list[Sentence], standings: list[Standing]) -> None:
 
 
 _DOUBTS = {
-    "stale": "stale, run them again",
-    "quick": "judged on a quick look, provisional",
-    "partial": "judged on some of the runs, or not yet",
+    "stale": "stale, run again",
+    "quick": "provisional, judged on a quick look",
+    "partial": "incomplete, judged on some of the runs or not yet",
 }
-"""State of an experiment -> what to know about its verdicts."""
+"""State of an experiment -> warning about its verdicts."""
 
 
 def _row(claim: Sentence) -> list[str]:

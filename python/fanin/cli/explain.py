@@ -1,4 +1,4 @@
-"""``fanin explain``: what a name or a parameter means."""
+"""``fanin explain``: the meaning of a name or a parameter."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ def explain(
 ) -> None:
     """Explain a scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment.
 
-    Shows what it is and, for each parameter, what it takes, its default, meaning, the source of the default and the
-    reading of the paper that it selects. --json prints one object: {kind, key, summary, manual, params: [{key, takes,
-    default, doc, source, reading}]}, for a scheme also {transport, readings: [{id, text, params}]},
-    for a workload {citation, source, precision, interpolation, mean_bytes, points}, or the parameter alone.
+    Shows a description and, for each parameter, its type or choices, default, meaning, the source of the default and
+    the reading of the paper that it selects.
+
+    --json prints one object: {kind, key, summary, manual, params: [{key, takes, default, doc, source, reading}]}. A
+    scheme also has {transport, readings: [{id, text, params}]}, and a workload {citation, source, precision,
+    interpolation, mean_bytes, points}. For a parameter, the object describes only that parameter.
 
     **Examples**
 
     - `fanin explain dctcp`
     - `fanin explain transport.rto-min`
-    - `fanin explain dctcp.mark-threshold`, the end of a path that no other has
+    - `fanin explain dctcp.mark-threshold`, the end of a path, if it is unique
     - `fanin explain incast --json`
-    - `fanin explain B1`, the id of a reading: every parameter that selects it
+    - `fanin explain B1`, the id of a reading, with every parameter that selects it
     - `fanin explain web-search`
     - `fanin explain sdtcp/fig9`
     """
@@ -77,12 +79,14 @@ def _print_entry(entry: dict[str, Any]) -> None:
         print_table("Parameters", header, ([param[key] for key in keys] for param in entry["params"]))
     if readings := entry.get("readings"):
         say()
-        # All readings of a page have the scheme in common, or else the id.
+        # The readings on a page share either the scheme or the id.
         first = "scheme" if entry["kind"] == "reading" else "id"
         rows = ([reading[first], reading["text"], ", ".join(reading["params"])] for reading in readings)
-        print_table("Readings", [first, "what is open, and what we take", "parameters of the other readings"], rows)
+        print_table("Readings", [first, "open question, and our choice", "parameters of the other readings"], rows)
     if transport := entry.get("transport"):
         say()
         print_table(
-            "Defaults of [transport] that it changes", ["key", "default"], ([*pair] for pair in transport.items())
+            "Defaults of [transport] changed by this scheme",
+            ["key", "default"],
+            ([*pair] for pair in transport.items()),
         )

@@ -1,4 +1,4 @@
-"""``fanin list``: what there is to name."""
+"""``fanin list``: everything that a scenario or a command can name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def list_(
         str | None,
         typer.Argument(
             autocompletion=completion.papers,
-            help="Of experiments only those of a paper such as rcc; all if left out.",
+            help="With experiments: only those of this paper, such as rcc; all if left out.",
         ),
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of scenario files.")] = False,
@@ -44,13 +44,13 @@ def list_(
 ) -> None:
     """List schemes, topologies, queues, traffic patterns, faults, workloads (flow-size distributions) or experiments.
 
-    Experiments come by paper, with their state: never run, so many of their runs, quick only, complete, or stale
-    (made by another engine or from another version of the file), the age of their last run, and how many of their
-    claims are reproduced under their main readings.
+    Experiments are listed by paper, with the state of each (never run, the number of finished runs, quick only,
+    complete, or stale if its results are from another version of the engine or of the file), the age of its last run,
+    and how many of its claims are reproduced under their main readings.
 
-    --json prints an array of {key, summary}, with a field kind in each when everything is listed, and for experiments
-    also {paper, figure, state, note, runs, of, finished, claims: {total, reproduced, direction_only, not_reproduced,
-    not_run}, command}. --schema prints the JSON Schema of scenario files, which editors use to complete and check them.
+    --json prints an array of {key, summary}. If everything is listed, each entry also has kind. Experiments also have
+    {paper, figure, state, note, runs, of, finished, claims: {total, reproduced, direction_only, not_reproduced,
+    not_run}, command}. --schema prints the JSON Schema of scenario files, which lets editors complete and check them.
 
     **Examples**
 

@@ -1,4 +1,4 @@
-"""``fanin reproduce``: figures of papers, with a verdict on each published claim."""
+"""``fanin reproduce``: simulates figures of papers and judges the published claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_ROWS = 40
 """A table of more rows is not printed."""
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
-"""What is printed of a distribution."""
+"""Quantiles printed of a distribution."""
 
 
 def reproduce(
@@ -40,36 +40,37 @@ def reproduce(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every experiment of every paper.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="One seed, fewest points and no PNGs, for a first look.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A quick look: one seed, few points, no PNGs.")] = False,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
     out: OutOption = Path("results"),
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 unless every claim is reproduced in every reading.")
+        bool, typer.Option("--strict", help="Exit with 1 unless every claim is reproduced under every reading.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Reproduce figures of papers: run their sweeps, plot them, and judge each published claim.
+    """Reproduce figures of papers: run their sweeps, plot the results, and judge each published claim.
 
-    With --quick, an experiment whose full run is there is left as it is.
+    Finished runs are stored and reused, so an interrupted or repeated command continues where it stopped. With --quick,
+    experiments that already have a full run are skipped.
 
-    Finished runs are kept and found again, so an interrupted or repeated command goes on where it stopped. Each
-    experiment leaves OUT/EXPERIMENT/runs.parquet, claims.json and, per plot, an SVG, a CSV of what is drawn and, but
-    for --quick, a PNG. OUT/report/index.html, the report of all that OUT holds, is brought up to date; `fanin claims`
-    is its ledger.
-    A verdict is: reproduced (inside the range that the experiment file fixed beforehand), direction only, or not
-    reproduced. A claim that can be read in several ways is judged under each reading, and the verdict of its main
-    reading is the claim's. --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says,
-    measure, x, y, published, value, interval, accept, verdict, reason, cases}], plots: [{name, x, y, series}],
-    warnings, paths}], kept}: cases has every reading of a claim; of those in kept a full run is there, whose verdicts
-    and figures --quick leaves as they are.
+    Each experiment writes OUT/EXPERIMENT/runs.parquet, claims.json and, for each plot, an SVG, a CSV of its data and,
+    except with --quick, a PNG. The command also updates OUT/report/index.html, the report of everything in OUT; `fanin
+    claims` prints the verdicts.
+
+    A verdict is "reproduced" (our number is in the accepted range, which the experiment file fixed beforehand),
+    "direction only" or "not reproduced". A claim that can be read in several ways is judged under each reading; its
+    verdict is the one under its main reading.
+
+    --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure, x, y, published,
+    value, interval, accept, verdict, reason, cases}], plots: [{name, x, y, series}], warnings, paths}], kept}. cases
+    has one entry for every reading of a claim. kept lists the experiments that --quick skipped because they already
+    have a full run.
 
     **Examples**
 
     - `fanin reproduce sdtcp/fig9 sdtcp/fig10`
-    - `fanin reproduce pfdct --quick --jobs 2`, all experiments of a paper
+    - `fanin reproduce pfdct --quick --jobs 2`, all experiments of one paper
     - `fanin reproduce --all`
     - `fanin reproduce my-sweep.toml --seeds 1..20 --out /tmp/results`
     """
@@ -87,17 +88,17 @@ def reproduce(
         experiment.check()
     kept = assessment.whole(loaded, out) if quick else {}
     for name, found in kept.items():
-        some = f"a full run of {found.work.runs} runs ({date(found.work.last)}) is there and stays"
-        note(f"{name}: {some}; --quick ran and drew nothing of it")
+        full = f"already has a full run ({found.work.runs} runs, {date(found.work.last)})"
+        note(f"{name}: {full}; --quick skips it")
     loaded = [each for each in loaded if each.name not in kept]
     earlier = {each.name: _earlier(each, out) for each in loaded if each.document.benchmark is not None}
     with keeping(f"finished runs are kept in {out}"), counting("runs") as counter:
         swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, advance=counter.advance)
     for name, when in earlier.items():
-        before = f"again; the measurements of {when} were replaced" if when else "for the first time"
+        before = f"again, replacing the measurements of {when}" if when else "for the first time"
         note(f"{name}: measured on this machine {before}")
     if quick and loaded:
-        note("a quick look: fewer seeds and points, so the verdicts below are provisional")
+        note("quick look with fewer seeds and points: the verdicts below are provisional")
     with keeping(f"all runs are kept in {out}"):
         drawn = _draw(swept, out, jobs, quick=quick)
         _show(drawn, list(kept), json=json)
@@ -109,7 +110,7 @@ def reproduce(
 
 
 def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Reproduction]:
-    """Judges and draws the experiments, which takes long for some."""
+    """Judges and draws the experiments, which takes a while for some of them."""
     from fanin.run.pool import Progress
     from fanin.show.reproduction import judge_and_draw_all
 
@@ -126,7 +127,7 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> lis
 
 
 def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
-    """Prints what came out."""
+    """Prints the results."""
     remarks: dict[str, list[str]] = {}
     for each in drawn:
         for warning in each.warnings:
@@ -156,10 +157,10 @@ def _earlier(experiment: Experiment, out: Path) -> str:
 
 
 def _make_page(out: Path) -> None:
-    """Brings the HTML report up to date; the results of others that are damaged do not spoil this command's."""
+    """Updates the HTML report; damaged results of other experiments do not make this command fail."""
     from fanin.show import html_report
 
-    note(f"making the report of all that {out} holds")
+    note(f"writing the report of everything in {out}")
     try:
         note(f"report: {html_report.write(out)}")
     except FaninError as error:
@@ -185,7 +186,7 @@ def _print(result: Reproduction) -> None:
 
 
 def _print_plot(title: str, plot: Plot, drawn: Series) -> None:
-    """A row per place and a column per line; of distributions and of long curves what sums them up."""
+    """Prints a row per x and a column per line, quantiles of distributions, and a note instead of a long curve."""
     heading = f"{title}: {plot.title or drawn.y.label}"
     if plot.kind == "cdf":
         _print_quantiles(f"{heading} [{drawn.x.shown_as}]", plot, drawn)
@@ -194,7 +195,7 @@ def _print_plot(title: str, plot: Plot, drawn: Series) -> None:
         heading += f" [{drawn.y.shown_as}]"
     places = list(dict.fromkeys(drawn.data["x"]))
     if plot.kind == "time" and len(places) > _MOST_ROWS:
-        note(f"{heading}: {len(places)} places in time, see the plot and its CSV")
+        note(f"{heading}: {len(places)} points in time, see the plot and its CSV")
         return
     if plot.kind != "bars":
         places.sort()
@@ -230,7 +231,7 @@ def _print_closing(reports: list[Reproduction]) -> None:
 
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
-        say("±: half of the 95 % interval over seeds; bands: all of it")
+        say("±: half of the 95 % interval over seeds; bands in plots: the whole interval")
     names = {each.experiment.name for each in reports}
     claims: list[list[str]] = [
         [case.verdict for case in cases]

@@ -1,8 +1,8 @@
 //! Every total of a run, declared once.
 //!
-//! What people are told of a total is taken from here: labels, units, which way is better, and the page of reference.
-//! What counts one thing by cause declares the causes where they arise ([`TimeoutCause`], [`DropReason`], the totals of a
-//! scheme); [`totals`] puts all of them in the order of reading. Columns of tables are declared by what fills them.
+//! Labels, units, which direction is better, and the reference page are all taken from here. Totals that count events
+//! by cause are declared together with their causes ([`TimeoutCause`], [`DropReason`], the totals of a scheme);
+//! [`totals`] lists all of them in display order. The columns of a table are declared by the module that fills the table.
 
 use super::table::Table;
 use super::tables;
@@ -29,11 +29,12 @@ const HOW_MUCH: &[Total] = &[
         name: "goodput_bps",
         unit: "bit/s",
         label: "Goodput of all flows",
-        definition: "payload in order, first burst start to last burst completion",
+        definition: "payload in order, first start to last completion of finite flows or end of the run",
         short: "goodput",
-        doc: "payload that arrived in order, of every flow, endless ones included, from the first finite start (or the end \
-              of `measure.warmup`) to the last finite completion (or the end of the run, if some are incomplete or all are \
-              endless)",
+        doc: "payload of all flows, endless ones included, that arrived in order, divided by the length of the \
+              goodput window. The window runs from the first start of a finite transfer (or the end of \
+              `measure.warmup`) to the last completion of one (or to the end of the run, if some are incomplete or \
+              all are endless)",
         better: More,
         of_groups: true,
         ..GOODPUT
@@ -42,8 +43,8 @@ const HOW_MUCH: &[Total] = &[
         name: "goodput_finite_bps",
         unit: "bit/s",
         label: "Goodput of the finite flows",
-        definition: "payload in order, first start to last completion of them",
-        doc: "goodput of the finite transfers alone, over the same window as `goodput_bps`",
+        definition: "payload in order, over the same time as for all flows",
+        doc: "goodput of the finite transfers only, over the same window as `goodput_bps`",
         better: More,
         ..GOODPUT
     },
@@ -52,9 +53,11 @@ const HOW_MUCH: &[Total] = &[
         label: "Jain's fairness index",
         definition: "over the goodputs of all transfers",
         short: "Jain",
-        doc: "Jain, Chiu and Hawe's index over the goodputs of transfers: of completed ones over their completion time, of \
-              others from their start in the window of goodput until they were stopped or the run ended. What never began \
-              and handshakes that were given up have no goodput and are left out; `incomplete` and `failed` count them",
+        doc: "Jain, Chiu and Hawe's fairness index over the goodputs of transfers: 1 if all are equal, 1/n if one of \
+              n transfers gets everything. The goodput of a completed transfer is taken over its completion time; \
+              that of any other transfer from its start, or from the start of the goodput window if that is later, \
+              until the transfer was stopped or the run ended. Transfers that never started or gave up their \
+              handshake are left out; `incomplete` and `failed` count them",
         better: More,
         of_groups: true,
         ..GOODPUT
@@ -63,8 +66,8 @@ const HOW_MUCH: &[Total] = &[
         name: "window_start_s",
         unit: "s",
         shown: "s",
-        label: "Start of the time that goodput counts",
-        doc: "start of the window of goodput, over which goodput is measured",
+        label: "Start of the goodput window",
+        doc: "start of the goodput window, over which `goodput_bps` is measured",
         ..GOODPUT
     },
     Total {
@@ -90,14 +93,14 @@ const HOW_LONG: &[Total] = &[
         name: "fct_p50_s",
         label: "Flow completion time, median",
         definition: "nearest rank over the finite flows of a run",
-        doc: "median completion time of these transfers, by nearest rank",
+        doc: "median completion time of the finite transfers that completed, by nearest rank",
         ..TIME
     },
     Total {
         name: "fct_p95_s",
         label: "Flow completion time, 95th percentile",
         definition: "nearest rank over the finite flows of a run",
-        doc: "95th percentile of these completion times, by nearest rank",
+        doc: "95th percentile of the completion times of finite transfers, by nearest rank",
         ..TIME
     },
     Total {
@@ -105,7 +108,7 @@ const HOW_LONG: &[Total] = &[
         label: "Flow completion time, 99th percentile",
         definition: "nearest rank over the finite flows of a run",
         short: "p99 FCT",
-        doc: "99th percentile of these completion times, by nearest rank",
+        doc: "99th percentile of the completion times of finite transfers, by nearest rank",
         of_groups: true,
         ..TIME
     },
@@ -113,16 +116,16 @@ const HOW_LONG: &[Total] = &[
         name: "fct_max_s",
         label: "Flow completion time, largest",
         definition: "of the finite flows of a run",
-        doc: "largest of these completion times",
+        doc: "largest completion time of a finite transfer",
         ..TIME
     },
     Total {
         name: "query_mean_s",
         label: "Query completion time, mean",
-        definition: "first request to the last byte of the last answer",
+        definition: "first request to the last byte of the last response",
         short: "query",
-        doc: "mean completion time of the queries that completed: transfers that are asked for together, from the first \
-              request to the last byte of the last answer",
+        doc: "mean completion time of the queries that completed, from the first request to the last byte of the last \
+              response. A query is a set of transfers that are requested together",
         ..TIME
     },
     Total {
@@ -153,8 +156,9 @@ const HOW_LONG: &[Total] = &[
     Total {
         name: "deadlines_missed",
         label: "Flows that missed their deadline",
-        doc: "transfers with a deadline (`deadline_s` in `flows.parquet`) whose last byte arrived after it, or had not \
-              arrived when the run ended after it, or whose handshake was given up; `null` if no transfer has one",
+        doc: "transfers with a deadline (`deadline_s` in `flows.parquet`) that did not complete in time: the last \
+              byte arrived after the deadline, or had not arrived when the run ended after the deadline, or the \
+              handshake was given up. `null` if no transfer has a deadline",
         better: Less,
         ..COMPLETION
     },
@@ -189,16 +193,16 @@ const BETWEEN: &[Total] = &[
     Total {
         name: "loss_run_longest",
         label: "Most segments of a flow dropped in a row",
-        doc: "most segments of one flow, one following the other in sequence, that were dropped one after the other: what a \
-              port black-out does to an input port that carries one flow",
+        doc: "length of the longest loss run: segments of one flow with consecutive sequence numbers, dropped one \
+              after the other. A port black-out causes long loss runs at an input port that carries a single flow",
         better: Less,
         ..LOSSES
     },
     Total {
         name: "retransmissions",
         label: "Retransmissions",
-        doc: "segments and SYNs sent again, up to the last byte of each transfer's data (a FIN sent again after it does not \
-              count; `bins` has it)",
+        doc: "segments and SYNs sent again, up to the last byte of each transfer's data. A FIN that is sent again \
+              after that does not count here, but does in `bins`",
         better: Less,
         of_groups: true,
         ..LOSSES
@@ -239,39 +243,41 @@ const AT_SWITCHES: &[Total] = &[
         label: "Bottleneck queue, mean",
         definition: "time-weighted, transmitted one included",
         short: "queue",
-        doc: "the bottleneck port's backlog, packet in transmission included: time-weighted mean from the start of the window \
-              of goodput to the end of the run, which is later than the window's if handshakes are given up after the last \
-              completion",
+        doc: "time-weighted mean of the bottleneck port's backlog, including the packet in transmission, from the \
+              start of the goodput window to the end of the run. The run ends later than the window if handshakes are \
+              given up after the last completion",
         ..LEVEL
     },
     Total {
         name: "queue_mean_busy_packets",
         label: "Bottleneck queue, mean while not empty",
         definition: "time-weighted, transmitted one included",
-        doc: "mean of the backlog over the time in which the queue is not empty; the following queue statistics cover that \
-              time, too",
+        doc: "time-weighted mean of the bottleneck port's backlog while it is not empty. All `queue_*` totals except \
+              `queue_mean_packets` cover only that time",
         ..LEVEL
     },
     Total {
         name: "queue_mean_changes_packets",
         label: "Bottleneck queue, mean per sample",
         definition: "unweighted, after every enqueue and dequeue",
-        doc: "unweighted mean of the backlog after every enqueue and dequeue",
+        doc: "unweighted mean of the bottleneck port's backlog, sampled after every enqueue and dequeue",
         ..LEVEL
     },
     Total {
         name: "queue_waiting_mean_packets",
         label: "Waiting packets, mean",
         definition: "time-weighted while any waits, transmitted one left out",
-        doc: "without the packet in transmission: time-weighted mean while any packet waits, as ns-3's device queues see it",
+        doc: "time-weighted mean of the packets that wait at the bottleneck port, without the one in transmission, \
+              while any packet waits. This is what ns-3's device queues report",
         ..LEVEL
     },
     Total {
         name: "queue_waiting_mean_changes_packets",
         label: "Waiting packets, mean per sample",
         definition: "unweighted, transmitted one left out",
-        doc: "without the packet in transmission: unweighted mean of the values after every packet that joins and every \
-              packet that is taken out to be transmitted; a packet that finds the port idle gives 1 and 0",
+        doc: "unweighted mean of the packets that wait at the bottleneck port, without the one in transmission, \
+              sampled whenever a packet joins or is taken out for transmission. A packet that finds the port idle \
+              gives the samples 1 and 0",
         ..LEVEL
     },
     Total {
@@ -286,14 +292,14 @@ const AT_SWITCHES: &[Total] = &[
         name: "queue_p50_packets",
         label: "Bottleneck queue, median",
         definition: "over time, transmitted one included",
-        doc: "median of the backlog over time, by nearest rank",
+        doc: "median of the bottleneck port's backlog over time, by nearest rank",
         ..LEVEL
     },
     Total {
         name: "queue_p95_packets",
         label: "Bottleneck queue, 95th percentile",
         definition: "over time, transmitted one included",
-        doc: "95th percentile of the backlog over time, by nearest rank",
+        doc: "95th percentile of the bottleneck port's backlog over time, by nearest rank",
         ..LEVEL
     },
     Total {
@@ -301,14 +307,14 @@ const AT_SWITCHES: &[Total] = &[
         label: "Bottleneck queue, 99th percentile",
         definition: "over time, transmitted one included",
         short: "queue, p99",
-        doc: "99th percentile of the backlog over time, by nearest rank",
+        doc: "99th percentile of the bottleneck port's backlog over time, by nearest rank",
         ..LEVEL
     },
     Total {
         name: "queue_max_packets",
         label: "Bottleneck queue, largest",
         definition: "transmitted one included",
-        doc: "the largest backlog",
+        doc: "largest backlog of the bottleneck port",
         ..LEVEL
     },
     Total {
@@ -365,22 +371,23 @@ const LISTS: &[Total] = &[
     Total {
         name: "groups",
         label: "Totals of each traffic group",
-        doc: "an array with an object per traffic group, in the order of the file: `group` (its name) and the totals with \
-              *yes* under *groups*, each of the group alone. Rates share the run's window of goodput, and counts add up to \
-              those of the run. In the table of a sweep each of them is a column `groups.NAME.KEY`",
+        doc: "an array with one object per traffic group, in the order of the file: `group` (its name) and, for that \
+              group alone, every total with *yes* under *groups*. Rates use the run's goodput window, and counts add \
+              up to those of the run. In the table of a sweep, each of them is a column `groups.NAME.KEY`",
         ..GROUPS
     },
     Total {
         name: "offered",
         label: "Offered load",
-        doc: "an array with an object per group at a load (`poisson`, `requests`): `group`, `mean_bytes` (of a transfer, or of \
-              all answers of a query), `interval_s` (mean time between arrivals), `offered_bps` (payload), `load`, `load_of` \
-              and `capacity_bps` (of what it is a share)",
+        doc: "an array with one object per traffic group that has a load (`poisson`, `requests`): `group`, \
+              `mean_bytes` (of a transfer, or of all responses of a query), `interval_s` (mean time between \
+              arrivals), `offered_bps` (payload), `load`, and the capacity that the load is a share of (`load_of` \
+              names it, `capacity_bps` is its rate)",
         ..GROUPS
     },
 ];
 
-/// Every total that each run has, in the order of reading.
+/// Every total that each run has, in display order.
 pub fn totals() -> impl Iterator<Item = Total> {
     let drops = DropReason::ALL.into_iter().map(|reason| Total {
         name: reason.total(),
@@ -408,7 +415,7 @@ pub fn totals() -> impl Iterator<Item = Total> {
         .chain([AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
 }
 
-/// What schemes count in the state that their roles share on a switch; a run has those of its network's scheme.
+/// Totals that schemes count in the state shared by their roles on a switch; a run has those of its network's scheme.
 pub fn totals_of_schemes() -> Vec<Total> {
     let mut found: Vec<Total> = Vec::new();
     for count in schemes::REGISTRY.iter().flat_map(|row| row.totals) {
@@ -420,15 +427,15 @@ pub fn totals_of_schemes() -> Vec<Total> {
     found
 }
 
-/// Every table that a run may have, without rows. A column that counts per flow, bin or port what a total counts is called
-/// like that total.
+/// Every table that a run may have, without rows. A column that counts the same thing as a total, but per flow, bin or
+/// port, has the name of that total.
 pub fn tables() -> Vec<Table> {
     let mut tables = tables::empty_tables();
     for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
         if column.heading == Heading::NONE
             && let Some(total) = totals().find(|total| total.name == column.name)
         {
-            // It is read as that total is: drops of a bin are packets, and those of a run a number.
+            // The column is displayed like the total; a total without a display unit uses its own unit.
             let shown = if total.shown.is_empty() { total.unit } else { total.shown };
             column.heading = Heading { shown, ..total.heading() };
         }

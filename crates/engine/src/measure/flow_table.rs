@@ -109,7 +109,7 @@ const TIMING: &[FlowColumn] = &[
     FlowColumn(
         "goodput_bps",
         "bit/s",
-        "Payload over completion time; of a transfer without one, over its part of the window of goodput.",
+        "Payload over completion time; of a transfer without one, over its part of the goodput window.",
         Read::MayReal(|row| Some(row.rate? * 8.0)),
         Heading::new("Goodput of the flow").told_by("payload over completion time").more(),
     ),

@@ -233,7 +233,7 @@ impl Totals {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// Payload over the window of goodput, which begins with the first finite start or at the end of the warm-up.
+    /// Payload over the goodput window, which begins with the first finite start or at the end of the warm-up.
     fn goodput<C: EventCore>(&mut self, world: &World<C>) {
         let window = Window::of(world);
         let groups = world.work.groups.iter().zip(&world.hosts.arrivals);

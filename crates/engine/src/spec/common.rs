@@ -288,7 +288,7 @@ pub const MEASURE: &[Param] = &[
         "warmup",
         Kind::Time,
         "0s",
-        "Time at which queue statistics and the window of goodput begin; at 0s, with the first finite transfer.",
+        "Time at which queue statistics and the goodput window begin; at 0s, with the first finite transfer.",
         "our choice",
     ),
 ];

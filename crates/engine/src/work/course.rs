@@ -211,7 +211,7 @@ impl Work {
         Row { rate: row.fct().map_or_else(unfinished, |fct| Some(delivered as f64 / fct)), ..row }
     }
 
-    /// Payload per second of a transfer without completion time, from the opening of the window of goodput on.
+    /// Payload per second of a transfer without completion time, from the opening of the goodput window on.
     fn unfinished_rate(&self, transfer: &Transfer, delivered: u64, now: Time) -> Option<f64> {
         let from = transfer.start.max(self.window.start.unwrap_or(Time::ZERO));
         let span = transfer.completion.unwrap_or(now).saturating_sub(from).secs();

@@ -21,7 +21,7 @@ pub(crate) struct Group {
     pub(crate) query: Option<usize>,
     /// Wake-ups that its pattern has asked for and that are still to come.
     pub(crate) wakes: usize,
-    /// Payload bytes that had arrived in order when the window of goodput opened.
+    /// Payload bytes that had arrived in order when the goodput window opened.
     pub(crate) delivered_before: u64,
     /// Payload bytes that had arrived in order at the last completion of a finite transfer of any group.
     pub(crate) delivered_by_completion: u64,

@@ -33,7 +33,7 @@ pub(crate) struct Transfer {
     pub(crate) asked: bool,
     /// The flow that carries its data, once it has begun.
     pub(crate) flow: Option<FlowId>,
-    /// Payload that had arrived when the window of goodput opened.
+    /// Payload that had arrived when the goodput window opened.
     pub(crate) delivered_before: u64,
     pub(crate) before: Counters,
     pub(crate) after: Option<Counters>,
