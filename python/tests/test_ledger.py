@@ -144,8 +144,8 @@ def test_a_quick_look_leaves_a_full_run_as_it_is(cli, figures):
     cli("reproduce", "alpha/fig2")
     before = {path: path.read_bytes() for path in (figures / "results/alpha/fig2").iterdir()}
     quick = cli("reproduce", "alpha/fig2", "beta/fig1", "--quick", "--json")
-    assert "alpha/fig2: a full run of 12 runs" in quick.err
-    assert "already has a full run" in quick.err
+    assert "alpha/fig2: already has a full run (12 runs, " in quick.err
+    assert "--quick skips it" in quick.err
     found = json.loads(quick.out)
     assert ([each["experiment"] for each in found["experiments"]], found["kept"]) == (["beta/fig1"], ["alpha/fig2"])
     assert {path: path.read_bytes() for path in (figures / "results/alpha/fig2").iterdir()} == before

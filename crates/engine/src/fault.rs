@@ -1,7 +1,8 @@
-//! Faults: what goes wrong in the network, and when.
+//! Faults: failures in the network, and when they occur.
 //!
-//! Each `[[fault]]` of a scenario is one. Routing does not react: flows keep their paths, as they do for the time that a
-//! routing protocol needs. To add a kind: a row in [`REGISTRY`] and, where it does what none did before, an [`Effect`].
+//! Each `[[fault]]` table of a scenario is one fault. Routing does not react: flows keep their paths, as they would
+//! until a routing protocol converges. To add a kind: a row in [`REGISTRY`] and, if it does something new, an
+//! [`Effect`].
 
 use crate::spec::{Kind, Param, Params};
 use crate::units::Rate;
@@ -26,7 +27,7 @@ pub const REGISTRY: &[FaultRow] = &[LINK_DOWN, LOSS, RATE, CONTROLLER_OUTAGE];
 pub enum Effect {
     /// The link carries nothing.
     Down {
-        /// What waits at its port is lost, and so is what comes.
+        /// The packets queued at its port are lost, and so are all that arrive.
         flush: bool,
     },
     /// Each packet is lost with this probability.

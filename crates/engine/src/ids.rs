@@ -1,4 +1,4 @@
-//! Handles. Each is an index into one table of the simulation, 32 bits wide.
+//! Handles: 32-bit indices, each into one table of the simulation.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ handle!(
     "l"
 );
 handle!(
-    /// One direction of data on one TCP connection: what carries a sequence space. Packets name it.
+    /// One direction of data on a TCP connection, with its own sequence space. Every packet names its flow.
     FlowId,
     "f"
 );

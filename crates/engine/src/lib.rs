@@ -1,36 +1,36 @@
 //! Deterministic packet-level simulator of TCP incast and its remedies.
 //!
-//! Many servers answer one client at once, the switch port in front of it overflows, whole windows are lost, and the
-//! client waits for retransmission timeouts. This crate simulates that, packet by packet, together with the remedies
-//! that have been published. It is pure: no I/O, no clock, no globals. The same scenario and seed give the same bytes
-//! on any machine.
+//! In TCP incast many servers respond to one client at the same time. The switch port in front of the client overflows,
+//! whole windows are lost, and the client waits for retransmission timeouts. This crate simulates incast packet by
+//! packet, together with the published remedies. It has no I/O, no wall clock and no global state: the same scenario
+//! and seed give the same bytes on any machine.
 //!
 //! # Map
 //!
 //! | module | what |
 //! |---|---|
 //! | [`spec`] | the scenario file: parsing, checking, schema |
-//! | [`sim`] | a scenario laid out as a world, the only loop, and the laws that every run is held to |
-//! | `event` | the queue of events, the order at one instant, and the naive core that the tests compare with |
-//! | `net` | ports, paths, faults, switches, the control channel, and the books of what became of packets |
-//! | `host` | flows and their two ends: what is sent, what is received, and the receiving host's scheduler |
-//! | `work` | what hosts are given to do: traffic groups, transfers, queries, and how long they take alone |
-//! | [`roles`] | the six places where a remedy may act |
-//! | [`schemes`] | the remedies, one room each |
+//! | [`sim`] | building the world, the only event loop, and the invariants that every run must satisfy |
+//! | `event` | the event queue, the order of simultaneous events, and the reference core that tests compare with |
+//! | `net` | ports, paths, faults, switches, the control channel, and the books (counts of what happened to packets) |
+//! | `host` | flows, their senders and receivers, and the receiving host's scheduler |
+//! | `work` | traffic groups, transfers and queries, and how long a transfer would take alone |
+//! | [`roles`] | the six places where a remedy can act |
+//! | [`schemes`] | the remedies, one module each |
 //! | [`tcp`] | sender, receiver, timer and scoreboard as state machines without I/O |
 //! | [`queue`], [`topology`], [`traffic`], [`fault`] | the other registries |
-//! | [`measure`] | what a run leaves behind: statistics, tables, totals, captures |
-//! | [`units`], [`ids`], [`packet`], [`rng`], `flow_map` | the vocabulary |
+//! | [`measure`] | the results of a run: statistics, tables, totals, captures |
+//! | [`units`], [`ids`], [`packet`], [`rng`], `flow_map` | basic types |
 //!
 //! # The life of a packet
 //!
-//! A sender's window allows a segment (`tcp::sender`). It becomes a [`packet::Packet`] of 40 bytes and enters the port of
-//! the host's link (`event::core`). If the port is quiet its departure is known at once: the packet is written into the
-//! link's ring with its arrival time, and if it is the first there, the link's leaf in the queue of links is set. When
-//! that arrival is the earliest event, the packet is taken off, the next link is read from the table of paths, and it
-//! enters the next port, where it may be marked, dropped, reordered into a band, or shown to a switch agent. At the end of
-//! its path a segment goes to `tcp::receiver`, whose acknowledgement may be held by the host's scheduler before it starts
-//! the same journey back.
+//! A sender's window allows a segment (`tcp::sender`). It becomes a [`packet::Packet`] of 40 bytes and enters the port
+//! of the host's link (`event::core`). If the port is quiet its departure is known at once: the packet is written into
+//! the link's ring with its arrival time. If it is the first packet there, the link's leaf in the queue of links is
+//! set. When that arrival is the earliest event, the packet leaves the ring, the next link is read from the table of
+//! paths, and the packet enters the next port. There it may be marked, dropped, queued in a priority band, or passed
+//! to a switch agent. At the end of its path a segment goes to `tcp::receiver`. The host's scheduler may hold the
+//! acknowledgement before it travels back in the same way.
 
 mod event;
 pub mod fault;

@@ -29,12 +29,12 @@ impl Flags {
     pub const ECT: Self = Self(0x100);
     /// Congestion experienced.
     pub const CE: Self = Self(0x200);
-    /// The segment was sent before. Not a header bit: switches must not read it (they have to recognise
+    /// The segment is a retransmission. Not a header bit: switches must not read it (they have to recognise
     /// retransmissions themselves); the sender's and the measures' bookkeeping does.
     pub const RETRANSMITTED: Self = Self(0x400);
     /// The timestamp field is a handle of the SACK blocks that travel with this ACK.
     pub const SACK: Self = Self(0x800);
-    /// Where the window scale stands, four bits as the most that it may be is 14.
+    /// Position of the window scale; four bits are enough, as its maximum is 14.
     const SCALE: u32 = 12;
 
     /// Whether any bit of `other` is set.
@@ -92,7 +92,7 @@ impl Flags {
 ///
 /// A packet in the lowest of strict bands may wait for as long as the others are busy, so seconds are not enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-// So that a packet needs five bytes for it.
+// Packed, so that it takes only five bytes of a packet.
 #[repr(C, packed)]
 pub struct Stamp {
     low: u32,
@@ -102,8 +102,8 @@ pub struct Stamp {
 impl Stamp {
     const SHIFT: u32 = 10;
     const MASK: u64 = (1 << 40) - 1;
-    /// An older packet breaks off the run: its age would soon be told as a small one. Ages grow in steps that are much
-    /// smaller than what is left to 1,126 s.
+    /// An older packet aborts the run, because its age would soon wrap around. Ages grow in steps that are much
+    /// smaller than the remaining distance to 1,126 s.
     pub const OLDEST: Time = Time::from_secs(1_000);
     /// The stamp of an instant.
     #[inline(always)]
@@ -111,7 +111,7 @@ impl Stamp {
         let units = now.ps() >> Self::SHIFT;
         Self { low: units as u32, high: (units >> 32) as u8 }
     }
-    /// Time from this stamp to `now`, right if less than 1,126 s have passed.
+    /// Time from this stamp to `now`; correct if less than 1,126 s have passed.
     #[inline(always)]
     pub const fn until(self, now: Time) -> Time {
         let sent = (self.high as u64) << 32 | self.low as u64;
@@ -132,7 +132,7 @@ impl Stamp {
 /// Sequence numbers are those of the wire: 32 bits, modulo 2^32, counting bytes; the SYN has number 0 and the
 /// first data byte 1. End points unwrap them. A packet is either a segment of its flow (SYN, data, FIN:
 /// `seq` is its first byte) or a pure acknowledgement for it (flag ACK: `seq` is the acknowledgement number).
-/// A SYN with ACK is the receiver's answer in the handshake.
+/// A SYN with ACK is the receiver's reply in the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Packet {
@@ -168,10 +168,10 @@ impl Packet {
     }
 }
 
-/// What an edge writes into the in-band field of the packets of a flowcell: which way it took, and which cell it is.
+/// What an edge writes into the in-band field of a flowcell's packets: the path, and the number of the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellTag {
-    /// Label of the way, as its controller gave it.
+    /// Label of the path, assigned by the controller.
     pub label: u32,
     /// Number of the flowcell in its flow, from 0.
     pub cell: u32,
@@ -182,7 +182,7 @@ impl CellTag {
     pub const fn field(self) -> u64 {
         (self.label as u64) << 32 | (self.cell as u64 + 1)
     }
-    /// What a field carries; none if its packet was not tagged.
+    /// The tag in a field; none if the packet was not tagged.
     pub const fn of(field: u64) -> Option<Self> {
         match (field as u32).checked_sub(1) {
             Some(cell) => Some(Self { label: (field >> 32) as u32, cell }),
@@ -191,7 +191,7 @@ impl CellTag {
     }
 }
 
-/// What names a connection on the wire, as its data segments carry it; acknowledgements carry it reversed.
+/// Addresses and ports of a connection, as in its data segments; acknowledgements carry them reversed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses {
     /// IPv4 address of the sender of the data.
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn stamps_measure_across_their_wrap() {
-        // Where the lower 32 bits begin anew, and where all do.
+        // At the wrap-around of the lower 32 bits, and at that of all 64.
         for wrap in [1 << 42, 1 << 50] {
             let sent = Time::from_ps(wrap - 1024);
             for age in [Time::from_us(200), Time::from_secs(5), Stamp::OLDEST] {

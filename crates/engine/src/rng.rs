@@ -1,7 +1,7 @@
 //! Named random streams.
 //!
 //! Every component draws from its own stream, keyed by the run's seed and the component's *name*. Adding a
-//! host, or changing the scheme, leaves the draws of all other components as they were, so schemes are
+//! host, or changing the scheme, does not change the draws of any other component, so schemes are
 //! compared on common random numbers.
 
 use crate::units::Time;
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn first_draws_are_pinned() {
-        // A change of these moves every result with randomness in it.
+        // Changing these values changes every result that depends on random numbers.
         let mut stream = Stream::named(1, "traffic/incast");
         let first = [stream.bits(), stream.bits()];
         let mut again = Stream::named(1, "traffic/incast");

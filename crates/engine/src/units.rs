@@ -47,7 +47,7 @@ impl Time {
     }
     /// The value in seconds, for reports and for algorithms that work in floating point.
     pub fn secs(self) -> f64 {
-        // Dividing gives the nearest number to the decimal value; multiplying by 1e-12 does not.
+        // Division gives the double nearest to the decimal value; multiplying by 1e-12 does not.
         self.0 as f64 / 1e12
     }
     /// `self - earlier`, or zero where `earlier` is later.
@@ -160,7 +160,7 @@ impl Rate {
         }
         u32::try_from(BIT_PS / self.0).ok()
     }
-    /// Bytes that fit into `span` at this rate, as a real number: a bandwidth-delay product.
+    /// Bytes sent in `span` at this rate, as a real number: a bandwidth-delay product.
     pub fn bytes_in(self, span: Time) -> f64 {
         self.0 as f64 / 8.0 * span.secs()
     }

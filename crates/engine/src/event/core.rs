@@ -3,12 +3,12 @@
 //! A link's ring holds its packets, queued and in flight, in order; only the first of each link is in the event
 //! queue. A FIFO port fixes a packet's departure when the packet enters, so no event is needed for it. Where the
 //! departure depends on later arrivals (bands, marking at dequeue) the port uses *lazy service*: packets wait in
-//! bands, and a decision due at T is taken when somebody next looks. All arrivals before T are known by then and
-//! none after T was let in; and since the packet in service is delivered after its departure, the look at the
-//! delivery of a ring's last packet is never late.
+//! bands, and a decision due at T is made the next time the port is examined. All arrivals before T are known by then
+//! and none after T was admitted. As the packet in service is delivered after its departure, the check at the delivery
+//! of a ring's last packet is never too late.
 //!
-//! A port is quiet while fewer packets than its threshold are on the link: then nothing can be marked or dropped
-//! and nobody watches, so a hop is a copy and two additions.
+//! A port is quiet while fewer packets than its threshold are on the link. No packet can then be marked or dropped and
+//! no statistics are kept, so a hop is a copy and two additions.
 
 use crate::event::links::LinkQueue;
 use crate::event::order::{Class, Event, MiscKey};
@@ -29,10 +29,10 @@ struct Port {
     ring: Box<[Packet]>,
     /// Next packet to deliver.
     head: u32,
-    /// First packet that has not left the port, as far as anybody looked.
+    /// First packet that has not left the port, as of the last check.
     dep: u32,
     tail: u32,
-    /// Packets on the link from which on the slow path decides.
+    /// Number of packets on the link from which the slow path decides.
     threshold: u32,
     busy_until: u64,
     delay: u64,
@@ -115,7 +115,7 @@ impl Port {
             self.dep = self.tail;
             return 0;
         }
-        // Deliveries may have overtaken the last look.
+        // Deliveries may have advanced since the last check.
         if (self.head.wrapping_sub(self.dep) as i32) > 0 {
             self.dep = self.head;
         }
@@ -132,7 +132,7 @@ impl Port {
 struct Stepped {
     /// Packets that it holds at most.
     limit: u32,
-    /// Packets in it from which on a mark is due.
+    /// Number of packets in it from which a mark is due.
     from: u32,
     marks: Markable,
 }
@@ -159,11 +159,11 @@ struct SlowPort {
     /// Lazy service: packets that wait, by band, and their counts.
     waiting: Vec<VecDeque<Packet>>,
     bands: Vec<Backlog>,
-    /// What waits in all bands together.
+    /// Total backlog of all bands.
     behind: Backlog,
     /// The discipline wants to see each packet that leaves.
     acts_on_dequeue: bool,
-    /// Lazy service: what finds the port idle leaves at once.
+    /// Lazy service: a packet that finds the port idle leaves at once.
     plain: bool,
     /// Lazy service: since when the packet in transmission has been sent.
     begun: Time,
@@ -277,13 +277,13 @@ impl Core {
         }
     }
 
-    /// Puts the clock forward without an event: what the checks must notice.
+    /// Advances the clock without an event, to test that the invariant checks notice it.
     #[cfg(test)]
     pub(crate) fn set_clock(&mut self, now: Time) {
         self.now = now;
     }
 
-    /// Loses count of one departed byte of a port that is followed exactly: what the checks must notice.
+    /// Miscounts one departed byte of a port that is followed exactly, to test that the invariant checks notice it.
     #[cfg(test)]
     pub(crate) fn forget(&mut self, link: usize) {
         assert!(self.ports[link].exact, "it counts bytes");
@@ -376,14 +376,14 @@ impl Core {
                 self.books.on_mark(link, &packet, at);
             }
         }
-        // What waits has the time from which on it may leave in place of its arrival.
+        // A waiting packet stores the earliest time at which it may leave in place of its arrival time.
         let ready = Time::from_ps(packet.arrival);
         slow.begun = slow.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
         port.begin(&packet, slow.begun.ps());
         true
     }
 
-    /// Follows a port up to the present and returns what is in it.
+    /// Brings a port's state up to the present and returns its backlog.
     #[inline(always)]
     fn look(&mut self, link: LinkId) -> Backlog {
         let port = &mut self.ports[link.index()];

@@ -1,4 +1,4 @@
-//! What happens next: the queue of events, and the ports whose packets are events.
+//! Events in time order: the event queue, and the ports whose packets are events.
 
 pub(crate) mod core;
 pub(crate) mod links;
@@ -18,10 +18,10 @@ use std::any::Any;
 
 /// An event core: the queue of events and the ports whose packets are events.
 ///
-/// The product has one ([`core`]); the tests have a second, naive one that it must agree with bit for bit.
+/// Simulations use [`core`]; tests compare it with a second, simple implementation, which must agree bit for bit.
 pub(crate) trait EventCore {
     /// Every new deadline of a retransmission or acknowledgement timer becomes an event, and is ignored if it has moved
-    /// when the event comes. Else deadlines move lazily, which must not change anything else.
+    /// when the event comes. Otherwise deadlines move lazily, which must not change any result.
     const EAGER_TIMERS: bool = false;
     /// A core before the first event.
     fn new(parts: CoreParts) -> Self;
@@ -48,13 +48,13 @@ pub(crate) trait EventCore {
     fn node(&mut self, switch: NodeId) -> &mut dyn Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
-    /// Nothing is left that could happen, but for samples and the timers of end points.
+    /// Whether no events are left except samples and the timers of end points.
     fn is_idle(&self) -> bool;
-    /// What every port has counted, beside what is really there.
+    /// Each port's counts, together with its actual contents, for the checks.
     fn audit(&mut self) -> Vec<PortAudit>;
 }
 
-/// What an event core is made of.
+/// Everything that an event core is built from.
 pub(crate) struct CoreParts {
     /// By link, the port at its beginning.
     pub(crate) ports: Vec<PortSpec>,
@@ -64,7 +64,7 @@ pub(crate) struct CoreParts {
     pub(crate) ties: TieBreak,
 }
 
-/// What one port has counted, beside what is really in it and on its link.
+/// One port's counts, together with the actual contents of the port and its link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortAudit {
     /// Bytes that were let in and not pushed out again.

@@ -1,11 +1,11 @@
-//! What can happen, and in which order at one instant.
+//! The kinds of events, and the order of simultaneous ones.
 
 use crate::ids::LinkId;
 use crate::units::Time;
 
-/// The kinds of rare events, in the order in which they happen at one instant.
+/// The kinds of rare events, in the order in which simultaneous ones happen.
 ///
-/// The order at one instant is structural, never that of insertion: first departures from ports, then arrivals
+/// The order of simultaneous events is structural, never that of insertion: first departures from ports, then arrivals
 /// by [`TieBreak`], then these by class and index. That is what makes event cores, refactorings and machines agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -14,9 +14,9 @@ pub(crate) enum Class {
     Fault,
     /// A transfer begins. Index: transfer.
     TransferStart,
-    /// Endless data ends after all. Index: transfer.
+    /// An endless transfer is stopped. Index: transfer.
     TransferStop,
-    /// A traffic group asked to be woken. Index: group.
+    /// A timer that a traffic group set. Index: group.
     Traffic,
     /// A sender's timer. Index: flow.
     Retransmission,
@@ -48,7 +48,7 @@ pub(crate) enum Class {
 ///
 /// ACK-clocked flows over equal paths meet at exactly the same picosecond again and again. An order that favours one
 /// link every time, such as the lower number, would let one flow take every free place of a full port and lose all
-/// packets of another (decision 5); in a network such a tie is decided by noise. The hash depends on nothing but the
+/// packets of another (decision 5). In a real network noise decides such a tie. The hash depends only on the
 /// seed and the time, so every event core and every machine decides alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TieBreak {
@@ -131,7 +131,8 @@ impl MiscKey {
     pub(crate) fn order(self) -> u64 {
         u64::from(self.0)
     }
-    /// Something may come of it: no sample, and no timer, whose deadline may have moved.
+    /// Whether the event can change the simulation. Samples cannot, and timers may not, as their deadlines may have
+    /// moved.
     pub(crate) fn is_live(self) -> bool {
         !matches!(CLASSES[(self.0 >> INDEX_BITS) as usize], Class::Sample | Class::Retransmission | Class::DelayedAck)
     }

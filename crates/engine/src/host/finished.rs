@@ -1,14 +1,14 @@
-//! What flows that are over have left behind: sums only.
+//! Finished flows, of which only sums are kept.
 //!
-//! A flow is over when its connection will not be used again, both ends are done, and every packet of it has arrived or
-//! was dropped. Then nothing can come of it any more: not even a late duplicate, since there is none in the network.
-//! Timer events of it may still be pending; they do nothing, as they would have done.
+//! A flow is finished when its connection will not be used again, both ends are done, and each of its packets has
+//! arrived or was dropped. It can then have no further effect: there is not even a late duplicate in the network. Its
+//! timer events may still be pending; they do nothing, just as they would have done if the flow had been kept.
 
 use crate::host::flow::Flow;
 use crate::ids::FlowId;
 use crate::net::books::FlowBook;
 
-/// Flows that may soon be over, and what those that are have left behind.
+/// Flows that may soon be finished, and the sums of those that are.
 #[derive(Debug, Default)]
 pub(crate) struct Finished {
     /// Flows that carry no more data.
@@ -34,7 +34,7 @@ pub(crate) struct Ends {
 const FEW: usize = 32;
 
 impl Finished {
-    /// Nothing is over in a network of so many nodes.
+    /// No finished flows yet, for a network with this number of nodes.
     pub(crate) fn new(nodes: usize) -> Self {
         Self { look_at: FEW, few: FEW, nodes: vec![Ends::default(); nodes], ..Self::default() }
     }
@@ -72,8 +72,8 @@ pub(crate) fn add_ends(nodes: &mut [Ends], flow: &Flow) {
     nodes[from].ended += flow.ack_bytes_arrived;
 }
 
-/// Whether every packet and byte of a flow arrived or was dropped. That is the law to which every other flow is held at
-/// the end of a run; so letting a flow go is its check.
+/// Whether every packet and byte of a flow arrived or was dropped. Other flows are checked for this at the end of the
+/// run; a finished flow is checked when it is released.
 pub(super) fn balances(flow: &Flow, book: &FlowBook) -> bool {
     let packets = flow.arrived + flow.acks_arrived + book.drops + book.acks_dropped;
     let bytes = flow.arrived_bytes + flow.ack_bytes_arrived + book.dropped_bytes;

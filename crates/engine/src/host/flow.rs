@@ -1,4 +1,4 @@
-//! One flow at work: its two ends, and what the network knows of it.
+//! An active flow: its two ends, and the network's data about it.
 
 use crate::flow_map::FlowMap;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
@@ -16,7 +16,7 @@ pub(crate) struct HeldAck {
     pub(crate) ece: bool,
 }
 
-/// What the network knows about a flow. What every packet needs fills the first cache line.
+/// The network's data about a flow. The fields that every packet needs fill the first cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Wire {
@@ -35,7 +35,7 @@ pub(crate) struct Wire {
     pub(crate) cell_end: u64,
     /// Tag of the present flowcell; zero if its path has no label.
     pub(crate) tag: u64,
-    /// What a SYN announces; zero if it announces nothing.
+    /// The value that a SYN announces; zero if it announces nothing.
     pub(crate) announcement: u64,
     /// Bytes of the packets that the sender has sent.
     pub(crate) sent_bytes: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Wire {
     pub(crate) cell_paths: Box<[u32]>,
 }
 
-/// The receiving host's side of a flow beyond reassembly. What every segment needs comes first.
+/// The receiving host's state of a flow beyond reassembly. The fields that every segment needs come first.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct ReceiverSide {
@@ -63,7 +63,7 @@ pub(crate) struct ReceiverSide {
     pub(crate) acks_sent: u64,
     pub(crate) ack_bytes_sent: u64,
     pub(crate) held: Option<HeldAck>,
-    /// Its first data will be the first that the host hears of it: no SYN announces it.
+    /// The host learns of the flow from its first data, as no SYN announces it.
     pub(crate) unannounced: bool,
     pub(crate) syn_again: bool,
     pub(crate) ecn_agreed: bool,
@@ -73,17 +73,17 @@ pub(crate) struct ReceiverSide {
     pub(crate) order: Option<Box<Resequencer>>,
 }
 
-/// What a flow carries, and so what follows when it has arrived.
+/// The content of a flow, which determines what follows when it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Data of a transfer.
     Data,
-    /// A request: the server answers with this transfer.
+    /// A request: the server responds with this transfer.
     Request(TransferId),
 }
 
 /// The two ends share the first two cache lines; then each has its own. With hundreds of flows at work every line that
-/// a packet touches has to be fetched, so what is used together stands together.
+/// a packet touches has to be fetched, so fields that are used together are next to each other.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(crate) wire: Wire,

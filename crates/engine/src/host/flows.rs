@@ -1,4 +1,4 @@
-//! How flows begin, what is counted for them, and how those that are over are let go.
+//! Opening flows, reading their counters, and releasing finished flows.
 
 use crate::event::EventCore;
 use crate::host::finished::balances;

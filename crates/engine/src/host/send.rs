@@ -15,7 +15,7 @@ use crate::tcp::FIRST_DATA;
 use crate::tcp::sender::{Env, InAck, OutSegment, Sender, SenderIo, State, TimerOutcome};
 use crate::units::Time;
 
-/// A sender's way into the network.
+/// A sender's access to the network.
 pub(crate) struct Io<'a, C> {
     net: &'a mut Network<C>,
     wire: &'a mut Wire,
@@ -118,7 +118,7 @@ impl Around<'_> {
         let now = net.now();
         let mut io = Io { net, wire: &mut flow.wire, host };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
-        // Not a number is not above zero either.
+        // Written so that NaN is rejected too.
         let real = flow.sender.window().cwnd > 0.0;
         if !real {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
@@ -144,8 +144,8 @@ impl Hosts {
         Around { hosts, endpoints, probes }.with_sender(&mut flows[flow], net, act)
     }
 
-    /// Gives data to a flow's sender, which opens the connection if it is not `open` yet: what it is, and how much of it,
-    /// unless it has no end.
+    /// Gives data to a flow's sender, which opens the connection if it is not `open` yet: what it is, and how much of
+    /// it, unless it has no end.
     pub(crate) fn push_data<C: EventCore>(
         &mut self,
         id: FlowId,
@@ -173,7 +173,7 @@ impl Hosts {
         });
     }
 
-    /// The sender of endless data closes. Returns how many bytes there were.
+    /// The sender of an endless transfer closes. Returns the number of bytes that it sent.
     pub(crate) fn stop_data<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> u64 {
         #[expect(
             clippy::redundant_closure_for_method_calls,
@@ -228,7 +228,7 @@ impl Hosts {
             return false;
         };
         let (una, nxt, now) = (sender.una(), sender.nxt(), net.now());
-        // What was lost is known before the sender sends it again.
+        // The cause has to be found before the sender retransmits.
         let cause = self.timeout_cause(id, una, nxt, net);
         #[expect(
             clippy::redundant_closure_for_method_calls,

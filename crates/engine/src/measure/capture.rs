@@ -1,4 +1,4 @@
-//! Packet capture: what passes chosen links, as headers in a pcapng file.
+//! Packet capture: headers of the packets on chosen links, as a pcapng file.
 
 use crate::ids::{LinkId, NodeId};
 use crate::measure::pcapng::{Header, PcapNg, Resolution};
@@ -18,7 +18,7 @@ const SEGMENT: usize = 1460;
 
 /// The control channel: a TCP connection for each switch, whose packets are taken where they are sent. There are no
 /// losses below the messages, so there are no acknowledgements of their own and no retransmissions; a message that the
-/// channel loses is here all the same.
+/// channel loses is captured all the same.
 #[derive(Debug)]
 struct ControlCapture {
     interface: u32,

@@ -2,7 +2,8 @@
 //!
 //! Labels, units, which direction is better, and the reference page are all taken from here. Totals that count events
 //! by cause are declared together with their causes ([`TimeoutCause`], [`DropReason`], the totals of a scheme);
-//! [`totals`] lists all of them in display order. The columns of a table are declared by the module that fills the table.
+//! [`totals`] lists all of them in display order. The columns of a table are declared by the module that fills the
+//! table.
 
 use super::table::Table;
 use super::tables;
@@ -245,15 +246,14 @@ const AT_SWITCHES: &[Total] = &[
         short: "queue",
         doc: "time-weighted mean of the bottleneck port's backlog, including the packet in transmission, from the \
               start of the goodput window to the end of the run. The run ends later than the window if handshakes are \
-              given up after the last completion",
+              given up after the last completion. All `queue_*` totals cover this time",
         ..LEVEL
     },
     Total {
         name: "queue_mean_busy_packets",
         label: "Bottleneck queue, mean while not empty",
         definition: "time-weighted, transmitted one included",
-        doc: "time-weighted mean of the bottleneck port's backlog while it is not empty. All `queue_*` totals except \
-              `queue_mean_packets` cover only that time",
+        doc: "time-weighted mean of the bottleneck port's backlog while it is not empty",
         ..LEVEL
     },
     Total {
@@ -292,14 +292,14 @@ const AT_SWITCHES: &[Total] = &[
         name: "queue_p50_packets",
         label: "Bottleneck queue, median",
         definition: "over time, transmitted one included",
-        doc: "median of the bottleneck port's backlog over time, by nearest rank",
+        doc: "median of the bottleneck port's backlog over time, idle time included, by nearest rank",
         ..LEVEL
     },
     Total {
         name: "queue_p95_packets",
         label: "Bottleneck queue, 95th percentile",
         definition: "over time, transmitted one included",
-        doc: "95th percentile of the bottleneck port's backlog over time, by nearest rank",
+        doc: "95th percentile of the bottleneck port's backlog over time, idle time included, by nearest rank",
         ..LEVEL
     },
     Total {
@@ -307,7 +307,7 @@ const AT_SWITCHES: &[Total] = &[
         label: "Bottleneck queue, 99th percentile",
         definition: "over time, transmitted one included",
         short: "queue, p99",
-        doc: "99th percentile of the bottleneck port's backlog over time, by nearest rank",
+        doc: "99th percentile of the bottleneck port's backlog over time, idle time included, by nearest rank",
         ..LEVEL
     },
     Total {

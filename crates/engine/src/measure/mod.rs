@@ -1,4 +1,4 @@
-//! What a run measures.
+//! The measurements of a run.
 //!
 //! The collectors here are fed by the engine as a run goes, cost a few nanoseconds a packet, and end as a
 //! [`table::Table`]: typed columns that carry their unit and their definition.

@@ -7,7 +7,7 @@ use crate::roles::WindowControl;
 use crate::tcp::sender::{Sender, SenderConfig};
 use crate::units::Time;
 
-/// What every sender can show; a scheme's own probes come on top.
+/// Probes of every sender; a scheme may add its own.
 pub(crate) const COMMON: [&str; 6] = ["cwnd", "ssthresh", "in-flight", "srtt", "rto", "duplicate-acks"];
 
 /// Values that senders, switches or receiving hosts show, a row for each change.

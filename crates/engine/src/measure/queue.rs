@@ -209,7 +209,7 @@ pub struct Level {
     /// The same integral divided by the time during which the queue was not empty; `None` if it always was.
     pub mean_while_busy: Option<f64>,
     /// Unweighted mean of the values right after every enqueue and dequeue: what a trace of queue changes
-    /// averages to when its reader forgets the time between the lines. `None` without changes.
+    /// averages to if the time between its lines is ignored. `None` without changes.
     pub mean_of_changes: Option<f64>,
     /// Largest value in the window, even if it lasted for no time.
     pub max: u64,
@@ -334,8 +334,8 @@ mod tests {
 
     #[test]
     fn bytes_that_wait_are_those_of_the_packets_that_wait() {
-        // 1500 B are sent while 40 B, then 1500 B more join: a queue behind a device sees 1500, 0 (at once), 40, 1540 B,
-        // then 1500 and 0 B as packets are taken. In packets it is 1, 0, 1, 2, 1, 0.
+        // 1500 B are sent while 40 B, then 1500 B more join: a queue behind a device sees 1500, 0 (at once), 40, 1540
+        // B, then 1500 and 0 B as packets are taken. In packets it is 1, 0, 1, 2, 1, 0.
         let mut stats = QueueStats::new();
         for (ns, packets, bytes, in_service) in
             [(10, 1, 1500, 1500), (20, 2, 1540, 1500), (40, 3, 3040, 1500), (50, 2, 1540, 40), (80, 1, 1500, 1500)]
@@ -404,7 +404,7 @@ mod tests {
     }
 
     proptest! {
-        /// Held against a direct reading of the definitions: the level of every single time unit, sorted.
+        /// Compared with a direct implementation of the definitions: the level of every single time unit, sorted.
         #[test]
         fn summaries_agree_with_the_definitions(steps in prop::collection::vec((0_u64..20, 0_u32..30), 1..60)) {
             let mut stats = QueueStats::new();

@@ -1,4 +1,4 @@
-//! Rows of the flow table, one for each transfer that is over, in memory or on the caller's disk.
+//! Rows of the flow table, one for each finished transfer, in memory or on the caller's disk.
 
 use crate::ids::{FlowId, GroupId, NodeId};
 use crate::measure::counters::Counters;
@@ -20,7 +20,7 @@ pub trait Spill: Send + Sync {
     fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
 }
 
-/// What is known of a transfer at its end, or at that of the run.
+/// A transfer's record at its end, or at the end of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Row {
     pub(crate) group: GroupId,

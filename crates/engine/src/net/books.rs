@@ -24,11 +24,11 @@ pub(crate) struct PortBook {
     pub(crate) limit: Limit,
 }
 
-/// A law that was broken while the run went on.
+/// An invariant that was violated during the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     pub(crate) at: Time,
-    /// Which law, with the numbers.
+    /// Which invariant, with the numbers.
     pub(crate) what: String,
 }
 
@@ -40,10 +40,10 @@ pub(crate) struct LostSegment {
     pub(crate) retransmitted: bool,
 }
 
-/// Runs of lost segments with consecutive sequence numbers: a full port drops whole trains.
+/// Loss runs: dropped segments with consecutive sequence numbers. A full port drops whole packet trains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LossRun {
-    /// Where the segment after the last lost one begins.
+    /// Sequence number of the segment after the last lost one.
     next: u32,
     length: u64,
     pub(crate) longest: u64,
@@ -123,9 +123,9 @@ pub(crate) struct Books {
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) ports: Vec<PortBook>,
     pub(crate) flows: FlowMap<FlowBook>,
-    /// By traffic group, what happened to packets of flows that are over.
+    /// By traffic group, what happened to packets of finished flows.
     over: Vec<GroupBook>,
-    /// The most segments that a flow that is over lost in a row.
+    /// The longest loss run of any finished flow.
     over_longest: u64,
     /// By link; set for observed ports.
     pub(crate) queues: Vec<Option<QueueMonitor>>,
@@ -134,13 +134,13 @@ pub(crate) struct Books {
     pub(crate) drop_log: Vec<DropRecord>,
     /// By node, the bytes that its switch agent keeps.
     pub(crate) kept: Vec<i64>,
-    /// The first law that was broken.
+    /// The first invariant that was violated.
     pub(crate) breach: Option<Breach>,
     /// Bytes of headers in every packet: a segment of this size carries no data.
     header: u16,
 }
 
-/// The drops table lists this many losses; totals count all.
+/// Maximum rows of the drops table; totals count all losses.
 pub(crate) const DROP_LOG_LIMIT: usize = 100_000;
 
 impl Books {
@@ -184,7 +184,7 @@ impl Books {
         self.over.resize(self.over.len().max(group.index() + 1), GroupBook::default());
     }
 
-    /// Closes the book of a flow that is over; its counts go to its traffic group.
+    /// Closes the book of a finished flow; its counts go to its traffic group.
     pub(crate) fn close_flow(&mut self, flow: FlowId) {
         if let Some(book) = self.flows.take(flow) {
             self.over[book.group.index()].add(&book);
@@ -199,12 +199,12 @@ impl Books {
         sum
     }
 
-    /// The most segments that a flow lost in a row.
+    /// The longest loss run of any flow.
     pub(crate) fn longest_loss_run(&self) -> u64 {
         self.flows.iter().map(|(_, book)| book.loss_run.longest).fold(self.over_longest, u64::max)
     }
 
-    /// Notes a packet of a flow that is over: there should be none.
+    /// Records a packet of a finished flow; there should be none.
     #[cold]
     fn stray(&mut self, packet: &Packet, at: Time) {
         self.broken(at, format!("flow {} was over, and a packet of it is in the network", packet.flow));
@@ -292,7 +292,7 @@ impl Books {
         self.broken(now, what);
     }
 
-    /// Notes a broken law; the first one counts.
+    /// Records a violated invariant; only the first one is kept.
     #[cold]
     pub(crate) fn broken(&mut self, at: Time, what: String) {
         self.breach.get_or_insert(Breach { at, what });

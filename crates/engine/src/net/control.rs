@@ -68,7 +68,7 @@ pub(crate) struct ControlChannel {
 }
 
 impl ControlChannel {
-    /// As the scenario's `[control]` has it, in a network of so many nodes.
+    /// The channel described by the scenario's `[control]`, for a network with this number of nodes.
     pub(crate) fn new(control: &Params, nodes: usize, seed: u64) -> Self {
         Self {
             delay: control.time("delay"),
@@ -124,7 +124,7 @@ impl Control {
         self.post(Leg::Up, switch, message, net);
     }
 
-    /// A switch wants to be woken.
+    /// A switch sets a timer.
     pub(crate) fn wake_switch<C: EventCore>(&mut self, switch: NodeId, at: Time, token: u64, net: &mut Network<C>) {
         let slot = self.timers.put((switch, token));
         net.core.schedule(at.max(net.now()), Class::Switch, slot);

@@ -1,4 +1,4 @@
-//! Faults at work: which are on, and what that means for links and controller.
+//! Active faults, and their effect on links and the controller.
 
 use crate::fault::{Effect, LINK_KEY, REGISTRY};
 use crate::ids::LinkId;
@@ -28,9 +28,9 @@ struct Losing {
 pub(crate) enum Turn {
     /// Links have another state.
     Links(Vec<(LinkId, LinkState)>),
-    /// The controller is back: slots of its timers that became due while it was out.
+    /// The controller is back: slots of its timers that became due while it was offline.
     Controller(Vec<usize>),
-    /// Nothing that anybody must be told.
+    /// Nothing that other parts must react to.
     Nothing,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Faults {
     losing: Vec<Vec<Losing>>,
     /// The rate of each link without faults.
     nominal: Vec<Rate>,
-    /// Timers of the controller that became due while it was out: slots of their tokens.
+    /// Timers of the controller that became due while it was offline: slots of their tokens.
     waiting: Vec<usize>,
 }
 
@@ -103,12 +103,12 @@ impl Faults {
         !self.losing.is_empty()
     }
 
-    /// Whether the controller is out.
+    /// Whether the controller is offline.
     pub(crate) fn controller_is_out(&self) -> bool {
         self.planned.iter().any(|fault| fault.on && fault.effect == Effect::ControllerOutage)
     }
 
-    /// What the faults that are on make of a link. Of several rates the last in the file holds.
+    /// State of a link under the active faults. If several set a rate, the last one in the file applies.
     fn state(&self, link: LinkId) -> LinkState {
         let mut state = LinkState { up: true, admits: true, rate: self.nominal[link.index()] };
         for fault in self.planned.iter().filter(|fault| fault.on && fault.links.contains(&link)) {
@@ -146,7 +146,7 @@ impl Faults {
         }
     }
 
-    /// Keeps a timer of the controller until it is back. Returns whether it is out.
+    /// Holds a timer of the controller while it is offline. Returns whether it is offline.
     pub(crate) fn defer_controller_timer(&mut self, slot: usize) -> bool {
         let out = self.controller_is_out();
         if out {

@@ -1,4 +1,4 @@
-//! The network: ports and their links, paths, faults, what passes a switch, the control channel, and the books.
+//! The network: ports and links, paths, faults, switch agents, the control channel, and the books.
 
 pub(crate) mod books;
 pub(crate) mod control;

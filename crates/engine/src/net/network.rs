@@ -1,4 +1,4 @@
-//! The network as it is now: the event core with its ports, the paths through it, and what faults make of it.
+//! The network's current state: the event core with its ports, the paths in use, and the active faults.
 
 use crate::event::EventCore;
 use crate::event::order::Class;
@@ -11,7 +11,7 @@ use crate::roles::{AddressBook, DropReason};
 use crate::topology::Topology;
 use crate::units::{Rate, Time};
 
-/// What carries packets from host to host.
+/// Carries packets from host to host.
 pub(crate) struct Network<C> {
     pub(crate) core: C,
     pub(crate) topology: Topology,
@@ -86,7 +86,7 @@ impl<C: EventCore> Network<C> {
         age
     }
 
-    /// Breaks off the run: what it says of delays, and its timers, would be wrong from now on.
+    /// Aborts the run, because measured delays and timers would be wrong from now on.
     #[cold]
     fn too_old(&mut self, packet: &Packet, age: Time) {
         let now = self.now();
@@ -99,7 +99,7 @@ impl<C: EventCore> Network<C> {
         self.core.books().broken(now, what);
     }
 
-    /// A packet of a flow that was over has reached a host: somebody has made it out of nothing.
+    /// A packet of a finished flow has reached a host; no such packet should exist.
     #[cold]
     pub(crate) fn stray(&mut self, packet: &Packet) {
         let now = self.now();

@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 /// Marks the end of a path in the table of paths.
 const END: u32 = u32::MAX;
 
-/// The paths of all flows that are not over, one after the other in one table. A packet carries the index of its next
+/// The paths of all unfinished flows, one after the other in one table. A packet carries the index of its next
 /// link.
 ///
-/// A network of many hosts has far more pairs of them than flows at work, and of a pair's equal paths a flow takes one. So
-/// none is looked up by its ends: each flow has its own here for as long as it uses it.
+/// A large network has far more pairs of hosts than active flows, and a flow takes only one of a pair's equal paths.
+/// Therefore paths are not stored by pair: each flow has its own entry here for as long as it uses the path.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     table: Vec<u32>,
-    /// Room of paths that were given back, by their number of links.
+    /// Free entries of released paths, by number of links.
     free: Vec<Vec<u32>>,
-    /// The shortest ways to each switch that has been a destination.
+    /// The shortest paths to each switch that has been a destination.
     ways: BTreeMap<NodeId, Ways>,
 }
 
@@ -66,7 +66,7 @@ impl Paths {
         offset as u32
     }
 
-    /// The path at `offset` is not used any more.
+    /// Releases the path at `offset`.
     pub(crate) fn give_back(&mut self, offset: u32) {
         let length = self.links(offset).count();
         if self.free.len() <= length {

@@ -9,7 +9,7 @@ use std::any::Any;
 /// The buffer that a port may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Limit {
-    /// A host's own interface: as much as its senders put there.
+    /// No limit: a host's own interface.
     Unlimited,
     /// Packets, the one in transmission included.
     Packets(u32),
@@ -56,10 +56,10 @@ impl Limit {
     }
 }
 
-/// Which of the packets that hosts send comes first where they meet at one instant.
+/// Which of several hosts' packets comes first if they arrive at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
-    /// Either: a hash of the seed decides, see [`crate::event::order::TieBreak`].
+    /// Decided by a hash of the seed, see [`crate::event::order::TieBreak`].
     Seeded,
     /// A packet that waited behind another one of its host.
     WaitingFirst,
@@ -95,7 +95,7 @@ impl Jitter {
     }
 }
 
-/// What faults have made of a link.
+/// State of a link under the active faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkState {
     /// Its port serves.
@@ -133,7 +133,7 @@ pub(crate) struct PortSpec {
     pub(crate) admits: bool,
 }
 
-/// What becomes of a packet that wants to enter.
+/// The decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Enqueue(u8),
@@ -167,7 +167,7 @@ impl PortSpec {
         self.faulty || self.shows_bands
     }
 
-    /// Obeys a fault.
+    /// Applies the effect of a fault.
     pub(crate) fn set(&mut self, state: LinkState) {
         debug_assert!(self.faulty);
         (self.up, self.admits, self.rate) = (state.up, state.admits, state.rate);

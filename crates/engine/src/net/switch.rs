@@ -1,4 +1,4 @@
-//! Switch agents: what passes a switch, and what they want done.
+//! Switch agents: packets that pass a switch are shown to its agent, whose actions are carried out.
 
 use crate::event::EventCore;
 use crate::ids::{LinkId, NodeId};
@@ -17,11 +17,11 @@ pub(crate) struct Switches {
     /// Which of the schemes in use they belong to.
     pub(crate) scheme: usize,
     pub(crate) control: Control,
-    /// Values that agents show, if some are asked for.
+    /// Probes: values that agents report, if requested.
     pub(crate) probes: Option<Recorder>,
     /// Packets that an agent changed.
     pub(crate) rewritten: u64,
-    /// Scratch space: what one packet causes.
+    /// Scratch space for the actions caused by one packet.
     actions: Vec<SwitchAction>,
 }
 

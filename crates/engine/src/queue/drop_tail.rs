@@ -1,4 +1,4 @@
-//! First in, first out; what does not fit into the buffer is lost.
+//! First in, first out; packets that do not fit into the buffer are dropped.
 //!
 //! The buffer limit is the port's own (`network.buffer`). `would-mark` counts the packets that a threshold
 //! would have marked, as some papers plot "marks" of transports that know no ECN.

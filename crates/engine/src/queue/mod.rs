@@ -1,4 +1,4 @@
-//! Queue disciplines: what an egress port does with the packets that wait in it.
+//! Queue disciplines: how an egress port orders, marks and drops its packets.
 //!
 //! To add one: a file here and a row in [`REGISTRY`].
 
@@ -41,7 +41,7 @@ const REQUIRES_ECT: Param = Param::new(
 pub const REGISTRY: &[QueueRow] =
     &[drop_tail::ROW, ecn_threshold::ROW, double_threshold::ROW, red::ROW, strict_priority::ROW];
 
-/// The discipline of a port whose scheme asks for nothing else: drop-tail.
+/// The default discipline of a port: drop-tail.
 pub fn drop_tail() -> Box<dyn QueueDiscipline> {
     Box::new(Threshold::never())
 }

@@ -127,7 +127,7 @@ impl Red {
         marked
     }
 
-    /// The last packet is gone at `at`, unless the queue has been empty for longer.
+    /// The queue has been empty since `at`, unless it already was.
     pub fn on_empty(&mut self, at: Time) {
         self.idle_since.get_or_insert(at);
     }

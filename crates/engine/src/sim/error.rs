@@ -12,17 +12,17 @@ pub enum RunError {
         /// When.
         at: Time,
     },
-    /// A law of the simulation was broken: a defect of the engine or of a scheme.
+    /// An invariant of the simulation was violated: a defect of the engine or of a scheme.
     #[error("seed {seed}, {at} of simulated time: {what}; this is a defect, please report it with the scenario")]
     Broken {
         /// The run's seed.
         seed: u64,
         /// When it was noticed.
         at: Time,
-        /// Which law, with the numbers.
+        /// Which invariant, with the numbers.
         what: String,
     },
-    /// What the run reads has changed since the scenario was laid out.
+    /// A file that the run reads has changed since the scenario was laid out.
     #[error("{at} of simulated time: {what}")]
     Input {
         /// When.
@@ -38,7 +38,7 @@ pub enum RunError {
         /// What it says.
         what: String,
     },
-    /// Nothing can happen any more although a transfer is not complete.
+    /// No event is left although a transfer is not complete.
     #[error("seed {seed}, {at} of simulated time: transfer {transfer} of group \"{group}\" is stuck: {why}")]
     Stuck {
         /// The run's seed.

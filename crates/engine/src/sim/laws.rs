@@ -1,8 +1,8 @@
-//! The proof that nothing went missing: conservation and sanity, checked in every run.
+//! Invariants that every run must satisfy: conservation of packets and bytes, and sanity checks.
 //!
-//! Buffers and windows are watched while the run goes on, packets and bytes are counted up at its end, from both sides:
-//! flow by flow, port by port, and node by node. A hop costs nothing for it: what went through a port follows from what
-//! it let in and what is still there, and the nodes at its two ends must agree.
+//! Buffers and windows are checked during the run; packets and bytes are counted at its end, per flow, per port and per
+//! node. This costs nothing per hop: a port's throughput follows from what it admitted and what is still in it, and the
+//! nodes at both ends must agree.
 
 use crate::event::{EventCore, PortAudit};
 use crate::host::finished::add_ends;
@@ -28,7 +28,8 @@ pub(crate) fn check<C: EventCore>(world: &mut World<C>) -> Result<(), RunError> 
 }
 
 impl<C: EventCore> World<C> {
-    /// Of each flow, every packet and byte that was sent arrived, was dropped, is kept by an agent or is in the network.
+    /// Of each flow, every packet and byte that was sent arrived, was dropped, is kept by an agent or is in the
+    /// network.
     fn check_flows(&mut self) -> Result<(), RunError> {
         let mut inside: BTreeMap<FlowId, (u64, u64)> = BTreeMap::new();
         self.net.core.in_network(&mut |packet: &Packet| {
@@ -135,7 +136,7 @@ impl<C: EventCore> World<C> {
         RunError::Broken { seed: self.seed, at: self.net.now(), what }
     }
 
-    /// With an open transfer and no event left, nothing will ever happen again.
+    /// With an open transfer and no event left, the run is stuck.
     fn check_stuck(&self) -> Result<(), RunError> {
         let timed = |(_, flow): (FlowId, &Flow)| {
             !flow.sender.deadline().is_never() || !flow.receiver.state.ack_deadline().is_never()

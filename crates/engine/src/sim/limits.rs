@@ -1,4 +1,4 @@
-//! What would not fit the memory of a computer, or the keys of the event queue, and is refused.
+//! Limits on a simulation's size: memory, and the keys of the event queue.
 
 use crate::event::links::LinkQueue;
 use crate::net::faults::Faults;

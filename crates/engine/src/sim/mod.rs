@@ -30,7 +30,7 @@ use thiserror::Error;
 /// Why there is no outcome.
 #[derive(Debug, Error)]
 pub enum Failure {
-    /// The scenario does not make sense, which shows only when it is laid out.
+    /// The scenario has an error that only shows when it is laid out.
     #[error(transparent)]
     Scenario(#[from] SpecError),
     /// The run failed.
@@ -40,17 +40,17 @@ pub enum Failure {
 
 /// Runs a scenario. The same scenario gives the same outcome on every machine, but for the wall time.
 ///
-/// `progress` is told the share of simulated time that has passed and says whether to go on.
+/// `progress` receives the share of simulated time that has passed and returns whether to continue.
 ///
 /// # Errors
 ///
-/// The scenario does not make sense, the caller stopped the run, or a law of the simulation was broken.
+/// The scenario has an error, the caller stopped the run, or an invariant of the simulation was violated.
 pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcome, Failure> {
     run_with(scenario, build::Substitutes::default(), progress)
 }
 
-/// As [`run`], and rows of finished transfers wait where `spill` puts them, so that a run of millions takes no more memory
-/// than what it has under way.
+/// As [`run`], and rows of finished transfers wait where `spill` puts them, so that a run of millions takes no more
+/// memory than what it has under way.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ fn simulate<C: EventCore>(
     Ok(totals::collect(world)?)
 }
 
-/// Runs a scenario on the naive event core.
+/// Runs a scenario on the reference event core.
 ///
 /// # Errors
 ///

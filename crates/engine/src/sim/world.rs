@@ -1,4 +1,4 @@
-//! The simulated world, and the only loop.
+//! The simulated world, and the only event loop.
 
 use crate::event::EventCore;
 use crate::event::order::{Class, Event};
@@ -14,8 +14,8 @@ use crate::work::plan::Work;
 
 /// Everything that is simulated.
 ///
-/// What happens in one part is told to it by a method of that part, with the parts below it at hand: switches and hosts
-/// act on the network, work is given to hosts.
+/// Each event calls a method of the part that it concerns, which takes the parts that it acts on as arguments: switches
+/// and hosts act on the network, and work acts on hosts.
 pub(crate) struct World<C> {
     pub(crate) seed: u64,
     pub(crate) duration: Time,
@@ -82,7 +82,8 @@ impl<C: EventCore> World<C> {
         Ok(())
     }
 
-    /// Nothing was broken while the run went on: no queue beyond its buffer, no window that is not above zero.
+    /// Checks the invariants that are watched during the run: no queue exceeds its buffer, and every window is above
+    /// zero.
     pub(crate) fn check_breach(&mut self) -> Result<(), RunError> {
         match self.net.core.books().breach.clone() {
             None => Ok(()),

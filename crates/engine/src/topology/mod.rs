@@ -46,7 +46,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// What is wrong where no switch has ports for all these hosts.
+    /// The error if no switch has ports for all these hosts.
     pub(crate) fn too_many(&self) -> Option<String> {
         // Every network has a receiver, asked for or not.
         let (senders, receivers) = (self.senders, self.receivers.max(1));
@@ -87,7 +87,7 @@ pub struct Topology {
     pub nodes: Vec<NodeKind>,
     /// Every link, in the order that breaks ties at one instant.
     pub links: Vec<LinkSpec>,
-    /// Hosts that answer, in the order in which groups take them.
+    /// Sending hosts, in the order in which groups take them.
     pub senders: Vec<NodeId>,
     /// Hosts that receive.
     pub receivers: Vec<NodeId>,
@@ -113,7 +113,7 @@ pub use ways::Ways;
 /// The key of `[network]` that holds the buffer of every port that has no key of its own.
 const BUFFER: &str = "buffer";
 
-/// More ports than this on one switch is a mistake in the scenario rather than a switch.
+/// Most ports of a switch; more are taken for a mistake in the scenario.
 pub const MAX_PORTS: usize = 65_535;
 
 impl Topology {

@@ -1,4 +1,4 @@
-//! Who sends and who receives where hosts stand in racks.
+//! Assigns senders and receivers to hosts in racks.
 
 use super::{Demand, NodeKind, Topology, twin};
 use crate::ids::NodeId;

@@ -1,6 +1,6 @@
 //! Workers behind edge switches, and one root switch with the aggregator (DT-CWA Fig. 5).
 //!
-//! Every answer crosses three cables. The root's port to the aggregator is the bottleneck; its buffer is
+//! Every response crosses three cables. The root's port to the aggregator is the bottleneck; its buffer is
 //! `network.buffer`.
 //
 // READING: D11 DT-CWA gives 25 us for each link and a round trip of 100 us; three links and back take 150 us. The delay

@@ -1,4 +1,4 @@
-//! How large the answers to a query are: each of a size, or a total that they share.
+//! Sizes of the responses to a query: a size for each, or a total that they share.
 
 use crate::rng::Stream;
 use crate::spec::{Kind, Param, Params, Sizes, SpecError};
@@ -19,16 +19,16 @@ pub(super) const BYTES_TOTAL: Param = Param::new(
     "give this or bytes-each",
 );
 
-/// The answers of a query.
+/// The responses of a query.
 pub(super) enum Answers {
-    /// Each of such a size.
+    /// Every response has this size.
     Each(Sizes),
-    /// So many bytes together.
+    /// All responses together have this many bytes.
     Total(u64),
 }
 
 impl Answers {
-    /// Reads both keys for `senders` answers.
+    /// Reads both keys for `senders` responses.
     pub(super) fn of(params: &Params, senders: usize) -> Result<Self, SpecError> {
         let (each, total) = (params.sizes("bytes-each"), params.bytes("bytes-total").get());
         if each.least() == 0 && each.most() > 0 {
@@ -45,7 +45,7 @@ impl Answers {
         }
     }
 
-    /// Bytes of answer `i` of `senders`.
+    /// Bytes of response `i` of `senders`.
     pub(super) fn bytes(&self, i: usize, senders: usize, stream: &mut Stream) -> u64 {
         match self {
             Self::Each(sizes) => sizes.draw(stream),
@@ -56,7 +56,7 @@ impl Answers {
         }
     }
 
-    /// Mean bytes of all answers of a query together.
+    /// Mean bytes of all responses of a query together.
     pub(super) fn mean(&self, senders: usize) -> f64 {
         match self {
             Self::Each(sizes) => sizes.mean() * senders as f64,

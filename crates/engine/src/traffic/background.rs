@@ -1,4 +1,4 @@
-//! Background: long flows, endless or of a given size, that begin one after the other and may stop so.
+//! Background: long flows, endless or of a given size, that start and can stop one after the other.
 
 use super::{Outlook, Pace, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
 use crate::spec::{Kind, Param, Params, Sizes, SpecError};

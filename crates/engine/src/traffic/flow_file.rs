@@ -1,11 +1,11 @@
 //! Reads lists of flows line by line: CSV with a header, in order of start.
 //!
-//! Nothing is kept but the present line, so a file may have any length. Every mistake names its line.
+//! Only the current line is kept, so a file may have any length. Every error names its line.
 
 use crate::units::Time;
 use std::io::{BufRead, Read as _};
 
-/// Longest line in bytes: what is longer is no list of flows.
+/// Longest accepted line in bytes; a file with longer lines is not a list of flows.
 const LONGEST: u64 = 4096;
 /// Largest flow and latest time: what sums of them leave room for.
 const LARGEST: u64 = 1 << 53;
@@ -24,13 +24,13 @@ pub struct ListedFlow {
     pub bytes: u64,
     /// Its class; empty for none.
     pub class: String,
-    /// Time that it has from its start, if it is in a hurry.
+    /// Deadline relative to its start, if it has one.
     pub deadline: Option<Time>,
     /// Its line, from 1.
     pub line: u64,
 }
 
-/// A line that is no flow.
+/// A line that does not describe a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Its number, from 1.
@@ -181,7 +181,8 @@ fn column(name: &str) -> Option<Column> {
     }
 }
 
-/// A decimal number of units; what is below a picosecond is cut off, since other tools print more digits than they mean.
+/// A decimal number of units; what is below a picosecond is cut off, since other tools print more digits than they
+/// mean.
 fn time(field: &str, scale: u64) -> Result<Time, String> {
     let no_time = || format!("{field:?} is no time: write digits, with a point if need be");
     let (whole, part) = field.split_once('.').unwrap_or((field, "0"));

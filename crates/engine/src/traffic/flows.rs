@@ -1,7 +1,8 @@
-//! Flows: those of a list, each at its time.
+//! Flows: starts each flow of a list at its time.
 //!
-//! The list is read twice: once when the scenario is laid out, so that a bad line is known before anything runs, and once
-//! as the run goes on, so that its length costs no memory. The caller opens the file: the engine reads what it is given.
+//! The list is read twice: once when the scenario is laid out, so that a bad line is known before anything runs, and
+//! once as the run goes on, so that its length costs no memory. The caller opens the file: the engine reads what it is
+//! given.
 
 use super::flow_file::{BadLine, FlowFile, ListedFlow};
 use super::sessions::demand;
@@ -76,7 +77,7 @@ fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
     }))
 }
 
-/// More classes than this are no classes.
+/// Maximum number of classes; a file with more does not use them as classes.
 const MOST_CLASSES: usize = 1000;
 
 /// The two hosts of a flow.
@@ -115,7 +116,7 @@ impl Flows {
         }
     }
 
-    /// The file is not what it was when the scenario was laid out.
+    /// The file has changed since the scenario was laid out.
     fn fail(&mut self, bad: &BadLine, cx: &mut TrafficCx<'_>) {
         self.next = None;
         cx.actions.push(TrafficAction::Fail(format!("{}:{}: {}", self.name, bad.line, bad.message)));

@@ -1,4 +1,4 @@
-//! Incast: many servers answer one client at once, once or in barrier-synchronised rounds.
+//! Incast: many servers respond to one client at the same time, once or in barrier-synchronised rounds.
 
 use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
 use super::{
@@ -157,15 +157,15 @@ struct Incast {
     receiver: usize,
     /// Every round draws an order of the hosts.
     random: bool,
-    /// Answers outstanding at once at most; 0 for all.
+    /// Maximum number of outstanding responses; 0 for no limit.
     concurrent: usize,
     /// Rounds begun.
     started: u64,
-    /// Answers of the present round that have not come.
+    /// Responses of the current round that have not arrived.
     open: usize,
-    /// The server of the present round that answers next.
+    /// The server of the current round that responds next.
     next: usize,
-    /// The hosts of the present round.
+    /// The hosts of the current round.
     order: Vec<NodeId>,
 }
 
@@ -183,7 +183,7 @@ impl Incast {
         (0..at_once).for_each(|_| self.ask_next(at, cx));
     }
 
-    /// Has the next server of the round answer, from `at` on.
+    /// Starts the response of the round's next server, at `at` or later.
     fn ask_next(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
         let i = self.next;
         self.next += 1;

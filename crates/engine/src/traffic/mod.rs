@@ -1,7 +1,7 @@
 //! Traffic: which transfers start when.
 //!
-//! A pattern is asked at the start, whenever one of its transfers completes, and when a time that it asked for
-//! has come; it answers with transfers. To add one: a file here and a row in [`REGISTRY`].
+//! A pattern is called at the start, whenever one of its transfers completes, and at the times that it asked for.
+//! Each time it returns transfers to start. To add one: a file here and a row in [`REGISTRY`].
 
 mod answers;
 mod background;
@@ -56,16 +56,16 @@ pub struct Unopened {
     pub instead: &'static str,
 }
 
-/// Requests go on the connection of their answer, which the client opens then.
+/// Requests use the connection of their response, which the client then opens.
 fn asked_for(params: &Params) -> Option<Unopened> {
     let asked = params.bytes("request").get() > 0;
     asked.then_some(Unopened { key: "request", instead: "request = \"0B\"" })
 }
 
-/// Makes a pattern where it will be at work.
+/// Makes a pattern for a given network and hosts.
 pub type Build = fn(&Params, &Place<'_>) -> Result<Box<dyn Traffic>, SpecError>;
 
-/// Where a pattern is at work.
+/// The network and the hosts of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The network.
@@ -91,16 +91,16 @@ pub enum Connection {
     Persistent(u32),
 }
 
-/// What makes a server answer.
+/// The request that a server responds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Bytes of the request.
     pub bytes: u64,
-    /// Time between its arrival and the answer's first byte.
+    /// Think time: from the arrival of the request to the first byte of the response.
     pub think: Time,
 }
 
-/// One transfer to come.
+/// A transfer to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferSpec {
     /// When it begins: the SYN, the request, or the first byte leaves.
@@ -111,7 +111,7 @@ pub struct TransferSpec {
     pub to: NodeId,
     /// How much; none for endless data.
     pub bytes: Option<u64>,
-    /// When endless data ends after all: the sender closes.
+    /// Time at which an endless transfer is stopped: the sender closes.
     pub stop: Option<Time>,
     /// On which connection.
     pub connection: Connection,
@@ -119,7 +119,7 @@ pub struct TransferSpec {
     pub request: Option<Request>,
     /// Part of the query announced last, rather than on its own.
     pub in_query: bool,
-    /// Time that it has from its start, where that is not the group's.
+    /// Deadline relative to its start, if it differs from the group's.
     pub deadline: Option<Time>,
     /// Its class, if it has one: an index into [`Traffic::classes`].
     pub class: Option<u32>,
@@ -143,8 +143,8 @@ impl TransferSpec {
         }
     }
 
-    /// An answer of a worker, part of the query announced last, after thinking; without a `request` in packets nobody
-    /// hears the question, and the worker thinks from `at` on.
+    /// A worker's response, part of the query announced last, after the think time. Without a `request` no request
+    /// packet is simulated, and the think time starts at `at`.
     #[must_use]
     pub fn answer(at: Time, ends: [NodeId; 2], bytes: u64, request: Request) -> Self {
         let asked = request.bytes > 0;
@@ -156,7 +156,7 @@ impl TransferSpec {
     }
 }
 
-/// What a pattern wants.
+/// An action that a pattern asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrafficAction {
     /// Start a transfer.
@@ -165,11 +165,11 @@ pub enum TrafficAction {
     Query,
     /// Call back at that time.
     Wake(Time),
-    /// End the run, for this reason: what it reads is not what it was.
+    /// Abort the run for this reason: a file that the pattern reads has changed.
     Fail(String),
 }
 
-/// Facts and levers of a traffic pattern.
+/// What a traffic pattern can read and request when it is called.
 #[derive(Debug)]
 pub struct TrafficCx<'a> {
     /// The clock.
@@ -196,7 +196,7 @@ impl TrafficCx<'_> {
     }
 }
 
-/// A traffic pattern at work.
+/// An active traffic pattern.
 pub trait Traffic: Send {
     /// The run begins.
     fn on_start(&mut self, cx: &mut TrafficCx<'_>);

@@ -1,14 +1,14 @@
-//! How much open-loop traffic offers: from a load to the time between arrivals, with all that it was computed from.
+//! Offered load of open-loop traffic: computes the time between arrivals from a load, and keeps the inputs.
 
 use super::Place;
 use crate::ids::NodeId;
 use crate::spec::{Params, SpecError};
 use crate::units::Time;
 
-/// What arrives on average, whatever becomes of it.
+/// The average arrivals, whether they complete or not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offered {
-    /// Mean payload bytes of an arrival: a transfer, or all answers of a query.
+    /// Mean payload bytes of an arrival: a transfer, or all responses of a query.
     pub mean: f64,
     /// Mean time between arrivals.
     pub interval: Time,

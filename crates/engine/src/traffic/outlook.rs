@@ -1,8 +1,8 @@
-//! How many transfers a pattern will start, as far as the scenario tells before anything has run.
+//! Estimates, before a run, how many transfers a pattern will start.
 
 use crate::units::Time;
 
-/// What a pattern is about to do.
+/// The transfers expected of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
     /// How its transfers follow each other.
@@ -20,16 +20,16 @@ pub struct Outlook {
 /// How transfers follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// So many, whatever happens.
+    /// A fixed number of transfers.
     Listed(u64),
-    /// So many together, and as many again when they are over.
+    /// Rounds: the next one starts when the one before is complete.
     Rounds {
         /// Transfers of a round.
         each: u64,
         /// Rounds in all.
         rounds: u64,
     },
-    /// Always so many at once, until so many have begun.
+    /// A constant number of concurrent transfers, until the total is reached.
     Closed {
         /// At once.
         concurrent: u64,
@@ -38,7 +38,7 @@ pub enum Pace {
         /// In all.
         count: u64,
     },
-    /// Independent of what becomes of them.
+    /// Open loop: arrivals do not depend on completions.
     Open {
         /// Transfers of an arrival.
         each: u64,
@@ -49,7 +49,7 @@ pub enum Pace {
     },
 }
 
-/// What the network and the run set bounds to.
+/// Limits set by the network and the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Length of the run.

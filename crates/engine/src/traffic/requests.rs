@@ -1,7 +1,7 @@
-//! Requests: queries that begin independently, each of a random client that asks several random workers at once.
+//! Requests: queries that start independently; in each a random client sends requests to several random workers.
 //!
-//! The partition-aggregate pattern of DCTCP's section 2.2 at a load: an incast per query, with queries under way side by
-//! side. Rounds of one client, each after the one before, are the pattern `incast`; a middle tier is `relay-tree`.
+//! The partition-aggregate pattern of DCTCP's section 2.2 at a load: an incast per query, with queries under way side
+//! by side. Rounds of one client, each after the one before, are the pattern `incast`; a middle tier is `relay-tree`.
 
 use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
 use super::offered::{Offered, count, stop};

@@ -1,4 +1,4 @@
-//! Which hosts each traffic group has: those that the network lays out for it, or those that it names.
+//! Assigns hosts to traffic groups: those that the network lays out for a group, or those that the group names.
 
 use crate::ids::NodeId;
 use crate::spec::{Scenario, SpecError, TrafficGroup};

@@ -1,4 +1,4 @@
-//! The course of a transfer: its request, its data, its end, and the row that remains of it.
+//! The life of a transfer: its request, its data, its end, and its row in the results.
 
 use crate::event::EventCore;
 use crate::event::order::Class;
@@ -35,7 +35,7 @@ impl Work {
         }
     }
 
-    /// The client asks on a flow of its own, in the opposite direction on the same connection.
+    /// The client sends the request on a flow of its own, in the opposite direction on the same connection.
     fn send_request<C: EventCore>(
         &mut self,
         id: TransferId,
@@ -53,7 +53,7 @@ impl Work {
         hosts.flows[flow].purpose = Purpose::Request(id);
         let before = hosts.counters(flow, net);
         self.transfers[id].requesting = Some((flow, before));
-        // Requests are in no hurry of their own.
+        // Requests have no deadline of their own.
         hosts.push_data(flow, Announcement { bytes, deadline: None }, connection != Connection::Fresh, false, net);
     }
 
@@ -71,7 +71,7 @@ impl Work {
         let before = hosts.counters(flow, net);
         let transfer = &mut self.transfers[id];
         (transfer.flow, transfer.before) = (Some(flow), before);
-        // An answer goes out on the connection that its request has opened.
+        // A response uses the connection that its request has opened.
         let open = asked || connection != Connection::Fresh;
         hosts.push_data(flow, Announcement { bytes, deadline }, open, connection == Connection::Fresh, net);
     }
@@ -110,7 +110,7 @@ impl Work {
         match flow.purpose {
             Purpose::Request(_) => {
                 self.close_request(transfer, hosts, net);
-                // The server thinks, then answers.
+                // The server responds after its think time.
                 let think = self.transfers[transfer].request.map_or(Time::ZERO, |request| request.think);
                 net.core.schedule(net.now() + think, Class::TransferStart, transfer.index());
             }
@@ -121,7 +121,7 @@ impl Work {
         }
     }
 
-    /// What was counted for the request of a transfer so far belongs to the transfer.
+    /// Adds the counts of a transfer's request so far to the transfer.
     fn close_request<C: EventCore>(&mut self, id: TransferId, hosts: &Hosts, net: &mut Network<C>) {
         if let Some((flow, before)) = self.transfers[id].requesting.take() {
             self.transfers[id].request_counters = hosts.counters(flow, net).since(&before);
@@ -135,7 +135,7 @@ impl Work {
         transfer.after = Some(after);
         let (group, query, start) = (transfer.group, transfer.query, transfer.start);
         if transfer.bytes.is_none() {
-            // It was stopped: nobody waits for its end, which takes as long as the scenario says.
+            // The transfer was stopped, so its end does not count as a completion.
             return;
         }
         self.transfers.unfinished -= 1;
@@ -158,7 +158,7 @@ impl Work {
         self.see_whether_finished();
     }
 
-    /// Nothing of a transfer changes any more: its row remains.
+    /// A transfer is finished: only its row is kept.
     pub(crate) fn close_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &Hosts, net: &mut Network<C>) {
         self.close_request(id, hosts, net);
         let Some(transfer) = self.transfers.close(id) else { return };
@@ -180,7 +180,7 @@ impl Work {
         self.see_whether_finished();
     }
 
-    /// What remains of a transfer: all of it, if it is over, else what it is now.
+    /// The row of a transfer: final if the transfer is finished, otherwise its current state.
     fn row<C: EventCore>(&self, transfer: &Transfer, hosts: &Hosts, net: &mut Network<C>) -> Row {
         let counters = transfer.flow.map_or_else(Counters::default, |flow| {
             let after = transfer.after.unwrap_or_else(|| hosts.counters(flow, net));

@@ -1,4 +1,4 @@
-//! The window over which goodput and the statistics of queues count.
+//! The goodput window, over which goodput is measured; queue statistics start with it.
 
 use crate::units::Time;
 

@@ -1,4 +1,4 @@
-//! A traffic group at work: its pattern, its hosts, and its open connections.
+//! An active traffic group: its pattern, its hosts, and its open connections.
 
 use crate::ids::{FlowId, NodeId};
 use crate::rng::Stream;
@@ -6,7 +6,7 @@ use crate::traffic::{Connection, Traffic};
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// A traffic group at work.
+/// An active traffic group.
 pub(crate) struct Group {
     pub(crate) name: String,
     pub(crate) traffic: Box<dyn Traffic>,
@@ -14,9 +14,9 @@ pub(crate) struct Group {
     pub(crate) senders: Vec<NodeId>,
     pub(crate) receivers: Vec<NodeId>,
     pub(crate) endpoint: usize,
-    /// Time that its transfers have from start to last byte; zero if they are in no hurry.
+    /// Deadline of its transfers, from start to last byte; zero if they have none.
     pub(crate) hurry: Time,
-    /// Its senders say how much they will send.
+    /// Whether its senders announce how much they will send.
     pub(crate) announces_size: bool,
     pub(crate) query: Option<usize>,
     /// Wake-ups that its pattern has asked for and that are still to come.
@@ -55,7 +55,7 @@ impl Group {
         }
     }
 
-    /// When the data of a transfer that began at `start` should have arrived; `own` is the time that it has itself.
+    /// Deadline of a transfer that began at `start`; `own` is the transfer's own relative deadline, if any.
     pub(crate) fn deadline(&self, start: Time, own: Option<Time>) -> Option<Time> {
         let hurry = own.unwrap_or(self.hurry);
         (hurry > Time::ZERO).then(|| start.saturating_add(hurry))

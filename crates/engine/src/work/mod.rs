@@ -1,4 +1,4 @@
-//! The work that hosts are given: traffic groups, their transfers and queries.
+//! The work of the hosts: traffic groups, their transfers and queries.
 
 pub(crate) mod cast;
 pub(crate) mod course;

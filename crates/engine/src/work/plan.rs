@@ -1,4 +1,4 @@
-//! All work of a run: what the traffic patterns ask for, and whether more is to come.
+//! All work of a run: the transfers that traffic patterns request, and whether more will follow.
 
 use crate::event::EventCore;
 use crate::event::order::Class;
@@ -13,7 +13,7 @@ use crate::work::goodput::GoodputWindow;
 use crate::work::group::Group;
 use crate::work::transfer::{Query, Transfer, Transfers};
 
-/// What the hosts are given to do.
+/// The work of all hosts.
 pub(crate) struct Work {
     pub(crate) groups: Vec<Group>,
     pub(crate) transfers: Transfers,
@@ -23,7 +23,7 @@ pub(crate) struct Work {
     pub(crate) finished: bool,
     /// Why the run cannot go on.
     pub(crate) failure: Option<RunError>,
-    /// Nothing more is to be done: the work is finished, or has failed, or its time is over.
+    /// Whether the run is over: the work is finished, it has failed, or the duration has passed.
     pub(crate) over: bool,
 }
 
@@ -50,7 +50,7 @@ impl Work {
         }
     }
 
-    /// A traffic pattern asked to be woken now.
+    /// A timer of a traffic pattern expires.
     pub(crate) fn on_wake<C: EventCore>(&mut self, group: usize, net: &mut Network<C>) {
         self.groups[group].wakes -= 1;
         self.ask_traffic(group, net, |traffic, cx| traffic.on_wake(cx));

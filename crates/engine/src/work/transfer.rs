@@ -1,4 +1,4 @@
-//! Transfers and queries: what hosts are asked to send, until its last byte has arrived.
+//! Transfers and queries, from their start until the last byte has arrived.
 
 use crate::host::hosts::Hosts;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
@@ -10,26 +10,26 @@ use crate::units::Time;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
-/// One transfer that is not over, or that has no end.
+/// A transfer that is not finished, or that is endless.
 #[derive(Debug)]
 pub(crate) struct Transfer {
     pub(crate) group: GroupId,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(crate) bytes: Option<u64>,
-    /// How many bytes endless data turned out to have, once it was stopped.
+    /// Size of an endless transfer, known once it was stopped.
     pub(crate) stopped_at: Option<u64>,
     pub(crate) connection: Connection,
     pub(crate) request: Option<Request>,
     pub(crate) start: Time,
-    /// When its data should have arrived, if it is in a hurry.
+    /// Its deadline, if it has one.
     pub(crate) deadline: Option<Time>,
     /// Its class in its traffic group's list of classes, if it has one.
     pub(crate) class: Option<u32>,
     pub(crate) completion: Option<Time>,
     pub(crate) failed: bool,
     pub(crate) query: Option<usize>,
-    /// The request is on its way; the next start is that of the answer.
+    /// The request is on its way; the next start is that of the response.
     pub(crate) asked: bool,
     /// The flow that carries its data, once it has begun.
     pub(crate) flow: Option<FlowId>,
@@ -56,7 +56,7 @@ impl Transfer {
     }
 }
 
-/// Transfers that are asked for together; complete when all are.
+/// A query: transfers that are requested together; complete when all of them are.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) group: GroupId,
