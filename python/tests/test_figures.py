@@ -479,7 +479,7 @@ def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
     reason = json.loads(cli("claims", "bench", "--json").out)[0]["reason"]
     assert f"measured on {manifests[0]['platform']}, {manifests[0]['cpus']} cores, {finished[:10]}" in reason
     page = Path("results/report/index.html").read_text()
-    assert "running it again measures again" in page
+    assert "running the experiment again repeats the measurement" in page
     assert finished[:10] in page
     second = cli("reproduce", "bench.toml")
     assert f"bench: measured on this machine again; the measurements of {finished[:10]}" in second.err
