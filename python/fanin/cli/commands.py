@@ -32,10 +32,10 @@ COMMANDS = {
     "merge": Command("merge", "Merge the shards of a sweep (`fanin sweep --shard`) into one data set."),
     "cluster": Command("cluster", "Check a Dask cluster before running sweeps on it: workers, threads and versions."),
     "reproduce": Command(
-        "reproduce", "Reproduce figures of papers: run their sweeps, plot them, and judge each published claim."
+        "reproduce", "Reproduce figures of papers: run their sweeps, plot the results, and judge each published claim."
     ),
     "claims": Command(
-        "claims", "Show the claims ledger: what the papers say, what came out here, and the verdict on each claim."
+        "claims", "Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim."
     ),
     "ranking": Command("ranking", "Rank all systems on the same traffic, regime by regime."),
     "verdict": Command("ranking", "The old name of `fanin ranking`.", hidden=True, renamed="ranking"),
