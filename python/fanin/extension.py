@@ -18,6 +18,7 @@ NEEDED = (
     "check",
     "controller_benchmark",
     "describe_parquet",
+    "keys",
     "registry",
     "resolve",
     "resolved_table",

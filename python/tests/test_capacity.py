@@ -215,7 +215,7 @@ def test_an_interrupted_search_continues_and_says_the_same(cli, tiny, interrupt)
     whole = json.loads(cli(*arguments, "--out", "whole").out)
     interrupt(3)
     result = cli(*arguments, "--out", "part")
-    assert (result.code, "the same command goes on" in result.err) == (130, True)
+    assert (result.code, "the same command continues from there" in result.err) == (130, True)
     kept = {path: path.stat().st_mtime_ns for path in Path("part/runs").glob("*/manifest.json")}
     assert len(kept) == 4
     again = json.loads(cli(*arguments, "--out", "part").out)

@@ -249,7 +249,7 @@ def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, 
     with closing(Cluster("tcp://host:8786")) as place:
         found = outcomes(wanted, "results", place=place)
     assert [type(each) for each in found] == [Run, BrokenOff, Run]
-    assert found[1].error.startswith("4 workers died while they simulated it")
+    assert found[1].error.startswith("4 workers died while simulating it")
     assert not list(Path("results").glob("failures/*"))
     with closing(Cluster("tcp://host:8786")) as place:
         assert [type(each) for each in outcomes(wanted, "results", place=place)] == [Run, Run, Run]
@@ -258,7 +258,7 @@ def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, 
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (CancelledError(), "lost the cluster .*run the same again"),
+        (CancelledError(), "lost the cluster .*run the same command again"),
         (OSError("closed"), r"lost the cluster \(closed\)"),
         (ModuleNotFoundError("No module named 'fanin'"), "a worker has no working fanin: .*No module named"),
     ],

@@ -482,7 +482,7 @@ def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
     assert "running the experiment again repeats the measurement" in page
     assert finished[:10] in page
     second = cli("reproduce", "bench.toml")
-    assert f"bench: measured on this machine again; the measurements of {finished[:10]}" in second.err
+    assert f"bench: measured on this machine again, replacing the measurements of {finished[:10]}" in second.err
     assert len([*Path("results/runs").iterdir()]) == 6
 
 
