@@ -141,7 +141,10 @@ def test_all_schemes_are_one_batch(cli, work, monkeypatch):
 def test_ctrl_c_exits_with_130(cli, work, interrupt):
     interrupt(1)
     result = cli("compare", "small.toml", *TWO)
-    assert (result.code, "finished runs are kept in results; the same command continues from there" in result.err) == (130, True)
+    assert (result.code, "finished runs are kept in results; the same command continues from there" in result.err) == (
+        130,
+        True,
+    )
 
 
 def test_ctrl_c_without_a_store_promises_nothing(cli, work, interrupt):
