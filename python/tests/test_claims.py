@@ -55,6 +55,39 @@ def test_a_dip_is_no_collapse():
     assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).verdict == "reproduced"
 
 
+def by_seed(**curves):
+    """One point per scheme: seed -> goodput, in the order in which the runs are listed."""
+    rows = [
+        {"scheme": scheme, "n": 1, "seed": seed, "goodput": y}
+        for scheme, of in curves.items()
+        for seed, y in of.items()
+    ]
+    return pl.DataFrame(rows)
+
+
+DIFFERENCE = {"where": {"scheme": "a"}, "minus": {"scheme": "b"}}
+
+
+def test_runs_are_paired_by_seed_whatever_their_order():
+    # With every seed the difference is 5, though the seeds themselves differ by 400.
+    frame = by_seed(a={1: 105.0, 2: 305.0, 3: 505.0}, b={3: 500.0, 1: 100.0, 2: 300.0})
+    judged = judge(claim("mean", (5, 5), **DIFFERENCE), frame)
+    assert (judged.value, judged.low, judged.high) == (5, 5, 5)
+
+
+def test_only_seeds_that_all_compared_runs_have_count():
+    frame = by_seed(a={1: 105.0, 2: 305.0, 3: 505.0, 4: 9e9}, b={5: 9e9, 3: 500.0, 2: 300.0, 1: 100.0})
+    judged = judge(claim("mean", (5, 5), **DIFFERENCE), frame)
+    assert (judged.value, judged.low, judged.high) == (5, 5, 5)
+    assert judge(claim("mean", (0, 1e10), where={"scheme": "b"}), frame).value == (9e9 + 900) / 4
+
+
+def test_runs_without_a_common_seed_are_not_compared():
+    frame = by_seed(a={1: 105.0, 2: 305.0}, b={3: 500.0, 4: 100.0})
+    with pytest.raises(FaninError, match="no seed in common"):
+        judge(claim("mean", (5, 5), **DIFFERENCE), frame)
+
+
 def test_the_interval_shows_seeds_that_disagree():
     frame = pl.concat(
         [

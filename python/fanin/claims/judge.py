@@ -171,17 +171,16 @@ def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: s
 
     """
     sets = [case.where, *(each for each in (case.over, case.minus) if each is not None), *case.rivals]
-    curves = [_curves(case, runs, where) for where in sets]
-    if any(not len(x) for x, _ in curves):
+    curves = _paired([_points(case, runs, where) for where in sets])
+    if any(not y.size for _, y in curves):
         if not provisional:
-            where = next(where for where, (x, _) in zip(sets, curves, strict=True) if not len(x))
-            raise FaninError(f"claim {case.id}: no run matches {dict(where)} at {case.at or 'any ' + case.axis}")
+            raise FaninError(f"claim {case.id}: {_missing(case, runs, sets)}")
         return Judgement(case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label)
 
     def value_of(rows: _Indices) -> float:
         return number(case, [(x, y[rows].mean(axis=0)) for x, y in curves])
 
-    seeds = min(len(y) for _, y in curves)
+    seeds = len(curves[0][1])
     value = value_of(np.arange(seeds))
     if case.measure == "mean" and len(curves) == 1:
         half = mean_interval(curves[0][1].mean(axis=1))[1]
@@ -192,24 +191,50 @@ def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: s
     return Judgement(case, value, low, high, _verdict(case, value, (low, high)), reach, provisional, label)
 
 
-def _curves(case: Case, runs: pl.DataFrame, where: Filter) -> tuple[Floats, Floats]:
-    """Sorted x, and y with one row per seed and one column per x; empty if nothing matches."""
+def _points(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
+    """The rows ``x seed y`` of a claim's curve; those of one seed and x count as their mean."""
     y = case.y.partition(".")[2] if case.table else case.y
     if runs.is_empty():
-        return np.empty(0), np.empty((0, 0))
+        return pl.DataFrame(schema={"x": pl.Float64, "seed": pl.Int64, "y": pl.Float64})
     for name in (case.axis, y, *where):
         if name not in runs.columns:
             raise FaninError(f"claim {case.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")
-    x = pl.col(case.axis).cast(pl.Float64)
-    chosen = filtered(runs, where).with_columns(x)
+    x = pl.col("x")
+    chosen = filtered(runs, where).select(
+        pl.col(case.axis).cast(pl.Float64).alias("x"), pl.col("seed"), pl.col(y).cast(pl.Float64).alias("y")
+    )
     if case.at is not None:
         chosen = chosen.filter(x.is_in(case.at))
     if case.between is not None:
         chosen = chosen.filter(x >= case.between[0], x <= case.between[1])
-    if chosen.is_empty():
-        return np.empty(0), np.empty((0, 0))
-    table = chosen.pivot(on="seed", index=case.axis, values=y, aggregate_function="mean").sort(case.axis).drop_nulls()
-    return table[case.axis].to_numpy(), table.drop(case.axis).cast(pl.Float64).to_numpy().T
+    return chosen
+
+
+def _paired(curves: list[pl.DataFrame]) -> list[tuple[Floats, Floats]]:
+    """For each curve sorted x, and y with one row per seed and one column per x.
+
+    Row n is the same seed in every curve: only seeds that all of them have are kept, in ascending order. A point that
+    lacks one of these seeds is left out.
+    """
+    seeds = sorted(set.intersection(*(set(curve["seed"]) for curve in curves)))
+    found = []
+    for curve in curves:
+        points = curve.filter(pl.col("seed").is_in(seeds))
+        table = points.pivot(on="seed", index="x", values="y", aggregate_function="mean").sort("x").drop_nulls()
+        found.append((table["x"].to_numpy(), table.select(map(str, seeds)).to_numpy().T))
+    return found
+
+
+def _missing(case: Case, runs: pl.DataFrame, sets: list[Where]) -> str:
+    """Why a claim cannot be measured."""
+    at = f"at {case.at or 'any ' + case.axis}"
+    points = [_points(case, runs, where).drop_nulls() for where in sets]
+    for where, of in zip(sets, points, strict=True):
+        if of.is_empty():
+            return f"no run matches {dict(where)} {at}"
+    if not set.intersection(*(set(of["seed"]) for of in points)):
+        return f"the runs that it compares have no seed in common {at}"
+    return f"no point has a value with every seed {at}"
 
 
 def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:
