@@ -43,16 +43,16 @@ DIP = {5: 900.0, 10: 100.0, 15: 900.0, 20: 900.0}
 def test_collapse_point_is_the_first_that_stays_below_half():
     judged = judge(claim("collapse-point", (10, 20)), runs({"a": COLLAPSE}))
     assert judged.value == judged.low == judged.high == 15
-    assert judged.verdict == "reproduced"
+    assert judged.outcome == "reproduced"
 
 
 def test_a_dip_is_no_collapse():
     judged = judge(claim("collapse-point", (10, 20)), runs({"a": DIP}))
     assert math.isinf(judged.value)
-    assert judged.verdict == "not reproduced"
+    assert judged.outcome == "not reproduced"
     assert judged.reason == "no collapse up to 20 n; accepted 10 to 20 n (w): no explanation has been written yet"
     assert judged.as_dict()["value"] is None
-    assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).verdict == "reproduced"
+    assert judge(claim("collapse-point", (21, math.inf)), runs({"a": DIP})).outcome == "reproduced"
 
 
 def by_seed(**curves):
@@ -104,14 +104,14 @@ def test_where_and_over_choose_runs():
     ratio = claim("collapse-point", (1.9, 2.0), where={"scheme": "b"}, over={"scheme": "a"}, direction=(1.01, 9))
     judged = judge(ratio, frame)
     assert judged.value == pytest.approx(20 / 15)
-    assert judged.verdict == "direction only"
+    assert judged.outcome == "direction only"
     assert "no explanation" in judged.reason
 
 
 def test_a_direction_is_that_of_the_whole_interval():
     wanted = claim("mean", (2, 3), direction=(1, 3))
     told = {
-        values: judge(wanted, pl.DataFrame({"n": [1] * 3, "seed": [1, 2, 3], "goodput": values})).verdict
+        values: judge(wanted, pl.DataFrame({"n": [1] * 3, "seed": [1, 2, 3], "goodput": values})).outcome
         for values in [(1.1, 1.1, 1.1), (0.9, 1.0, 1.4), (0.9, 0.9, 0.9)]
     }
     assert list(told.values()) == ["direction only", "not reproduced", "not reproduced"]
@@ -135,11 +135,11 @@ def test_first_at_least_max_and_min():
 def test_trend_wins_and_order():
     frame = runs({"a": COLLAPSE, "b": LATER, "c": DIP}, noise=0)
     assert judge(claim("trend", (-1, -0.5), where={"scheme": ["b"]}), frame).value == pytest.approx(-2 / 6)
-    assert judge(claim("trend", (1, 1)), runs({"a": {1: 1.0, 2: 2.0, 3: 5.0}}, noise=0)).verdict == "reproduced"
+    assert judge(claim("trend", (1, 1)), runs({"a": {1: 1.0, 2: 2.0, 3: 5.0}}, noise=0)).outcome == "reproduced"
     own, rivals = {"scheme": ["b"]}, [{"scheme": ["a"]}, {"scheme": ["c"]}]
     # At 5, 10 and 15 nobody is better; at 20 DIP is.
     assert judge(claim("wins", (1, 1), where=own, rivals=rivals), frame).value == 0.75
-    assert judge(claim("wins", (1, 1), where=own, rivals=rivals, at=[5, 10]), frame).verdict == "reproduced"
+    assert judge(claim("wins", (1, 1), where=own, rivals=rivals, at=[5, 10]), frame).outcome == "reproduced"
     assert judge(claim("wins", (1, 1), where=own, rivals=rivals, between=(20, 20)), frame).value == 0
     assert judge(claim("wins", (1, 1), where=own, rivals=rivals, better="low"), frame).value == 0.5
     # Means: a 585, b 732.5, c 700.
@@ -150,7 +150,7 @@ def test_trend_wins_and_order():
 
 def test_first_at_most_minus_and_over():
     frame = runs({"a": COLLAPSE, "b": LATER}, noise=0)
-    assert judge(claim("first-at-most", (15, 15), where={"scheme": ["a"]}, level=300), frame).verdict == "reproduced"
+    assert judge(claim("first-at-most", (15, 15), where={"scheme": ["a"]}, level=300), frame).outcome == "reproduced"
     both = {"where": {"scheme": ["b"]}, "minus": {"scheme": ["a"]}}
     assert judge(claim("mean", (0, 1e3), at=15, **both), frame).value == pytest.approx(610)
     assert judge(claim("collapse-point", (5, 5), **both), frame).value == 5
@@ -158,7 +158,7 @@ def test_first_at_most_minus_and_over():
 
 def test_a_quick_look_without_the_claims_runs_judges_nothing():
     judged = judge(claim("mean", (0, 1), at=[7]), runs({"a": COLLAPSE}), provisional=True)
-    assert (judged.verdict, judged.reason) == ("not judged", "the quick look made no run for this claim")
+    assert (judged.outcome, judged.reason) == ("not judged", "the quick look made no run for this claim")
 
 
 def test_a_papers_words_are_shown_as_they_are():

@@ -165,7 +165,7 @@ def test_reproduce_leaves_what_it_says(cli, work):
     assert result.code == 0, result.err
     report = json.loads(result.out)["experiments"][0]
     assert report["runs"] == 12
-    assert report["claims"][0]["verdict"] == "reproduced"
+    assert report["claims"][0]["outcome"] == "reproduced"
     for path in report["paths"]:
         assert (work / path).stat().st_size > 0
     assert pl.read_parquet(work / "results/small/runs.parquet").height == 12
@@ -174,10 +174,10 @@ def test_reproduce_leaves_what_it_says(cli, work):
 def test_reproduce_prints_table_verdicts_and_paths_last(cli, work):
     result = cli("reproduce", "small.toml")
     lines = result.out.splitlines()
-    assert any(line.startswith("reproduced: some-goodput") for line in lines)
+    assert any(line == "    reproduced: some-goodput" for line in lines)
     assert lines[-3].endswith("claims.json")
     assert lines[-2] == "±: half of the 95 % interval over seeds; bands in plots: the whole interval"
-    assert lines[-1] == "claims: 1 reproduced, 0 direction only, 0 not reproduced (reasons above)"
+    assert lines[-1] == "1 sentence: 1 under a reading (reasons above)"
     assert any("±" in line for line in lines[:-3])
     assert "±" not in cli("reproduce", "small.toml", "--quick").out
 

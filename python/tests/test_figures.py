@@ -202,7 +202,7 @@ def test_every_kind_of_plot_is_drawn_and_every_claim_judged(cli, paper):
     for name in names:
         assert (folder / f"{name}.png").stat().st_size > 1000
         assert pl.read_csv(folder / f"{name}.csv").height
-    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == {
+    assert {claim["id"]: claim["outcome"] for claim in report["claims"]} == {
         "early": "reproduced",
         "marks": "reproduced",
     }

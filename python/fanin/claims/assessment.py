@@ -10,14 +10,15 @@ import hashlib
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fanin import _engine
 from fanin.claims import record
 from fanin.claims.judge import Judgement
 from fanin.claims.record import Judged, OldRecordError, Record
-from fanin.claims.sentences import STATUSES, Shown
+from fanin.claims.sentences import Shown
 from fanin.claims.standing import NONE, Entry, Sentence, Standing, State
+from fanin.claims.verdicts import Outcome, basis_of
 from fanin.errors import FaninError
 from fanin.results import columns
 from fanin.run.experiment import Experiment
@@ -94,10 +95,13 @@ def _sentences(
         entry = (
             _judged(experiment.name, case.says, judged[case.id], note, *about)
             if case.id in judged
-            else _not_run(experiment.name, case, columns.describe(labels, case.y).label, note, *about)
+            else _not_run(experiment, case, columns.describe(labels, case.y).label, note, *about)
         )
         entries.setdefault(case.claim, []).append(entry)
-    return [Sentence(each.id, each.says, entries[each.id], each.same_as) for each in experiment.document.claim]
+    return [
+        Sentence(each.id, each.says, entries[each.id], each.same_as, each.cannot_be)
+        for each in experiment.document.claim
+    ]
 
 
 def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
@@ -121,7 +125,13 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
         state, note, files = "stale", str(error), None
     about = ("", found.figure, state, found.command)
     claims = [
-        Sentence(each.id, each.says, [_judged(key, each.says, case, note, *about) for case in each.cases], each.same_as)
+        Sentence(
+            each.id,
+            each.says,
+            [_judged(key, each.says, case, note, *about) for case in each.cases],
+            each.same_as,
+            each.cannot_be,
+        )
         for each in found.claims
     ]
     work = found.work
@@ -205,7 +215,7 @@ def _judged(
         ours=found.value,
         interval=found.interval,
         # A quick look may have no run of what the claim is about.
-        verdict=next((status for status in STATUSES if status == found.verdict), "not run"),
+        outcome=_counted(found.outcome),
         reason=f"{doubt}{found.reason}",
         shown=found.shown,
         state=state,
@@ -213,15 +223,24 @@ def _judged(
         reading=found.reading,
         note=found.note,
         added=found.added,
+        basis=found.basis,
+        environment=found.environment,
+        distance=found.distance,
     )
 
 
-def _not_run(key: str, case: Case, label: str, note: str, paper: str, figure: str, state: State, command: str) -> Entry:
+def _counted(outcome: str) -> Outcome:
+    return "not run" if outcome == "not judged" else cast("Outcome", outcome)
+
+
+def _not_run(
+    experiment: Experiment, case: Case, label: str, note: str, paper: str, figure: str, state: State, command: str
+) -> Entry:
     # Only to say numbers in the claim's unit: there is nothing judged.
-    words = Judgement(case, math.nan, math.nan, math.nan, "not reproduced", label=label)
+    words = Judgement(case, math.nan, math.nan, math.nan, "not run", label=label)
     why = f"stale ({note}): " if note else ""
     return Entry(
-        experiment=key,
+        experiment=experiment.name,
         paper=paper,
         figure=figure,
         claim=case.id,
@@ -229,7 +248,7 @@ def _not_run(key: str, case: Case, label: str, note: str, paper: str, figure: st
         published=case.published,
         ours=None,
         interval=(None, None),
-        verdict="not run",
+        outcome="not run",
         reason=f"{why}not run yet: {command}",
         shown=Shown(
             published=words.published,
@@ -243,4 +262,6 @@ def _not_run(key: str, case: Case, label: str, note: str, paper: str, figure: st
         reading=case.reading,
         note=case.note,
         added=case.added,
+        basis=basis_of(case.basis, case.reading, experiment.environment),
+        environment=experiment.environment,
     )

@@ -1,4 +1,4 @@
-"""Verdicts on the published claims of an experiment."""
+"""Judges the cases of published claims: the number that was measured, its interval, and the outcome."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fanin.claims.measures import POINTS, number
-from fanin.claims.sentences import Verdict
+from fanin.claims.verdicts import Outcome, basis_of
 from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, ends, finite, mean_interval
 from fanin.numbers.summary import format_quantity, format_value
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.format.base import Where
-from fanin.scenario.format.claim import Case, Measure
+from fanin.scenario.format.claim import Basis, Case, Measure
 
 _NAMES: dict[Measure, str] = {
     "mean": "mean",
@@ -37,7 +37,7 @@ _Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a claim under one reading, and the numbers behind it."""
+    """The outcome of a case, and the numbers behind it."""
 
     case: Case
     value: float
@@ -45,21 +45,47 @@ class Judgement:
     low: float
     high: float
     """95 % interval of ``value`` over the seeds."""
-    verdict: Verdict
+    outcome: Outcome
     reach: float = math.inf
     """Largest x that was measured."""
     provisional: bool = False
     """Whether this is a quick look, with fewer runs than those that the explanation describes."""
     label: str = ""
     """Label of the claim's y; the column's name if empty."""
+    environment: str = ""
+    """The environment that the experiment ran in."""
+
+    @property
+    def basis(self) -> Basis:
+        """What the case's setting rests on."""
+        return basis_of(self.case.basis, self.case.reading, self.environment)
+
+    @property
+    def distance(self) -> float:
+        """How far the number is outside the accepted range: 0 inside, towards 1 with the distance.
+
+        The distance is relative to the nearer bound; if that is zero, to the published number, the width of the range
+        or one unit, whichever is the first that is known and not zero.
+        """
+        lowest, highest = self.case.accept
+        if math.isnan(self.value):
+            return 1.0
+        gap = max(lowest - self.value, self.value - highest, 0.0)
+        if gap == 0 or math.isinf(gap):
+            return float(gap > 0)
+        bound = lowest if self.value < lowest else highest
+        published = self.case.published if isinstance(self.case.published, int | float) else 0.0
+        width = highest - lowest if math.isfinite(highest - lowest) else 0.0
+        scale = next((abs(each) for each in (bound, published, width) if each), 1.0)
+        return gap / (gap + scale)
 
     @property
     def reason(self) -> str:
         """Our number, the accepted range, and the cause if the claim is not reproduced."""
-        if self.verdict == "not judged":
+        if self.outcome == "not judged":
             return "the quick look made no run for this claim"
         sentence = f"{self._found()}; accepted {self.span(*self.case.accept)} ({self.case.why}){self._doubt()}"
-        if self.verdict == "reproduced":
+        if self.outcome == "reproduced":
             return sentence
         explanation = self.case.explanation or "no explanation has been written yet"
         written = "explanation written for the full run: " if self.provisional and self.case.explanation else ""
@@ -72,7 +98,7 @@ class Judgement:
         return "- (undefined)" if math.isnan(self.value) else self.show(self.value)
 
     def _doubt(self) -> str:
-        """A remark if other seeds could have given another verdict."""
+        """A remark if other seeds could have given another outcome."""
         lowest, highest = self.case.accept
         if math.isnan(self.low) or math.isnan(self.value):
             return ""
@@ -151,13 +177,18 @@ class Judgement:
             "value": finite(self.value),
             "interval": ends(self.low, self.high),
             "accept": [finite(bound) for bound in self.case.accept],
-            "verdict": self.verdict,
+            "outcome": self.outcome,
+            "distance": finite(self.distance),
+            "basis": self.basis,
+            "environment": self.environment,
             "reason": self.reason,
             "note": self.case.note,
         }
 
 
-def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: str = "") -> Judgement:
+def judge(
+    case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: str = "", environment: str = ""
+) -> Judgement:
     """Measures the claim on a table of runs (one row per run, or per run and x, with a ``seed`` column) and judges it.
 
     Args:
@@ -165,6 +196,7 @@ def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: s
         runs: The table.
         provisional: Whether the runs are only some of those that the claim's explanation describes.
         label: Label of the claim's y.
+        environment: The environment that the runs were made in.
 
     Raises:
         FaninError: a column of the claim does not exist, or no run matches it.
@@ -175,7 +207,7 @@ def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: s
     if any(not y.size for _, y in curves):
         if not provisional:
             raise FaninError(f"claim {case.id}: {_missing(case, runs, sets)}")
-        return Judgement(case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label)
+        return Judgement(case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label, environment)
 
     def value_of(rows: _Indices) -> float:
         return number(case, [(x, y[rows].mean(axis=0)) for x, y in curves])
@@ -188,7 +220,8 @@ def judge(case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: s
     else:
         low, high = _bootstrap(value_of, seeds)
     reach = max(float(x.max()) for x, _ in curves)
-    return Judgement(case, value, low, high, _verdict(case, value, (low, high)), reach, provisional, label)
+    outcome = _outcome(case, value, (low, high))
+    return Judgement(case, value, low, high, outcome, reach, provisional, label, environment)
 
 
 def _points(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
@@ -247,7 +280,7 @@ def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float
     return float(values[int(0.025 * _RESAMPLES)]), float(values[int(0.975 * _RESAMPLES) - 1])
 
 
-def _verdict(case: Case, value: float, interval: tuple[float, float]) -> Verdict:
+def _outcome(case: Case, value: float, interval: tuple[float, float]) -> Outcome:
     if case.accept[0] <= value <= case.accept[1]:
         return "reproduced"
     # The whole interval counts: an effect that other seeds might not show has no direction.

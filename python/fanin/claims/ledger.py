@@ -1,4 +1,4 @@
-"""The claims ledger: what became of every claim of every experiment, from what ``fanin reproduce`` left.
+"""The claims ledger: the verdict on every sentence of every paper, from the results of ``fanin reproduce``.
 
 Nothing is simulated here. A claim that was never judged is *not run*; verdicts of another engine or of another version
 of the experiment's file stay, and are marked stale.
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fanin.claims.standing import Standing
+from fanin.claims.standing import Entry, Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.results.cache import Cache, Made, Sources
 from fanin.results.layout import CLAIMS, MANIFEST, RUNS
@@ -47,7 +47,20 @@ def standings(out: Path | str) -> list[Standing]:
     known = [_of_library(key, path, out, cache, sweeps) for key, path in experiments.items()]
     found = [*known, *(_of_results(key, out, cache) for key in _recorded(out) - experiments.keys())]
     cache.write()
-    return sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}"))
+    return _joined(sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}")))
+
+
+def _joined(standings: list[Standing]) -> list[Standing]:
+    """Gives each sentence its cases in other experiments, which count for its verdict."""
+    repeats: dict[str, list[Entry]] = {}
+    for claim in (claim for each in standings for claim in each.claims if claim.same_as):
+        repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.entries)
+    return [
+        dataclasses.replace(
+            each, claims=[dataclasses.replace(claim, repeats=repeats.get(claim.id, [])) for claim in each.claims]
+        )
+        for each in standings
+    ]
 
 
 def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> Standing:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 import fanin
 from fanin.claims.judge import Judgement
 from fanin.claims.sentences import Shown
+from fanin.claims.verdicts import Verdict, verdict
 from fanin.errors import ResultsError
 from fanin.results.files import write_whole
 from fanin.results.layout import CLAIMS
@@ -26,9 +27,10 @@ from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import library
+from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.points import points
 
-FORMAT: Literal[3] = 3
+FORMAT: Literal[4] = 4
 """Raised whenever a field changes its meaning: a record of another format is stale."""
 
 
@@ -40,7 +42,7 @@ class _Part(BaseModel):
 
 
 class Judged(_Part):
-    """A claim under one reading and what became of it; an infinite number is ``None``."""
+    """A case and its outcome; an infinite number is ``None``."""
 
     id: str
     reading: str = ""
@@ -52,19 +54,29 @@ class Judged(_Part):
     value: float | None
     interval: tuple[float | None, float | None]
     accept: tuple[float | None, float | None]
-    verdict: str
+    outcome: str
+    distance: float
+    """How far the number is outside the accepted range, from 0 (inside) to 1."""
+    basis: Basis
+    """What the setting rests on."""
+    environment: str = ""
+    """The environment that it ran in."""
     reason: str
     note: str = ""
     shown: Shown
 
 
 class JudgedClaim(_Part):
-    """A sentence of a paper, judged under each of its readings, the main one first."""
+    """A sentence of a paper with its verdict, and its cases, the main one first."""
 
     id: str
     says: str
     same_as: str = ""
     """The same sentence in another experiment: ``experiment#claim``."""
+    cannot_be: str = ""
+    """Arithmetic, or another sentence of the paper, that forbids it."""
+    verdict: Verdict
+    """On the sentence, from the cases of this experiment alone."""
     cases: list[Judged]
 
 
@@ -110,7 +122,7 @@ class Work(_Part):
 class Record(_Part):
     """One reproduced experiment."""
 
-    format: Literal[3]
+    format: Literal[4]
     experiment: str
     paper: str
     figure: str
@@ -138,7 +150,7 @@ class Record(_Part):
 
     @property
     def cases(self) -> list[Judged]:
-        """Every claim under each of its readings."""
+        """The cases of all claims."""
         return [case for claim in self.claims for case in claim.cases]
 
 
@@ -207,14 +219,20 @@ def make(
         warnings=warnings,
         plots=drawn,
         claims=[
-            JudgedClaim(
-                id=claim.id,
-                says=claim.says,
-                same_as=claim.same_as,
-                cases=[_judged(each, where) for each in judgements if each.case.claim == claim.id],
-            )
+            _claim(claim, [each for each in judgements if each.case.claim == claim.id], where)
             for claim in document.claim
         ],
+    )
+
+
+def _claim(claim: Claim, judged: list[Judgement], where: str) -> JudgedClaim:
+    return JudgedClaim(
+        id=claim.id,
+        says=claim.says,
+        same_as=claim.same_as,
+        cannot_be=claim.cannot_be,
+        verdict=verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be),
+        cases=[_judged(each, where) for each in judged],
     )
 
 

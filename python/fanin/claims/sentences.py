@@ -1,58 +1,132 @@
-"""Summarises the verdicts on a claim (one sentence of a paper) under several readings.
-
-The first reading of a claim is its main reading, and the claim's verdict is the one under that reading. Verdicts under
-other readings are shown and counted separately: a claim does not count as reproduced because one of many readings is.
-"""
+"""What is said of a sentence as a whole: its verdict in words, what it rests on, and how many sentences have which."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Protocol
 
-Verdict = Literal["reproduced", "direction only", "not reproduced", "not judged"]
-"""The last one is a quick look's that has no run of what the claim is about."""
+from fanin.claims.verdicts import VERDICTS, Verdict, names
 
-Status = Verdict | Literal["not run"]
-
-STATUSES: tuple[Status, ...] = ("reproduced", "direction only", "not reproduced", "not run")
+if TYPE_CHECKING:
+    from fanin.scenario.format.claim import Basis
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Numbers of a claim as people read them."""
+    """Numbers of a case as people read them."""
 
     published: str
     value: str
     interval: str
     accept: str
     quantity: str = ""
-    """What the number is: a mean, a ratio, Kendall's tau; records of before it was kept have none."""
+    """What the number is, such as a mean, a ratio or Kendall's tau; records of older versions have none."""
 
 
-def in_words(verdicts: Sequence[str]) -> str:
-    """Under how many of its readings a claim is reproduced; empty if it has only one."""
-    return f"reproduced in {verdicts.count('reproduced')} of {len(verdicts)} readings" if len(verdicts) > 1 else ""
+class Setting(Protocol):
+    """A sentence under one setting: a case of its file, or a setting that a search tried."""
+
+    @property
+    def basis(self) -> Basis:
+        """What the setting rests on."""
+
+    @property
+    def outcome(self) -> str:
+        """What came out."""
+
+    @property
+    def setting(self) -> str:
+        """The setting in words."""
+
+    @property
+    def environment(self) -> str:
+        """The environment that it ran in."""
+
+    @property
+    def distance(self) -> float:
+        """How far the number is outside the accepted range, from 0 (inside) to 1."""
+
+    @property
+    def shown(self) -> Shown:
+        """Its numbers."""
 
 
-def is_elsewhere(verdicts: Sequence[str]) -> bool:
-    """Whether a claim is reproduced, but not under its main reading."""
-    return verdicts[0] != "reproduced" and "reproduced" in verdicts
+_FEW = 4
+"""Settings under which a sentence fails that are listed by name."""
 
 
-def tally(claims: Sequence[Sequence[str]], statuses: Sequence[str]) -> str:
-    """Counts claims by verdict under their main readings, and readings that are reproduced.
+def rests_on(verdict: Verdict, settings: Sequence[Setting], cannot_be: str, tried: int = 0) -> str:
+    """What a verdict rests on, in words: the reading with its ablation, the closest setting, or the arithmetic.
 
     Args:
-        claims: The verdicts of each claim, that of its main reading first.
-        statuses: Verdicts to count.
+        verdict: The verdict.
+        settings: The sentence's cases, and settings that searches found for it.
+        cannot_be: Why the sentence cannot be, if its file declares that.
+        tried: Settings that searches tried, beside the cases.
 
     """
-    main = [verdicts[0] for verdicts in claims]
-    counts = ", ".join(f"{main.count(status)} {status}" for status in statuses)
-    every = [verdict for verdicts in claims for verdict in verdicts]
-    if len(every) == len(main):
-        return counts
-    elsewhere = sum(is_elsewhere(verdicts) for verdicts in claims)
-    readings = f"{every.count('reproduced')} of {len(every)} readings reproduced"
-    return f"{counts} under their main readings; {elsewhere} reproduced only under another reading; {readings}"
+    counted = [each for each in settings if each.basis != "sensitivity" and each.outcome not in _UNKNOWN]
+    if verdict == "cannot be":
+        return cannot_be
+    if verdict == "in its environment":
+        return next(each.environment for each in counted if (each.basis, each.outcome) == ("environment", "reproduced"))
+    if verdict == "under a reading":
+        return _reading(counted, tried)
+    if verdict == "direction only":
+        return next(each.setting for each in counted if each.outcome == "direction only")
+    if verdict == "never":
+        return _closest(counted, tried)
+    return ""
+
+
+_UNKNOWN = ("not run", "not judged")
+
+
+def _reading(counted: Sequence[Setting], tried: int) -> str:
+    """The first reading that reproduces the sentence, and the settings that do not."""
+    holds = [each for each in counted if each.outcome == "reproduced"]
+    first = next(each for each in holds if each.basis == "reading")
+    fails = [each.setting or "the experiment's own values" for each in counted if each.outcome != "reproduced"]
+    named = first.setting or "the experiment's own values"
+    if not fails:
+        return f"{named}; {_tried(tried)}" if tried else named
+    listed = ", ".join(f'"{each}"' for each in fails[:_FEW])
+    more = f" and {len(fails) - _FEW} more" if len(fails) > _FEW else ""
+    holding = f"holds in {len(holds)} of {len(counted)} settings, not with {listed}{more}"
+    return f"{named}; {holding}" + (f"; {_tried(tried)}" if tried else "")
+
+
+def _tried(tried: int) -> str:
+    return f"a search tried {tried} setting{'s' if tried != 1 else ''}"
+
+
+def _closest(counted: Sequence[Setting], tried: int) -> str:
+    """How many settings were tried, and the one that comes closest."""
+    closest = min(counted, key=lambda each: each.distance)
+    of = tried + sum(not isinstance(each, Searched) for each in counted)
+    where = f" ({closest.setting})" if closest.setting else ""
+    return (
+        f"none of {of} setting{'s' if of != 1 else ''}; closest {closest.shown.value}{where}, "
+        f"accepted {closest.shown.accept}"
+    )
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A sentence under a setting that ``fanin fit`` tried, as its record tells it."""
+
+    setting: str
+    outcome: str
+    distance: float
+    shown: Shown
+    environment: str = ""
+    basis: Basis = "reading"
+
+
+def counted(verdicts: Sequence[str]) -> str:
+    """How many sentences there are, and how many have each verdict that occurs, in the order of the verdicts."""
+    counts = Counter(verdicts)
+    found = ", ".join(f"{counts[name]} {name}" for name in names(VERDICTS) if counts[name])
+    return f"{len(verdicts)} sentence{'s' if len(verdicts) != 1 else ''}{f': {found}' if found else ''}"

@@ -5,18 +5,20 @@ Plain data, so that what was found once can be kept as JSON and shown again with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fanin.claims import sentences
-from fanin.claims.sentences import STATUSES, Shown, Status
+from fanin.claims import sentences, verdicts
+from fanin.claims.sentences import Searched, Setting, Shown
+from fanin.claims.verdicts import REPRODUCED, VERDICTS, Outcome, Verdict
 from fanin.numbers.stats import ends
 
 if TYPE_CHECKING:
     from fanin.claims.record import Record
+    from fanin.scenario.format.claim import Basis
 
 State = Literal["complete", "partial", "quick", "stale", "never run", "invalid"]
 
@@ -28,7 +30,7 @@ NONE = "-"
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim under one of its readings, and where it stands."""
+    """A case of a claim: the claim under one setting, and where it stands."""
 
     experiment: str
     paper: str
@@ -38,12 +40,12 @@ class Entry:
     published: float | str | None
     ours: float | None
     interval: tuple[float | None, float | None]
-    verdict: Status
+    outcome: Outcome
     reason: str
     shown: Shown
     """The same numbers as people read them."""
     state: State
-    """Of the experiment: verdicts of a quick look or of an old engine are worth less."""
+    """Of the experiment: outcomes of a quick look or of an old engine are worth less."""
     command: str
     """What runs it."""
     reading: str = ""
@@ -51,6 +53,17 @@ class Entry:
     note: str = ""
     added: str = ""
     """What had been seen when the claim, its range or its reading was written; nothing for most."""
+    basis: Basis = "reading"
+    """What the setting rests on."""
+    environment: str = ""
+    """The environment that it ran in."""
+    distance: float = 1.0
+    """How far the number is outside the accepted range, from 0 (inside) to 1."""
+
+    @property
+    def setting(self) -> str:
+        """The setting in words."""
+        return self.reading
 
     @property
     def id(self) -> str:
@@ -59,8 +72,8 @@ class Entry:
 
     @property
     def marked(self) -> str:
-        """The verdict, and whether it is worth less than others."""
-        return self.verdict if self.verdict == "not run" else self.verdict + MARKS.get(self.state, "")
+        """The outcome, and whether it is worth less than others."""
+        return self.outcome if self.outcome == "not run" else self.outcome + MARKS.get(self.state, "")
 
     def as_dict(self) -> dict[str, Any]:
         """The claim for ``--json``."""
@@ -70,7 +83,10 @@ class Entry:
             "published": self.published,
             "ours": self.ours,
             "interval": ends(*self.interval),
-            "verdict": self.verdict,
+            "outcome": self.outcome,
+            "basis": self.basis,
+            "environment": self.environment,
+            "distance": self.distance,
             "reason": self.reason,
             "paper": self.paper,
             "figure": self.figure,
@@ -92,18 +108,31 @@ class Entry:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A claim of a paper and where it stands: under its main reading, which comes first, and under the others."""
+    """A sentence of a paper: its verdict, and below it its cases, the main one first."""
 
     claim: str
     says: str
     entries: list[Entry]
     same_as: str = ""
     """The same sentence in another experiment, where it is counted."""
+    cannot_be: str = ""
+    """Arithmetic, or another sentence of the paper, that forbids it."""
+    repeats: list[Entry] = field(default_factory=list)
+    """Cases of the same sentence in other experiments; they count for its verdict."""
+    searched: list[Searched] = field(default_factory=list)
+    """What searches over the paper's open readings found."""
+    tried: int = 0
+    """Settings that these searches tried."""
 
     @property
     def main(self) -> Entry:
-        """The claim under its main reading."""
+        """The main case."""
         return self.entries[0]
+
+    @property
+    def settings(self) -> list[Setting]:
+        """All cases, and what searches found."""
+        return [*self.entries, *self.repeats, *self.searched]
 
     @property
     def id(self) -> str:
@@ -111,24 +140,34 @@ class Sentence:
         return f"{self.main.experiment}/{self.claim}"
 
     @property
-    def verdict(self) -> Status:
-        """That of its main reading."""
-        return self.main.verdict
+    def verdict(self) -> Verdict:
+        """The verdict on the sentence."""
+        return verdicts.verdict([(each.basis, each.outcome) for each in self.settings], self.cannot_be)
 
     @property
-    def verdicts(self) -> list[str]:
-        """Those of all its readings."""
-        return [entry.verdict for entry in self.entries]
+    def marked(self) -> str:
+        """The verdict, and whether it is worth less than others."""
+        timeless = self.verdict in ("not run", "cannot be")
+        return self.verdict if timeless else self.verdict + MARKS.get(self.main.state, "")
 
     @property
-    def readings(self) -> str:
-        """Under how many of its readings it is reproduced, in words; nothing if it has but one."""
-        return sentences.in_words(self.verdicts)
+    def rests_on(self) -> str:
+        """What the verdict rests on, in words."""
+        return sentences.rests_on(self.verdict, self.settings, self.cannot_be, self.tried)
+
+    @property
+    def contradiction(self) -> str:
+        """A warning if a case reproduces what the file says cannot be; mostly empty."""
+        if not self.cannot_be or self.verdict == "cannot be":
+            return ""
+        return f"{self.id} is declared as impossible, but is reproduced {self.verdict}: {self.cannot_be}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The claim for ``--json``: under its main reading, and then under each."""
+        """The sentence for ``--json``: its verdict, the numbers of its main case, and all cases."""
         cases = [entry.as_dict() for entry in self.entries]
-        return {**cases[0], "id": self.id, "same_as": self.same_as, "cases": cases}
+        own = {"verdict": self.verdict, "rests_on": self.rests_on, "settings_tried": self.tried}
+        about = {"id": self.id, "same_as": self.same_as, "cannot_be": self.cannot_be}
+        return {**cases[0], **own, **about, "cases": cases, "repeats": [entry.id for entry in self.repeats]}
 
 
 @dataclass(frozen=True)
@@ -195,7 +234,7 @@ class Standing:
 
     @property
     def entries(self) -> list[Entry]:
-        """Its claims under each of their readings."""
+        """The cases of all its claims."""
         return [entry for claim in self.claims for entry in claim.entries]
 
     @property
@@ -203,13 +242,19 @@ class Standing:
         """How many claims it has."""
         return len(self.claims)
 
-    def count(self, verdict: Status) -> int:
-        """How many of its claims have that verdict, under their main readings."""
-        return sum(claim.verdict == verdict for claim in self.claims)
+    def count(self, *wanted: Verdict) -> int:
+        """How many of its claims have one of these verdicts."""
+        return sum(claim.verdict in wanted for claim in self.claims)
+
+    @property
+    def reproduced(self) -> int:
+        """How many of its claims some admissible setting reproduces."""
+        return self.count(*REPRODUCED)
 
     def as_dict(self) -> dict[str, Any]:
         """The experiment for ``fanin list experiments --json``."""
-        counts: dict[str, int] = {status.replace(" ", "_"): self.count(status) for status in STATUSES}
+        found: list[str] = [claim.verdict for claim in self.claims]
+        counts = {word.name.replace(" ", "_"): found.count(word.name) for word in VERDICTS}
         return {
             "key": self.key,
             "summary": self.title,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fanin.claims import sentences
+from fanin.claims.verdicts import VERDICTS
 from fanin.cli import completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, say
@@ -30,7 +31,7 @@ def claims(
         typer.Option(
             "--verdict",
             autocompletion=completion.verdicts,
-            help="Show only this verdict: reproduced, direction-only, not-reproduced or not-run.",
+            help=f"Show only this verdict: {', '.join(word.slug for word in VERDICTS)}; may be repeated.",
         ),
     ] = None,
     page: Annotated[
@@ -45,26 +46,30 @@ def claims(
 ) -> None:
     """Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim.
 
-    A claim that can be read in several ways is judged under each reading. Its verdict is the one under its main
-    reading, which is the first. The column "readings" shows under how many readings it is reproduced. The summary
-    counts claims, not readings.
+    A claim is one sentence of a paper. Below it stand its cases, one for each setting under which it was judged, such
+    as a reading of the paper. The verdict on the sentence follows from its cases: "as printed" (the paper's own values
+    suffice), "in its environment" (with the defaults of the paper's tool), "under a reading" (a choice that the paper
+    leaves open), "direction only", "never" (in none of the settings that were tried), or "cannot be" (arithmetic
+    forbids it). The summary counts sentences.
 
     This command reads the results of `fanin reproduce` in OUT and simulates nothing. A claim that has not been judged
     is "not run", and the reason names the command that runs it. Verdicts from another version of the engine or of the
     experiment's file are marked stale.
 
-    --json prints an array of {id, says, published, ours, interval, verdict, reason, paper, figure, experiment, reading,
-    note, added, number, state, command, same_as, cases}. These keys describe the main reading; cases has one entry for
-    every reading. Numbers are in SI base units, and null if there is none or it is infinite. number describes what is
-    compared, such as a mean, a ratio of means or Kendall's tau. added states which results were known when the claim
-    was written; it is empty if the accepted range was fixed before the first run. verdict is "reproduced", "direction
-    only", "not reproduced" or "not run". state is the state of the experiment, as in `fanin list experiments`. same_as
-    names the claim of another experiment that is the same sentence and is counted instead.
+    --json prints an array of {id, says, verdict, rests_on, settings_tried, published, ours, interval, outcome, basis,
+    environment, distance, reason, paper, figure, experiment, reading, note, added, number, state, command, same_as,
+    cannot_be, cases, repeats}. verdict and rests_on are those of the sentence; the numbers, outcome and basis are those
+    of its main case, and cases has an entry for each case. Numbers are in SI base units, and null if there is none or
+    it is infinite. number describes what is compared, such as a mean, a ratio of means or Kendall's tau. added states
+    which results were known when the claim was written; it is empty if the accepted range was fixed before the first
+    run. outcome is "reproduced", "direction only", "not reproduced" or "not run". state is the state of the experiment,
+    as in `fanin list experiments`. same_as names the claim of another experiment that is the same sentence and is
+    counted instead; repeats lists the cases of such claims, which count for the verdict.
 
     **Examples**
 
     - `fanin claims`
-    - `fanin claims sdtcp --verdict not-reproduced --verdict not-run`
+    - `fanin claims sdtcp --verdict never --verdict cannot-be`
     - `fanin claims sdtcp/fig9 --json`
     - `fanin claims --page docs/papers/claims.md`
     """
@@ -76,6 +81,9 @@ def claims(
         if each.state == "invalid":
             note(f"warning: {each.key}: {each.note}")
     found = [claim for each in standings for claim in each.claims if not wanted or claim.verdict in wanted]
+    for claim in found:
+        if claim.contradiction:
+            note(f"warning: {claim.contradiction}")
     if page is not None:
         from fanin.show import claims_page
 
@@ -89,24 +97,25 @@ def claims(
 
 
 def _verdicts(names: list[str]) -> set[str]:
-    wanted = {name.replace("-", " ") for name in names}
-    if unknown := wanted - set(sentences.STATUSES):
-        choices = ", ".join(status.replace(" ", "-") for status in sentences.STATUSES)
-        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not one of {choices}", param_hint="--verdict")
-    return wanted
+    known = {word.slug: word.name for word in VERDICTS}
+    if unknown := set(names) - set(known):
+        message = f"{', '.join(sorted(unknown))}: not one of {', '.join(known)}"
+        raise typer.BadParameter(message, param_hint="--verdict")
+    return {known[name] for name in names}
 
 
 def _print(found: list[Sentence], standings: list[Standing]) -> None:
     for paper, group in groupby(found, key=lambda claim: claim.main.paper):
         of_paper = list(group)
-        header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "readings"]
+        header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "cases reproduced"]
         print_table(f"Claims of {paper or 'other experiments'}", header, (_row(claim) for claim in of_paper))
         for claim in of_paper:
+            say(f"{claim.verdict}: {claim.id}{f': {claim.rests_on}' if claim.rests_on else ''}")
             for entry in claim.entries:
-                say(f"{entry.verdict}: {entry.id}: {entry.reason}")
+                say(f"    {entry.outcome}: {entry.id}: {entry.reason}")
         say()
-    counted = [claim.verdicts for claim in found if not claim.same_as]
-    say(f"claims: {sentences.tally(counted, sentences.STATUSES)}")
+    counted = [claim.verdict for claim in found if not claim.same_as]
+    say(sentences.counted(counted))
     if again := len(found) - len(counted):
         say(f"({again} more repeat a sentence that is counted in another experiment)")
     doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}
@@ -124,7 +133,7 @@ _DOUBTS = {
 
 
 def _row(claim: Sentence) -> list[str]:
-    entry, shown = claim.main, claim.main.shown
+    shown = claim.main.shown
     numbers = [shown.quantity, shown.published, shown.value, shown.interval]
-    readings = f"{claim.verdicts.count('reproduced')} of {len(claim.entries)}" if claim.readings else ""
-    return [claim.id, claim.says, *numbers, entry.marked, readings]
+    reproduced = sum(entry.outcome == "reproduced" for entry in claim.entries)
+    return [claim.id, claim.says, *numbers, claim.marked, f"{reproduced} of {len(claim.entries)}"]

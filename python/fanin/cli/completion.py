@@ -133,8 +133,10 @@ def bounds(incomplete: str) -> list[str]:
 
 
 def verdicts(incomplete: str) -> list[str]:
-    """What may become of a claim."""
-    return _matching(["reproduced", "direction-only", "not-reproduced", "not-run"], incomplete)
+    """Verdicts on sentences."""
+    from fanin.claims.verdicts import VERDICTS
+
+    return _matching([each.slug for each in VERDICTS], incomplete)
 
 
 def _matching(known: Iterable[str], incomplete: str) -> list[str]:

@@ -46,11 +46,11 @@ def list_(
 
     Experiments are listed by paper, with the state of each (never run, the number of finished runs, quick only,
     complete, or stale if its results are from another version of the engine or of the file), the age of its last run,
-    and how many of its claims are reproduced under their main readings.
+    and how many of its claims are reproduced: as printed, in the paper's environment or under a reading.
 
     --json prints an array of {key, summary}. If everything is listed, each entry also has kind. Experiments also have
-    {paper, figure, state, note, runs, of, finished, claims: {total, reproduced, direction_only, not_reproduced,
-    not_run}, command}. --schema prints the JSON Schema of scenario files, which lets editors complete and check them.
+    {paper, figure, state, note, runs, of, finished, claims, command}, where claims has the total and the count of each
+    verdict. --schema prints the JSON Schema of scenario files, which lets editors complete and check them.
 
     **Examples**
 
@@ -106,4 +106,4 @@ def _age(standing: Standing) -> str:
 
 def _reproduced(standing: Standing) -> str:
     judged = len(standing.claims) - standing.count("not run")
-    return f"{standing.count('reproduced')} of {len(standing.claims)}" if judged else "-"
+    return f"{standing.reproduced} of {len(standing.claims)}" if judged else "-"

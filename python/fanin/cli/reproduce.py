@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -44,9 +44,7 @@ def reproduce(
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
     out: OutOption = Path("results"),
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 unless every claim is reproduced under every reading.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every case is reproduced.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Reproduce figures of papers: run their sweeps, plot the results, and judge each published claim.
@@ -58,14 +56,14 @@ def reproduce(
     except with --quick, a PNG. The command also updates OUT/report/index.html, the report of everything in OUT; `fanin
     claims` prints the verdicts.
 
-    A verdict is "reproduced" (our number is in the accepted range, which the experiment file fixed beforehand),
-    "direction only" or "not reproduced". A claim that can be read in several ways is judged under each reading; its
-    verdict is the one under its main reading.
+    A claim that can be read in several ways is judged under each reading; each of these cases is "reproduced" (our
+    number is in the accepted range, which the experiment file fixed beforehand), "direction only" or "not reproduced".
+    The verdict on the claim follows from its cases; `fanin claims --help` lists the verdicts.
 
-    --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, measure, x, y, published,
-    value, interval, accept, verdict, reason, cases}], plots: [{name, x, y, series}], warnings, paths}], kept}. cases
-    has one entry for every reading of a claim. kept lists the experiments that --quick skipped because they already
-    have a full run.
+    --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, measure, x, y,
+    published, value, interval, accept, outcome, basis, environment, distance, reason, cases}], plots: [{name, x, y,
+    series}], warnings, paths}], kept}. cases has an entry for each case of a claim, and the numbers beside it are those
+    of the main case. kept lists the experiments that --quick skipped because they already have a full run.
 
     **Examples**
 
@@ -103,9 +101,9 @@ def reproduce(
         drawn = _draw(swept, out, jobs, quick=quick)
         _show(drawn, list(kept), json=json)
         _make_page(out)
-    verdicts: set[str] = {judgement.verdict for each in drawn for judgement in each.judgements}
-    verdicts |= {claim.verdict for each in kept.values() for claim in each.cases}
-    if strict and any(verdict != "reproduced" for verdict in verdicts):
+    outcomes: set[str] = {judgement.outcome for each in drawn for judgement in each.judgements}
+    outcomes |= {case.outcome for each in kept.values() for case in each.cases}
+    if strict and any(outcome != "reproduced" for outcome in outcomes):
         raise typer.Exit(1)
 
 
@@ -175,13 +173,12 @@ def _print(result: Reproduction) -> None:
         if plot.name in result.series:
             _print_plot(title or experiment.name, plot, result.series[plot.name])
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
-        print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "verdict"], rows)
+        print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "outcome"], rows)
     for claim, judged in result.claims:
-        among = sentences.in_words([each.verdict for each in judged])
-        say(f"{claim.says}{f' ({among})' if among else ''}")
+        say(f"{result.verdict(claim, judged)}: {claim.says}")
         for each in judged:
-            say(f"{each.verdict}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
-            say(f"    {each.reason}")
+            say(f"    {each.outcome}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
+            say(f"        {each.reason}")
     say()
 
 
@@ -227,21 +224,18 @@ def _print_quantiles(heading: str, plot: Plot, drawn: Series) -> None:
 
 def _print_closing(reports: list[Reproduction]) -> None:
     """What the ± is, and how many claims came out how."""
-    from fanin.claims.sentences import Verdict
-
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
         say("±: half of the 95 % interval over seeds; bands in plots: the whole interval")
     names = {each.experiment.name for each in reports}
-    claims: list[list[str]] = [
-        [case.verdict for case in cases]
+    verdicts = [
+        each.verdict(claim, cases)
         for each in reports
         for claim, cases in each.claims
         if claim.same_as.partition("#")[0] not in names
     ]
-    if claims:
-        shown = [each for each in get_args(Verdict) if each != "not judged" or any(each in found for found in claims)]
-        say(f"claims: {sentences.tally(claims, shown)} (reasons above)")
+    if verdicts:
+        say(f"{sentences.counted(verdicts)} (reasons above)")
 
 
 def _claim_row(judgement: Judgement) -> list[str]:
@@ -253,5 +247,5 @@ def _claim_row(judgement: Judgement) -> list[str]:
         show(judgement.value),
         judgement.span(judgement.low, judgement.high),
         judgement.span(*case.accept),
-        judgement.verdict,
+        judgement.outcome,
     ]

@@ -11,6 +11,7 @@ from fanin.errors import ScenarioError
 from fanin.numbers import summary
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Case, Location
+from fanin.scenario.format.open import Choice
 from fanin.scenario.format.plot import GRIDS, Plot, is_of_table
 from fanin.scenario.settings import Settings, override
 from fanin.scenario.toml_lines import line_of
@@ -72,7 +73,33 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
         experiment.check_settings(given)
         for change in changes(experiment):
             _check_change(experiment, given, change)
+        for choice in experiment.open:
+            _check_open(experiment, given, choice)
     _Names(experiment).check()
+
+
+def _check_open(experiment: ScenarioFile, given: Settings, choice: Choice) -> None:
+    """What is declared as open is a value of the scenario that nothing else sets, or an axis of variants."""
+    location: Location = ("open", *choice.path.split("."))
+    line = line_of(experiment.text, location)
+    key = ".".join(map(str, location))
+    if choice.path in experiment.labels:
+        for value in choice.admissible:
+            if value not in experiment.labels[choice.path]:
+                known = experiment.labels[choice.path]
+                close = next(iter(difflib.get_close_matches(str(value), known, n=1)), None)
+                raise ScenarioError(str(experiment.path), line, key, f"{value} is no label of {choice.path}", close)
+        return
+    if choice.path in experiment.swept:
+        message = "the sweep or a variant sets it, so one value for all systems cannot be searched"
+        raise ScenarioError(str(experiment.path), line, key, message)
+    for value in choice.admissible:
+        try:
+            experiment.check_settings([*given, (choice.path, override(value))])
+        except ScenarioError as error:
+            if error.file != "--set":
+                raise
+            raise ScenarioError(str(experiment.path), line, key, error.message, error.suggestion) from None
 
 
 def _check_change(experiment: ScenarioFile, given: Settings, change: Change) -> None:

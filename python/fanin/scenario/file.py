@@ -16,6 +16,7 @@ from fanin.errors import ResultsError, ScenarioError
 from fanin.later import pl
 from fanin.scenario import library, sections
 from fanin.scenario.format.column import Column
+from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.run_id import run_id, simulated
@@ -49,10 +50,21 @@ class ScenarioFile:
         self.sweep: Sweep = mine.sweep or base.sweep or Sweep()
         self.variants: list[Variant] = mine.variant or base.variant
         self.quick: Quick = mine.quick or base.quick or Quick()
+        self.open: list[Choice] = self._open(mine.open_ if mine.open_ is not None else base.open_)
         self.columns: list[Column] = list({each.id: each for each in [*base.column, *mine.column]}.values())
         self.seeds = self.sweep.seeds
         self.given: frozenset[str] | None = None
         """Sweep variables that :meth:`vary` set, not the file; ``None`` if it was not asked."""
+
+    def _open(self, declared: list[Choice] | str | None) -> list[Choice]:
+        """What the paper leaves open; another experiment may say it."""
+        if not isinstance(declared, str):
+            return declared or []
+        _, path = library.find(declared)
+        found = sections.parse(sections.read_text(path), str(path)).open_
+        if not isinstance(found, list):
+            raise ScenarioError(str(self.path), line_of(self.text, ("open",)), "open", f"{declared} has no [open]")
+        return found
 
     @property
     def labels(self) -> dict[str, list[str]]:
@@ -132,6 +144,11 @@ class ScenarioFile:
     def origin(self) -> tuple[str, str]:
         """Text and name of the file that the scenario is from."""
         return self._text, str(self.scenario_path)
+
+    @cached_property
+    def environment(self) -> str:
+        """The environment that the scenario names; empty if it names none."""
+        return str(tomllib.loads(self._text).get("environment", ""))
 
     @cached_property
     def groups(self) -> list[str]:

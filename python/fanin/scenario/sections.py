@@ -1,8 +1,8 @@
 """The sections of a scenario file that say what is done with runs.
 
 The engine owns what is simulated (``[network] [transport] [queue] [scheme.*] [[traffic]] [[fault]] [measure] [run]``).
-Python owns the rest: the titles, ``[sweep]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[[plot]]``, ``[claims]``,
-``[[claim]]`` and ``benchmark``, which this module reads and checks.
+Python owns the rest: the titles, ``[sweep]``, ``[open]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[[plot]]``,
+``[claims]``, ``[[claim]]``, ``held-out`` and ``benchmark``, which this module reads and checks.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from fanin.errors import NotFoundError, ScenarioError
 from fanin.scenario.format.base import Section
 from fanin.scenario.format.claim import Case, Claim, Claims, cases
 from fanin.scenario.format.column import Column
+from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
 from fanin.scenario.format.sweep import Quick, Sweep, Variants
 from fanin.scenario.toml_lines import line_of, syntax_error_line
@@ -38,6 +39,11 @@ class Document(Section):
     )
     benchmark: list[str] | None = Field(
         default=None, description="Command that prints each point's row as JSON, in place of a simulation."
+    )
+    held_out: bool = Field(default=False, description="Kept out of searches over readings, and judged by them once.")
+    open_: Open | str | None = Field(
+        default=None,
+        description="What the paper leaves open: PATH -> VALUE -> why; or an experiment that says it.",
     )
     sweep: Sweep | None = None
     variant: Variants = Field(default=[], description="Named cases.")

@@ -1,6 +1,7 @@
 """The claims ledger as documentation pages in Markdown, generated from the runs.
 
-The main page explains how claims are judged and counts them by verdict; one more page per paper lists every claim.
+The main page explains how claims are judged and counts sentences by verdict. A page per paper lists every sentence, and
+below it its cases.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
-from fanin.claims.sentences import STATUSES
 from fanin.claims.standing import Standing
+from fanin.claims.verdicts import OUTCOMES, VERDICTS
 from fanin.show import pages
 
 
@@ -42,10 +43,10 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
         command=command,
         papers=papers,
         files={key: file.name for key, file in files.items()},
-        statuses=STATUSES,
         total=pages.totals(shown),
-        verdicts=pages.VERDICTS,
-        readings=pages.READINGS,
+        verdicts=VERDICTS,
+        outcomes=OUTCOMES,
+        sentences=pages.SENTENCES,
         intervals=pages.INTERVALS,
         impossible=pages.IMPOSSIBLE,
     )

@@ -20,8 +20,8 @@ from markdown_it import MarkdownIt
 
 from fanin.claims import ledger
 from fanin.claims.record import Drawn, Work
-from fanin.claims.sentences import STATUSES, Status
 from fanin.claims.standing import Standing
+from fanin.claims.verdicts import OUTCOMES, VERDICTS, word
 from fanin.errors import ResultsError
 from fanin.numbers.summary import format_number
 from fanin.results.files import whole_folder, writing
@@ -32,8 +32,6 @@ FOLDER = "report"
 PAGE = "index.html"
 
 _GENERATOR = "fanin report"
-
-_SIGNS: dict[Status, str] = {"reproduced": "✓", "direction only": "≈", "not reproduced": "✗", "not run": "○"}
 
 _MOST_ROWS = 100
 """Maximum rows of a figure's data on the page; the CSV has all rows."""
@@ -110,7 +108,7 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
         "markdown": _markdown,
         "sentence": _sentence,
         "simulated": _simulated,
-        "slug": lambda status: status.replace(" ", "-"),
+        "word": word,
         "toml": to_toml,
     }
     papers = pages.papers(standings)
@@ -123,11 +121,10 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
         script=script,
         papers=papers,
         missing=[each for each in standings if each.record is None],
-        statuses=STATUSES,
-        signs=_SIGNS,
         total=pages.totals(standings),
-        verdicts=pages.VERDICTS,
-        readings=pages.READINGS,
+        verdicts=VERDICTS,
+        outcomes=OUTCOMES,
+        sentences=pages.SENTENCES,
         intervals=pages.INTERVALS,
         impossible=pages.IMPOSSIBLE,
         systems=systems,

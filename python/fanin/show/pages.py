@@ -12,28 +12,17 @@ from typing import Any
 import jinja2
 
 from fanin.claims.record import ranges
-from fanin.claims.sentences import STATUSES, Status, is_elsewhere
 from fanin.claims.standing import NONE, Sentence, Standing, date
+from fanin.claims.verdicts import VERDICTS
 from fanin.numbers.summary import format_number
 from fanin.registry import registry
 from fanin.results.files import write_whole, writing
 
-VERDICTS: tuple[tuple[Status, str], ...] = (
-    ("reproduced", "our number lies inside the accepted range."),
-    (
-        "direction only",
-        "it lies outside, but our number and its whole interval are on the right side: they show the order or the sign "
-        "that the paper reports, but not the size.",
-    ),
-    ("not reproduced", "neither of these. The reason names the cause, as far as we know it."),
-    ("not run", "the experiment has not been run or judged yet."),
-)
-
-READINGS = (
-    "A claim is one sentence of a paper. If it can be read in several ways, it is judged under each reading. Its "
-    "verdict is the one under its main reading, which is the first; beside it stands the number of readings under "
-    "which it is reproduced. Claims and readings are counted separately, and a sentence that several experiments "
-    "judge is counted once."
+SENTENCES = (
+    "A claim is one sentence of a paper. Each sentence is counted once, whether one experiment judges it or several. "
+    "Its cases stand below it: one for each setting under which it was judged, such as a reading of the paper. Each "
+    "case has an outcome of its own, and the verdict on the sentence follows from all of them. A case whose setting "
+    "contradicts the paper's text is called a sensitivity; it is shown, and it never counts."
 )
 
 INTERVALS = (
@@ -78,32 +67,28 @@ class Paper:
 
     @property
     def sentences(self) -> list[Sentence]:
-        """The paper's claims, without those that are counted in another experiment."""
+        """The paper's sentences, without those that are counted in another experiment."""
         return [claim for each in self.standings for claim in each.claims if not claim.same_as]
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of claims per verdict, under their main readings."""
-        return {status: sum(claim.verdict == status for claim in self.sentences) for status in STATUSES}
+        """Number of sentences per verdict."""
+        found: list[str] = [claim.verdict for claim in self.sentences]
+        return {word.name: found.count(word.name) for word in VERDICTS}
 
     @property
     def claims(self) -> int:
-        """Total number of claims."""
+        """Total number of sentences."""
         return len(self.sentences)
 
     @property
-    def elsewhere(self) -> int:
-        """Number of claims that are reproduced only under a reading other than the main one."""
-        return sum(is_elsewhere(claim.verdicts) for claim in self.sentences)
-
-    @property
-    def verdicts(self) -> list[str]:
-        """The verdicts on all claims under all of their readings."""
-        return [entry.verdict for each in self.standings for entry in each.entries]
+    def outcomes(self) -> list[str]:
+        """The outcomes of all cases."""
+        return [entry.outcome for each in self.standings for entry in each.entries]
 
     @property
     def added(self) -> int:
-        """Number of claims whose main reading was written after a first run."""
+        """Number of sentences whose main case was written after a first run."""
         return sum(bool(claim.main.added) for claim in self.sentences)
 
 

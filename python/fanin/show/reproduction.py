@@ -14,6 +14,7 @@ from typing import Any
 
 from fanin.claims import record
 from fanin.claims.judge import Judgement, judge
+from fanin.claims.verdicts import verdict
 from fanin.errors import FaninError
 from fanin.later import pl
 from fanin.results import columns, curves
@@ -45,11 +46,15 @@ class Reproduction:
 
     @property
     def claims(self) -> list[tuple[Claim, list[Judgement]]]:
-        """The claims, each with the judgements under its readings, the main reading first."""
+        """The claims, each with the judgements of its cases, the main case first."""
         return [
             (claim, [each for each in self.judgements if each.case.claim == claim.id])
             for claim in self.experiment.document.claim
         ]
+
+    def verdict(self, claim: Claim, judged: list[Judgement]) -> str:
+        """The verdict on a sentence, from its cases in this experiment alone."""
+        return verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything for ``--json``."""
@@ -59,7 +64,12 @@ class Reproduction:
             "title": document.title,
             "runs": len(self.runs),
             "claims": [
-                {**judged[0].as_dict(), "id": claim.id, "cases": [each.as_dict() for each in judged]}
+                {
+                    **judged[0].as_dict(),
+                    "id": claim.id,
+                    "verdict": self.verdict(claim, judged),
+                    "cases": [each.as_dict() for each in judged],
+                }
                 for claim, judged in self.claims
             ],
             "plots": [
@@ -143,7 +153,13 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
     document = experiment.document
     labels = columns.own_labels(experiment)
     judgements = [
-        judge(case, curves.of_claim(case, runs, frame), provisional=quick, label=columns.describe(labels, case.y).label)
+        judge(
+            case,
+            curves.of_claim(case, runs, frame),
+            provisional=quick,
+            label=columns.describe(labels, case.y).label,
+            environment=experiment.environment,
+        )
         for case in document.cases
     ]
     series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}

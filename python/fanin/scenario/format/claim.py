@@ -12,6 +12,8 @@ from fanin.scenario.format.plot import is_of_table
 
 Measure = Literal["mean", "max", "min", "first-at-least", "first-at-most", "collapse-point", "trend", "wins", "order"]
 Better = Literal["high", "low"]
+Basis = Literal["printed", "environment", "reading", "sensitivity"]
+"""What the setting of a case rests on; a sensitivity contradicts the paper's text and never counts."""
 
 
 def _one_each(rivals: object) -> object:
@@ -61,6 +63,11 @@ class Terms(Section):
     added: str = Field(default="", description="What had been seen when the claim, its range or reading was written.")
     explanation: str = Field(default="", description="Cause, if the claim is not fully reproduced.")
     note: str = Field(default="", description="Why the claim is judged by rank or ratio and not by its number.")
+    basis: Basis | None = Field(
+        default=None,
+        description="What the setting rests on: printed (the paper's own values suffice), environment, reading, or "
+        "sensitivity (it contradicts the text, is shown and never counts).",
+    )
 
     @model_validator(mode="after")
     def _spans_go_upwards(self) -> Self:
@@ -108,6 +115,7 @@ class Claim(Terms):
     id: str
     says: str = Field(description="The paper's claim.")
     same_as: str = Field(default="", description="The same sentence in another file: experiment#claim. It counts once.")
+    cannot_be: str = Field(default="", description="Arithmetic, or another sentence of the paper, that forbids it.")
     readings: list[str] | None = Field(default=None, description="Readings that judge it, the main one first.")
     reading: str = Field(default="", description="The only or main reading in words, if it is none of the file's.")
     explanations: dict[str, str] = Field(default={}, description="Reading -> cause, if it is not fully reproduced.")

@@ -112,6 +112,16 @@ def expand(value: object) -> list[Scalar]:
     return list({(type(item), item): item for item in expanded}.values())
 
 
+def values_of(text: str) -> list[Scalar]:
+    """The values that a key such as ``2mss``, ``true`` or ``1..4`` stands for.
+
+    Raises:
+        ValueError: it is a range that is not valid.
+
+    """
+    return expand([_scalar(text)])
+
+
 def expand_seeds(value: object) -> list[int]:
     """Seeds that ``seeds = "1..10"``, a list or one number stands for."""
     seeds = expand(value)

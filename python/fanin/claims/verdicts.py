@@ -1,0 +1,150 @@
+"""The words for what becomes of claims: an outcome of each case, and a verdict on each sentence.
+
+They are listed here once, in the order in which they are counted, with their meaning, sign and tone. Everything else
+that shows or counts claims reads these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from fanin.scenario.format.claim import Basis
+
+Outcome = Literal["reproduced", "direction only", "not reproduced", "not judged", "not run"]
+"""Of one case: a sentence under one setting. ``not judged``: a quick look made none of the case's runs; the ledger
+calls that ``not run``."""
+
+Verdict = Literal[
+    "as printed", "in its environment", "under a reading", "direction only", "never", "cannot be", "not run"
+]
+"""On a sentence of a paper, from all of its cases."""
+
+Tone = Literal["good", "part", "bad", "none"]
+
+
+@dataclass(frozen=True)
+class Word:
+    """An outcome or a verdict."""
+
+    name: str
+    meaning: str
+    sign: str
+    tone: Tone
+    """Chooses the colour."""
+
+    @property
+    def slug(self) -> str:
+        """As an option's value and in HTML."""
+        return self.name.replace(" ", "-")
+
+
+OUTCOMES: tuple[Word, ...] = (
+    Word("reproduced", "our number lies inside the accepted range.", "✓", "good"),
+    Word(
+        "direction only",
+        "it lies outside, but our number and its whole interval are on the right side: they show the order or the sign "
+        "that the paper reports, but not the size.",
+        "≈",
+        "part",
+    ),
+    Word("not reproduced", "neither of these. The reason names the cause, as far as we know it.", "✗", "bad"),
+    Word("not run", "the experiment has not been run or judged yet.", "○", "none"),
+)
+
+VERDICTS: tuple[Word, ...] = (
+    Word("as printed", "the values that the paper prints suffice to reproduce the sentence.", "●", "good"),
+    Word(
+        "in its environment",
+        "it is reproduced with the printed values and the defaults of the tool in which the paper was simulated or "
+        "measured. They apply to all systems alike, and each has a source.",
+        "◕",
+        "good",
+    ),
+    Word(
+        "under a reading",
+        "it is reproduced under a choice that the paper leaves open. The choice is named, and so are the choices under "
+        "which the sentence does not hold.",
+        "◑",
+        "good",
+    ),
+    Word(
+        "direction only",
+        "no setting reproduces it, but at least one shows the order or the sign that the paper reports, without "
+        "the size.",
+        "≈",
+        "part",
+    ),
+    Word(
+        "never",
+        "none of the admissible settings that were tried shows it. Their number and the closest one are given.",
+        "✗",
+        "bad",
+    ),
+    Word(
+        "cannot be",
+        "arithmetic or another sentence of the paper forbids it. The reason is written in the experiment's file.",
+        "∅",
+        "bad",
+    ),
+    Word("not run", "the experiment has not been run or judged yet.", "○", "none"),
+)
+
+REPRODUCED: tuple[Verdict, ...] = ("as printed", "in its environment", "under a reading")
+"""Verdicts on sentences that some admissible setting reproduces."""
+
+_BY_BASIS: tuple[tuple[Basis, Verdict], ...] = (
+    ("printed", "as printed"),
+    ("environment", "in its environment"),
+    ("reading", "under a reading"),
+)
+"""The strongest first."""
+
+DEFAULT_ENVIRONMENT = "rfc"
+"""The defaults of fanin itself, which are no paper's environment."""
+
+
+def names(words: Sequence[Word]) -> tuple[str, ...]:
+    """Their names, in order."""
+    return tuple(word.name for word in words)
+
+
+def word(name: str) -> Word:
+    """The verdict or outcome of that name."""
+    return next(each for each in (*VERDICTS, *OUTCOMES) if each.name == name)
+
+
+def basis_of(declared: Basis | None, reading: str, environment: str) -> Basis:
+    """What a case rests on: what its file declares, or else what can be derived.
+
+    Without a declaration, a case in an environment that names no reading rests on the environment, and every other
+    case on a reading. Nothing counts as printed unless its file says so.
+    """
+    if declared is not None:
+        return declared
+    named = environment not in ("", DEFAULT_ENVIRONMENT)
+    return "environment" if named and not reading else "reading"
+
+
+def verdict(cases: Sequence[tuple[Basis, str]], cannot_be: str = "") -> Verdict:
+    """The verdict on a sentence.
+
+    A case that reproduces the sentence refutes a declaration that it cannot be.
+
+    Args:
+        cases: Basis and outcome of each case.
+        cannot_be: Why the sentence cannot be, if its file declares that.
+
+    """
+    counted = [(basis, outcome) for basis, outcome in cases if basis != "sensitivity"]
+    for basis, found in _BY_BASIS:
+        if (basis, "reproduced") in counted:
+            return found
+    if cannot_be:
+        return "cannot be"
+    outcomes = {outcome for _, outcome in counted} - {"not run", "not judged"}
+    if not outcomes:
+        return "not run"
+    return "direction only" if "direction only" in outcomes else "never"

@@ -1,0 +1,220 @@
+"""The verdict on a sentence, and what a file declares for it."""
+
+import json
+import math
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from fanin.claims import sentences
+from fanin.claims.judge import Judgement
+from fanin.claims.sentences import Searched, Shown
+from fanin.claims.verdicts import OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
+from fanin.errors import ScenarioError
+from fanin.run.experiment import Experiment
+from fanin.scenario import library
+from fanin.scenario.format.claim import Case
+
+NUMBERS = Shown(published="9", value="5", interval="-", accept="8 to 10")
+
+
+def setting(words, basis, outcome, distance=0.5, environment=""):
+    return Searched(words, outcome, distance, NUMBERS, environment, basis)
+
+
+def test_every_outcome_and_verdict_has_one_row():
+    assert names(VERDICTS) == get_args(Verdict)
+    assert {*names(OUTCOMES), "not judged"} == set(get_args(Outcome))
+    assert len({word.slug for word in VERDICTS}) == len(VERDICTS)
+    assert all(word.meaning.endswith(".") for word in (*OUTCOMES, *VERDICTS))
+
+
+@pytest.mark.parametrize(
+    ("cases", "cannot_be", "expected"),
+    [
+        ([("printed", "reproduced"), ("reading", "not reproduced")], "", "as printed"),
+        ([("reading", "reproduced"), ("environment", "reproduced")], "", "in its environment"),
+        ([("printed", "not reproduced"), ("reading", "reproduced")], "", "under a reading"),
+        ([("printed", "not reproduced"), ("reading", "direction only")], "", "direction only"),
+        ([("printed", "not reproduced"), ("reading", "not reproduced")], "", "never"),
+        ([("printed", "not reproduced"), ("sensitivity", "reproduced")], "", "never"),
+        ([("sensitivity", "reproduced")], "", "not run"),
+        ([("printed", "not run"), ("reading", "not judged")], "", "not run"),
+        ([("printed", "direction only")], "1 + 1 is not 3", "cannot be"),
+        ([("printed", "not run")], "1 + 1 is not 3", "cannot be"),
+        ([("reading", "reproduced")], "1 + 1 is not 3", "under a reading"),
+    ],
+)
+def test_the_verdict_on_a_sentence_follows_from_its_cases(cases, cannot_be, expected):
+    assert verdict(cases, cannot_be) == expected
+
+
+def test_nothing_is_as_printed_unless_its_file_says_so():
+    assert basis_of(None, "", "") == basis_of(None, "", "rfc") == basis_of(None, "64 KB", "") == "reading"
+    assert basis_of(None, "", "qualnet") == "environment"
+    assert basis_of(None, "64 KB", "qualnet") == "reading"
+    assert basis_of("printed", "64 KB", "qualnet") == "printed"
+
+
+def test_a_verdict_says_what_it_rests_on():
+    large, small = setting("64 KB", "reading", "reproduced", 0.0), setting("8 KB", "reading", "not reproduced", 0.2)
+    own = setting("", "environment", "reproduced", 0.0, "qualnet")
+    wrong = setting("13 ms", "sensitivity", "not reproduced", 0.01)
+
+    def said(name, settings, cannot_be="", tried=0):
+        return sentences.rests_on(name, settings, cannot_be, tried)
+
+    assert said("under a reading", [small, large]) == '64 KB; holds in 1 of 2 settings, not with "8 KB"'
+    assert said("under a reading", [large]) == "64 KB"
+    assert said("under a reading", [large], tried=12) == "64 KB; a search tried 12 settings"
+    assert said("in its environment", [own, small]) == "qualnet"
+    assert said("cannot be", [small], "30 packets exceed 20") == "30 packets exceed 20"
+    assert said("direction only", [small, replace(large, outcome="direction only")]) == "64 KB"
+    further = replace(small, setting="1 MB", distance=0.9)
+    # A search found the closest; the sensitivity is closer, and does not count.
+    assert said("never", [further, small, wrong], tried=12) == (
+        "none of 12 settings; closest 5 (8 KB), accepted 8 to 10"
+    )
+    assert said("as printed", [own]) == said("not run", []) == ""
+
+
+def test_sentences_are_counted_by_verdict():
+    assert sentences.counted(["never", "as printed", "never"]) == "3 sentences: 1 as printed, 2 never"
+    assert sentences.counted([]) == "0 sentences"
+
+
+@pytest.mark.parametrize(
+    ("value", "accept", "published", "expected"),
+    [
+        (9.0, (8, 10), 9, 0.0),
+        (8.0, (8, 10), 9, 0.0),
+        (4.0, (8, 10), 9, 4 / 12),
+        (20.0, (8, 10), 9, 0.5),
+        (math.inf, (8, 10), 9, 1.0),
+        (math.nan, (8, 10), 9, 1.0),
+        (3.0, (0, 0), 3, 0.5),
+        (3.0, (-1, 0), "none", 0.75),
+        (3.0, (0, 0), None, 0.75),
+        (1.0, (1.1, math.inf), "higher", 0.1 / 1.2),
+    ],
+)
+def test_the_distance_from_the_accepted_range_has_no_unit(value, accept, published, expected):
+    fields = {"id": "c", "claim": "c", "says": "s", "measure": "mean", "x": "n", "y": "g", "accept": accept, "why": "w"}
+    case = Case(**fields, published=published)
+    assert Judgement(case, value, math.nan, math.nan, "not reproduced").distance == pytest.approx(expected)
+
+
+@pytest.fixture
+def readings(work):
+    """The small scenario with a claim under two readings, of which one is marked as the printed one."""
+    text = (
+        (work / "small.toml").read_text().replace('measure = "max"', 'measure = "max"\ncannot-be = "a link is a link"')
+    )
+    text += """
+[[claim.case]]
+id = "printed"
+reading = "NewReno"
+where = { "transport.scheme" = "newreno" }
+basis = "printed"
+accept = [2e9, 3e9]
+"""
+    (work / "small.toml").write_text(text)
+    return work / "small.toml"
+
+
+def test_a_declaration_that_a_case_refutes_is_reported(cli, readings):
+    cli("reproduce", "small.toml", "--quick")
+    result = cli("claims", "small", "--json")
+    (claim,) = json.loads(result.out)
+    assert [(each["basis"], each["outcome"]) for each in claim["cases"]] == [
+        ("reading", "reproduced"),
+        ("printed", "not reproduced"),
+    ]
+    assert (claim["verdict"], claim["cannot_be"]) == ("under a reading", "a link is a link")
+    assert "is declared as impossible, but is reproduced under a reading" in result.err
+    readings.write_text(readings.read_text().replace("accept = [1.0, 1e9]", "accept = [2e9, 3e9]"))
+    cli("reproduce", "small.toml", "--quick")
+    result = cli("claims", "small")
+    assert "cannot be: small/some-goodput: a link is a link" in result.out
+    assert "impossible" not in result.err
+    assert result.out.splitlines()[-1] == "1 sentence: 1 cannot be"
+
+
+OPEN = """
+[open.transport.ack-every]
+1 = "every packet"
+"2..4:2" = "RFC 1122, section 4.2.3.2"
+[open.transport]
+ecn-syn = { true = "some do", false = "RFC 3168" }
+[open]
+system = { slow = "a", fast = "b" }
+[variant.system]
+slow = { network.rate = "1Gbps" }
+fast = { network.rate = "10Gbps" }
+"""
+
+
+def opened(work, text):
+    (work / "small.toml").write_text((work / "small.toml").read_text() + text)
+    return Experiment("small", work / "small.toml")
+
+
+def test_what_a_paper_leaves_open_is_a_table_of_values_and_reasons(work):
+    experiment = opened(work, OPEN)
+    experiment.check()
+    assert {each.path: each.admissible for each in experiment.open} == {
+        "transport.ack-every": [1, 2, 4],
+        "transport.ecn-syn": [True, False],
+        "system": ["slow", "fast"],
+    }
+    assert experiment.open[0].why(4) == "RFC 1122, section 4.2.3.2"
+    assert not experiment.document.held_out
+
+
+def test_an_experiment_may_name_another_that_says_what_is_open(work):
+    opened(work, OPEN)
+    text = (work / "small.toml").read_text()
+    (work / "experiments/alpha").mkdir(parents=True)
+    (work / "experiments/alpha/one.toml").write_text(text)
+    other = work / "experiments/alpha/two.toml"
+    other.write_text(
+        'open = "alpha/one"\nheld-out = true\n' + text[: text.index("[open")] + text[text.index("[variant") :]
+    )
+    found = Experiment("alpha/two", other)
+    assert [each.path for each in found.open] == ["transport.ack-every", "transport.ecn-syn", "system"]
+    assert found.document.held_out
+    other.write_text(other.read_text().replace("alpha/one", "alpha/two"))
+    with pytest.raises(ScenarioError, match=r"alpha/two has no \[open\]"):
+        Experiment("alpha/two", other)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[open.transport.ack-every]\n1 = "a"\n', "a single admissible value is not open"),
+        ('[open.transport.ack-every]\n1 = "a"\n"1..2" = "b"\n', "a value is listed twice"),
+        ('[open.transport.ack-every]\n1 = ""\n2 = "b"\n', "at least 1 character"),
+        ("[open.transport]\nack-every = 1\n", 'VALUE = "why"'),
+        ('[open.transport]\nack-every = { 1 = "a", 2 = "b" }\nmss = "x"\n', 'VALUE = "why"'),
+        ('[open.transport.ack-evry]\n1 = "a"\n2 = "b"\n', "unknown key .did you mean .*ack-every"),
+        ('[open.transport.scheme]\nrcc = "a"\ndctcp = "b"\n', "the sweep or a variant sets it"),
+        ('[open.system]\nslow = "a"\nfst = "b"\n' + OPEN[OPEN.index("[variant") :], "fst is no label of system"),
+    ],
+)
+def test_a_declaration_that_makes_no_sense_is_an_error(work, text, message):
+    with pytest.raises(ScenarioError, match=message):
+        opened(work, text).check()
+
+
+def test_half_of_each_papers_experiments_are_held_out():
+    """Those that show the same runs are held out together, since one of them would tell the others' results."""
+    papers: dict[str, list[bool]] = {}
+    documents = {key: Experiment(key, path).document for key, path in library.experiments().items()}
+    for document in (each for each in documents.values() if each.paper and each.claim):
+        papers.setdefault(document.paper, []).append(document.held_out)
+        if document.runs_of is not None:
+            assert document.held_out == documents[document.runs_of].held_out, document.title
+    assert set(papers) == {"dtcwa", "pfdct", "rcc", "rcce", "sdtcp"}
+    for paper, held in papers.items():
+        assert 0.4 <= sum(held) / len(held) <= 0.6, paper
