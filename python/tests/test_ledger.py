@@ -71,10 +71,12 @@ def test_a_sentence_that_counts_elsewhere_is_there(cli, work):
     again = {entry["same_as"].replace("#", "/") for entry in found.values() if entry["same_as"]}
     assert again
     assert again <= set(found)
-    last = cli("claims").out.splitlines()[-2:]
     counted = len(found) - sum(bool(entry["same_as"]) for entry in found.values())
-    assert last[0] == f"{counted} sentences: {counted} not run"
-    assert last[1].startswith(f"({len(found) - counted} more repeat")
+    tally = f"{counted} sentences: {counted} not run ({len(found) - counted} more repeat a sentence"
+    assert cli("claims").out.splitlines()[-1].startswith(tally)
+    assert cli("claims", "--page", "page.md").err.splitlines()[-1].startswith(tally)
+    listed = json.loads(cli("list", "experiments", "--json").out)
+    assert sum(each["claims"]["total"] for each in listed) == counted
 
 
 def test_the_ledger_says_what_reproduce_said(cli, figures):

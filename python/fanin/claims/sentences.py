@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from fanin.claims.verdicts import VERDICTS, Verdict, names
 
@@ -123,6 +123,34 @@ class Searched:
     shown: Shown
     environment: str = ""
     basis: Basis = "reading"
+
+
+class Claimed(Protocol):
+    """A claim that may repeat the sentence of another."""
+
+    @property
+    def same_as(self) -> str:
+        """The claim of another experiment where the sentence is counted; mostly empty."""
+
+
+C = TypeVar("C", bound=Claimed)
+
+
+def once(claims: Iterable[C]) -> list[C]:
+    """The claims that count: a sentence that several experiments judge is counted in one of them only."""
+    return [claim for claim in claims if not claim.same_as]
+
+
+def tally(claims: Sequence[tuple[Claimed, str]]) -> str:
+    """The number of sentences and of each verdict, and how many claims repeat one of another experiment.
+
+    Args:
+        claims: Each with its verdict.
+
+    """
+    repeating = sum(bool(claim.same_as) for claim, _ in claims)
+    found = counted([verdict for claim, verdict in claims if not claim.same_as])
+    return f"{found} ({repeating} more repeat a sentence that is counted in another experiment)" if repeating else found
 
 
 def counted(verdicts: Sequence[str]) -> str:

@@ -238,22 +238,27 @@ class Standing:
         return [entry for claim in self.claims for entry in claim.entries]
 
     @property
+    def sentences(self) -> list[Sentence]:
+        """Its claims, without those that repeat a sentence of another experiment."""
+        return sentences.once(self.claims)
+
+    @property
     def size(self) -> int:
-        """How many claims it has."""
-        return len(self.claims)
+        """How many sentences it has."""
+        return len(self.sentences)
 
     def count(self, *wanted: Verdict) -> int:
-        """How many of its claims have one of these verdicts."""
-        return sum(claim.verdict in wanted for claim in self.claims)
+        """How many of its sentences have one of these verdicts."""
+        return sum(claim.verdict in wanted for claim in self.sentences)
 
     @property
     def reproduced(self) -> int:
-        """How many of its claims some admissible setting reproduces."""
+        """How many of its sentences some admissible setting reproduces."""
         return self.count(*REPRODUCED)
 
     def as_dict(self) -> dict[str, Any]:
         """The experiment for ``fanin list experiments --json``."""
-        found: list[str] = [claim.verdict for claim in self.claims]
+        found: list[str] = [claim.verdict for claim in self.sentences]
         counts = {word.name.replace(" ", "_"): found.count(word.name) for word in VERDICTS}
         return {
             "key": self.key,
@@ -265,7 +270,7 @@ class Standing:
             "runs": self.runs,
             "of": self.of,
             "finished": self.finished,
-            "claims": {"total": len(self.claims), **counts},
+            "claims": {"total": self.size, **counts},
             "command": self.command,
         }
 

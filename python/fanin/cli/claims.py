@@ -89,7 +89,7 @@ def claims(
 
         for path in claims_page.write(page, standings, wanted):
             note(str(path))
-        note(f"{len(found)} claims")
+        note(_tally(found))
     if json:
         print_json([claim.as_dict() for claim in found])
     elif page is None:
@@ -114,14 +114,15 @@ def _print(found: list[Sentence], standings: list[Standing]) -> None:
             for entry in claim.entries:
                 say(f"    {entry.outcome}: {entry.id}: {entry.reason}")
         say()
-    counted = [claim.verdict for claim in found if not claim.same_as]
-    say(sentences.counted(counted))
-    if again := len(found) - len(counted):
-        say(f"({again} more repeat a sentence that is counted in another experiment)")
+    say(_tally(found))
     doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}
     for state, experiments in doubtful.items():
         if experiments:
             note(f"{_DOUBTS[state]}: {', '.join(each.key for each in experiments)}")
+
+
+def _tally(found: list[Sentence]) -> str:
+    return sentences.tally([(claim, claim.verdict) for claim in found])
 
 
 _DOUBTS = {

@@ -46,7 +46,8 @@ def list_(
 
     Experiments are listed by paper, with the state of each (never run, the number of finished runs, quick only,
     complete, or stale if its results are from another version of the engine or of the file), the age of its last run,
-    and how many of its claims are reproduced: as printed, in the paper's environment or under a reading.
+    and how many of its claims are reproduced: as printed, in the paper's environment or under a reading. A claim that
+    repeats a sentence of another experiment is counted there only.
 
     --json prints an array of {key, summary}. If everything is listed, each entry also has kind. Experiments also have
     {paper, figure, state, note, runs, of, finished, claims, command}, where claims has the total and the count of each
@@ -105,5 +106,5 @@ def _age(standing: Standing) -> str:
 
 
 def _reproduced(standing: Standing) -> str:
-    judged = len(standing.claims) - standing.count("not run")
-    return f"{standing.reproduced} of {len(standing.claims)}" if judged else "-"
+    judged = standing.size - standing.count("not run")
+    return f"{standing.reproduced} of {standing.size}" if judged else "-"

@@ -227,15 +227,9 @@ def _print_closing(reports: list[Reproduction]) -> None:
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
         say("±: half of the 95 % interval over seeds; bands in plots: the whole interval")
-    names = {each.experiment.name for each in reports}
-    verdicts = [
-        each.verdict(claim, cases)
-        for each in reports
-        for claim, cases in each.claims
-        if claim.same_as.partition("#")[0] not in names
-    ]
-    if verdicts:
-        say(f"{sentences.counted(verdicts)} (reasons above)")
+    claims = [(claim, each.verdict(claim, cases)) for each in reports for claim, cases in each.claims]
+    if claims:
+        say(f"{sentences.tally(claims)}; reasons above")
 
 
 def _claim_row(judgement: Judgement) -> list[str]:

@@ -68,7 +68,7 @@ class Paper:
     @property
     def sentences(self) -> list[Sentence]:
         """The paper's sentences, without those that are counted in another experiment."""
-        return [claim for each in self.standings for claim in each.claims if not claim.same_as]
+        return [claim for each in self.standings for claim in each.sentences]
 
     @property
     def counts(self) -> dict[str, int]:
