@@ -45,7 +45,7 @@ class ScenarioError(FaninError):
 
 
 class RunError(FaninError):
-    """A run broke an invariant, or was told to stop."""
+    """A run broke an invariant, or was stopped."""
 
 
 class PlaceError(FaninError):

@@ -20,7 +20,7 @@ def test_what_is_no_number_is_none(formula):
 @pytest.mark.parametrize(
     ("formula", "complaint"),
     [
-        ("a + 1", "a column stands in braces: {a}"),
+        ("a + 1", "a column is written in braces: {a}"),
         ("{a} +", "not a formula"),
         ("__import__('os')", "braces"),
         ("{a}.real", "a formula has numbers"),

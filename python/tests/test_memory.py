@@ -177,7 +177,7 @@ def test_runs_wait_for_memory_but_one_always_goes():
 def test_a_sweep_without_memory_ends_all_the_same(work):
     small = fanin.load("small.toml")
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in range(4)]
-    with pytest.warns(UserWarning, match="fewer run at once"):
+    with pytest.warns(UserWarning, match="fewer runs in parallel"):
         assert len(outcomes(wanted, "results", place=Threads(4, memory=1.0))) == 4
 
 

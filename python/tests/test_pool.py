@@ -98,7 +98,7 @@ def test_batches_of_a_search_have_one_place_that_remembers(work, monkeypatch):
     small = fanin.load("small.toml")
     with closing(Threads(2, memory=1.0)) as place:
         laboratory = Laboratory(small, None, place=place)
-        with pytest.warns(UserWarning, match="of memory by estimate"):
+        with pytest.warns(UserWarning, match="estimated memory per run"):
             laboratory.cases([({"traffic.bursts.senders": 2}, (1, 2))])
         assert len(place._flows) == 1
         with warnings.catch_warnings():

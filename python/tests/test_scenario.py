@@ -115,5 +115,5 @@ def test_values_that_do_nothing_are_named_with_the_reason() -> None:
     assert remarks.unused([]) == []
     beside = ("network.admission", "dynamic-threshold")
     schemes, network = remarks.unused([("scheme.dctcp.g", None), ("network.buffer", beside)])
-    assert schemes.startswith("scheme.dctcp.g: no traffic and no network of this scenario uses that scheme")
-    assert network == 'network.buffer: of no effect with network.admission = "dynamic-threshold"; leave it out'
+    assert schemes.startswith("scheme.dctcp.g: no network or traffic group uses this scheme")
+    assert network == 'network.buffer: no effect with network.admission = "dynamic-threshold"; leave it out'

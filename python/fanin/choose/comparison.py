@@ -194,7 +194,7 @@ class Placed:
         if self.is_best:
             return "best"
         if self.behind is None or math.isnan(self.behind.difference_half):
-            return "too few seeds to tell"
+            return "too few seeds"
         return "worse" if self.behind.differs else "no significant difference"
 
     def as_dict(self) -> dict[str, Any]:

@@ -149,7 +149,7 @@ class Ranking:
     standing: Standing
     record: Record
     axes: list[str]
-    """What tells the regimes apart; the last is the number of senders or the like."""
+    """What distinguishes the regimes; the last is the number of senders or the like."""
     systems: list[str]
     """In the order of the file; the first is the reference."""
     regimes: list[Regime]
@@ -219,11 +219,11 @@ def rank(runs: pl.DataFrame) -> list[Ranked]:
     }
     order = ranked(seeds, more=True, least=LEAST)
     best = order[0].value[0]
-    told = all(len(of) >= FEWEST for of in seeds.values())
+    enough = all(len(of) >= FEWEST for of in seeds.values())
     return [
         Ranked(
             each.name,
-            each.rank if told else place,
+            each.rank if enough else place,
             values[each.name],
             each.value[0] / best if best else math.nan,
             int(every[each.name][UNFINISHED].sum()) if UNFINISHED in every[each.name].columns else 0,

@@ -1,6 +1,6 @@
 """How far one experiment has come and where its claims stand, from its file and from what ``fanin reproduce`` left.
 
-Each function also tells the files that its answer hangs on, so that the ledger can keep the answer until they change.
+Each function also returns the files that its answer hangs on, so that the ledger can keep the answer until they change.
 """
 
 from __future__ import annotations

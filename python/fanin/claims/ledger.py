@@ -103,7 +103,7 @@ def _finished(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> 
         return make
 
     try:
-        # Most experiments have no run at all, which a few looks tell.
+        # Most experiments have no run at all, which a few looks show.
         if not _stored(cache.value(f"{key}: some runs", [], ids(some=True)), store):
             return 0, False
         found = _stored(cache.value(f"{key}: runs", [], ids(some=False)), store)

@@ -81,7 +81,7 @@ class JudgedClaim(_Part):
 
 
 class Drawn(_Part):
-    """A plot and its files, which stand beside the record."""
+    """A plot and its files, which are stored beside the record."""
 
     name: str
     kind: str = "line"

@@ -194,7 +194,7 @@ class Standing:
 
     @cached_property
     def record(self) -> Record | None:
-        """All that its results tell; read when it is asked for, as most lists need but the above."""
+        """The full record of its results; read when it is asked for, as most lists need but the above."""
         from fanin.claims import record
 
         return record.read(self.folder) if self.judged else None

@@ -1,4 +1,4 @@
-"""``fanin capacity``: the largest fan-in that a network stands."""
+"""``fanin capacity``: the largest fan-in at which given bounds hold."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def capacity(
     path, first, last = _over(over) if over else (fan_in_path(experiment), 2, 1024)
     chosen = seeds(seeds_) or SEEDS
     if len(chosen) < FEWEST:
-        raise typer.BadParameter(f"an interval needs {FEWEST} seeds at least", param_hint="--seeds")
+        raise typer.BadParameter(f"at least {FEWEST} seeds are needed", param_hint="--seeds")
     varied, values = _vary(vary, points)
     names = [experiment.resolved()["transport"]["scheme"]] if scheme is None else schemes_of(scheme, "--scheme")
     with (
@@ -197,7 +197,7 @@ def _vary(text: str | None, points: int) -> tuple[str | None, list[Scalar]]:
         return None, [""]
     path, equals, values = text.partition("=")
     if not equals or not path.strip() or path.strip() == SCHEME:
-        raise typer.BadParameter(f"{text!r} is not PATH=VALUES; --scheme has the schemes", param_hint="--vary")
+        raise typer.BadParameter(f"{text!r} is not PATH=VALUES; use --scheme to select schemes", param_hint="--vary")
     try:
         found = parse_range(values)
         return path.strip(), parse_values(values) if found is None or found.step is not None else found.spaced(points)

@@ -133,7 +133,7 @@ def compare(
     else:
         _print(experiment.document.title or experiment.name, compared, chosen, reference)
         _print_ranking(wanted, ranking)
-    _tell_failures(compared, recorded=store)
+    _report_failures(compared, recorded=store)
 
 
 def _warning(each: Compared) -> str | None:
@@ -149,7 +149,7 @@ def _unfinished(reference: str, scored: str | None) -> str:
     return f"{reference} has no mean of every measure, so scores are relative {instead}: the order is the same"
 
 
-def _tell_failures(compared: list[Compared], *, recorded: bool) -> None:
+def _report_failures(compared: list[Compared], *, recorded: bool) -> None:
     errors = [f"{each.scheme}: {each.error}" for each in compared if each.error is not None]
     for error in errors:
         note(f"error: {error}")
@@ -170,7 +170,7 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str)
     )
     print_table(title, header, rows)
     if len(seeds) < FEWEST:
-        say(f"{len(seeds)} seeds; an interval needs at least {FEWEST}")
+        say(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
         return
     say(f"± half the 95 % interval over {len(seeds)} seeds; * differs from {against}, seed by seed")
 

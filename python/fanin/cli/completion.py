@@ -56,7 +56,7 @@ def join_at_equals() -> None:
 
 @contextlib.contextmanager
 def as_bash_wants() -> Iterator[None]:
-    """What is printed within, without what stands before the equals sign that is being completed."""
+    """Removes from what is printed the part before the equals sign that is being completed."""
     if not os.environ.get(_CUT):
         yield
         return

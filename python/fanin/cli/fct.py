@@ -82,8 +82,8 @@ def _together(paths: list[Path]) -> pl.DataFrame:
         return pl.concat(found, how="vertical_relaxed")
     except pl.exceptions.PolarsError:
         other = next(path for path, each in zip(paths, found, strict=True) if each.schema != found[0].schema)
-        message = f"{other}: its columns are not those of {paths[0]}, so that another engine made it"
-        raise ResultsError(f"{message}; run both scenarios again with one engine") from None
+        message = f"{other}: its columns differ from those of {paths[0]}: it was written by another engine version"
+        raise ResultsError(f"{message}; run both scenarios again with the same version") from None
 
 
 def _flows(path: Path) -> Path:

@@ -143,7 +143,7 @@ def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
 
 
 def _earlier(experiment: Experiment, out: Path) -> str:
-    """When the experiment's program was measured before; empty if it was not, or nobody can tell."""
+    """When the experiment's program was measured before; empty if it was not, or its record is missing."""
     from fanin.claims import record
     from fanin.claims.standing import date
 

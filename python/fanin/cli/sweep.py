@@ -38,7 +38,7 @@ _MOST_ROWS = 40
 """A table of more rows is cut short."""
 
 _MOST_ERRORS = 5
-"""So many failed runs are told of one by one."""
+"""So many failed runs are listed one by one."""
 
 
 def sweep(
@@ -139,7 +139,7 @@ def sweep(
 
 
 def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
-    """Writes a data set and tells of it, on stdout unless ``silent``; what ``--json`` prints."""
+    """Writes a data set and prints its summary unless ``silent``; returns what ``--json`` prints."""
     from fanin.show.sweep_folder import MOST_LINES, plots_of, write
 
     if plots := len(plots_of(data)):
@@ -148,16 +148,15 @@ def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
     folder = paths[0].parent
     query = _query(data, folder / "runs.parquet")
     if data.rows and data.varying() and not plots_of(data):
-        note(
-            f"no plots: they would have more than {MOST_LINES} lines, or nothing to show; fanin reproduce draws others"
-        )
+        note(f"no plots: none has a value to show on at most {MOST_LINES} lines")
+        note("to choose the plots, write them as [[plot]] and use fanin reproduce")
     if not silent:
         _print(data)
         for path in paths:
             say(str(path))
         for command in query.values():
             say(command)
-    _tell_failures(data.failed, folder / "failed.json", len(data.rows))
+    _report_failures(data.failed, folder / "failed.json", len(data.rows))
     about = {"sweep": data.head.id, "title": data.head.title, "keys": data.head.keys, "seeds": data.head.seeds}
     found = {"runs": len(data.rows), "failed": data.failed, "summary": data.summary.to_dicts()}
     return {**about, **found, "paths": [str(path) for path in paths], "query": query}
@@ -170,7 +169,7 @@ def _show_part(part: Part, *, silent: bool) -> dict[str, Any]:
         say(str(path))
     note(f"shard {part.shard} of sweep {part.head.id} is done: fanin merge combines it with the others")
     failed = list(part.failed.values())
-    _tell_failures(failed, path, len(part.rows))
+    _report_failures(failed, path, len(part.rows))
     found = {"runs": len(part.rows), "failed": failed}
     return {"sweep": part.head.id, "shard": str(part.shard), **found, "paths": [str(path)]}
 
@@ -226,8 +225,10 @@ def _print(data: DataSet) -> None:
     if len(body) > _MOST_ROWS:
         say(f"... and {len(body) - _MOST_ROWS} more points: see summary.parquet")
     count = len(data.head.seeds)
-    few = f"{count} of the {FEWEST} seeds that an interval needs at least"
-    say(few if count < FEWEST else f"± half the 95 % interval over {count} seeds; none where too few runs have a value")
+    if count < FEWEST:
+        say(f"no intervals: {count} seed{'s' if count != 1 else ''}, at least {FEWEST} needed")
+    else:
+        say(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
 
 
 def _heading(name: str) -> str:
@@ -248,7 +249,7 @@ def _query(data: DataSet, path: Path) -> dict[str, str]:
     return {"duckdb": shlex.join(["duckdb", "-c", sql]), "polars": shlex.join(["python", "-c", code])}
 
 
-def _tell_failures(failed: list[Row], path: Path, finished: int) -> None:
+def _report_failures(failed: list[Row], path: Path, finished: int) -> None:
     if not failed:
         return
     for row in failed[:_MOST_ERRORS]:

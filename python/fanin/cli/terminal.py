@@ -92,7 +92,7 @@ class Counter:
     def __init__(self, what: str) -> None:
         self._what = what
         self._begun: float | None = None
-        """When the first simulation began: what the store has counts for no rate."""
+        """When the first simulation began: stored runs do not count towards the rate."""
         self._said = time.monotonic()
         self._bar: tuple[Progress, Any] | None = None
 
@@ -101,7 +101,7 @@ class Counter:
         self._bar = (bar, bar.add_task(self._what, total=None, left=""))
 
     def advance(self, progress: pool.Progress) -> None:
-        """So far it is."""
+        """Shows the progress so far."""
         now = time.monotonic()
         begins = self._begun is None and progress.running > 0
         if begins:

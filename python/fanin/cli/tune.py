@@ -171,7 +171,8 @@ def _tell(tuned: Tuned, goals: list[Goal]) -> None:
         for bound in each.broken:
             note(f"warning: on fresh seeds {each.values} does not keep {bound}")
     for name in tuned.default.unscored:
-        note(f"warning: with its own values, the scenario has no mean for some measure of {name}: scores only rank")
+        note(f"warning: with its own values, the scenario has no mean for some measure of {name}")
+        note("warning: scores are meaningful only relative to each other")
     if len(goals) == 1 and tuned.best and tuned.best[0].verdict(0, goals[0]) not in ("better", "finishes"):
         note("warning: on fresh seeds, the values found are not better: keep the scenario's own")
     for error in tuned.failed:

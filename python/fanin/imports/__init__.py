@@ -1,6 +1,6 @@
 """Other tools' lists of flows, size distributions and topologies, as what a scenario takes.
 
-Every mistake names file and line, and whatever had to be assumed is told.
+Every mistake names file and line, and every assumption is reported.
 """
 
 from fanin.imports.flows import LISTS, Flows, hpcc, htsim

@@ -31,7 +31,7 @@ class Flows:
     hosts: dict[str, int] = field(default_factory=dict)
     """Name in the file -> number, where hosts have names."""
     origin: int = 0
-    """The start that becomes time zero."""
+    """The start that is taken as time zero."""
     said: list[str] = field(default_factory=list)
     """Assumptions, for the user."""
 

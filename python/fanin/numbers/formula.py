@@ -1,7 +1,7 @@
 """Arithmetic over a run's columns: ``{drops} / ({segments_received} + {drops})``.
 
-Column names stand in braces, as they may have dots and dashes. Numbers, ``+ - * / **``, parentheses, ``min``, ``max``,
-``sqrt`` and ``ceil`` are all there is.
+Column names are written in braces, as they may have dots and dashes. The rest is numbers, ``+ - * / **``, parentheses,
+``min``, ``max``, ``sqrt`` and ``ceil``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _allow(node: ast.AST, formula: str) -> None:
         case ast.Name(id=name) if name in _FUNCTIONS or re.fullmatch(r"_\d+", name):
             return
         case ast.Name(id=name):
-            raise ValueError(f"a column stands in braces: {{{name}}}, in {formula!r}")
+            raise ValueError(f"a column is written in braces: {{{name}}}, in {formula!r}")
         case ast.Constant(value=bool()):
             pass
         case ast.Constant(value=int() | float()) | ast.UnaryOp(op=ast.USub()) | ast.USub() | ast.Load():

@@ -16,7 +16,7 @@ class ColumnInfo:
 
     label: str
     definition: str = ""
-    """What tells it from other measures of the same name; empty where there is one only."""
+    """What distinguishes it from other measures of the same name; empty if there is only one."""
     unit: str = ""
     """Unit of the stored value."""
     shown_as: str = ""
@@ -68,7 +68,7 @@ class Measured:
     name: str
     label: str
     definition: str = ""
-    """What tells it from others of that label."""
+    """What distinguishes it from others of that label."""
     unit: str = ""
     shown: str = ""
     """Unit that people read, where that is not the usual one."""
@@ -151,7 +151,8 @@ def column(name: str, entry: str | None = None) -> ColumnInfo:
 
     Args:
         name: A column of a sweep's table, or ``table.column`` of a result table.
-        entry: Label and, after a colon, definition of a column that an experiment declares; its end tells the unit.
+        entry: Label and, after a colon, definition of a column that an experiment declares; the end of its name
+            gives the unit.
 
     """
     known = _known(name)

@@ -145,4 +145,4 @@ TAKES: dict[str, Callable[[Floats], float]] = {
     "share": lambda values: float((values > 0).mean()),
     "jain": jain,
 }
-"""What becomes of the rows of a table."""
+"""Name -> how the values of a table's rows are reduced to one number."""

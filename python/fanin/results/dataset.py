@@ -37,7 +37,7 @@ class Head:
     """Name of its folder."""
     title: str
     keys: list[str]
-    """Columns that tell the points apart: axes of variants, and scenario values that vary."""
+    """Columns that distinguish the points: axes of variants, and scenario values that vary."""
     seeds: list[int]
     runs: int
     engine_version: str
@@ -95,15 +95,15 @@ class DataSet:
         return frame_of(self.rows)
 
     def varying(self) -> list[str]:
-        """The keys that have several values, less those that a variant's label stands for."""
+        """The keys that have several values, less those that a variant's label implies."""
         rows = [*self.rows, *self.failed]
 
         def cases(keys: list[str]) -> int:
             return len({tuple(str(row.get(key)) for key in keys) for row in rows})
 
         axes = self.head.axes
-        told = cases(axes)
-        return [key for key in self.head.keys if cases([key]) > 1 and (key in axes or cases([*axes, key]) > told)]
+        labelled = cases(axes)
+        return [key for key in self.head.keys if cases([key]) > 1 and (key in axes or cases([*axes, key]) > labelled)]
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -113,8 +113,8 @@ class DataSet:
         """
         frame = self.frame
         keys = [key for key in self.head.keys if key in frame.columns]
-        told = {*keys, "seed"}
-        numbers = [name for name, kind in frame.schema.items() if kind.is_numeric() and name not in told]
+        known = {*keys, "seed"}
+        numbers = [name for name, kind in frame.schema.items() if kind.is_numeric() and name not in known]
         rows: list[Row] = []
         units = {name: column(name).unit for name in numbers}
         # What a run lacks is not a number here.

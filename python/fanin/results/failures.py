@@ -1,8 +1,8 @@
 """Runs that failed: what was simulated, and why it did not end.
 
 ``results/failures/<run-id>.json`` is one file per run, written whole or not at all. A run fails the same way every
-time, so a sweep does not try it again until it is told to; another engine gives it another id, and a new chance.
-What broke off because of where it ran is not recorded: the next command retries it.
+time, so a sweep does not try it again until ``--failed`` asks for it; another engine version gives it another id.
+A run that was aborted because of the machine it ran on is not recorded: the next command retries it.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 def replacing(final: Path) -> Iterator[Path]:
     """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays.
 
-    Where the same bytes stand already, they stay untouched.
+    A file that already has the same bytes is left untouched.
     """
     temporary = beside(final)
     try:

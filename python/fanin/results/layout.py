@@ -9,4 +9,4 @@ MANIFEST = "manifest.json"
 """What a run was, in its folder."""
 
 CLAIMS = "claims.json"
-"""What became of an experiment's claims, in the experiment's folder."""
+"""The judgements on an experiment's claims, in the experiment's folder."""

@@ -193,7 +193,7 @@ def _adopt(root: Path, row: Row, out: Path) -> None:
     """Copies a run into another store, unless it is there.
 
     Raises:
-        ResultsError: it is missing or damaged, or it is not the run that the shard has told of.
+        ResultsError: it is missing or damaged, or it is not the run that the shard lists.
 
     """
     name = row["run_id"]

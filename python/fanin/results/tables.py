@@ -15,7 +15,7 @@ from fanin.results.store import damaged, read_run, read_table
 
 
 def locate(path: Path) -> list[Path]:
-    """The Parquet files that a path stands for: itself, or those of a run folder.
+    """The Parquet files of a path: itself, or those of a run folder.
 
     A file inside a run folder is first compared with the run's manifest.
 
@@ -76,22 +76,22 @@ def describe(path: Path) -> dict[str, Any]:
 def write_csv(paths: list[Path], out: TextIO) -> None:
     """Parquet files as one CSV: names in the first line, units as a comment in the second.
 
-    Of several runs' tables each row begins with the id of its run, so that they can be told apart.
+    Of several runs' tables each row begins with the id of its run, so that they can be distinguished.
 
     Raises:
         ResultsError: a file is damaged, or its columns are not those of the first.
 
     """
     columns: list[str] | None = None
-    told = len(paths) > 1 and all((path.absolute().parent / MANIFEST).is_file() for path in paths)
+    with_ids = len(paths) > 1 and all((path.absolute().parent / MANIFEST).is_file() for path in paths)
     for path in paths:
         frame = read_table(path)
-        if told:
+        if with_ids:
             frame = frame.select(pl.lit(path.absolute().parent.name).alias("run_id"), pl.all())
         header, _, body = frame.write_csv().partition("\n")
         if columns is None:
             columns = frame.columns
-            units = ",".join([*([""] if told else []), *(entry["unit"] for entry in describe(path)["columns"])])
+            units = ",".join([*([""] if with_ids else []), *(entry["unit"] for entry in describe(path)["columns"])])
             out.write(f"{header}\n# {units}\n")
         elif frame.columns != columns:
             raise ResultsError(f"{path}: not the columns of {paths[0]}")

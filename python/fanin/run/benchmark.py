@@ -16,7 +16,7 @@ def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
     """Runs the command for one point and reads the JSON object that it prints last.
 
     Args:
-        command: Program and arguments; ``{name}`` stands for a value of the point, ``{python}`` for this interpreter.
+        command: Program and arguments; ``{name}`` becomes a value of the point, ``{python}`` this interpreter.
         row: The point.
 
     Raises:

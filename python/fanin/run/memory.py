@@ -1,6 +1,6 @@
 """How much memory a run will take, and how much the machine has.
 
-The estimate is an upper one, from what is known before a run: flows and hosts, which the engine tells, packets in
+The estimate is an upper one, from what is known before a run: flows and hosts, which the engine reports, packets in
 buffers, and the tables that grow with time. It is meant to keep a machine from running out, not to be exact; a test
 holds it against real peaks.
 """

@@ -95,8 +95,8 @@ class PooledRun:
         return self.job.experiment.still(self.name, self.files, self.job.settings)
 
     @property
-    def told(self) -> str:
-        """What tells it from other runs, as people read it."""
+    def shown(self) -> str:
+        """What distinguishes it from other runs, in words."""
         values = " ".join(f"{path}={value}" for path, value in self.job.settings)
         return f"{self.job.experiment.name} with {values}" if values else self.job.experiment.name
 
@@ -128,7 +128,7 @@ class Place(Protocol):
 
 
 class _Queue:
-    """Runs that have not begun. One of each kind goes first, as it tells how long the others take."""
+    """Runs that have not begun. One of each kind goes first, as it shows how long the others take."""
 
     def __init__(self, works: list[PooledRun]) -> None:
         self._waiting: dict[Kind, list[PooledRun]] = {}
@@ -179,7 +179,7 @@ class _Queue:
         return work
 
     def _slowest(self) -> Kind:
-        """The waiting kind that takes longest; one of which nothing has ended yet comes after all others."""
+        """The waiting kind whose runs take longest; kinds of which no run has finished yet come last."""
         while self._longest:
             seconds, _, kind = self._longest[0]
             if kind in self._waiting and self._seconds[kind] == -seconds:
@@ -251,8 +251,8 @@ def outcomes(
 ) -> list[Run | Failure]:
     """The same for many runs of which some may fail: these are recorded, and the others go on.
 
-    One that broke off because of where it ran, such as with a worker that died, is told as :class:`BrokenOff` and not
-    recorded.
+    A run that was aborted because of the machine it ran on, such as one whose worker died, is reported as
+    :class:`BrokenOff` and not recorded.
 
     Args:
         wanted: What to run; equal runs are simulated once.
@@ -354,7 +354,7 @@ class _Pool:
             result = self._place.collect(work, self._store, future)
         except BaseException as error:
             if self._strict and is_of_run(error) and not isinstance(error, ScenarioError):
-                raise RunError(f"{work.told}: {describe(error)}") from error
+                raise RunError(f"{work.shown}: {describe(error)}") from error
             if self._strict or not (is_of_run(error) or isinstance(error, PlaceError)):
                 raise
             result = work.failure(error)
@@ -446,7 +446,7 @@ class Threads:
         if not fits and not self._told:
             self._told = True
             each, free = shown(needed), shown(self._memory)
-            message = f"a run takes {each} of memory by estimate, and {free} may be used: fewer run at once"
+            message = f"estimated memory per run {each}, available {free}: fewer runs in parallel"
             warnings.warn(message, stacklevel=2)
         return fits or not running
 

@@ -136,7 +136,7 @@ def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
 
 
 def parameters() -> dict[str, dict[str, Any]]:
-    """Every parameter by its path in a scenario file; traffic groups and faults stand under their kind."""
+    """Every parameter by its path in a scenario file; those of traffic groups and faults are under their kind."""
     sections = registry()["sections"]
     found = {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
     for plural, section in _SECTION_OF.items():

@@ -115,7 +115,7 @@ class ScenarioFile:
 
     @cached_property
     def swept(self) -> list[str]:
-        """Columns that tell the runs apart: axes of variants, and scenario values that vary."""
+        """Columns that distinguish the runs: axes of variants, and scenario values that vary."""
         axes = [variant.axis for variant in self.variants]
         paths = [*self.sweep.variables, *(path for variant in self.variants for path in variant.set_)]
         return list(dict.fromkeys([*axes, *paths]))
@@ -180,7 +180,7 @@ class ScenarioFile:
 
         Args:
             name: Id of the run.
-            files: What :meth:`files` told then.
+            files: What :meth:`files` returned then.
             overrides: Scenario values to replace.
 
         Raises:
@@ -247,7 +247,7 @@ class ScenarioFile:
         """What is known of a run in advance: ``hosts switches ports`` of the network, and its traffic ``groups``.
 
         Each group has ``name flows at_once mean_bytes offered``: its transfers at most, in all and under way together,
-        their mean size (0 for endless data), and what :meth:`offered` tells of it.
+        their mean size (0 for endless data), and what :meth:`offered` returns.
 
         Raises:
             ScenarioError: naming file, line, key and the nearest valid name.
@@ -281,7 +281,7 @@ class ScenarioFile:
 
 
 def _digest(path: Path) -> tuple[str | None, int]:
-    """Fingerprint and lines of a file; none if it cannot be read, which the engine tells, with the line naming it."""
+    """Fingerprint and lines of a file; none if it cannot be read, which the engine reports."""
     digest, lines, last = hashlib.sha256(), 0, b"\n"
     try:
         with path.open("rb") as stream:

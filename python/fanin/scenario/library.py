@@ -28,7 +28,7 @@ def experiments() -> dict[str, Path]:
 
 
 def chosen(names: list[str], every: bool) -> list[str]:
-    """The experiments that these names stand for: a paper's stands for all of the paper.
+    """The experiments of these names; the name of a paper selects all of its experiments.
 
     Args:
         names: Experiments, papers or files.

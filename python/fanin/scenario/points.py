@@ -33,7 +33,7 @@ class Point:
 
     @property
     def row(self) -> dict[str, Scalar]:
-        """What tells it from other points of a sweep."""
+        """What distinguishes it from other points of a sweep."""
         return {**self.labels, **self.values, "seed": self.seed}
 
 

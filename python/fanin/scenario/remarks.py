@@ -8,7 +8,7 @@ from typing import Any
 from fanin.registry import registry
 
 Unused = tuple[str, tuple[str, str] | None]
-"""A value that does nothing, and the key and its word beside which that is so; none for a scheme that nobody uses."""
+"""A value without effect, and the key and choice that make it so; ``None`` for a scheme that nothing uses."""
 
 
 def incomplete(summary: dict[str, Any]) -> str | None:
@@ -65,15 +65,15 @@ def overloaded(offered: list[dict[str, Any]]) -> list[str]:
 
 
 def unused(values: list[Unused]) -> list[str]:
-    """Remarks on values that do nothing, one for each reason."""
+    """Remarks on values without effect, one for each reason."""
     reasons: dict[tuple[str, str] | None, list[str]] = {}
     for path, beside in values:
         reasons.setdefault(beside, []).append(path)
     found = []
     for beside, paths in reasons.items():
         if beside is None:
-            why = "no traffic and no network of this scenario uses that scheme, so nothing comes of it"
+            why = "no network or traffic group uses this scheme: the value has no effect"
         else:
-            why = f'of no effect with {beside[0]} = "{beside[1]}"; leave it out'
+            why = f'no effect with {beside[0]} = "{beside[1]}"; leave it out'
         found.append(f"{', '.join(paths)}: {why}")
     return found

@@ -74,7 +74,7 @@ class Document(Section):
 
 
 OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())
-"""Top-level keys that Python reads; those that the engine reads it tells itself."""
+"""Top-level keys that Python reads; the engine reports those that it reads."""
 
 
 def read_text(path: Path) -> str:
@@ -121,7 +121,7 @@ def parse(text: str, file: str) -> Document:
 
 
 def _written(tables: Mapping[str, Any], location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Where that stands in the file: a variant in a table of its axis, a plot's key in ``[plots]``."""
+    """Its place in the file: a variant in a table of its axis, a plot's key in ``[plots]``."""
     match location:
         case ("variant", int(index), "set", *rest) if isinstance(tables["variant"], dict):
             labels = [(axis, label) for axis, cases in tables["variant"].items() for label in cases]
@@ -157,7 +157,7 @@ def _unknown(tables: Mapping[str, Any], text: str, file: str, keys: list[str], k
 
 
 def _check_names(document: Document, text: str, file: str) -> None:
-    """Variants of an axis, columns, plots and claims are told apart by their names."""
+    """Variants of an axis, columns, plots and claims are distinguished by their names."""
     named: dict[str, list[str]] = {
         "variant": [f"{each.axis} {each.label}" for each in document.variant],
         "column": [each.id for each in document.column],

@@ -1,6 +1,6 @@
 """Which remedy for which regime, as pages of the documentation: Markdown, written by a program from the runs.
 
-One page has the answers; beside it stands one per experiment with every table of ranks.
+One page has the answers; beside it is one per experiment with every table of ranks.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ def plots_of(data: DataSet) -> list[Plot]:
     by: list[str] = []
     for key in varying:
         # A key that changes together with the others adds no lines.
-        told = frame.select(x, *by).n_unique()
-        if key != x and frame.select(x, *by, key).n_unique() > told:
+        points = frame.select(x, *by).n_unique()
+        if key != x and frame.select(x, *by, key).n_unique() > points:
             by.append(key)
     if by and frame.select(by).n_unique() > MOST_LINES:
         return []

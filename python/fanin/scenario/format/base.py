@@ -30,7 +30,7 @@ def flatten(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def flattened(table: object) -> object:
-    """The same of whatever stands in the file; what is no table is left for the type to complain about."""
+    """The same for any value of the file; a value that is not a table is left for the type to reject."""
     return flatten(table) if isinstance(table, dict) else table
 
 

@@ -32,7 +32,7 @@ Rivals = Annotated[list[Where], BeforeValidator(_one_each), WithJsonSchema({"typ
 
 
 class Terms(Section):
-    """What may stand in ``[claims]``, a reading, a claim or a case; the later of these wins, key by key.
+    """The keys of ``[claims]``, a reading, a claim or a case; the later of these wins, key by key.
 
     ``measure`` turns the curve of ``y`` against ``x``, over the runs that match ``where``, into one number; ``over``
     names a second set of runs whose number divides it, ``minus`` one whose number is taken from it, ``rivals`` those
@@ -78,7 +78,7 @@ class Terms(Section):
 
 
 Location = tuple[str | int, ...]
-"""Where in a file something stands: keys, and indices into arrays of tables."""
+"""The place of something in a file: keys, and indices into arrays of tables."""
 
 _TERMS = frozenset(Terms.model_fields)
 
@@ -135,7 +135,7 @@ class Case(Terms):
     accept: Span
     why: str
     origin: dict[str, Location] = Field(default={}, exclude=True, repr=False)
-    """Where in the file its terms stand."""
+    """The place of its terms in the file."""
 
     @model_validator(mode="after")
     def _fits_its_measure(self) -> Self:
@@ -155,7 +155,7 @@ class Case(Terms):
         return self.y.partition(".")[0] if is_of_table(self.y) else None
 
     def location(self, key: str) -> Location:
-        """Where in the file one of its terms stands; those of all its runs may stand in ``runs``."""
+        """The place of one of its terms in the file; those of all its runs may be in ``runs``."""
         return self.origin.get(key) or self.origin.get("runs") or (*self.origin["measure"][:-1], key)
 
     @property
@@ -165,7 +165,7 @@ class Case(Terms):
 
 
 _Layer = tuple[Location, Terms]
-"""Terms and where they stand."""
+"""Terms and their places in the file."""
 
 
 def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:

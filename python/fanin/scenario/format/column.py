@@ -23,7 +23,7 @@ class Column(Section):
     rows: Where = Field(default={}, description="Which rows of the table count.")
     between: Span | None = Field(default=None, description="From when (included) to when (excluded), in seconds.")
     time: str = Field(default="time_s", description="Column of the table that between is about.")
-    take: str = Field(default="mean", description="What becomes of the rows: mean, sum, share, p99, ...")
+    take: str = Field(default="mean", description="How the rows are reduced to one number: mean, sum, share, p99, ...")
     gap: float | None = Field(default=None, description="Smallest gap that parts two clusters, for take = clusters.")
     weight: str | None = Field(default=None, description="Column of the table that weights the mean of each part.")
     by: str | None = Field(

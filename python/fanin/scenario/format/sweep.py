@@ -54,7 +54,7 @@ class Variant(Section):
     set_: Setting = Field(description="Dotted path -> the value, or the values that the case takes from the sweep.")
 
     location: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
-    """Where it stands in a file that has the variants as tables of axes."""
+    """Its place in a file that has the variants as tables of axes."""
 
 
 def _one_by_one(variants: object) -> object:

@@ -98,7 +98,7 @@ def parse_range(text: str) -> Range | None:
 
 
 def expand(value: object) -> list[Scalar]:
-    """Values that a sweep entry stands for: a list, one value, or ranges such as ``"10..200:10"`` (ends included)."""
+    """Values of a sweep entry: a list, one value, or ranges such as ``"10..200:10"`` (ends included)."""
     values = value if isinstance(value, list) else [value]
     expanded: list[Scalar] = []
     for item in values:
@@ -123,7 +123,7 @@ def values_of(text: str) -> list[Scalar]:
 
 
 def expand_seeds(value: object) -> list[int]:
-    """Seeds that ``seeds = "1..10"``, a list or one number stands for."""
+    """The seeds of ``seeds = "1..10"``, of a list, or of one number."""
     seeds = expand(value)
     if not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in seeds):
         raise ValueError("seeds are whole numbers or ranges such as '1..10'")
@@ -133,7 +133,7 @@ def expand_seeds(value: object) -> list[int]:
 def parse_values(text: str) -> list[Scalar]:
     """The values of ``--set PATH=VALUES``: separated by commas, each a value or a range.
 
-    A value that has a comma stands in double quotes: ``"1MB 50%, 4MB 50%",64KB``.
+    A value that contains a comma is written in double quotes: ``"1MB 50%, 4MB 50%",64KB``.
 
     >>> parse_values("dctcp,rcc"), parse_values("10..30:10,64"), parse_values("0.5ms..1ms:0.5ms")
     (['dctcp', 'rcc'], [10, 20, 30, 64], ['0.5ms', '1ms'])

@@ -21,7 +21,7 @@ from fanin.results.files import writing
 from fanin.scenario.format.plot import Plot, Published
 from fanin.show.plots.series import Series
 
-# Okabe and Ito's colours, which people with any common colour blindness can tell apart, and three more at the end.
+# Okabe and Ito's colours, which people with any common colour blindness can distinguish, and three more at the end.
 _COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999999", "#B8A800",
 )  # fmt: skip

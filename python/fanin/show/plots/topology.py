@@ -117,7 +117,7 @@ def levels(neighbours: dict[str, list[str]], hosts: set[str]) -> dict[str, int]:
     while edge:
         edge = list(dict.fromkeys(near for name in edge for near in neighbours[name] if near not in found))
         found |= dict.fromkeys(edge, max(found.values(), default=0) + 1)
-    # A root that has hosts of its own stands above the switches that it joins, not between them.
+    # A root that has hosts of its own is drawn above the switches that it joins, not between them.
     beside = {name: [near for near in neighbours[name] if found.get(near) == found.get(name)] for name in neighbours}
     roots = [name for name, near in beside.items() if len(near) > 1 and all(len(beside[other]) == 1 for other in near)]
     return {name: found.get(name, 0) + (name in roots) for name in neighbours}
@@ -126,7 +126,7 @@ def levels(neighbours: dict[str, list[str]], hosts: set[str]) -> dict[str, int]:
 def arranged(rows: dict[int, list[str]], near: dict[str, list[str]]) -> tuple[dict[int, list[str]], dict[str, float]]:
     """Nodes from left to right so that few links cross, and their places from 0 to 1.
 
-    Hosts stand below their switch, those of the root beside all others; the lowest switches stand above the middle of
+    Hosts are drawn below their switch, those of the root beside all others; the lowest switches are above the middle of
     their hosts, and all higher ones in equal distances, in the order of what they join.
     """
     order = {switch: index for index, switch in enumerate(rows.get(1, []))}
