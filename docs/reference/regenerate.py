@@ -1,4 +1,4 @@
-"""Writes the totals of a run, as the engine declares them, into the page about output.
+"""Writes what the engine declares into the reference: the totals of a run, and the environments.
 
 python docs/reference/regenerate.py
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from fanin.registry import registry
 
 PAGE = Path(__file__).parent / "output.md"
+ENVIRONMENTS = Path(__file__).parent / "environments.md"
 MARKED = re.compile(
     r"(?<=<!-- totals: written by docs/reference/regenerate.py -->\n\n).*?(?=\n<!-- end of totals -->)", re.DOTALL
 )
@@ -33,5 +34,40 @@ def regenerate(page: str) -> str:
     return MARKED.sub(lambda _: totals(), page)
 
 
+def environments() -> str:
+    """The page about environments."""
+    parts = [_HEAD]
+    for row in registry()["environments"]:
+        parts.append(f"## {row['key']}\n\n{row['summary']}\n\n{row['manual']}\n")
+        for part in ("stack", "switch"):
+            if row[part]:
+                lines = [f"| `{each['path']}` | `{each['value']}` | {each['source']} |" for each in row[part]]
+                parts.append("\n".join([f"| {part} | default | source |", "|---|---|---|", *lines]) + "\n")
+    return "\n".join(parts)
+
+
+_HEAD = """\
+<!-- Written by docs/reference/regenerate.py. -->
+
+# Environments
+
+What a paper leaves out, the tool in which it was run decided. An environment is the set of that tool's defaults, and holds for every
+system of a figure:
+
+    environment = "qualnet"         # before the first table of a scenario file
+
+It has two parts. The *stack* gives the hosts' defaults in `[transport]`, the *switch* those of the ports in `[network]` and `[queue]`.
+Each can be named alone, as `transport.stack` and `network.switch`, and then wins over the environment's. What a scenario writes wins
+over both; so does what a scheme needs to be itself. [Decision 10](../adr/0010-environments-and-stacks.md) has the reasons.
+
+    fanin list environments
+    fanin explain qualnet
+    fanin check sdtcp/fig9 --resolved                # where each value comes from
+    fanin reproduce dtcwa --environment rfc          # kept apart, in results/changed
+    fanin run scenario.toml --set transport.scheme=dctcp --set transport.stack=linux-6
+"""
+
+
 if __name__ == "__main__":
+    ENVIRONMENTS.write_text(environments(), encoding="utf-8")
     PAGE.write_text(regenerate(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -66,7 +66,7 @@ def test_run_captures_packets(cli, work):
     assert capture[:4] == b"\x0a\x0d\x0d\x0a"
 
 
-@pytest.mark.parametrize("kind", ["schemes", "topologies", "queues", "traffic", "faults", "experiments"])
+@pytest.mark.parametrize("kind", ["schemes", "topologies", "queues", "traffic", "faults", "environments", "experiments"])
 def test_list_prints_keys_and_summaries(cli, kind):
     entries = json.loads(cli("list", kind, "--json").out)
     shown = cli("list", kind).out
@@ -263,3 +263,49 @@ def test_readings_are_looked_up_by_their_ids(cli):
         assert (found["kind"], found["key"]) == ("reading", name)
         assert found["params"] or found["readings"]
         assert name in cli("explain", name).out
+
+
+def test_explain_an_environment_names_every_default_and_its_source(cli):
+    page = cli("explain", "qualnet").out
+    assert "transport.mss\t512B\tTCP-MSS 512" in page
+    assert "network.buffer\t150000B\t" in page
+    found = json.loads(cli("explain", "qualnet", "--json").out)
+    assert {"path": "transport.ack-every", "value": "2"}.items() <= found["stack"][3].items()
+    assert all(each["source"] for each in [*found["stack"], *found["switch"]])
+    assert "qualnet" in cli("explain", "environment").out
+    linux = json.loads(cli("explain", "linux", "--json").out)
+    assert (linux["stack"], linux["transport"]["loss-detection"]) == ("linux-6", "rack")
+
+
+def test_check_shows_what_the_environment_brings(cli, work):
+    text = (work / "small.toml").read_text()
+    (work / "small.toml").write_text(f'environment = "qualnet"\n{text}')
+    rows = json.loads(cli("check", "small.toml", "--resolved", "--json").out)["values"]
+    values = {row["path"]: row for row in rows}
+    assert (values["environment"]["value"], values["environment"]["from"]) == ("qualnet", "small.toml:1")
+    assert values["transport.mss"]["source"].startswith("environment qualnet: TCP-MSS 512")
+    assert (values["transport.mss"]["value"], values["transport.mss"]["from"]) == ("512B", "default")
+    assert values["transport.initial-window"]["value"] == "2mss"
+    assert (values["transport.stack"]["value"], values["network.switch"]["value"]) == ("qualnet", "qualnet")
+
+
+SYSTEMS = """
+[variant.system]
+TCP = { transport.scheme = "newreno" }
+DCTCP = { transport.scheme = "dctcp", transport.ack-every = 2 }
+"""
+
+
+def test_check_warns_of_a_key_of_all_systems_that_only_some_set(cli, work):
+    text = (work / "small.toml").read_text().replace('"transport.scheme" = ["newreno", "dctcp"]\n', "")
+    text = text[: text.index("[[plot]]")]
+    (work / "small.toml").write_text(text + SYSTEMS)
+    warned = cli("check", "small.toml").err
+    assert "transport.ack-every concerns every system, but not every line sets it alike (here: DCTCP)" in warned
+    (work / "small.toml").write_text(text + SYSTEMS.replace("ack-every = 2", 'ack-every = 2, why = "its receiver"'))
+    assert "warning" not in cli("check", "small.toml").err
+    both = SYSTEMS.replace('"newreno"', '"newreno", transport.ack-every = 2')
+    (work / "small.toml").write_text(text + both)
+    assert "warning" not in cli("check", "small.toml").err
+    (work / "small.toml").write_text(text + SYSTEMS.replace("ack-every = 2", "ack-every = 2, why = 1"))
+    assert "variant.system.DCTCP.why" in cli("check", "small.toml").err

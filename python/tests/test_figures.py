@@ -552,3 +552,19 @@ formula = "{drops} + NUMBER"
     paper.write_text(text[: text.index("[[column]]")] + columns + plot)
     assert cli("reproduce", "paper.toml", "--quick").code == 0
     assert set(pl.read_csv(paper.parent / "results/paper/lost.csv")["by"]) == {"here", "there"}
+
+
+def test_an_environment_or_a_value_for_all_systems_is_kept_apart(cli, work):
+    first = cli("reproduce", "small.toml", "--quick", "--environment", "qualnet", "--set", "transport.rto-min=20ms")
+    assert first.code == 0, first.err
+    apart = work / "results/changed/environment=qualnet,transport.rto-min=20ms"
+    record = json.loads((apart / "small/claims.json").read_text())
+    assert record["scenario"]["transport"]["mss"] == "512B"
+    assert record["scenario"]["transport"]["rto-min"] == "20ms"
+    command = "fanin reproduce small.toml --quick --environment qualnet --set transport.rto-min=20ms"
+    assert record["command"] == command
+    assert "these verdicts are not those on the paper" in record["warnings"][0]
+    assert "these verdicts are not those on the paper" in first.err
+    assert not (work / "results/small").exists()
+    told = cli("reproduce", "small.toml", "--quick", "--set", "traffic.bursts.senders=4")
+    assert "traffic.bursts.senders stays as it is in [sweep]" in told.err

@@ -31,6 +31,7 @@ def test_the_reference_is_what_the_engine_declares():
     written = runpy.run_path(str(REFERENCE / "regenerate.py"))
     page = (REFERENCE / "output.md").read_text()
     assert written["regenerate"](page) == page
+    assert written["environments"]() == (REFERENCE / "environments.md").read_text()
 
 
 def test_columns_of_tables_are_those_that_are_declared(work):

@@ -18,6 +18,7 @@
 //! | [`roles`] | the six places where a remedy can act |
 //! | [`schemes`] | the remedies, one module each |
 //! | [`tcp`] | sender, receiver, timer and scoreboard as state machines without I/O |
+//! | [`environment`] | the defaults of the tools in which papers were run |
 //! | [`queue`], [`topology`], [`traffic`], [`fault`] | the other registries |
 //! | [`measure`] | the results of a run: statistics, tables, totals, captures |
 //! | [`units`], [`ids`], [`packet`], [`rng`], `flow_map` | basic types |
@@ -32,6 +33,7 @@
 //! to a switch agent. At the end of its path a segment goes to `tcp::receiver`. The host's scheduler may hold the
 //! acknowledgement before it travels back in the same way.
 
+pub mod environment;
 mod event;
 pub mod fault;
 mod flow_map;

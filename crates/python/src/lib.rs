@@ -13,7 +13,8 @@ use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use fanin_engine::schemes::{self, Reading, SchemeRow};
+use fanin_engine::environment::{self, EnvironmentRow, Setting};
+use fanin_engine::schemes::{self, Reading, SchemeRow, Wish};
 use fanin_engine::sim::{self, Failure, GroupPreview, Outcome, Preview, RunError};
 use fanin_engine::spec::{Files, KEYS, Kind, Param, Scenario, SpecError, common, json_schema, workloads};
 use fanin_engine::{fault, queue, tcp, topology, traffic};
@@ -72,7 +73,9 @@ fn registry() -> String {
     let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let traffic = traffic::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    let environments = environment::REGISTRY.iter().map(environment);
     json!({
+        "environments": environments.collect::<Vec<_>>(),
         "schemes": schemes.collect::<Vec<_>>(),
         "topologies": topologies.collect::<Vec<_>>(),
         "queues": queues.collect::<Vec<_>>(),
@@ -81,6 +84,7 @@ fn registry() -> String {
         "workloads": workloads(),
         "totals": measures::totals(),
         "tables": measures::tables(),
+        "keys": parameters(&[common::ENVIRONMENT]),
         "sections": {
             "network": parameters(&[common::TOPOLOGY, common::NETWORK]),
             "queue": parameters(&[common::QUEUE]),
@@ -97,10 +101,28 @@ fn registry() -> String {
 
 fn scheme(row: &SchemeRow) -> Value {
     let mut found = entry(row.key, row.summary, row.manual, row.params);
-    let transport = row.transport.iter().map(|(key, value)| ((*key).to_string(), json!(value)));
+    let stack = row.stack().into_iter().flat_map(|key| environment::find(key).stack);
+    let stack = stack.map(|setting| (setting.key.to_string(), json!(setting.value)));
+    let wishes = row.transport.iter().filter_map(|wish| match wish {
+        Wish::Needs(key, value) | Wish::Prefers(key, value) => Some(((*key).to_string(), json!(value))),
+        Wish::Stack(_) => None,
+    });
     let reading = |reading: &Reading| json!({ "id": reading.id, "text": reading.text, "params": reading.params });
-    found["transport"] = Value::Object(transport.collect());
+    found["transport"] = Value::Object(stack.chain(wishes).collect());
+    found["stack"] = json!(row.stack());
     found["readings"] = row.readings.iter().map(reading).collect();
+    found
+}
+
+fn environment(row: &EnvironmentRow) -> Value {
+    let settings = |settings: &[Setting], section: &str| -> Vec<Value> {
+        let path = |key: &str| if key.contains('.') { key.to_string() } else { format!("{section}.{key}") };
+        let row = |each: &Setting| json!({ "path": path(each.key), "value": each.value, "source": each.source });
+        settings.iter().map(row).collect()
+    };
+    let mut found = entry(row.key, row.summary, row.manual, &[]);
+    found["stack"] = settings(row.stack, "transport").into();
+    found["switch"] = settings(row.switch, "network").into();
     found
 }
 

@@ -22,7 +22,7 @@ from fanin.claims.sentences import Shown
 from fanin.claims.verdicts import Verdict, verdict
 from fanin.errors import ResultsError
 from fanin.results.files import write_whole
-from fanin.results.layout import CLAIMS
+from fanin.results.layout import CLAIMS, together
 from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
@@ -168,9 +168,12 @@ def command(
     known = experiment.name in library.experiments()
     words = ["fanin", "reproduce", experiment.name if known else str(experiment.path)]
     words += ["--quick"] if quick else []
+    for path, value in experiment.overrides:
+        words += ["--environment", value] if path == "environment" else ["--set", f"{path}={value}"]
     if seeds and seeds != experiment.seeds and not quick:
         words += ["--seeds", ranges(seeds)]
-    words += [] if out == "results" else ["--out", out]
+    folder = str(together(Path(out)))
+    words += [] if folder == "results" else ["--out", folder]
     return shlex.join(words)
 
 

@@ -53,12 +53,12 @@ COMMANDS = {
     ),
     "list": Command(
         "list_",
-        "List schemes, topologies, queues, traffic patterns, faults, workloads (flow-size distributions) or "
-        "experiments.",
+        "List schemes, topologies, queues, traffic, faults, workloads (flow sizes), environments or experiments.",
     ),
     "explain": Command(
         "explain",
-        "Explain a scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment.",
+        "Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, section, parameter or "
+        "experiment.",
     ),
     "check": Command("check", "Check a scenario without running it."),
     "describe": Command(

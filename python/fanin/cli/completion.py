@@ -108,6 +108,13 @@ def scheme(incomplete: str) -> list[str]:
     return _matching(_schemes(), incomplete)
 
 
+def environments(incomplete: str) -> list[str]:
+    """Environments."""
+    from fanin.registry import registry
+
+    return _matching([row["key"] for row in registry()["environments"]], incomplete)
+
+
 def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the parser's context
     """``PATH=``, and after the equals sign the values of a parameter that has a few."""
     path, equals, value = incomplete.partition("=")

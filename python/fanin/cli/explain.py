@@ -17,19 +17,21 @@ def explain(
         str,
         typer.Argument(
             autocompletion=completion.keys,
-            help="A scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment.",
+            help="A scheme, topology, queue, traffic pattern, fault, workload, environment, section, parameter or "
+            "experiment.",
         ),
     ],
     json: JsonOption = False,
 ) -> None:
-    """Explain a scheme, topology, queue, traffic pattern, fault, workload, section, parameter or experiment.
+    """Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, section, parameter or
+    experiment.
 
     Shows a description and, for each parameter, its type or choices, default, meaning, the source of the default and
     the reading of the paper that it selects.
 
     --json prints one object: {kind, key, summary, manual, params: [{key, takes, default, doc, source, reading}]}. A
-    scheme also has {transport, readings: [{id, text, params}]}, and a workload {citation, source, precision,
-    interpolation, mean_bytes, points}. For a parameter, the object describes only that parameter.
+    scheme also has {transport, stack, readings: [{id, text, params}]}, an environment {stack: [{path, value, source}],
+    switch}, and a workload {citation, source, precision, interpolation, mean_bytes, points}. For a parameter, the object describes only that parameter.
 
     **Examples**
 
@@ -39,6 +41,7 @@ def explain(
     - `fanin explain incast --json`
     - `fanin explain B1`, the id of a reading, with every parameter that selects it
     - `fanin explain web-search`
+    - `fanin explain qualnet`, an environment with the source of every value
     - `fanin explain sdtcp/fig9`
     """
     from fanin.scenario import catalogue
@@ -83,6 +86,12 @@ def _print_entry(entry: dict[str, Any]) -> None:
         first = "scheme" if entry["kind"] == "reading" else "id"
         rows = ([reading[first], reading["text"], ", ".join(reading["params"])] for reading in readings)
         print_table("Readings", [first, "open question, and our choice", "parameters of the other readings"], rows)
+    if entry["kind"] == "environment":
+        for part in ("stack", "switch"):
+            say()
+            rows = ([each["path"], each["value"], each["source"]] for each in entry[part])
+            print_table(f"Defaults of the {part}", ["key", "default", "source"], rows)
+        return
     if transport := entry.get("transport"):
         say()
         print_table(

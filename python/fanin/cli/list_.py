@@ -26,6 +26,7 @@ class Kind(StrEnum):
     TRAFFIC = "traffic"
     FAULTS = "faults"
     WORKLOADS = "workloads"
+    ENVIRONMENTS = "environments"
     EXPERIMENTS = "experiments"
 
 
@@ -42,7 +43,7 @@ def list_(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """List schemes, topologies, queues, traffic patterns, faults, workloads (flow-size distributions) or experiments.
+    """List schemes, topologies, queues, traffic, faults, workloads (flow sizes), environments or experiments.
 
     Experiments are listed by paper, with the state of each (never run, the number of finished runs, quick only,
     complete, or stale if its results are from another version of the engine or of the file), the age of its last run,
@@ -56,6 +57,7 @@ def list_(
     **Examples**
 
     - `fanin list schemes`
+    - `fanin list environments`
     - `fanin list experiments rcc`
     - `fanin list experiments --json`
     - `fanin list --schema > scenario.schema.json`

@@ -10,11 +10,12 @@ import typer
 import fanin
 from fanin.claims import sentences
 from fanin.cli import completion
-from fanin.cli.options import JobsOption, JsonOption, OutOption, seeds
+from fanin.cli.options import JobsOption, JsonOption, OutOption, SetOption, overrides, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import format_number
+from fanin.results.layout import apart
 
 if TYPE_CHECKING:
     from fanin.claims.judge import Judgement
@@ -44,6 +45,15 @@ def reproduce(
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
     out: OutOption = Path("results"),
+    environment: Annotated[
+        str | None,
+        typer.Option(
+            "--environment",
+            autocompletion=completion.environments,
+            help="Run in this environment, such as qualnet, in place of the one that the files name.",
+        ),
+    ] = None,
+    set_: SetOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every case is reproduced.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -60,6 +70,9 @@ def reproduce(
     number is in the accepted range, which the experiment file fixed beforehand), "direction only" or "not reproduced".
     The verdict on the claim follows from its cases; `fanin claims --help` lists the verdicts.
 
+    --environment and --set change every system of every figure, except where a line of the figure sets the same key. Such
+    results are kept apart, in OUT/changed, and never count as verdicts on the paper.
+
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, measure, x, y,
     published, value, interval, accept, outcome, basis, environment, distance, reason, cases}], plots: [{name, x, y,
     series}], warnings, paths}], kept}. cases has an entry for each case of a claim, and the numbers beside it are those
@@ -71,19 +84,26 @@ def reproduce(
     - `fanin reproduce pfdct --quick --jobs 2`, all experiments of one paper
     - `fanin reproduce --all`
     - `fanin reproduce my-sweep.toml --seeds 1..20 --out /tmp/results`
+    - `fanin reproduce dtcwa --environment rfc --seeds 1..3`
+    - `fanin reproduce dtcwa/fig6 --set transport.rto-min=200ms`
     """
     from fanin.claims import assessment
     from fanin.claims.standing import date
     from fanin.run.sweep import sweep_all
     from fanin.scenario import library
 
-    loaded = [fanin.load(name) for name in library.chosen(experiments or [], every)]
+    changes = [("environment", environment)] if environment is not None else []
+    changes += overrides(set_)
+    loaded = [fanin.load(name, changes) for name in library.chosen(experiments or [], every)]
+    out = apart(out, changes)
     chosen = seeds(seeds_)
     for experiment in loaded:
         if not (experiment.has_runs or experiment.document.plot):
             message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
             raise ScenarioError(str(experiment.path), None, "", message)
         experiment.check()
+        for remark in _unchanged(experiment):
+            note(f"{experiment.name}: {remark}")
     kept = assessment.whole(loaded, out) if quick else {}
     for name, found in kept.items():
         full = f"already has a full run ({found.work.runs} runs, {date(found.work.last)})"
@@ -105,6 +125,17 @@ def reproduce(
     outcomes |= {case.outcome for each in kept.values() for case in each.cases}
     if strict and any(outcome != "reproduced" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _unchanged(experiment: Experiment) -> list[str]:
+    """Remarks on lines of an experiment whose own values stand against ``--set``."""
+    found = []
+    for path, _ in experiment.overrides:
+        lines = [line.label for line in experiment.variants if path in line.set_]
+        lines += ["[sweep]"] if path in experiment.sweep.variables else []
+        if lines:
+            found.append(f"{path} stays as it is in {'; '.join(lines)}")
+    return found
 
 
 def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Reproduction]:

@@ -18,6 +18,7 @@ KINDS = {
     "traffic": "traffic",
     "faults": "fault",
     "workloads": "workload",
+    "environments": "environment",
 }
 """Plural (a registry) -> singular (one of its rows)."""
 
@@ -46,7 +47,8 @@ def explain(key: str) -> dict[str, Any]:
     """What a name or a parameter path means.
 
     Returns:
-        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment,
+        ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment; an
+        environment has ``{stack, switch}`` as well, lists of ``{path, value, source}``;
         ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
         parameter. Each parameter has ``key takes default doc source reading``. The id of a reading gives
         ``{kind: "reading", key, readings, params}``: what each scheme says of it, and every parameter that selects it.
@@ -89,7 +91,7 @@ def explain(key: str) -> dict[str, Any]:
     close = ends or difflib.get_close_matches(key, names, n=1)
     hint = _did_you_mean(close)
     raise NotFoundError(
-        f"{key}: no scheme, topology, queue, traffic pattern, fault, workload, parameter or experiment{hint}"
+        f"{key}: no scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment{hint}"
     )
 
 
@@ -138,7 +140,8 @@ def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
 def parameters() -> dict[str, dict[str, Any]]:
     """Every parameter by its path in a scenario file; those of traffic groups and faults are under their kind."""
     sections = registry()["sections"]
-    found = {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
+    found = {param["key"]: param for param in registry()["keys"]}
+    found |= {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
     for plural, section in _SECTION_OF.items():
         for row in registry()[plural]:
             # Of these tables a scenario has several, which overrides call by name.

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from fanin.registry import registry
+from fanin.scenario.format.sweep import Variant
+from fanin.scenario.settings import Settings
 
 Unused = tuple[str, tuple[str, str] | None]
 """A value without effect, and the key and choice that make it so; ``None`` for a scheme that nothing uses."""
@@ -34,6 +36,14 @@ def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
         f"{sum(missing)} of {total} finite flows, in {len(missing)} of {len(every)} runs, were not complete at the end "
         "of the run; completion times are those of the others"
     )
+
+
+def changed(settings: Settings) -> list[str]:
+    """A remark on an experiment that was run with other values than its file has."""
+    if not settings:
+        return []
+    said = ", ".join(f"{path} = {value}" for path, value in settings)
+    return [f"run with {said}, which its file does not have: these verdicts are not those on the paper"]
 
 
 def undrawn(empty: Iterable[str]) -> list[str]:
@@ -77,3 +87,41 @@ def unused(values: list[Unused]) -> list[str]:
             why = f'no effect with {beside[0]} = "{beside[1]}"; leave it out'
         found.append(f"{', '.join(paths)}: {why}")
     return found
+
+
+_COMMON = ("network.", "transport.", "queue.")
+"""Tables whose keys concern every system of a figure."""
+
+
+def unequal(variants: Iterable[Variant]) -> list[str]:
+    """Remarks on keys that concern all systems and that some lines of an axis of systems set, or set otherwise.
+
+    A line with a reason of its own is left out.
+    """
+    axes: dict[str, list[Variant]] = {}
+    for variant in variants:
+        axes.setdefault(variant.axis, []).append(variant)
+    found = []
+    for axis, lines in axes.items():
+        if any("transport.scheme" in line.set_ for line in lines):
+            found += _unequal(axis, lines)
+    return found
+
+
+def _unequal(axis: str, lines: list[Variant]) -> list[str]:
+    labels: dict[tuple[str, ...], list[str]] = {}
+    paths = dict.fromkeys(path for line in lines for path in line.set_ if path.startswith(_COMMON))
+    for path in paths:
+        values = {tuple(line.set_.get(path, ())) for line in lines}
+        unexplained = tuple(line.label for line in lines if path in line.set_ and not line.why)
+        if path != "transport.scheme" and len(values) > 1 and unexplained:
+            labels.setdefault(unexplained, []).append(path)
+    return [_in_words(axis, paths, found) for found, paths in labels.items()]
+
+
+def _in_words(axis: str, paths: list[str], labels: tuple[str, ...]) -> str:
+    concern, them = ("concerns", "it") if len(paths) == 1 else ("concern", "them")
+    return (
+        f"variant.{axis}: {', '.join(paths)} {concern} every system, but not every line sets {them} alike "
+        f'(here: {"; ".join(labels)}); set {them} for all, or give the lines a reason: why = "..."'
+    )

@@ -123,9 +123,9 @@ def parse(text: str, file: str) -> Document:
 def _written(tables: Mapping[str, Any], location: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Its place in the file: a variant in a table of its axis, a plot's key in ``[plots]``."""
     match location:
-        case ("variant", int(index), "set", *rest) if isinstance(tables["variant"], dict):
+        case ("variant", int(index), "set" | "why" as part, *rest) if isinstance(tables["variant"], dict):
             labels = [(axis, label) for axis, cases in tables["variant"].items() for label in cases]
-            return ("variant", *labels[index], *rest)
+            return ("variant", *labels[index], *(["why"] if part == "why" else []), *rest)
         case ("plot", int(index), str(key), *_) if key not in tables["plot"][index] and key in tables.get("plots", {}):
             return ("plots", *location[2:])
     return location

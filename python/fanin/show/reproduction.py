@@ -164,7 +164,8 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
     ]
     series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
     remark = remarks.incomplete_in(run.summary for _, run in runs)
-    warnings = [*experiment.warnings(swept=True), *([remark] if remark else [])]
+    warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
+    warnings += [remark] if remark else []
     warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
     table = folder / "runs.parquet"
     with writing(folder):

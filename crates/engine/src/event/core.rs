@@ -146,7 +146,7 @@ impl Stepped {
             Limit::Bytes(_) | Limit::BytesBelow(_) | Limit::Dynamic { .. } => return None,
         };
         let Step { from, marks } = spec.discipline.step()?;
-        let plain = !spec.is_scheduled() && !spec.waiting_only;
+        let plain = !spec.is_scheduled() && !spec.waiting_only && !spec.drops_unmarkable;
         plain.then(|| Self { limit, from: from.unwrap_or(u32::MAX), marks })
     }
 }

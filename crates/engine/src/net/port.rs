@@ -116,6 +116,8 @@ pub(crate) struct PortSpec {
     pub(crate) buffer: Option<Size>,
     /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
     pub(crate) waiting_only: bool,
+    /// What arrives, is due a mark and is not ECN-capable is lost.
+    pub(crate) drops_unmarkable: bool,
     pub(crate) discipline: Box<dyn QueueDiscipline>,
     /// The discipline has several bands or acts on dequeue: only then it sees bands and may push out.
     pub(crate) shows_bands: bool,
@@ -201,6 +203,10 @@ impl PortSpec {
         }
         let before = packet.flags;
         let verdict = match self.discipline.on_enqueue(&mut cx, packet) {
+            // RFC 3168 s5
+            Admission::Enqueue(_) if self.drops_unmarkable && cx.would_mark && !packet.flags.has(Flags::CE) => {
+                Verdict::Drop(DropReason::Discipline)
+            }
             Admission::Enqueue(band) => Verdict::Enqueue(band),
             Admission::Drop => Verdict::Drop(DropReason::Discipline),
             Admission::Full => Verdict::Drop(DropReason::BufferFull),

@@ -146,6 +146,9 @@ impl QueueDiscipline for Threshold {
             Some(Size::Bytes(_)) => 0,
         }
     }
+    fn marks(&self) -> bool {
+        self.mark
+    }
     fn needs_bytes(&self) -> bool {
         matches!(self.threshold, Some(Size::Bytes(_)))
     }

@@ -74,6 +74,9 @@ impl QueueDiscipline for StrictPriority {
     fn acts_on_dequeue(&self) -> bool {
         self.marking.acts_on_dequeue()
     }
+    fn marks(&self) -> bool {
+        self.marking.marks()
+    }
     fn idle_below(&self) -> u32 {
         self.marking.idle_below()
     }

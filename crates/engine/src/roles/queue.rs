@@ -181,6 +181,10 @@ pub trait QueueDiscipline: Send {
     fn idle_below(&self) -> u32 {
         0
     }
+    /// Whether it marks; otherwise it only counts where it would have.
+    fn marks(&self) -> bool {
+        true
+    }
     /// Whether the discipline reads byte counts.
     fn needs_bytes(&self) -> bool {
         true

@@ -42,8 +42,8 @@ pub struct SchemeRow {
     pub summary: &'static str,
     /// Keys of its `[scheme.<key>]` table.
     pub params: &'static [Param],
-    /// Defaults of `[transport]` keys that differ from the common ones: key and value, as a scenario would write it.
-    pub transport: &'static [(&'static str, &'static str)],
+    /// What it wants of `[transport]`.
+    pub transport: &'static [Wish],
     /// Body of its manual page in Markdown: what it is, who acts, what is left out. The room's `manual.md`.
     pub manual: &'static str,
     /// Where its paper leaves something open: what we take, and which parameters give the other readings.
@@ -52,6 +52,27 @@ pub struct SchemeRow {
     pub totals: &'static [SwitchTotal],
     /// Makes the scheme from its parameters.
     pub build: fn(&Params) -> Box<dyn Scheme>,
+}
+
+/// What a scheme wants of `[transport]`: a key, and its value as a scenario would write it.
+#[derive(Clone, Copy, Debug)]
+pub enum Wish {
+    /// What it would not be itself without: wins over the stack.
+    Needs(&'static str, &'static str),
+    /// What its paper is silent about and we take: a stack that names the key wins.
+    Prefers(&'static str, &'static str),
+    /// The stack that it runs on unless the scenario names one.
+    Stack(&'static str),
+}
+
+impl SchemeRow {
+    /// The stack that it brings.
+    pub fn stack(&self) -> Option<&'static str> {
+        self.transport.iter().find_map(|wish| match wish {
+            Wish::Stack(key) => Some(*key),
+            Wish::Needs(..) | Wish::Prefers(..) => None,
+        })
+    }
 }
 
 /// How we read a place where a paper is ambiguous, incomplete or contradicts itself.

@@ -1,7 +1,16 @@
 //! The keys that every scenario has, whatever scheme, topology, queue or traffic it names.
 
 use super::declare::{Kind, Param};
-use crate::{fault, queue, schemes, topology, traffic};
+use crate::{environment, fault, queue, schemes, topology, traffic};
+
+/// The key beside the tables.
+pub const ENVIRONMENT: &[Param] = &[Param::new(
+    "environment",
+    Kind::Choice(&ENVIRONMENT_KEYS),
+    environment::DEFAULT,
+    "Whose defaults hold for what the file leaves out: those of the tool in which a paper was run, for every system alike.",
+    "our choice: what the RFCs say",
+)];
 
 /// Which topology `[network]` describes.
 pub const TOPOLOGY: &[Param] = &[Param::new(
@@ -106,6 +115,21 @@ pub const NETWORK: &[Param] = &[
     )
     .at_most(1000.0),
     Param::new(
+        "switch",
+        Kind::Choice(&PART_KEYS),
+        AUTO,
+        "Whose switches these are: the environment whose defaults hold for what [network] and [queue] leave out.",
+        "environment",
+    ),
+    Param::new(
+        "non-ect",
+        Kind::Choice(&["by-queue", "drop"]),
+        "by-queue",
+        "What becomes on arrival of a packet that is due a mark and whose transport is not ECN-capable: what the queue \
+         does, which lets it pass unmarked unless it is RED with red-drop; or it is dropped, whatever the queue.",
+        "RFC 3168, section 5 lets a queue drop it; queues with a threshold pass it in the papers that we know the code of",
+    ),
+    Param::new(
         "path-selector",
         Kind::Choice(&["auto", "ecmp", "spray"]),
         "auto",
@@ -132,14 +156,24 @@ pub const QUEUE: &[Param] = &[Param::new(
     "the scheme's paper",
 )];
 
-/// Which scheme `[transport]` runs.
-pub const SCHEME: &[Param] = &[Param::new(
-    "scheme",
-    Kind::Choice(&SCHEME_KEYS),
-    "newreno",
-    "Scheme of the network and of every traffic group that names none.",
-    "the baseline of every incast paper",
-)];
+/// Which scheme `[transport]` runs, and on whose stack.
+pub const SCHEME: &[Param] = &[
+    Param::new(
+        "scheme",
+        Kind::Choice(&SCHEME_KEYS),
+        "newreno",
+        "Scheme of the network and of every traffic group that names none.",
+        "the baseline of every incast paper",
+    ),
+    Param::new(
+        "stack",
+        Kind::Choice(&PART_KEYS),
+        AUTO,
+        "Whose hosts these are: the environment whose defaults hold for what [transport] leaves out. In the environment rfc \
+         a scheme may bring a stack of its own.",
+        "environment",
+    ),
+];
 
 /// Which pattern a `[[traffic]]` group follows.
 pub const TRAFFIC: &[Param] = &[Param::new(
@@ -350,8 +384,28 @@ impl Variants {
     }
 }
 
-/// The queue kind that leaves the choice to the scheme.
+/// The word that leaves a choice to the scheme or to the environment.
 pub const AUTO: &str = "auto";
+
+const ENVIRONMENT_KEYS: [&str; environment::REGISTRY.len()] = {
+    let mut keys = [""; environment::REGISTRY.len()];
+    let mut i = 0;
+    while i < keys.len() {
+        keys[i] = environment::REGISTRY[i].key;
+        i += 1;
+    }
+    keys
+};
+
+const PART_KEYS: [&str; environment::REGISTRY.len() + 1] = {
+    let mut keys = [AUTO; environment::REGISTRY.len() + 1];
+    let mut i = 1;
+    while i < keys.len() {
+        keys[i] = environment::REGISTRY[i - 1].key;
+        i += 1;
+    }
+    keys
+};
 
 const SCHEME_KEYS: [&str; schemes::REGISTRY.len()] = {
     let mut keys = [""; schemes::REGISTRY.len()];

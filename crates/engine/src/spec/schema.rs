@@ -1,6 +1,6 @@
 //! The JSON Schema of a scenario file, for editors.
 
-use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variant, Variants};
+use super::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variant, Variants};
 use super::declare::{Kind, Param};
 use super::values::{quantity, workload};
 use crate::{schemes, tcp};
@@ -20,7 +20,8 @@ pub fn json_schema() -> Value {
         ("measure", table(&[MEASURE], "What is recorded besides flows and requests.")),
         ("run", table(&[RUN], "How long, and with which random numbers.")),
     ];
-    let properties: Map<_, _> = tables.map(|(key, schema)| (key.to_owned(), schema)).into_iter().collect();
+    let keys = ENVIRONMENT.iter().map(|param| (param.key, property(param)));
+    let properties: Map<_, _> = keys.chain(tables).map(|(key, schema)| (key.to_owned(), schema)).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Fanin scenario",

@@ -53,6 +53,10 @@ class Variant(Section):
     axis: str = Field(default="variant", description="Column that holds the label; cases of two axes are combined.")
     set_: Setting = Field(description="Dotted path -> the value, or the values that the case takes from the sweep.")
 
+    why: str = Field(
+        default="", description="Why it sets keys of the network, its queues or TCP that the others of its axis do not."
+    )
+
     location: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
     """Its place in a file that has the variants as tables of axes."""
 
@@ -66,10 +70,17 @@ def _one_by_one(variants: object) -> object:
         if not isinstance(cases, dict):
             raise ValueError(f"{axis}: an axis is a table, [variant.{axis}]")
         found += [
-            {"axis": axis, "label": label, "set": settings, "location": ("variant", axis, label)}
+            {"axis": axis, "label": label, **_with_reason(settings), "location": ("variant", axis, label)}
             for label, settings in cases.items()
         ]
     return found
+
+
+def _with_reason(settings: object) -> dict[str, Any]:
+    """The settings of one line, and the reason that stands among them."""
+    if not isinstance(settings, dict) or "why" not in settings:
+        return {"set": settings}
+    return {"why": settings["why"], "set": {key: value for key, value in settings.items() if key != "why"}}
 
 
 Variants = Annotated[

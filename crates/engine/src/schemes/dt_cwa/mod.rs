@@ -6,7 +6,7 @@
 mod readings;
 mod sender;
 
-use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
+use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Wish};
 use crate::queue::DoubleThreshold;
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Kind, Param, Params, Window};
@@ -17,7 +17,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     summary: "DT-CWA: two marking thresholds, and a window adjusted at start and end of each episode of marks.",
     params: PARAMS,
     // READING: D14.
-    transport: &[("initial-window", "2mss")],
+    transport: &[Wish::Prefers("initial-window", "2mss")],
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],

@@ -9,7 +9,7 @@ mod window;
 
 use self::config::Config;
 use self::interface::Interface;
-use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
+use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Wish};
 use crate::roles::{AckEvent, CongestionControl, SenderCx, WindowControl};
 use crate::spec::{Kind, Param};
 
@@ -17,8 +17,9 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "ictcp",
     summary: "ICTCP: receivers share out spare bandwidth among their flows by their windows (CoNEXT 2010).",
     params: PARAMS,
-    // A new flow begins with `min-window`; on a connection that was open before nobody has advertised it.
-    transport: &[("initial-window", "2mss")],
+    // A new flow begins with `min-window`, which the SYN-ACK advertises; on a connection that was open before nobody has, and
+    // the sender, stock TCP, begins as its stack does.
+    transport: &[Wish::Prefers("initial-window", "2mss")],
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],

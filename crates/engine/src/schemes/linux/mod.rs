@@ -1,6 +1,6 @@
 //! TCP as Linux runs it today: the baseline that a remedy has to beat.
 //!
-//! What is not CUBIC is TCP's: this scheme only sets its `[transport]` defaults to Linux's.
+//! What is not CUBIC is TCP's: this scheme only brings the stack `linux-6`, on which any other can run as well.
 
 mod cubic;
 mod hystart;
@@ -8,7 +8,7 @@ mod readings;
 
 pub use cubic::{Cubic, CubicConfig};
 
-use super::{FlowFacts, Scheme, SchemeRow};
+use super::{FlowFacts, Scheme, SchemeRow, Wish};
 use crate::roles::CongestionControl;
 use crate::spec::{Kind, Param, Params};
 
@@ -16,27 +16,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "linux",
     summary: "TCP as Linux runs it: CUBIC, RACK, tail loss probes (RFC 9438, RFC 8985).",
     params: PARAMS,
-    transport: &[
-        ("initial-window", "10mss"),
-        ("ack-every", "2"),
-        ("ack-delay", "40ms"),
-        ("quickack", "16"),
-        ("sack", "true"),
-        ("loss-detection", "rack"),
-        ("tail-loss-probe", "true"),
-        ("probe-ack-delay", "200ms"),
-        ("probe-margin", "2ms"),
-        ("rate-reduction", "proportional"),
-        ("limited-transmit", "true"),
-        ("rto-min", "200ms"),
-        ("rto-initial", "1s"),
-        ("rto-max", "120s"),
-        ("rto-backoff-limit", "15"),
-        // With time stamps the acknowledgement of a retransmission is a sample as well.
-        ("rto-backoff-reset", "new-ack"),
-        ("syn-timeout", "1s"),
-        ("window-validation", "true"),
-    ],
+    transport: &[Wish::Stack("linux-6")],
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],

@@ -4,7 +4,7 @@
 
 mod readings;
 
-use super::{FlowFacts, NodeFacts, Scheme, SchemeRow};
+use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, Wish};
 use crate::ids::FlowId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{AckEvent, CongestionControl, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
@@ -57,7 +57,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         ),
     ],
     // READING: B4 a flow without a share sends one segment, not what TCP begins with: N flows must fit into the buffer.
-    transport: &[("initial-window", "1mss")],
+    transport: &[Wish::Needs("initial-window", "1mss")],
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],

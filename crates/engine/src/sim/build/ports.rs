@@ -47,6 +47,7 @@ pub(super) fn ports(
             limit: one.times(discipline.buffers()),
             buffer: one.size(),
             shows_bands: discipline.bands() > 1 || discipline.acts_on_dequeue(),
+            drops_unmarkable: switch && scenario.network.params.is("non-ect", "drop") && discipline.marks(),
             discipline,
             waiting_only: switch && scenario.network.params.text("buffer-counts") == "waiting",
             jitter,

@@ -6,6 +6,7 @@ use crate::roles::{
     AckEvent, Admission, CongestionControl, Pass, Passage, QueueCx, QueueDiscipline, SenderCx, SwitchAgent, SwitchCx,
 };
 use crate::schemes::NewReno;
+use crate::sim::build::Substitutes;
 use crate::tcp::EcnMode;
 use std::any::Any;
 
@@ -186,4 +187,42 @@ fn discipline_and_agent_share_a_state() {
     let outcome = run_instead(&star(1, "30KB", ""), scheme);
     assert_eq!((outcome.number("drops_discipline"), outcome.number("retransmissions")), (1.0, 1.0));
     assert_eq!(reals(&outcome, "drops", "seq"), [1.0 + 2.0 * 1460.0]);
+}
+
+/// Drops by the discipline, marks, and packets that were due a mark, of ten senders of 64 KB through a port that is looked at
+/// by both event cores.
+fn unmarkable(network: &str, rest: &str) -> [f64; 3] {
+    let text = star(10, "64KB", rest).replacen("delay", &format!("{network}\ndelay"), 1);
+    let outcome = both(&text, &Substitutes::default).unwrap_or_else(|error| panic!("{error}"));
+    let total = |name: &str| outcome.summary[name].as_f64().unwrap_or_else(|| panic!("{name}"));
+    [total("drops_discipline"), total("marks"), total("would_mark")]
+}
+
+#[test]
+fn a_switch_may_drop_what_is_due_a_mark_and_cannot_be_marked() {
+    const DROP: &str = "non-ect = \"drop\"";
+    let threshold = "[queue]\nkind = \"ecn-threshold\"\nthreshold = \"20pkt\"";
+    let [dropped, marked, due] = unmarkable("", threshold);
+    assert!(dropped == 0.0 && marked == 0.0 && due > 0.0, "plain TCP passes a threshold unmarked");
+    let [dropped, marked, due] = unmarkable(DROP, threshold);
+    assert!(dropped > 0.0 && marked == 0.0, "RFC 3168 section 5 lets a port drop it");
+    assert_eq!(dropped, due, "each of them, and nothing else");
+    // Bytes are counted on the slow path; the rule is the same.
+    let [dropped, marked, due] = unmarkable(DROP, "[queue]\nkind = \"ecn-threshold\"\nthreshold = \"30KB\"");
+    assert!(dropped > 0.0 && marked == 0.0 && dropped == due);
+}
+
+#[test]
+fn what_a_scheme_marks_is_not_dropped_and_a_queue_that_only_counts_drops_nothing() {
+    const DROP: &str = "non-ect = \"drop\"";
+    let dctcp = "[transport]\nscheme = \"dctcp\"\necn-syn = true\necn-retransmit = true";
+    let [dropped, marked, due] = unmarkable(DROP, dctcp);
+    assert!(marked > 0.0 && dropped == 0.0 && marked == due, "the scheme's own queue, and every packet is capable");
+    let [dropped, _, due] = unmarkable(DROP, "[queue]\nkind = \"drop-tail\"\nwould-mark = \"20pkt\"");
+    assert!(due > 0.0 && dropped == 0.0);
+    let [dropped, ..] = unmarkable(DROP, "[queue]\nkind = \"strict-priority\"");
+    assert_eq!(dropped, 0.0, "no threshold");
+    let red = "[queue]\nkind = \"red\"\nred-weight = 1.0\nred-drop = false";
+    assert_eq!(unmarkable("", red)[0], 0.0);
+    assert!(unmarkable(DROP, red)[0] > 0.0, "RED as well, whatever red-drop says");
 }

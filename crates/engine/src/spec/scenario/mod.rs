@@ -1,7 +1,9 @@
 //! A whole scenario: what is simulated.
 //!
-//! `read.rs` makes it of a file, `resolved.rs` prints it with every value in effect.
+//! `read.rs` makes it of a file, `defaults.rs` fills in what the file leaves to the environment and the schemes, `resolved.rs`
+//! prints it with every value in effect.
 
+mod defaults;
 mod files;
 mod read;
 mod resolved;
@@ -14,19 +16,23 @@ use super::document;
 use super::error::{Place, SpecError};
 use super::values::Params;
 use crate::{schemes, tcp};
+use defaults::Defaults;
 use read::{Reader, variant};
 
 /// Top-level keys of a scenario file that the engine reads. Others are somebody else's.
-pub const KEYS: &[&str] = &["network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
+pub const KEYS: &[&str] =
+    &["environment", "network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
 
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub struct Scenario {
+    /// The key beside the tables: `environment`.
+    environment: Params,
     /// `[network]`, of the kind that its key `topology` names.
     pub network: Selected,
     /// `[queue]`, of the kind that its key `kind` names, which may be `auto`.
     pub queue: Selected,
-    /// `[transport]`, with the defaults of the network's scheme.
+    /// `[transport]`, with the defaults of its stack and the network's scheme.
     pub transport: Params,
     /// `[[traffic]]`, at least one, in file order.
     pub traffic: Vec<TrafficGroup>,
@@ -103,23 +109,28 @@ impl Scenario {
     }
 
     fn read(reader: &Reader<'_>) -> Result<Self, SpecError> {
-        let network = variant(&Variants::network(), &reader.source("network")?)?;
-        let queue = variant(&Variants::queue(), &reader.source("queue")?)?;
+        let defaults = Defaults::of(reader.environment()?);
+        let mut network = variant(&Variants::network(), &reader.source("network")?)?;
+        let mut queue = variant(&Variants::queue(), &reader.source("queue")?)?;
+        network.params = defaults.network(network.params);
+        queue.params = defaults.queue(&network.params, queue.params);
         let transport = reader.table("transport", &[SCHEME, tcp::PARAMS])?;
         let traffic = reader.traffic()?;
         let network_scheme = transport.choice("scheme");
         let mut used = vec![network_scheme];
         used.extend(traffic.iter().filter_map(|group| group.scheme));
         let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
-        let transports: Vec<_> =
-            rows.map(|row| (row.key, transport.with_defaults_of(row.key, row.transport))).collect();
+        let transports: Vec<_> = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
+        let schemes = reader.schemes(&used)?.into_iter();
+        let schemes = schemes.map(|(key, params)| (key, defaults.queue(&network.params, params))).collect();
         Ok(Self {
+            environment: defaults.environment,
             network,
             queue,
             transport: of_scheme(&transports, network_scheme).clone(),
             transports,
             traffic,
-            schemes: reader.schemes(&used)?,
+            schemes,
             faults: reader.faults()?,
             control: reader.table("control", &[CONTROL])?,
             measure: reader.table("measure", &[MEASURE])?,

@@ -1,7 +1,7 @@
 //! From a scenario file to a scenario: each table with its declarations, and every mistake that can be told at once.
 
 use super::{KEYS, ScenarioFault, Selected, TrafficGroup};
-use crate::spec::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
+use crate::spec::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variants};
 use crate::spec::declare::Param;
 use crate::spec::document::{Content, Node, Table};
 use crate::spec::error::{Fault, Place, SpecError, misspelt};
@@ -24,6 +24,7 @@ impl<'a> Reader<'a> {
     /// the file.
     pub(super) fn mistakes(&self) -> Vec<SpecError> {
         let mut found = unknown_tables(self.root);
+        found.extend(ENVIRONMENT.iter().filter_map(|param| self.whole().read(param).err()));
         let fixed: [(&str, &[&'static [Param]]); 4] =
             [("transport", &[SCHEME, tcp::PARAMS]), ("control", &[CONTROL]), ("measure", &[MEASURE]), ("run", &[RUN])];
         for (key, declared) in fixed {
@@ -44,6 +45,16 @@ impl<'a> Reader<'a> {
         }
         found.sort_by_key(|error| error.line);
         found
+    }
+
+    /// The file as a table.
+    fn whole(&self) -> Source<'a> {
+        Source { path: String::new(), table: Some(self.root), place: self.file.clone() }
+    }
+
+    /// The keys beside the tables.
+    pub(super) fn environment(&self) -> Result<Params, SpecError> {
+        self.whole().params(&[ENVIRONMENT], true)
     }
 
     /// The top-level table `key`.

@@ -2,7 +2,7 @@
 
 use super::{Scenario, ScenarioFault, TrafficGroup};
 use crate::spec::common::TRAFFIC_OPTIONAL;
-use crate::spec::values::Params;
+use crate::spec::values::{Params, path_of};
 use serde_json::{Map, json};
 use std::borrow::Cow;
 
@@ -48,7 +48,8 @@ impl Scenario {
         of_schemes.chain(self.tables().flat_map(idle)).collect()
     }
 
-    /// Every value in effect, in a canonical form: equal for all ways to write the same scenario.
+    /// Every value in effect, in a canonical form: equal for all ways to write the same scenario. The environment is not in it
+    /// but as its switch and, unless schemes differ in it, its stack.
     pub fn resolved(&self) -> serde_json::Value {
         let schemes: Map<_, _> = self.used_schemes().map(|(key, params)| ((*key).to_owned(), object(params))).collect();
         let traffic: Vec<_> = self.traffic.iter().map(|group| self.resolved_group(group)).collect();
@@ -105,9 +106,10 @@ impl Scenario {
         map.into()
     }
 
-    /// Every value in effect with its origin, in the order of [`Scenario::resolved`].
+    /// Every value in effect with its origin: the environment, and what is in [`Scenario::resolved`], in that order.
     pub fn resolved_table(&self) -> Vec<ResolvedRow> {
-        let head = [&self.network.params, &self.queue.params].into_iter().flat_map(rows).chain(self.transport_rows());
+        let head = [&self.environment, &self.network.params, &self.queue.params];
+        let head = head.into_iter().flat_map(rows).chain(self.transport_rows());
         let schemes = self.used_schemes().map(|(_, params)| params);
         let traffic = self.traffic.iter().flat_map(|group| self.group_rows(group));
         let faults = self.faults.iter().map(|fault| &fault.params);
@@ -144,12 +146,10 @@ fn entries(params: &Params) -> impl Iterator<Item = (String, serde_json::Value)>
 
 fn rows(params: &Params) -> impl Iterator<Item = ResolvedRow> {
     params.iter().map(|(param, value, is_default)| ResolvedRow {
-        path: format!("{}.{}", params.path(), param.key),
+        path: path_of(params.path(), param.key),
         value: value.to_string(),
         is_default,
-        source: params
-            .scheme_of_default(param.key)
-            .map_or(param.source.into(), |scheme| format!("the scheme {scheme}, whose manual page says why").into()),
+        source: params.source_of_default(param.key).map_or(param.source.into(), |source| source.to_owned().into()),
         doc: param.doc,
     })
 }

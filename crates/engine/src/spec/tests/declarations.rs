@@ -1,11 +1,12 @@
 //! Every declaration of the file and of every registry row is sound.
 
 use crate::spec::common::{
-    CONTROL, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
+    CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
     TRAFFIC_OPTIONAL, Variants,
 };
 use crate::spec::{Kind, Param, Params};
-use crate::{fault, queue, schemes, tcp, topology, traffic};
+use crate::schemes::Wish;
+use crate::{environment, fault, queue, schemes, tcp, topology, traffic};
 
 /// The declarations of each table that can occur, together.
 fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
@@ -14,6 +15,7 @@ fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
         ("control".into(), vec![CONTROL]),
         ("measure".into(), vec![MEASURE]),
         ("run".into(), vec![RUN]),
+        ("the file".into(), vec![ENVIRONMENT]),
     ];
     tables.extend(topology::REGISTRY.iter().map(|row| (row.key.into(), vec![TOPOLOGY, NETWORK, row.params])));
     tables.extend(queue::REGISTRY.iter().map(|row| (row.key.into(), vec![QUEUE, row.params])));
@@ -100,9 +102,17 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
             });
             assert!(told, "{path} selects {}, which its scheme's readings do not tell", param.reading);
         }
-        for (key, _) in row.transport {
-            assert!(has(tcp::PARAMS, key), "{}: no transport key {key}", row.key);
-            assert!(!["mss", "header"].contains(key), "{}: {key} is common to the network", row.key);
+        for wish in row.transport {
+            match wish {
+                Wish::Stack(key) => assert!(environment::REGISTRY.iter().any(|row| row.key == *key), "no stack {key}"),
+                Wish::Needs(key, _) | Wish::Prefers(key, _) => {
+                    assert!(has(tcp::PARAMS, key), "{}: no transport key {key}", row.key);
+                    assert!(!["mss", "header"].contains(key), "{}: {key} is common to the network", row.key);
+                }
+            }
+        }
+        for setting in row.stack().into_iter().flat_map(|key| environment::find(key).stack) {
+            assert!(!["mss", "header"].contains(&setting.key), "{}: {} is common to the network", row.key, setting.key);
         }
     }
 }

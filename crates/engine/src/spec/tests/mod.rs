@@ -1,6 +1,7 @@
 //! Tests of the scenario file.
 
 mod declarations;
+mod environments;
 mod errors;
 mod faults;
 mod fuzzed;

@@ -197,8 +197,10 @@ fn the_table_lists_what_resolved_does() {
     assert_eq!(short("scheme.dctcp.mark-threshold"), ("65pkt", false));
     assert_eq!(row("transport.rto-initial").source, "RFC 6298, section 2.1");
     assert!(row("transport.mss").doc.starts_with("Most payload"));
-    // The names of the groups are in the paths, so only they have no row.
-    assert_eq!(rows.len(), leaves(&scenario.resolved()) - scenario.traffic.len());
+    // The names of the groups are in the paths, so only they have no row; the environment has one, and is in the other as its
+    // stack and its switch.
+    assert_eq!(rows.len(), leaves(&scenario.resolved()) - scenario.traffic.len() + 1);
+    assert_eq!(short("environment"), ("rfc", true));
 }
 
 fn leaves(value: &Value) -> usize {

@@ -14,6 +14,7 @@ pub(super) mod table;
 pub(super) mod workload;
 
 pub use settings::Params;
+pub(super) use settings::path_of;
 pub use sizes::Sizes;
 pub use workload::workloads;
 

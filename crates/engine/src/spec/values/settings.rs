@@ -5,6 +5,7 @@ use super::{Sizes, Value, Window};
 use crate::spec::declare::{Kind, Param};
 use crate::spec::error::{Fault, Place, SpecError};
 use crate::units::{Bytes, Rate, Size, Time};
+use std::sync::Arc;
 
 /// The checked values of one table of a scenario: one for each declared key, whether written or a default.
 ///
@@ -23,8 +24,8 @@ struct Item {
     value: Option<Value>,
     /// Where it was written; none for a default.
     place: Option<Place>,
-    /// The scheme whose default it has in place of the declared one.
-    scheme: Option<&'static str>,
+    /// Where its default comes from, if that is not the declared one.
+    source: Option<Arc<str>>,
 }
 
 impl Params {
@@ -34,7 +35,7 @@ impl Params {
     /// If a declared default is not a value of its kind.
     pub fn defaults(declared: &[&'static [Param]]) -> Self {
         let items = declared.iter().flat_map(|params| params.iter());
-        let items = items.map(|param| Item { param, value: default(param), place: None, scheme: None }).collect();
+        let items = items.map(|param| Item { param, value: default(param), place: None, source: None }).collect();
         Self { path: "params".to_owned(), place: Place::file("defaults"), items }
     }
 
@@ -70,27 +71,31 @@ impl Params {
         self
     }
 
-    /// The same values with the defaults of a scheme for what nobody wrote.
+    /// The same values, with `value` in place of the default of `key` if nobody wrote it; `source` says where it comes from.
     ///
     /// # Panics
-    /// If the scheme brings a value for a key that is not declared, or one that is not of its kind.
+    /// If the key is not declared or the value is not of its kind.
     #[must_use]
-    pub(in crate::spec) fn with_defaults_of(&self, scheme: &'static str, defaults: &[(&str, &str)]) -> Self {
-        let mut params = self.clone();
-        for (key, value) in defaults {
-            let at = params.index(key);
-            let item = &mut params.items[at];
-            if item.place.is_none() {
-                let read = quantity::read_text(item.param, value);
-                item.value = Some(read.unwrap_or_else(|fault| panic!("{key} of {scheme}: {}", fault.message)));
-                item.scheme = Some(scheme);
-            }
-        }
-        params
+    pub(in crate::spec) fn or(self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
+        if self.is_default(key) { self.settled(key, value, source) } else { self }
     }
-    /// The scheme whose default `key` has in place of the declared one.
-    pub(in crate::spec) fn scheme_of_default(&self, key: &str) -> Option<&'static str> {
-        self.items[self.index(key)].scheme
+    /// The same values with what a word such as `auto` stands for, whoever wrote it.
+    ///
+    /// # Panics
+    /// As [`Params::or`].
+    #[must_use]
+    pub(in crate::spec) fn settled(mut self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
+        let source = source.into();
+        let at = self.index(key);
+        let item = &mut self.items[at];
+        let read = quantity::read_text(item.param, value);
+        item.value = Some(read.unwrap_or_else(|fault| panic!("{key} = {value:?} of {source}: {}", fault.message)));
+        item.source = Some(source);
+        self
+    }
+    /// Where the default of `key` comes from, if that is not the declared one.
+    pub(in crate::spec) fn source_of_default(&self, key: &str) -> Option<&str> {
+        self.items[self.index(key)].source.as_deref()
     }
 
     /// The value of a [`Kind::Time`] key.
@@ -260,7 +265,7 @@ impl Params {
 
     fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
         let written = self.items.iter().find(|item| item.param.key == key).and_then(|item| item.place.as_ref());
-        written.unwrap_or(&self.place).error(format!("{}.{key}", self.path), fault)
+        written.unwrap_or(&self.place).error(path_of(&self.path, key), fault)
     }
     fn value(&self, key: &str) -> &Value {
         let value = self.items[self.index(key)].value.as_ref();
@@ -270,6 +275,11 @@ impl Params {
         let found = self.items.iter().position(|item| item.param.key == key);
         found.unwrap_or_else(|| panic!("{}.{key} is not a declared key", self.path))
     }
+}
+
+/// The path of `key` in the table at `path`, which is empty for the file itself.
+pub(in crate::spec) fn path_of(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 /// The declared default of `param`, unless the key is required.

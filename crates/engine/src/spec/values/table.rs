@@ -1,7 +1,7 @@
 //! One table of a scenario file, held against the declarations of its keys.
 
 use super::quantity;
-use super::{Params, Value};
+use super::{Params, Value, path_of};
 use crate::spec::common::Variant;
 use crate::spec::declare::Param;
 use crate::spec::document::{Content, Table};
@@ -22,7 +22,7 @@ impl Source<'_> {
     /// An error in `key` of this table, at the key if it is there.
     pub(in crate::spec) fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
         let place = self.table.and_then(|table| table.find(key)).map_or(&self.place, |node| &node.place);
-        place.error(format!("{}.{key}", self.path), fault)
+        place.error(path_of(&self.path, key), fault)
     }
     /// The value written for `param`, if one is.
     pub(in crate::spec) fn read(&self, param: &Param) -> Result<Option<Value>, SpecError> {

@@ -1,0 +1,43 @@
+//! The code of RCC's authors, on ns-3.18.
+
+use super::{EnvironmentRow, set};
+
+const SCRIPTS: &str = "rdtcp, set by every script";
+
+pub(super) const ROW: EnvironmentRow = EnvironmentRow {
+    key: "ns3.18-rdtcp",
+    summary: "The published code of RCC's authors on ns-3.18: timeouts of 10 ms, initial window 1, ports of 120,000 bytes (RCC, RCCE).",
+    manual: "\
+The repository `thuxl/rdtcp` (commit 83bff6e): ns-3.18.1 with the sockets, the queue and the scripts of RCC's authors, in which all
+systems of their figures share one socket class. The values were read there and the program was run for comparison; the
+results are in `docs/validation/rcc.md`.
+
+**Left out.** Its estimator cuts both terms of the timeout to whole milliseconds, which with round trips below one makes the timeout
+exactly `rto-min`; its ports mark packets of any transport, which the schemes' own `mark-requires-ect` and queues select.",
+    stack: &[
+        set("mss", "1446B", "rdtcp: 1500 bytes with 20 of IP, 32 of TCP and 2 of PPP"),
+        set("header", "54B", "rdtcp: 20 bytes of IP, 32 of TCP with three words of its own, 2 of PPP"),
+        set("initial-window", "1mss", "ns-3.18, tcp-socket-base.cc: InitialCwnd 1"),
+        set("initial-ssthresh", "65535B", "ns-3.18, tcp-socket-base.cc: SlowStartThreshold 65535"),
+        set("receive-buffer", "128KiB", "ns-3.18, tcp-socket-base.cc: RcvBufSize 131072"),
+        set("window-scale", "0", "ns-3.18 has no window scaling"),
+        set("window-validation", "false", "ns-3.18 grows the window whether it limits the sender or not"),
+        set("ack-every", "1", "rdtcp: acknowledgements are not delayed"),
+        set("sack", "false", "ns-3.18 has no SACK"),
+        set("limited-transmit", "false", "ns-3.18, tcp-newreno.cc: LimitedTransmit false"),
+        set("duplicate-ack-window", "any", "ns-3.18, tcp-socket-base.cc: a duplicate is told by its number alone"),
+        set("partial-ack-timer", "slow-but-steady", "ns-3.18, tcp-newreno.cc"),
+        set("partial-ack-order", "new-data-first", "ns-3.18, tcp-newreno.cc"),
+        set("full-ack-window", "flight-before", "ns-3.18, tcp-newreno.cc"),
+        set("rto-min", "10ms", SCRIPTS),
+        set("rto-initial", "10ms", SCRIPTS),
+        set("rto-after-syn-timeout", "10ms", SCRIPTS),
+        set("syn-timeout", "10ms", SCRIPTS),
+    ],
+    switch: &[
+        set("network.buffer", "120000B", "rdtcp: 80 packets of 1500 bytes, counted in bytes"),
+        set("network.buffer-full", "reached", "rdtcp: a packet is refused only once the bytes are there"),
+        set("network.buffer-counts", "waiting", "ns-3.18, point-to-point-net-device.cc: a packet leaves the queue before it is transmitted"),
+        set("network.ties", "waiting-first", "the order in which ns-3.18 schedules events with rdtcp's hosts"),
+    ],
+};

@@ -1,0 +1,13 @@
+//! What the RFCs say, and fanin's own choices where they say nothing.
+
+use super::{DEFAULT, EnvironmentRow};
+
+pub(super) const ROW: EnvironmentRow = EnvironmentRow {
+    key: DEFAULT,
+    summary: "What the RFCs say: the declared default of every key.",
+    manual: "\
+No tool in particular. Every key has its declared default, whose source `fanin check --resolved` shows, but for what a scheme
+brings: `linux` runs on the stack `linux-6` here.",
+    stack: &[],
+    switch: &[],
+};

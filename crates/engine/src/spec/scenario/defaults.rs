@@ -1,0 +1,103 @@
+//! What nobody wrote: the defaults of the environment, its stack and its switch, and those of the schemes.
+//!
+//! What comes later wins: the declared default, what a scheme prefers, the stack or the switch, what a scheme needs, the file.
+
+use crate::environment::{self, EnvironmentRow};
+use crate::schemes::{SchemeRow, Wish};
+use crate::spec::common::AUTO;
+use crate::spec::values::Params;
+
+/// Where defaults come from.
+pub(super) struct Defaults {
+    /// The key beside the tables.
+    pub(super) environment: Params,
+}
+
+/// One part of an environment, and how a table of values calls it.
+struct Part {
+    row: &'static EnvironmentRow,
+    whose: String,
+}
+
+impl Part {
+    fn of(key: &str, whose: String) -> Self {
+        Self { row: environment::find(key), whose }
+    }
+}
+
+impl Defaults {
+    /// In the environment that a file names.
+    pub(super) fn of(environment: Params) -> Self {
+        Self { environment }
+    }
+
+    /// The name of the environment.
+    fn named(&self) -> &'static str {
+        self.environment.choice("environment")
+    }
+    /// The part that belongs to the environment.
+    fn own(&self) -> Part {
+        Part::of(self.named(), format!("environment {}", self.named()))
+    }
+
+    /// `[network]` with the defaults of its switches.
+    pub(super) fn network(&self, network: Params) -> Params {
+        let part = self.switch(&network);
+        let settings = part.row.switch.iter();
+        let of_network = settings.filter_map(|setting| Some((setting.key.strip_prefix("network.")?, setting)));
+        let network = network.settled("switch", part.row.key, part.whose.as_str());
+        of_network.filter(|(key, _)| network.has(key)).fold(network.clone(), |network, (key, setting)| {
+            network.or(key, setting.value, format!("{}: {}", part.whose, setting.source))
+        })
+    }
+
+    /// `[queue]`, or the table of a scheme, which may have a queue of its own, with the defaults of the network's switches.
+    pub(super) fn queue(&self, network: &Params, table: Params) -> Params {
+        let part = self.switch(network);
+        let settings = part.row.switch.iter();
+        let of_queue = settings.filter_map(|setting| Some((setting.key.strip_prefix("queue.")?, setting)));
+        of_queue.filter(|(key, _)| table.has(key)).fold(table.clone(), |table, (key, setting)| {
+            table.or(key, setting.value, format!("{}: {}", part.whose, setting.source))
+        })
+    }
+
+    fn switch(&self, network: &Params) -> Part {
+        match network.choice("switch") {
+            AUTO => self.own(),
+            key if network.is_default("switch") => Part::of(key, format!("environment {key}")),
+            key => Part::of(key, format!("switch {key}")),
+        }
+    }
+
+    /// `[transport]` for end points of a scheme.
+    pub(super) fn transport(&self, transport: &Params, scheme: &SchemeRow) -> Params {
+        let part = self.stack(transport, scheme);
+        let manual = format!("the scheme {}, whose manual page says why", scheme.key);
+        let mut params = transport.clone().settled("stack", part.row.key, part.whose.as_str());
+        for wish in scheme.transport {
+            if let Wish::Prefers(key, value) = wish {
+                params = params.or(key, value, manual.as_str());
+            }
+        }
+        for setting in part.row.stack {
+            params = params.or(setting.key, setting.value, format!("{}: {}", part.whose, setting.source));
+        }
+        for wish in scheme.transport {
+            if let Wish::Needs(key, value) = wish {
+                params = params.or(key, value, manual.as_str());
+            }
+        }
+        params
+    }
+
+    fn stack(&self, transport: &Params, scheme: &SchemeRow) -> Part {
+        match transport.choice("stack") {
+            AUTO if self.named() != environment::DEFAULT => self.own(),
+            AUTO => match scheme.stack() {
+                Some(key) => Part::of(key, format!("stack {key} of the scheme {}", scheme.key)),
+                None => self.own(),
+            },
+            key => Part::of(key, format!("stack {key}")),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Environments: their rows, and what wins over what.
+
+use super::{parse, parse_with};
+use crate::environment::{DEFAULT, REGISTRY, Setting, find};
+use crate::schemes::{self, Wish};
+use crate::spec::common::NETWORK;
+use crate::spec::{Param, Scenario, Window};
+use crate::units::{Bytes, Time};
+use crate::{queue, tcp};
+
+const SMALL: &str = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 3\n";
+
+/// A small scenario with these values written: `network.switch=rfc scheme=rcc`; what has no table is of `[transport]`.
+fn with(written: &str) -> Scenario {
+    let pairs = written.split_whitespace().map(|pair| pair.split_once('=').expect("a key and a value"));
+    let path = |key: &str| match key {
+        "environment" => key.to_owned(),
+        _ if key.contains('.') => key.to_owned(),
+        _ => format!("transport.{key}"),
+    };
+    let pairs: Vec<_> = pairs.map(|(key, value)| (path(key), value)).collect();
+    let pairs: Vec<_> = pairs.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    parse_with(SMALL, &pairs).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn source(scenario: &Scenario, path: &str) -> String {
+    let rows = scenario.resolved_table();
+    let row = rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));
+    assert!(row.is_default, "{path} was written");
+    row.source.to_string()
+}
+
+#[test]
+fn every_setting_is_declared_valid_and_has_a_source_and_no_key_has_two() {
+    let has = |params: &[Param], key: &str| params.iter().any(|param| param.key == key);
+    for row in REGISTRY {
+        assert!(!row.summary.is_empty() && row.manual.len() > 50, "{} explains nothing", row.key);
+        let keys: Vec<_> = row.stack.iter().chain(row.switch).map(|setting| setting.key).collect();
+        for (i, key) in keys.iter().enumerate() {
+            assert!(!keys[..i].contains(key), "{}: {key} twice", row.key);
+        }
+        for Setting { key, source, .. } in row.stack.iter().chain(row.switch) {
+            assert!(source.len() > 3, "{}: {key} has no source", row.key);
+        }
+        for Setting { key, .. } in row.stack {
+            assert!(has(tcp::PARAMS, key), "{}: no key transport.{key}", row.key);
+        }
+        for Setting { key, .. } in row.switch {
+            let known = match key.split_once('.') {
+                Some(("network", key)) => has(NETWORK, key) && !["rate", "delay", "switch"].contains(&key),
+                Some(("queue", key)) => queue::REGISTRY.iter().any(|row| has(row.params, key)),
+                _ => false,
+            };
+            assert!(known, "{}: {key} is no key of a switch", row.key);
+        }
+        // Reading a value that is not of its kind panics.
+        for kind in std::iter::once("auto").chain(queue::REGISTRY.iter().map(|row| row.key)) {
+            let scenario = with(&format!("environment={} queue.kind={kind} scheme=pfdct", row.key));
+            tcp::check(&scenario.transport).unwrap_or_else(|error| panic!("{}: {error}", row.key));
+        }
+    }
+}
+
+#[test]
+fn the_environment_of_a_file_that_names_none_changes_no_declared_default() {
+    let row = find(DEFAULT);
+    assert!(row.stack.is_empty() && row.switch.is_empty());
+    let (silent, named) = (parse(SMALL).unwrap(), with("environment=rfc"));
+    assert_eq!(silent.resolved(), named.resolved());
+}
+
+#[test]
+fn an_environment_brings_a_stack_and_a_switch_and_says_where_each_value_is_from() {
+    let scenario = with("environment=mininet-2.2 queue.kind=red");
+    assert_eq!((scenario.transport.time("ack-delay"), scenario.transport.integer("ack-every")), (Time::from_ms(40), 2));
+    assert_eq!(scenario.network.params.text("non-ect"), "drop");
+    assert_eq!(scenario.queue.params.number("red-weight").to_string(), "0.5");
+    assert_eq!(source(&scenario, "transport.rto-min"), "environment mininet-2.2: Linux 3.16: TCP_RTO_MIN, HZ/5");
+    assert!(source(&scenario, "network.non-ect").starts_with("environment mininet-2.2: "));
+    assert!(source(&scenario, "queue.red-min").starts_with("environment mininet-2.2: Mininet 2.2"));
+    assert_eq!(source(&scenario, "transport.duplicate-ack-threshold"), "RFC 5681, section 3.2");
+}
+
+#[test]
+fn a_stack_and_a_switch_can_be_named_alone_and_win_over_the_environment() {
+    let both = with("environment=qualnet network.switch=rfc stack=linux-6");
+    assert_eq!((both.transport.text("stack"), both.transport.bytes("mss")), ("linux-6", Bytes::new(1460)));
+    assert!(both.transport.flag("sack"));
+    assert_eq!((both.network.params.text("switch"), both.network.params.is_default("buffer")), ("rfc", true));
+    assert_eq!(both.network.params.size("buffer").to_string(), "100pkt");
+    let stack = with("stack=qualnet");
+    assert_eq!((stack.transport.integer("ack-every"), stack.network.params.text("switch")), (2, "rfc"));
+    assert!(source(&stack, "transport.ack-every").starts_with("stack qualnet: "));
+    let switch = with("network.switch=qualnet");
+    assert_eq!((switch.transport.text("stack"), switch.network.params.size("buffer").to_string()), ("rfc", "150000B".into()));
+}
+
+#[test]
+fn what_is_written_wins_over_what_a_scheme_needs_and_that_over_the_stack() {
+    let rcc = with("environment=qualnet scheme=rcc");
+    assert_eq!(rcc.transport.integer("ack-every"), 1, "RCC needs it");
+    assert_eq!(rcc.transport.bytes("mss"), Bytes::new(512));
+    assert!(source(&rcc, "transport.ack-every").contains("the scheme rcc"));
+    let written = with("environment=qualnet scheme=rcc ack-every=3 mss=600B");
+    assert_eq!((written.transport.integer("ack-every"), written.transport.bytes("mss")), (3, Bytes::new(600)));
+}
+
+#[test]
+fn what_a_scheme_merely_prefers_gives_way_to_a_stack_that_names_the_key() {
+    for scheme in ["dt-cwa", "ictcp"] {
+        let window = |written: &str| with(&format!("{written} scheme={scheme}")).transport.window("initial-window");
+        assert_eq!(window(""), Window::Segments(2), "{scheme}");
+        assert_eq!(window("environment=qualnet"), Window::Segments(2), "QualNet's is not known");
+        assert_eq!(window("environment=ns3-2020"), Window::Segments(10), "{scheme}");
+    }
+}
+
+#[test]
+fn an_environment_gives_every_scheme_that_has_no_need_of_its_own_the_same_transport() {
+    for row in REGISTRY.iter().filter(|row| row.key != DEFAULT) {
+        let reno = with(&format!("environment={}", row.key));
+        for scheme in schemes::REGISTRY {
+            let needs = |key: &str| {
+                scheme.transport.iter().any(|wish| matches!(wish, Wish::Needs(needed, _) if *needed == key))
+            };
+            let other = with(&format!("environment={} scheme={}", row.key, scheme.key));
+            for setting in row.stack.iter().filter(|setting| !needs(setting.key)) {
+                let value = |scenario: &Scenario| scenario.resolved()["transport"][setting.key].clone();
+                assert_eq!(value(&other), value(&reno), "{}: {} of {}", row.key, setting.key, scheme.key);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_can_run_there() {
+    let linux = with("scheme=linux");
+    assert_eq!((linux.transport.text("stack"), linux.transport.text("loss-detection")), ("linux-6", "rack"));
+    let dctcp = with("scheme=dctcp stack=linux-6");
+    for setting in find("linux-6").stack {
+        let value = |scenario: &Scenario| scenario.resolved()["transport"][setting.key].clone();
+        assert_eq!(value(&dctcp), value(&linux), "{}", setting.key);
+    }
+    let elsewhere = with("environment=mininet-2.2 scheme=linux");
+    assert_eq!(elsewhere.transport.text("loss-detection"), "dup-ack");
+    let plain = with("scheme=linux stack=rfc");
+    assert!(!plain.transport.flag("sack"));
+}
+
+#[test]
+fn the_canonical_form_of_an_environment_is_its_stack_and_its_switch() {
+    let named = with("environment=ns3-2020");
+    let parts = with("network.switch=ns3-2020 stack=ns3-2020");
+    assert_eq!(named.resolved(), parts.resolved());
+    assert_eq!(named.resolved()["transport"]["stack"], "ns3-2020");
+    for text in ["", "scheme=linux", "stack=auto"] {
+        let scenario = with(&format!("environment=qualnet {text}"));
+        let again = parse(&toml::to_string(&scenario.resolved()).unwrap()).unwrap();
+        assert_eq!(again.resolved(), scenario.resolved());
+    }
+}
+
+#[test]
+fn an_unknown_environment_is_told_with_the_nearest_name() {
+    let error = parse(&format!("environment = \"qalnet\"\n{SMALL}")).unwrap_err();
+    assert_eq!(error, "s.toml:1: environment: unknown value (did you mean \"qualnet\"?)");
+    let error = parse(&format!("enviroment = \"qualnet\"\n{SMALL}")).unwrap_err();
+    assert_eq!(error, "s.toml:1: enviroment: unknown key (did you mean \"environment\"?)");
+}
