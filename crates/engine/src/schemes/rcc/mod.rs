@@ -44,11 +44,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 ///
 /// READING: R17. The window of a receiver that repairs a loss is another with each segment out of order, so that three
 /// acknowledgements which repeat number and window (RFC 5681 section 2) hardly ever come.
-pub(super) const TRANSPORT: &[Wish] = &[
-    Wish::Needs("initial-window", "1mss"),
-    Wish::Needs("ack-every", "1"),
-    Wish::Needs("duplicate-ack-window", "any"),
-];
+pub(super) const TRANSPORT: &[Wish] =
+    &[Wish::Needs("initial-window", "1mss"), Wish::Needs("ack-every", "1"), Wish::Needs("duplicate-ack-window", "any")];
 
 const SWITCHED: Kind = Kind::Choice(&["on", "off"]);
 const CODE: &str = "authors' code";

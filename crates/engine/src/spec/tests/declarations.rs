@@ -1,11 +1,11 @@
 //! Every declaration of the file and of every registry row is sound.
 
+use crate::schemes::Wish;
 use crate::spec::common::{
-    CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC, TRAFFIC_COMMON,
-    TRAFFIC_OPTIONAL, Variants,
+    CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC,
+    TRAFFIC_COMMON, TRAFFIC_OPTIONAL, Variants,
 };
 use crate::spec::{Kind, Param, Params};
-use crate::schemes::Wish;
 use crate::{environment, fault, queue, schemes, tcp, topology, traffic};
 
 /// The declarations of each table that can occur, together.
