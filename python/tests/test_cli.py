@@ -66,7 +66,9 @@ def test_run_captures_packets(cli, work):
     assert capture[:4] == b"\x0a\x0d\x0d\x0a"
 
 
-@pytest.mark.parametrize("kind", ["schemes", "topologies", "queues", "traffic", "faults", "environments", "experiments"])
+@pytest.mark.parametrize(
+    "kind", ["schemes", "topologies", "queues", "traffic", "faults", "environments", "experiments"]
+)
 def test_list_prints_keys_and_summaries(cli, kind):
     entries = json.loads(cli("list", kind, "--json").out)
     shown = cli("list", kind).out

@@ -57,8 +57,7 @@ COMMANDS = {
     ),
     "explain": Command(
         "explain",
-        "Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, section, parameter or "
-        "experiment.",
+        "Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment.",
     ),
     "check": Command("check", "Check a scenario without running it."),
     "describe": Command(

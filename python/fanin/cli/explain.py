@@ -23,15 +23,15 @@ def explain(
     ],
     json: JsonOption = False,
 ) -> None:
-    """Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, section, parameter or
-    experiment.
+    """Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment.
 
     Shows a description and, for each parameter, its type or choices, default, meaning, the source of the default and
     the reading of the paper that it selects.
 
     --json prints one object: {kind, key, summary, manual, params: [{key, takes, default, doc, source, reading}]}. A
     scheme also has {transport, stack, readings: [{id, text, params}]}, an environment {stack: [{path, value, source}],
-    switch}, and a workload {citation, source, precision, interpolation, mean_bytes, points}. For a parameter, the object describes only that parameter.
+    switch}, and a workload {citation, source, precision, interpolation, mean_bytes, points}. For a parameter, the
+    object describes only that parameter.
 
     **Examples**
 

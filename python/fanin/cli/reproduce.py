@@ -70,8 +70,8 @@ def reproduce(
     number is in the accepted range, which the experiment file fixed beforehand), "direction only" or "not reproduced".
     The verdict on the claim follows from its cases; `fanin claims --help` lists the verdicts.
 
-    --environment and --set change every system of every figure, except where a line of the figure sets the same key. Such
-    results are kept apart, in OUT/changed, and never count as verdicts on the paper.
+    --environment and --set change every system of every figure, except where a line of the figure sets the same key.
+    Such results are kept apart, in OUT/changed, and never count as verdicts on the paper.
 
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, measure, x, y,
     published, value, interval, accept, outcome, basis, environment, distance, reason, cases}], plots: [{name, x, y,

@@ -90,9 +90,8 @@ def explain(key: str) -> dict[str, Any]:
     ends = [name for name in names if name.endswith(f".{key}")]
     close = ends or difflib.get_close_matches(key, names, n=1)
     hint = _did_you_mean(close)
-    raise NotFoundError(
-        f"{key}: no scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment{hint}"
-    )
+    kinds = "scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment"
+    raise NotFoundError(f"{key}: no {kinds}{hint}")
 
 
 def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] | None:

@@ -148,7 +148,7 @@ class ScenarioFile:
     @cached_property
     def environment(self) -> str:
         """The environment that the scenario names; empty if it names none."""
-        return str(tomllib.loads(self._text).get("environment", ""))
+        return dict(self.overrides).get("environment", "") or str(tomllib.loads(self._text).get("environment", ""))
 
     @cached_property
     def groups(self) -> list[str]:
