@@ -12,24 +12,15 @@ from pathlib import Path
 
 PACKAGE_VERSION = "0.1.0"
 
-NEEDED = (
-    "RunOutput",
-    "TableView",
-    "check",
-    "controller_benchmark",
-    "describe_parquet",
-    "keys",
-    "registry",
-    "resolve",
-    "resolved_table",
-    "run",
-    "schema",
-    "unused",
-    "version",
-)
-"""What this package takes from the extension."""
+_STUBS = Path(__file__).with_name("_engine.pyi")
 
 _COMMANDS = ("fanin", "fanin.exe", "-m")
+
+
+def needed() -> list[str]:
+    """What this package takes from the extension: the names that its stub file exports."""
+    exported = _STUBS.read_text(encoding="utf-8").partition("__all__ = [")[2].partition("]")[0]
+    return [name.strip('"') for line in exported.split(",") if (name := line.strip())]
 
 
 def problem() -> str | None:
@@ -40,7 +31,7 @@ def problem() -> str | None:
         return f"the compiled engine cannot be loaded ({error}): in a checkout run make, else install fanin again"
     # Every extension ever built has a version: that of the package, and a hash of the engine's source.
     built = engine.version() if hasattr(engine, "version") else "unknown"
-    missing = [name for name in NEEDED if not hasattr(engine, name)]
+    missing = [name for name in needed() if not hasattr(engine, name)]
     if not missing and built.partition("+")[0] == PACKAGE_VERSION:
         return None
     lacks = f" and lacks {', '.join(missing)}" if missing else ""
