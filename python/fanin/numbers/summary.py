@@ -116,6 +116,11 @@ def table_names() -> tuple[str, ...]:
     return tuple(_columns())
 
 
+def columns_of(table: str) -> list[str]:
+    """The columns of a result table."""
+    return list(_columns()[table])
+
+
 def names() -> list[str]:
     """Every column of the table of any sweep but its variables."""
     return [each.name for each in _in_order() if each.topic != GROUPS and each.always]

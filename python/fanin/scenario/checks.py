@@ -22,6 +22,7 @@ ASKED_FOR = {
     "queue-trace": ("queue-trace", "off"),
     "probes": ("probes", "off"),
     "switch-probes": ("probes", "off"),
+    "host-probes": ("probes", "off"),
 }
 """Result table -> the key of [measure] that asks for it, and the value that does not."""
 
@@ -218,7 +219,7 @@ class _Names:
             key, off = ASKED_FOR[table]
             if f"measure.{key}" not in experiment.swept and experiment.resolved()["measure"][key] == off:
                 self._fail(location, f"no run records {table}: it needs measure.{key}", None)
-        known = experiment.empty_table(table).columns
+        known = summary.columns_of(table)
         if column not in known:
             close = difflib.get_close_matches(column, known, n=1)
             self._fail(location, f"table {table} has no column {column}", f"{table}.{close[0]}" if close else None)

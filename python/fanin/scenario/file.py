@@ -91,7 +91,7 @@ class ScenarioFile:
 
         """
         varied = copy.copy(self)
-        for cached in ("swept", "groups", "_nothing"):
+        for cached in ("swept", "groups"):
             varied.__dict__.pop(cached, None)
         varied.given = (self.given or frozenset()) | frozenset(variables)
         varied.document = self.document.model_copy(update={"plot": [], "claim": []})
@@ -261,20 +261,10 @@ class ScenarioFile:
         """What the engine is given: the text that it reads of the file, the file's name, and the values to replace."""
         return self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
 
-    def empty_table(self, name: str) -> pl.DataFrame:
-        """A result table of no time at all: its columns."""
-        return pl.DataFrame(self._nothing.table(name))
-
-    @cached_property
-    def _nothing(self) -> _engine.RunOutput:
-        asked = self.resolved()["measure"]["probes"]
-        probes = "cwnd" if asked == "off" else asked
-        every = [("measure.bin", "1ns"), ("measure.probes", probes), ("measure.queue-trace", "on-change")]
-        return _engine.run(*self.engine_input([("run.duration", "1ns"), ("measure.warmup", "0s"), *every]))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The engine's output stays in the process that it was made in.
-        return {name: value for name, value in self.__dict__.items() if name != "_nothing"}
+    def links(self) -> pl.DataFrame:
+        """The links of the network: their table after a run of one nanosecond."""
+        output = _engine.run(*self.engine_input([("run.duration", "1ns"), ("measure.warmup", "0s")]))
+        return pl.DataFrame(output.table("links"))
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"

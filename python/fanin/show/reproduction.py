@@ -188,7 +188,7 @@ def _draw(plot: Plot, experiment: Experiment, series: dict[str, Series], folder:
     from fanin.show.plots.topology import draw_topology
 
     if plot.kind == "topology":
-        return draw_topology(plot, experiment.empty_table("links"), folder, png=png)
+        return draw_topology(plot, experiment.links(), folder, png=png)
     if plot.kind == "format":
         return draw_format(plot, folder, png=png)
     return draw(plot, series[plot.name], folder, png=png)
