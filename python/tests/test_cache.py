@@ -56,6 +56,14 @@ def test_a_value_is_kept_until_what_it_was_made_from_changes(place, tmp_path):
     assert [look(make, ["y"]), look(make, ["y"])] == [6, 7]  # What cannot be read may be anything.
 
 
+def test_another_build_of_the_engine_keeps_nothing(place, monkeypatch):
+    make = Maker()
+    assert [look(make), look(make)] == [1, 1]
+    size, time_ns = cache._built()
+    monkeypatch.setattr(cache, "_built", lambda: [size, time_ns + 1])
+    assert [look(make), look(make)] == [2, 2]
+
+
 def test_what_is_not_to_be_kept_is_made_each_time(place):
     made = []
     for _ in range(2):

@@ -179,6 +179,9 @@ def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
         entry = rows(cli)["alpha/fig2/some-goodput"]
         assert (entry["state"], entry["verdict"]) == ("stale", "not run")
         assert "another version of fanin" in entry["reason"]
+        report = cli("report")
+        assert report.code == 3
+        assert "its results were written by another version of fanin; run 'fanin reproduce' first" in report.err
 
 
 @pytest.mark.parametrize("content", ["", "{", f'{{"format": {record.FORMAT}}}', "null", '"x"', "\x00\xff"])

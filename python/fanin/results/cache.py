@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import fanin
+from fanin import _engine
 from fanin.results.files import tidy, write_whole
 
 Sources = Mapping[str, str | None]
@@ -44,7 +45,7 @@ class Cache:
         """
         root = folder()
         self._path = None if root is None else root / f"{_hash(place)}.json"
-        self._made_by = _hash([fanin.__version__, fanin.engine_version(), _source(), made_by])
+        self._made_by = _hash([fanin.__version__, fanin.engine_version(), _built(), _source(), made_by])
         self._old: dict[str, Any] = {} if self._path is None else _read(self._path, self._made_by)
         self._new: dict[str, Any] = {}
         self._hashes: dict[str, str | None] = {}
@@ -130,6 +131,12 @@ def _fingerprint(path: str) -> str | None:
         return None
     except OSError:
         return _UNREADABLE
+
+
+def _built() -> list[int]:
+    """Size and time of the compiled engine: its version does not change with the code that binds it to Python."""
+    about = Path(str(_engine.__file__)).stat()
+    return [about.st_size, about.st_mtime_ns]
 
 
 def _source() -> str:

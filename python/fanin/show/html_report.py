@@ -25,6 +25,7 @@ from fanin.claims.verdicts import OUTCOMES, VERDICTS, word
 from fanin.errors import ResultsError
 from fanin.numbers.summary import format_number
 from fanin.results.files import whole_folder, writing
+from fanin.results.layout import CLAIMS
 from fanin.show import pages
 
 FOLDER = "report"
@@ -79,7 +80,9 @@ def write(out: Path | str, to: Path | str | None = None) -> Path:
     _refuse_to_replace(final)
     standings = ledger.standings(out)
     if not any(each.record for each in standings):
-        raise ResultsError(f"{out}: no results yet; run 'fanin reproduce' first")
+        old = any((each.folder / CLAIMS).is_file() for each in standings)
+        why = "its results were written by another version of fanin" if old else "no results yet"
+        raise ResultsError(f"{out}: {why}; run 'fanin reproduce' first")
     with whole_folder(final, "--to") as temporary:
         drawings = {each.key: _drawings(each, temporary) for each in standings}
         files = {each.key: _source(each, temporary) for each in standings}
