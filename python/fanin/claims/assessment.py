@@ -46,6 +46,14 @@ def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Recor
     return found
 
 
+def digest_now(name: str) -> str | None:
+    """Fingerprint of an experiment's file as it is now; ``None`` if there is none, or it is not valid."""
+    try:
+        return record.digest(Experiment(*library.find(name)))
+    except FaninError:
+        return None
+
+
 def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple[Standing, Files | None]:
     """An experiment of the library.
 

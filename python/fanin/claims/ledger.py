@@ -15,14 +15,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fanin.claims.standing import Entry, Standing
+from fanin.claims.standing import Entry, Sentence, Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.results.cache import Cache, Made, Sources
-from fanin.results.layout import CLAIMS, MANIFEST, RUNS
+from fanin.results.layout import CLAIMS, FITS, MANIFEST, RUNS
 from fanin.scenario import library
 
 if TYPE_CHECKING:
     from fanin.claims.assessment import Sweeps
+    from fanin.claims.searches import OfSentence
 
 _RUN = re.compile(r"[0-9a-f]{16}|\..*")
 """A folder of one run, or of one that is being written."""
@@ -47,20 +48,30 @@ def standings(out: Path | str) -> list[Standing]:
     known = [_of_library(key, path, out, cache, sweeps) for key, path in experiments.items()]
     found = [*known, *(_of_results(key, out, cache) for key in _recorded(out) - experiments.keys())]
     cache.write()
-    return _joined(sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}")))
+    return _joined(sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}")), _searched(out))
 
 
-def _joined(standings: list[Standing]) -> list[Standing]:
-    """Gives each sentence its cases in other experiments, which count for its verdict."""
+def _searched(out: Path) -> dict[str, OfSentence]:
+    """What searches found of each sentence; nothing is imported or read if there are none."""
+    if not (out / FITS).is_dir():
+        return {}
+    from fanin.claims import assessment, searches
+
+    return searches.read(out, assessment.digest_now)
+
+
+def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[Standing]:
+    """Gives each sentence what counts for its verdict: its cases in other experiments, and what searches found."""
     repeats: dict[str, list[Entry]] = {}
     for claim in (claim for each in standings for claim in each.claims if claim.same_as):
         repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.entries)
-    return [
-        dataclasses.replace(
-            each, claims=[dataclasses.replace(claim, repeats=repeats.get(claim.id, [])) for claim in each.claims]
-        )
-        for each in standings
-    ]
+
+    def whole(claim: Sentence) -> Sentence:
+        joined = dataclasses.replace(claim, repeats=repeats.get(claim.id, []))
+        found = searched.get(claim.id)
+        return joined if found is None else dataclasses.replace(joined, searched=found.settings, tried=found.tried)
+
+    return [dataclasses.replace(each, claims=[whole(claim) for claim in each.claims]) for each in standings]
 
 
 def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> Standing:

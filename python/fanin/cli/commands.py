@@ -51,6 +51,10 @@ COMMANDS = {
     "tune": Command(
         "tune", "Find the best values of parameters, and check whether they are better than the scenario's own."
     ),
+    "fit": Command(
+        "fit",
+        "Search what papers leave open, jointly over experiments, for the settings under which most sentences hold.",
+    ),
     "list": Command(
         "list_",
         "List schemes, topologies, queues, traffic, faults, workloads (flow sizes), environments or experiments.",

@@ -15,6 +15,12 @@ MANIFEST = "manifest.json"
 CLAIMS = "claims.json"
 """The judgements on an experiment's claims, in the experiment's folder."""
 
+FITS = "fits"
+"""Folder of the searches over what papers leave open: each has one of its own."""
+
+FIT = "fit.json"
+"""What a search found, in its folder."""
+
 CHANGED = "changed"
 """Folder of experiments that were run with other values than their files have: a folder for each set of values."""
 

@@ -26,8 +26,54 @@ class Outcome:
     failures: list[Failure]
 
 
+class Batches:
+    """Runs jobs batch by batch through the store, so that a killed search can reuse its runs."""
+
+    def __init__(
+        self,
+        out: Path | str | None,
+        *,
+        place: Place | None = None,
+        again: bool = False,
+        advance: Advance = lambda _: None,
+    ) -> None:
+        """Prepares the runs; it does not run anything yet.
+
+        Args:
+            out: Results folder; ``None`` keeps everything in memory.
+            place: Where to run all batches, which also carries over their costs; by default new threads for each.
+            again: Whether runs that are recorded as failed are retried.
+            advance: Called after every simulation, with the runs of all batches.
+
+        """
+        self._progress = Progress(0, 0)
+        self._out = out
+        self._place = place
+        self._again = again
+        self._advance = advance
+
+    def run(self, wanted: list[Job]) -> list[Run | Failure]:
+        """The results of some jobs, in their order.
+
+        Raises:
+            ScenarioError: a value is invalid.
+            ResultsError: results cannot be written; finished runs are kept.
+
+        """
+        before = self._progress
+        asked = before.total + len(wanted)
+
+        def count(now: Progress) -> None:
+            simulated, failed = before.simulated + now.simulated, before.failed + now.failed
+            found = before.found + now.found
+            self._progress = Progress(before.done + now.done, asked, now.left, simulated, failed, found, now.running)
+            self._advance(self._progress)
+
+        return outcomes(wanted, self._out, place=self._place, again=self._again, advance=count)
+
+
 class Laboratory:
-    """Runs points of one scenario in batches, through the store, so that a killed search can reuse its runs."""
+    """Runs points of one scenario in batches."""
 
     def __init__(
         self,
@@ -42,18 +88,14 @@ class Laboratory:
 
         Args:
             experiment: The scenario; its sweep and its variants are ignored.
-            out: Results folder; ``None`` keeps everything in memory.
-            place: Where to run all batches, which also carries over their costs; by default new threads for each.
+            out: As for :class:`Batches`, like the arguments that follow.
+            place: Where to run all batches.
             again: Whether runs that are recorded as failed are retried.
-            advance: Called after every simulation, with the runs of all batches.
+            advance: Called after every simulation.
 
         """
         self.experiment = experiment.vary({}, bare=True)
-        self._progress = Progress(0, 0)
-        self._out = out
-        self._place = place
-        self._again = again
-        self._advance = advance
+        self._batches = Batches(out, place=place, again=again, advance=advance)
 
     def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]]) -> list[Outcome]:
         """The results of some cases, each with scenario values and seeds, in their order.
@@ -64,7 +106,8 @@ class Laboratory:
 
         """
         points = [Point(dict(values), seed) for values, seeds in asked for seed in seeds]
-        runs = zip(points, self._run(points), strict=True)
+        wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]
+        runs = zip(points, self._batches.run(wanted), strict=True)
         found = []
         for _, seeds in asked:
             outcome = Outcome([], [])
@@ -75,16 +118,3 @@ class Laboratory:
                     outcome.rows.append(row_of(self.experiment, point, run))
             found.append(outcome)
         return found
-
-    def _run(self, points: list[Point]) -> list[Run | Failure]:
-        before = self._progress
-        asked = before.total + len(points)
-
-        def count(now: Progress) -> None:
-            simulated, failed = before.simulated + now.simulated, before.failed + now.failed
-            found = before.found + now.found
-            self._progress = Progress(before.done + now.done, asked, now.left, simulated, failed, found, now.running)
-            self._advance(self._progress)
-
-        wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]
-        return outcomes(wanted, self._out, place=self._place, again=self._again, advance=count)

@@ -1,0 +1,128 @@
+"""What a search found: the best settings, what carries them, and what no setting or no pair of sentences allows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fanin.choose.fit.bench import Found, Tried
+from fanin.choose.fit.space import Space, Values, key
+from fanin.scenario.format.values import Scalar
+
+
+@dataclass(frozen=True)
+class Change:
+    """The winner with another value of one parameter."""
+
+    path: str
+    value: Scalar
+    lost: list[str]
+    """Sentences that hold with the winner and not with this value."""
+    gained: list[str]
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A setting with seeds that the search has not used."""
+
+    label: str
+    """What it is: the file's own values, the winner, another setting, or a sensitivity."""
+    tried: Tried
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The result of a search."""
+
+    space: Space
+    sentences: dict[str, str]
+    """Sentence -> its words."""
+    declared: dict[str, str]
+    """Sentences that cannot be, by their files, and why."""
+    tried: list[Tried]
+    """Every admissible setting that was tried, in that order."""
+    front: list[Tried]
+    """Settings than which no other one holds more: each sentence that it loses, another setting of the front keeps."""
+    ablation: list[Change]
+    confirmed: list[Confirmed]
+    seeds: list[int]
+    """Of the search."""
+    fresh: list[int]
+    """Of the confirmation."""
+
+    @property
+    def winner(self) -> Tried:
+        """The setting under which most sentences hold; among equals, the one that comes closest to the others."""
+        return self.front[0]
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every admissible setting was tried."""
+        return len(self.tried) == self.space.size
+
+    @property
+    def never(self) -> dict[str, tuple[Tried, Found]]:
+        """Sentences that hold under none of the settings, and the setting that comes closest, if any has a number."""
+        found: dict[str, tuple[Tried, Found]] = {}
+        for name in self.sentences:
+            each = [(tried, tried.found[name]) for tried in self.tried if name in tried.found]
+            if each and not any(seen.holds for _, seen in each):
+                found[name] = min(each, key=lambda pair: pair[1].distance)
+        return found
+
+    @property
+    def apart(self) -> list[tuple[str, str]]:
+        """Pairs of sentences that each hold under some setting, and under none together."""
+        holding = [tried.holding for tried in self.tried]
+        possible = [name for name in self.sentences if any(name in each for each in holding)]
+        pairs = itertools.combinations(possible, 2)
+        return [(one, other) for one, other in pairs if not any({one, other} <= each for each in holding)]
+
+    def carried_by(self, sentence: str) -> list[str]:
+        """The parameters of the winner that a sentence depends on."""
+        return list(dict.fromkeys(change.path for change in self.ablation if sentence in change.lost))
+
+
+def best(tried: Sequence[Tried], sentences: Sequence[str]) -> Tried:
+    """The setting with most sentences, then the closest, then the first."""
+    return max(tried, key=lambda each: each.score(sentences))
+
+
+def front(tried: Sequence[Tried], sentences: Sequence[str]) -> list[Tried]:
+    """The Pareto set: settings whose sentences are not all kept by another one, the best first.
+
+    Settings with the same sentences are represented by the closest one.
+    """
+    by_holding: dict[frozenset[str], Tried] = {}
+    for each in sorted(tried, key=lambda each: -each.score(sentences)):
+        by_holding.setdefault(each.holding, each)
+    return [each for holding, each in by_holding.items() if not any(holding < other for other in by_holding)]
+
+
+def cover(found: Sequence[Tried]) -> list[Tried]:
+    """The winner, and as few settings of the front as needed so that each sentence that can hold does so under one."""
+    chosen, reached = [found[0]], set(found[0].holding)
+    wanted = frozenset().union(*(each.holding for each in found))
+    while reached < wanted:
+        more = max(found, key=lambda each: len(each.holding - reached))
+        chosen.append(more)
+        reached |= more.holding
+    return chosen
+
+
+def ablation(winner: Tried, space: Space, tried: Sequence[Tried]) -> list[Change]:
+    """What each other value of each parameter would change; all neighbours have to be among the settings tried."""
+    known: Mapping[str, Tried] = {key(each.values): each for each in tried}
+    changes = []
+    for path, setting in space.neighbours(winner.values):
+        other = known[key(setting)]
+        lost, gained = sorted(winner.holding - other.holding), sorted(other.holding - winner.holding)
+        changes.append(Change(path, setting[path], lost, gained))
+    return changes
+
+
+def missing(setting: Values, space: Space, tried: Sequence[Tried]) -> list[Values]:
+    """The neighbours of a setting that were not tried yet."""
+    known = {key(each.values) for each in tried}
+    return [other for _, other in space.neighbours(setting) if key(other) not in known]

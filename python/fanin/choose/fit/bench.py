@@ -1,0 +1,240 @@
+"""Judges the sentences of several experiments under one setting after another."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fanin.choose.fit.space import Space, Values
+from fanin.claims.judge import judge
+from fanin.claims.verdicts import Outcome
+from fanin.errors import ScenarioError
+from fanin.numbers.stats import finite
+from fanin.numbers.units import quantity
+from fanin.results import columns, curves
+from fanin.results.failures import Failure
+from fanin.run.experiment import Experiment
+from fanin.run.laboratory import Batches
+from fanin.run.pool import Job
+from fanin.run.sweep import Runs
+from fanin.scenario.format.claim import Case
+from fanin.scenario.format.values import Scalar
+from fanin.scenario.points import Point, points
+
+ROWS = ("where", "over", "minus")
+"""Keys of a case that choose runs, besides the rivals."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A sentence under a setting."""
+
+    outcome: Outcome
+    distance: float
+    """How far the number is outside the accepted range, from 0 (inside) to 1."""
+    value: float | None
+    shown: str
+    """The number as people read it."""
+    accept: str
+    """The accepted range."""
+    published: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the number is inside the accepted range."""
+        return self.outcome == "reproduced"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came out under a setting."""
+
+    values: Values
+    """Empty for the experiments as their files have them."""
+    found: dict[str, Found]
+    """Sentence -> what came out; a sentence whose runs failed is left out."""
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def holding(self) -> frozenset[str]:
+        """The sentences that hold."""
+        return frozenset(name for name, found in self.found.items() if found.holds)
+
+    def score(self, sentences: Sequence[str]) -> float:
+        """The number of sentences that hold, and below one, how close the others are on average."""
+        away = [self.found[name].distance if name in self.found else 1.0 for name in sentences]
+        others = [distance for name, distance in zip(sentences, away, strict=True) if name not in self.holding]
+        return len(self.holding) + (1.0 - sum(others) / len(others) if others else 1.0) / 2
+
+    def as_dict(self) -> dict[str, Any]:
+        """It as JSON."""
+        return {
+            "values": self.values,
+            "found": {name: dict(vars(found)) for name, found in self.found.items()},
+            "errors": self.errors,
+        }
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Tried:
+        """One that was kept as JSON."""
+        found = {name: Found(**each) for name, each in kept["found"].items()}
+        return cls(kept["values"], found, kept["errors"])
+
+
+class Bench:
+    """Runs and judges settings of several experiments."""
+
+    def __init__(self, experiments: Sequence[Experiment], space: Space, batches: Batches) -> None:
+        """Prepares the sentences; it does not run anything yet.
+
+        Args:
+            experiments: Whose sentences are judged, each by its main case.
+            space: The open parameters.
+            batches: Runs the simulations.
+
+        Raises:
+            ScenarioError: a case compares the labels of an axis that is open.
+
+        """
+        self._space = space
+        self._batches = batches
+        names = {each.name for each in experiments}
+        self._cases = {each.name: _counted(each, names) for each in experiments}
+        self._experiments = [each for each in experiments if self._cases[each.name]]
+        self.declared = {
+            f"{each.name}/{claim.id}": claim.cannot_be
+            for each in experiments
+            for claim in each.document.claim
+            if claim.cannot_be
+        }
+        """Sentences that cannot be, by their files, and why; no setting is judged by them."""
+        for experiment in self._experiments:
+            self._applied(experiment, next(space.grid()))
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences that are judged."""
+        return [f"{name}/{case.claim}" for name, cases in self._cases.items() for case in cases]
+
+    @property
+    def says(self) -> dict[str, str]:
+        """The words of each sentence."""
+        return {f"{name}/{case.claim}": case.says for name, cases in self._cases.items() for case in cases}
+
+    def judge(self, settings: Sequence[Values], seeds: Sequence[int]) -> list[Tried]:
+        """Judges some settings, whose runs form one batch.
+
+        Raises:
+            ScenarioError: a value is invalid.
+            ResultsError: results cannot be written; finished runs are kept.
+
+        """
+        applied = [[self._applied(each, setting) for each in self._experiments] for setting in settings]
+        todo = [[_points(experiment, cases, seeds) for experiment, cases in each] for each in applied]
+        wanted = [
+            Job(experiment, point.overrides, columns.tables(experiment, point.row))
+            for setting, of in zip(applied, todo, strict=True)
+            for (experiment, _), chosen in zip(setting, of, strict=True)
+            for point in chosen
+        ]
+        finished = iter(self._batches.run(wanted))
+        tried = []
+        for setting, each, of in zip(settings, applied, todo, strict=True):
+            made = Tried(dict(setting), {})
+            for (experiment, cases), chosen in zip(each, of, strict=True):
+                runs = [next(finished) for _ in chosen]
+                failures = [run for run in runs if isinstance(run, Failure)]
+                made.errors.extend(f"{experiment.name}, seed {run.seed}: {run.error}" for run in failures[:1])
+                if not failures:
+                    whole = [
+                        (point, run) for point, run in zip(chosen, runs, strict=True) if not isinstance(run, Failure)
+                    ]
+                    made.found.update(_judged(Runs(experiment, whole), cases))
+            tried.append(made)
+        return tried
+
+    def _applied(self, experiment: Experiment, setting: Values) -> tuple[Experiment, list[Case]]:
+        """An experiment under a setting, and its cases there."""
+        own = self._space.of(experiment.name, setting)
+        labels = {path: value for path, value in own.items() if path in experiment.labels}
+        values = [(path, value) for path, value in own.items() if path not in labels]
+        changed = (
+            Experiment(experiment.name, experiment.path, [*experiment.overrides, *values]) if values else experiment
+        )
+        cases = [_at(experiment, case, labels) for case in self._cases[experiment.name]]
+        return _without_plots(changed), cases
+
+
+def _without_plots(experiment: Experiment) -> Experiment:
+    """The same experiment, whose plots ask for no result table."""
+    plain = copy.copy(experiment)
+    plain.document = experiment.document.model_copy(update={"plot": []})
+    return plain
+
+
+def _counted(experiment: Experiment, names: set[str]) -> list[Case]:
+    """The main case of each sentence that is not counted elsewhere in the search, and that can be."""
+    document = experiment.document
+    if document.benchmark is not None:
+        return []
+    skipped = {claim.id for claim in document.claim if claim.same_as.partition("#")[0] in names or claim.cannot_be}
+    mains: dict[str, Case] = {}
+    for case in document.cases:
+        if case.claim not in skipped:
+            mains.setdefault(case.claim, case)
+    return list(mains.values())
+
+
+def _at(experiment: Experiment, case: Case, labels: Values) -> Case:
+    """A case with other labels of some axes."""
+    update: dict[str, Any] = {}
+    sets = {name: getattr(case, name) for name in ROWS if getattr(case, name) is not None}
+    for axis, label in labels.items():
+        chosen = {repr(each.get(axis)) for each in [*sets.values(), *case.rivals]}
+        if len(chosen) > 1:
+            message = f"the claim {case.id} compares labels of {axis}, so it cannot be open"
+            raise ScenarioError(str(experiment.path), None, f"open.{axis}", message)
+        sets = {name: {**each, axis: [label]} for name, each in sets.items()}
+        update["rivals"] = [{**each, axis: [label]} for each in update.get("rivals", case.rivals)]
+    return case.model_copy(update={**update, **sets}) if labels else case
+
+
+def _points(experiment: Experiment, cases: Sequence[Case], seeds: Sequence[int]) -> list[Point]:
+    """The points of the sweep that any of the cases reads."""
+    return [point for point in points(experiment, list(seeds)) if any(_reads(case, point.row) for case in cases)]
+
+
+def _reads(case: Case, row: Mapping[str, Scalar]) -> bool:
+    sets = [getattr(case, name) for name in ROWS if getattr(case, name) is not None]
+    if not any(columns.matches(row, each) for each in [*sets, *case.rivals]):
+        return False
+    x = quantity(row.get(case.axis))
+    if x is None:
+        return True
+    inside = case.between is None or case.between[0] <= x[0] <= case.between[1]
+    return inside and (case.at is None or x[0] in case.at)
+
+
+def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
+    experiment = runs.experiment
+    frame = runs.frame()
+    labels = columns.own_labels(experiment)
+    found = {}
+    for case in cases:
+        judged = judge(
+            case,
+            curves.of_claim(case, runs, frame),
+            label=columns.describe(labels, case.y).label,
+            environment=experiment.environment,
+        )
+        found[f"{experiment.name}/{case.claim}"] = Found(
+            judged.outcome,
+            judged.distance,
+            finite(judged.value),
+            judged.show(judged.value),
+            judged.span(*case.accept),
+            judged.published,
+        )
+    return found

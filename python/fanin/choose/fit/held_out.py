@@ -1,0 +1,181 @@
+"""Held-out experiments: no search may use them, and the setting that a search finds is judged by them once.
+
+A second judgement of the same experiment is refused unless it is asked for, and is then recorded as such: someone who
+may look twice can choose the setting that does better.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fanin import _engine
+from fanin.choose.fit.bench import Tried
+from fanin.choose.fit.space import Space, Values, words
+from fanin.claims.record import digest
+from fanin.errors import FaninError, ResultsError
+from fanin.results.files import write_whole, writing
+from fanin.results.layout import FITS
+from fanin.run.experiment import Experiment
+from fanin.scenario import library
+
+RECORD = "held-out.json"
+
+
+class HeldOutError(FaninError):
+    """A held-out experiment in a search, or one that was judged before."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A held-out experiment under the setting that a search found."""
+
+    experiment: str
+    when: str
+    """In UTC."""
+    setting: Values
+    search: str
+    """Name of the search's folder."""
+    engine_version: str
+    digest: str
+    """Of the experiment's file."""
+    seeds: list[int]
+    again: bool
+    """Whether it had been judged before."""
+    holds: list[str]
+    """Sentences that hold under the setting."""
+    fails: list[str]
+    own: list[str]
+    """Sentences that hold with the file's own values."""
+
+
+def refuse_held_out(experiments: Sequence[Experiment]) -> None:
+    """Refuses experiments that are held out of searches.
+
+    Raises:
+        HeldOutError: naming the first of them.
+
+    """
+    for each in experiments:
+        if each.document.held_out:
+            raise HeldOutError(
+                f"{each.name} is held out of searches; --held-out judges the setting that is found by it, once"
+            )
+
+
+def of_papers(experiments: Sequence[Experiment], space: Space) -> tuple[list[Experiment], list[str]]:
+    """The held-out experiments of the same papers that declare an open parameter of the search.
+
+    Returns:
+        The experiments, and the names of those that declare none: their results would be the same under any setting.
+
+    """
+    papers = {each.document.paper for each in experiments if each.document.paper}
+    found, constant = [], []
+    searched = {each.path for each in space.parameters}
+    for name, path in library.experiments().items():
+        if name.partition("/")[0] not in papers:
+            continue
+        each = Experiment(name, path)
+        if each.document.held_out and each.document.claim and each.document.benchmark is None:
+            if any(choice.path in searched for choice in each.open):
+                found.append(each)
+            else:
+                constant.append(name)
+    return found, constant
+
+
+def extended(space: Space, experiments: Sequence[Experiment]) -> Space:
+    """The same parameters, for further experiments that declare them."""
+    declared = {one.name: {choice.path for choice in one.open} for one in experiments}
+    return Space(
+        [
+            replace(each, of=tuple(name for name, paths in declared.items() if each.path in paths))
+            for each in space.parameters
+        ]
+    )
+
+
+def read(out: Path | str) -> list[Judgement]:
+    """All judgements by held-out experiments, in their order.
+
+    Raises:
+        ResultsError: the record is damaged; it is never written over.
+
+    """
+    path = Path(out) / FITS / RECORD
+    if not path.is_file():
+        return []
+    try:
+        return [Judgement(**each) for each in json.loads(path.read_text(encoding="utf-8"))]
+    except (ValueError, TypeError):
+        raise ResultsError(f"{path}: damaged; it is the record of what was judged by held-out experiments") from None
+
+
+def refuse_second(experiments: Sequence[Experiment], out: Path | str, *, again: bool) -> None:
+    """Refuses what was judged before, unless that is asked for.
+
+    Raises:
+        HeldOutError: an experiment was judged before.
+
+    """
+    judged = {each.experiment: each for each in read(out)}
+    for each in experiments:
+        if each.name in judged and not again:
+            before = judged[each.name]
+            raise HeldOutError(
+                f"{each.name} was judged on {before.when} with {words(before.setting)}; a second judgement is not "
+                "independent: --again makes it, and records that it is not the first"
+            )
+
+
+def judged(
+    experiments: Sequence[Experiment], setting: Tried, own: Tried, search: str, seeds: Sequence[int], out: Path | str
+) -> list[Judgement]:
+    """Records a judgement by each of the held-out experiments.
+
+    Args:
+        experiments: The experiments.
+        setting: What came out under the setting that the search found.
+        own: What came out with the files' own values.
+        search: Name of the search's folder.
+        seeds: Seeds of the judgement.
+        out: Results folder.
+
+    Raises:
+        ResultsError: the record is damaged or cannot be written.
+
+    """
+    before = read(out)
+    known = {each.experiment for each in before}
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    found = [
+        Judgement(
+            experiment=each.name,
+            when=now,
+            setting=setting.values,
+            search=search,
+            engine_version=_engine.version(),
+            digest=digest(each),
+            seeds=list(seeds),
+            again=each.name in known,
+            holds=_of(each, sorted(setting.holding)),
+            fails=_of(each, sorted(setting.found.keys() - setting.holding)),
+            own=_of(each, sorted(own.holding)),
+        )
+        for each in experiments
+    ]
+    path = Path(out) / FITS / RECORD
+    content: list[dict[str, Any]] = [asdict(each) for each in [*before, *found]]
+    with writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+    return found
+
+
+def _of(experiment: Experiment, sentences: Sequence[str]) -> list[str]:
+    return [each for each in sentences if each.rpartition("/")[0] == experiment.name]

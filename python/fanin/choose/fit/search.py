@@ -1,0 +1,126 @@
+"""The search: settings are tried in batches, the winner's neighbours last, and the answer runs again with fresh seeds.
+
+What was tried is written to a log after each batch. The same command continues there, and takes the same course as an
+undisturbed search, on any number of cores.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fanin.choose.fit import proposals
+from fanin.choose.fit.answer import Confirmed, Fitted, ablation, best, cover, front, missing
+from fanin.choose.fit.bench import Bench, Tried
+from fanin.choose.fit.space import Space, Values
+from fanin.errors import RunError
+from fanin.results.files import writing
+
+LOG = "tried.jsonl"
+
+OWN = "the file's own values"
+WINNER = "winner"
+OTHER = "setting"
+SENSITIVITY = "sensitivity"
+
+
+class Log:
+    """The settings that were tried, one line each, in the order in which they were proposed."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads what an earlier command left; a line that was cut off is dropped with all after it."""
+        self._path = path
+        self.tried: list[Tried] = []
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        for line in text.splitlines():
+            try:
+                self.tried.append(Tried.from_dict(json.loads(line)))
+            except (ValueError, KeyError, TypeError):
+                break
+        self._write("w", self.tried)
+
+    def add(self, found: Sequence[Tried]) -> None:
+        """Adds a batch."""
+        self._write("a", found)
+        self.tried += found
+
+    def _write(self, mode: str, found: Sequence[Tried]) -> None:
+        with writing(self._path.parent):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open(mode, encoding="utf-8") as stream:
+                stream.writelines(json.dumps(each.as_dict()) + "\n" for each in found)
+
+
+def search(bench: Bench, space: Space, log: Log, seeds: Sequence[int], trials: int) -> list[Tried]:
+    """Tries settings until there are so many, and then the neighbours of the best until none of them is better.
+
+    Args:
+        bench: Runs and judges settings.
+        space: The open parameters.
+        log: What was tried before, and is tried now.
+        seeds: Seeds of every setting.
+        trials: Settings to try before the neighbours; the whole grid is tried if it has no more.
+
+    Raises:
+        NotFoundError: the grid is larger, and Optuna is not installed.
+        RunError: the runs of every setting fail.
+        ResultsError: results cannot be written; what was tried is kept.
+
+    """
+    sentences = bench.sentences
+    whole = space.size <= trials
+    while (left := (space.size if whole else trials) - len(log.tried)) > 0:
+        asked = (
+            proposals.from_grid(space, log.tried, left)
+            if whole
+            else proposals.from_optuna(space, log.tried, sentences, left)
+        )
+        log.add(bench.judge(asked, seeds))
+    while asked := missing(best(log.tried, sentences).values, space, log.tried):
+        log.add(bench.judge(asked[: proposals.BATCH], seeds))
+    if not any(each.found for each in log.tried):
+        raise RunError(next(error for each in log.tried for error in each.errors))
+    return log.tried
+
+
+def fit(
+    bench: Bench,
+    space: Space,
+    folder: Path,
+    *,
+    trials: int = 64,
+    seeds: Sequence[int] = (1, 2, 3),
+    fresh: int = 10,
+    sensitivities: Mapping[str, Values] | None = None,
+) -> Fitted:
+    """Finds the settings that fit most sentences, and confirms them with seeds that the search has not used.
+
+    Args:
+        bench: Runs and judges settings.
+        space: The open parameters.
+        folder: The search's folder.
+        trials: Settings to try; the grid, if it has no more.
+        seeds: Seeds of every setting.
+        fresh: Number of seeds of the confirmation.
+        sensitivities: Label -> values that are not admissible; each changes the winner and is shown, not counted.
+
+    Raises:
+        NotFoundError: the grid is larger than ``trials``, and Optuna is not installed.
+        RunError: the runs of every setting fail.
+        ResultsError: results cannot be written; what was tried is kept.
+
+    """
+    tried = search(bench, space, Log(folder / LOG), seeds, trials)
+    found = front(tried, bench.sentences)
+    first = max(seeds) + 1
+    confirming = list(range(first, first + fresh))
+    chosen = [(OWN, {}), *((OTHER, each.values) for each in cover(found))]
+    chosen[1] = (WINNER, chosen[1][1])
+    chosen += [
+        (f"{SENSITIVITY}: {label}", {**found[0].values, **values}) for label, values in (sensitivities or {}).items()
+    ]
+    judged = bench.judge([values for _, values in chosen], confirming)
+    confirmed = [Confirmed(label, each) for (label, _), each in zip(chosen, judged, strict=True)]
+    changes = ablation(found[0], space, tried)
+    return Fitted(space, bench.says, bench.declared, list(tried), found, changes, confirmed, list(seeds), confirming)

@@ -1,0 +1,58 @@
+"""What searches over the papers' open readings (``fanin fit``) tell the claims ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fanin import _engine
+from fanin.claims.sentences import Searched, Shown
+from fanin.errors import ResultsError
+from fanin.results.layout import FIT, FITS
+
+
+@dataclass
+class OfSentence:
+    """What searches found of one sentence."""
+
+    tried: int = 0
+    """Settings that were tried: those of the largest search, since searches may overlap."""
+    settings: list[Searched] = field(default_factory=list)
+    """Settings that were confirmed with fresh seeds, and the closest if none holds."""
+
+
+def read(out: Path, digest_of: Callable[[str], str | None]) -> dict[str, OfSentence]:
+    """What the searches in a results folder found, by sentence.
+
+    A search of another engine, or of another version of an experiment's file, does not count for that experiment.
+
+    Args:
+        out: Results folder.
+        digest_of: Fingerprint of an experiment's file as it is now; ``None`` if there is no such experiment.
+
+    Raises:
+        ResultsError: the record of a search is damaged.
+
+    """
+    found: dict[str, OfSentence] = {}
+    for path in sorted((out / FITS).glob(f"*/{FIT}")):
+        try:
+            kept = json.loads(path.read_bytes())
+            if kept["engine_version"] == _engine.version():
+                _add(found, kept, digest_of)
+        except (ValueError, KeyError, TypeError):
+            raise ResultsError(f"{path}: damaged; delete it and run 'fanin fit' again") from None
+    return found
+
+
+def _add(found: dict[str, OfSentence], kept: dict[str, Any], digest_of: Callable[[str], str | None]) -> None:
+    current = {experiment for experiment, digest in kept["digests"].items() if digest_of(experiment) == digest}
+    for name, each in kept["sentences"].items():
+        if name.rpartition("/")[0] not in current:
+            continue
+        of = found.setdefault(name, OfSentence())
+        of.tried = max(of.tried, each["tried"])
+        of.settings += [Searched(**{**one, "shown": Shown(**one["shown"])}) for one in each["settings"]]
