@@ -24,6 +24,8 @@ from fanin.cli.options import (
     schemes_of,
     seeds,
 )
+from fanin.cli.reference import Asked
+from fanin.cli.reference import compare as compare_with_records
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
 from fanin.numbers.summary import column, short
@@ -31,6 +33,7 @@ from fanin.numbers.summary import column, short
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal
+    from fanin.scenario.format.values import Scalar
 
 
 def compare(
@@ -57,6 +60,42 @@ def compare(
             help="Scheme from which differences are taken; by default the first.",
         ),
     ] = None,
+    records: Annotated[
+        Path | None,
+        typer.Option("--reference", metavar="FILE", help="Compare the runs with these records, CSV or Parquet."),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            "--key",
+            metavar="COLUMNS",
+            help="With --reference: columns that tell its cells apart; by default those that vary and that it has.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="OURS=THEIRS",
+            help="With --reference: a column of ours and its name there, such as goodput_bps=mbps*1e6.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tolerance",
+            metavar="COLUMN=LIMIT",
+            help="With --reference: how far means may be apart, such as goodput_bps=5% or timeouts=2.",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", help="With --reference: compare the rows of this result table, such as flows."),
+    ] = None,
+    level: Annotated[
+        float,
+        typer.Option("--level", min=0, max=1, help="With --reference: level of the test of distributions."),
+    ] = 0.01,
     failed: FailedOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
@@ -83,17 +122,41 @@ def compare(
     difference, difference_half, verdict, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
     half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null.
 
+    With --reference, the scenario's sweep runs and is joined to somebody else's records by --key. Rows with the same
+    key are samples of one cell. Their means have to be within --tolerance, and a Kolmogorov-Smirnov test compares their
+    distributions where both sides have at least three values (pip install 'fanin[reference]'); --level holds for all
+    tests together. The exit code is 1 if anything differs. --schemes other than all varies the scheme. --json then
+    prints {scenario, reference, level, key, cells: [{key, column, ours, theirs, difference, values, within, p,
+    status}], ours_only, theirs_only, agrees}.
+
     **Examples**
 
     - `fanin compare scenario.toml`
     - `fanin compare scenario.toml --schemes all --goal query-p99 --seeds 1..10`
     - `fanin compare scenario.toml --schemes newreno,dctcp,rcc --goal query-p99:2,background:1`
     - `fanin compare sdtcp/fig9 --set traffic.bursts.senders=40 --against dctcp --json`
+    - `fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%`
     """
     from fanin.choose import comparison
     from fanin.choose.comparison import FEW_SEEDS, placed, referred_to
 
     experiment = fanin.load(scenario, overrides(set_))
+    if records is not None:
+        asked = Asked(records, key, columns or [], tolerance or [], table, level)
+        varied: dict[str, list[Scalar]] = {}
+        if schemes != "all":
+            varied["transport.scheme"] = [*schemes_of(schemes, "--schemes")]
+        compare_with_records(
+            experiment.vary(varied),
+            asked,
+            seeds(seeds_),
+            out=out if store else None,
+            jobs=jobs,
+            cluster=cluster,
+            again=failed,
+            json=json,
+        )
+        return
     names = schemes_of(schemes, "--schemes")
     if against is not None and against not in names:
         raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")

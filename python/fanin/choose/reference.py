@@ -1,0 +1,280 @@
+"""Compares runs with anybody's records, joined by key: the means within tolerances, and the distributions by a test.
+
+The test is Kolmogorov and Smirnov's for two samples, from SciPy: exact for small samples, and without an assumption on
+the distributions. As every cell and column is a test of its own, the levels are Holm's: with no difference at all, the
+probability that any of them is reported is at most the level.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from fanin.errors import NotFoundError, ResultsError
+from fanin.later import np, pl
+from fanin.numbers.stats import FEWEST, Floats, finite
+from fanin.numbers.units import quantity
+
+Status = Literal["agrees", "out of tolerance", "other distribution", "no value"]
+
+_COLUMN = re.compile(r"^(?P<theirs>.+?)(?:\*(?P<factor>[0-9.eE+-]+))?$")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that is compared."""
+
+    ours: str
+    theirs: str
+    factor: float = 1.0
+    """What their numbers are multiplied by to be in our unit."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far the means may be apart: by a share of theirs, or by a number."""
+
+    share: float = 0.0
+    number: float = 0.0
+
+    def holds(self, ours: float, theirs: float) -> bool:
+        """Whether two means are close enough; rounding does not count."""
+        allowed = max(self.share * abs(theirs), self.number)
+        return abs(ours - theirs) <= allowed or math.isclose(ours, theirs, rel_tol=1e-12)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One column at one key."""
+
+    key: tuple[str, ...]
+    column: str
+    ours: float
+    theirs: float
+    """Means."""
+    counts: tuple[int, int]
+    """Our values, and theirs."""
+    within: bool | None
+    """Whether the means are within the tolerance; ``None`` without one."""
+    p: float | None
+    """Of the test of distributions; ``None`` if a side has too few values."""
+    rejected: bool = False
+    """Whether the test rejects that the distributions are the same."""
+
+    @property
+    def status(self) -> Status:
+        """What came out."""
+        if math.isnan(self.ours) or math.isnan(self.theirs):
+            return "no value"
+        if self.within is False:
+            return "out of tolerance"
+        return "other distribution" if self.rejected else "agrees"
+
+    @property
+    def difference(self) -> float:
+        """Ours over theirs, less one; not a number where theirs is zero."""
+        return self.ours / self.theirs - 1 if self.theirs else (0.0 if self.ours == 0 else math.nan)
+
+    def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """It as JSON."""
+        return {
+            "key": dict(zip(names, self.key, strict=True)),
+            "column": self.column,
+            "ours": finite(self.ours),
+            "theirs": finite(self.theirs),
+            "difference": finite(self.difference),
+            "values": list(self.counts),
+            "within": self.within,
+            "p": self.p,
+            "status": self.status,
+        }
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A comparison."""
+
+    key: list[str]
+    cells: list[Cell]
+    ours_only: list[tuple[str, ...]]
+    """Keys that the reference does not have."""
+    theirs_only: list[tuple[str, ...]]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every cell does."""
+        return all(cell.status == "agrees" for cell in self.cells)
+
+
+def read(path: Path) -> pl.DataFrame:
+    """The records in a CSV or Parquet file.
+
+    Raises:
+        NotFoundError: there is no such file.
+        ResultsError: it cannot be read as what its name says.
+
+    """
+    if not path.is_file():
+        raise NotFoundError(f"{path}: no such file")
+    try:
+        if path.suffix.lower() == ".parquet":
+            return pl.read_parquet(path)
+        return pl.read_csv(path, comment_prefix="#", infer_schema_length=None)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None
+
+
+def column(text: str) -> Column:
+    """The column that a text such as ``goodput_bps=goodput_mbps*1e6`` means.
+
+    Raises:
+        ValueError: it is not of that form.
+
+    """
+    ours, equals, rest = (part.strip() for part in text.partition("="))
+    match = _COLUMN.match(rest)
+    if not ours or not equals or match is None:
+        raise ValueError(f"{text!r} is not OURS=THEIRS or OURS=THEIRS*FACTOR")
+    return Column(ours, match["theirs"].strip(), float(match["factor"] or 1))
+
+
+def tolerance(text: str) -> tuple[str, Tolerance]:
+    """The column and the tolerance that a text such as ``goodput_bps=5%`` or ``fct_p99_s=1ms`` means.
+
+    Raises:
+        ValueError: it is not of that form.
+
+    """
+    name, equals, value = (part.strip() for part in text.partition("="))
+    found = quantity(_number(value))
+    if not name or not equals or found is None or found[0] < 0:
+        raise ValueError(f"{text!r} is not COLUMN=SHARE or COLUMN=NUMBER, such as goodput_bps=5% or timeouts=2")
+    number, unit = found
+    return name, Tolerance(share=number) if unit == "ratio" else Tolerance(number=number)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def join(
+    ours: pl.DataFrame,
+    theirs: pl.DataFrame,
+    key: Sequence[str],
+    compared: Sequence[Column],
+    tolerances: Mapping[str, Tolerance],
+    level: float,
+) -> Joined:
+    """Compares two tables, whose rows with the same key are samples of the same cell.
+
+    Args:
+        ours: Our rows.
+        theirs: The records.
+        key: Columns of both that tell the cells apart; without any, all rows are one cell.
+        compared: Columns to compare.
+        tolerances: By our column's name.
+        level: Probability that any difference of distributions is reported although there is none.
+
+    Raises:
+        NotFoundError: SciPy is not installed, a column is missing, or no key is in both.
+
+    """
+    _check(ours, "our runs", [*key, *(each.ours for each in compared)])
+    _check(theirs, "the reference", [*key, *(each.theirs for each in compared)])
+    mine, others = _cells(ours, key), _cells(theirs, key)
+    common = [place for place in mine if place in others]
+    if not common:
+        raise NotFoundError(f"no {' and '.join(key) or 'row'} is in both our runs and the reference")
+    cells = []
+    for place in common:
+        for each in compared:
+            own, other = _values(mine[place], each.ours), _values(others[place], each.theirs) * each.factor
+            cells.append(_cell(place, each.ours, own, other, tolerances.get(each.ours)))
+    return Joined(
+        list(key),
+        _rejected(cells, level),
+        [place for place in mine if place not in others],
+        [place for place in others if place not in mine],
+    )
+
+
+def _check(frame: pl.DataFrame, what: str, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in frame.columns:
+            raise NotFoundError(f"{what}: no column {name}; there are {', '.join(frame.columns)}")
+
+
+def _cells(frame: pl.DataFrame, key: Sequence[str]) -> dict[tuple[str, ...], pl.DataFrame]:
+    """The rows of each key; numbers with and without units are the same key if they are the same number."""
+    places = [tuple(_shown(value) for value in row) for row in frame.select(key).iter_rows()] if key else []
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for index, place in enumerate(places or [()] * len(frame)):
+        rows.setdefault(place, []).append(index)
+    return {place: frame[indices] for place, indices in rows.items()}
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    found = quantity(value)
+    return str(value) if found is None else f"{found[0]:.12g}"
+
+
+def _values(frame: pl.DataFrame, name: str) -> Floats:
+    values: Floats = frame[name].cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+    finite_ones: Floats = values[np.isfinite(values)]
+    return finite_ones
+
+
+def _cell(key: tuple[str, ...], name: str, ours: Floats, theirs: Floats, allowed: Tolerance | None) -> Cell:
+    means = [float(values.mean()) if len(values) else math.nan for values in (ours, theirs)]
+    within = None if allowed is None else allowed.holds(*means)
+    p = _p_value(ours, theirs) if min(len(ours), len(theirs)) >= FEWEST else None
+    return Cell(key, name, means[0], means[1], (len(ours), len(theirs)), within, p)
+
+
+def _p_value(ours: Floats, theirs: Floats) -> float:
+    """Of Kolmogorov and Smirnov's test for two samples."""
+    try:
+        # An extra, and slow to import.
+        stats = importlib.import_module("scipy.stats")
+    except ImportError:
+        raise NotFoundError(
+            "a test of distributions needs SciPy: pip install 'fanin[reference]' where fanin is installed"
+        ) from None
+    return float(stats.ks_2samp(ours, theirs).pvalue)
+
+
+def _rejected(cells: list[Cell], level: float) -> list[Cell]:
+    """The cells, with what Holm's procedure rejects."""
+    tested = sorted((cell.p, place) for place, cell in enumerate(cells) if cell.p is not None)
+    rejected = set()
+    for rank, (p, place) in enumerate(tested):
+        if p > level / (len(tested) - rank):
+            break
+        rejected.add(place)
+    return [
+        cell if place not in rejected else Cell(**{**vars(cell), "rejected": True}) for place, cell in enumerate(cells)
+    ]
+
+
+def compared_by_default(ours: pl.DataFrame, theirs: pl.DataFrame, key: Sequence[str]) -> list[Column]:
+    """The columns of numbers that both tables have, without the key and the seed."""
+    skipped = {*key, "seed"}
+    return [
+        Column(name, name)
+        for name in ours.columns
+        if name not in skipped
+        and name in theirs.columns
+        and ours.schema[name].is_numeric()
+        and theirs.schema[name].is_numeric()
+    ]

@@ -1,0 +1,153 @@
+"""``fanin compare --reference``: runs beside anybody's records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from fanin.cli.options import place
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.numbers.summary import format_value
+
+if TYPE_CHECKING:
+    from fanin.choose.reference import Cell, Column, Joined, Tolerance
+    from fanin.run.experiment import Experiment
+    from fanin.run.sweep import Runs
+
+_FEW = 5
+"""Keys of one side only that are listed."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is compared with what."""
+
+    reference: Path
+    key: str | None
+    columns: list[str]
+    tolerances: list[str]
+    table: str | None
+    level: float
+
+
+def compare(
+    experiment: Experiment,
+    asked: Asked,
+    seeds: list[int] | None,
+    *,
+    out: Path | None,
+    jobs: int | None,
+    cluster: str | None,
+    again: bool,
+    json: bool,
+) -> None:
+    """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 if anything differs."""
+    from fanin.choose import reference
+
+    theirs = reference.read(asked.reference)
+    columns, tolerances = _columns(asked)
+    runs, failures = _runs(experiment, asked, seeds, out, jobs, cluster, again=again)
+    for failure in failures:
+        note(f"error: {failure}")
+    ours = runs.frame() if asked.table is None else runs.rows(asked.table)
+    varied = [name for name in experiment.swept if name in ours.columns and name in theirs.columns]
+    key = varied if asked.key is None else [name.strip() for name in asked.key.split(",") if name.strip()]
+    chosen = columns or reference.compared_by_default(ours, theirs, key)
+    if not chosen:
+        raise typer.BadParameter("no column is in both: name some, such as goodput_bps=mbps*1e6", param_hint="--column")
+    joined = reference.join(ours, theirs, key, chosen, tolerances, asked.level)
+    if json:
+        cells = [cell.as_dict(joined.key) for cell in joined.cells]
+        alone = {"ours_only": joined.ours_only, "theirs_only": joined.theirs_only}
+        about = {"scenario": experiment.name, "reference": str(asked.reference), "level": asked.level}
+        print_json({**about, "key": joined.key, "cells": cells, **alone, "agrees": joined.agrees})
+    else:
+        _print(joined, tolerances, asked)
+    for what, keys in (("the reference has no", joined.ours_only), ("no run of ours has", joined.theirs_only)):
+        if keys:
+            more = f" and {len(keys) - _FEW} more" if len(keys) > _FEW else ""
+            note(f"warning: {what} {'; '.join(_named(joined.key, each) for each in keys[:_FEW])}{more}")
+    if failures or not joined.agrees:
+        raise typer.Exit(1)
+
+
+def _columns(asked: Asked) -> tuple[list[Column], dict[str, Tolerance]]:
+    """The columns that are named, and those that have a tolerance and the same name on both sides."""
+    from fanin.choose import reference
+
+    try:
+        columns = [reference.column(text) for text in asked.columns]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--column") from None
+    try:
+        tolerances = dict(reference.tolerance(text) for text in asked.tolerances)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--tolerance") from None
+    named = {each.ours for each in columns}
+    return columns + [reference.Column(name, name) for name in tolerances if name not in named], tolerances
+
+
+def _runs(
+    experiment: Experiment,
+    asked: Asked,
+    seeds: list[int] | None,
+    out: Path | None,
+    jobs: int | None,
+    cluster: str | None,
+    *,
+    again: bool,
+) -> tuple[Runs, list[str]]:
+    """The runs of the scenario's sweep, and what failed."""
+    from fanin.results import columns
+    from fanin.results.failures import Failure
+    from fanin.run.laboratory import Batches
+    from fanin.run.pool import Job
+    from fanin.run.sweep import Runs
+    from fanin.scenario.points import points
+
+    todo = points(experiment, seeds)
+    tables = frozenset() if asked.table is None else frozenset([asked.table])
+    wanted = [Job(experiment, each.overrides, columns.tables(experiment, each.row) | tables) for each in todo]
+    kept = f"finished runs are kept in {out}" if out else None
+    with keeping(kept), place(cluster, jobs) as where, counting("runs") as counter:
+        found = Batches(out, place=where, again=again, advance=counter.advance).run(wanted)
+    pairs = list(zip(todo, found, strict=True))
+    failures = [f"seed {run.seed}: {run.error}" for _, run in pairs if isinstance(run, Failure)]
+    return Runs(experiment, [(point, run) for point, run in pairs if not isinstance(run, Failure)]), failures
+
+
+def _print(joined: Joined, tolerances: dict[str, Tolerance], asked: Asked) -> None:
+    header = [*joined.key, "column", "ours", "reference", "difference", "allowed", "p", ""]
+    rows = ([*cell.key, *_row(cell, tolerances.get(cell.column))] for cell in joined.cells)
+    print_table(f"Against {asked.reference}", header, rows)
+    statuses = [cell.status for cell in joined.cells]
+    counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(sorted(statuses)))
+    say(f"{len(joined.cells)} comparisons: {counts}")
+    say(f"p: Kolmogorov-Smirnov, two samples; rejected below {asked.level:g} for all of them together (Holm)")
+
+
+def _row(cell: Cell, allowed: Tolerance | None) -> list[str]:
+    difference = "-" if cell.difference != cell.difference else f"{cell.difference:+.2%}"
+    sides = zip((cell.ours, cell.theirs), cell.counts, strict=True)
+    numbers = [_shown(cell.column, value, count) for value, count in sides]
+    p = "-" if cell.p is None else f"{cell.p:.3g}"
+    return [cell.column, *numbers, difference, _limit(cell.column, allowed), p, cell.status]
+
+
+def _limit(name: str, allowed: Tolerance | None) -> str:
+    if allowed is None:
+        return "-"
+    return f"{100 * allowed.share:g} %" if allowed.share else format_value(name, allowed.number)
+
+
+def _shown(name: str, value: float, count: int) -> str:
+    if value != value:
+        return "-"
+    return f"{format_value(name, value)} ({count})"
+
+
+def _named(key: list[str], place: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in zip(key, place, strict=True)) or "any row"

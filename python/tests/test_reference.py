@@ -1,0 +1,203 @@
+"""``fanin compare --reference``: runs beside anybody's records."""
+
+import json
+import sys
+
+import polars as pl
+import pytest
+
+import fanin
+from fanin.choose import reference
+from fanin.choose.reference import Cell, Column, Tolerance, column, join, tolerance
+from fanin.errors import NotFoundError, ResultsError
+
+SWEEP = """
+[network]
+topology = "star"
+rate = "1Gbps"
+delay = "10us"
+buffer = "24pkt"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 4
+bytes-each = "15KB"
+jitter = "100us"
+[run]
+duration = "1s"
+[sweep]
+"traffic.servers.senders" = [2, 4]
+seeds = "1..3"
+"""
+
+SENDERS = "traffic.servers.senders"
+
+
+@pytest.fixture
+def sweep(work, cli):
+    """A small sweep, and its own totals as somebody else's records."""
+    (work / "sweep.toml").write_text(SWEEP)
+    made = cli("sweep", "sweep.toml", "--json")
+    assert made.code == 0, made.err
+    frame = pl.read_parquet(next(work.glob("results/sweeps/*/runs.parquet")))
+    frame.write_parquet(work / "theirs.parquet")
+    return frame
+
+
+def compared(cli, *arguments, code=0):
+    result = cli("compare", "sweep.toml", *arguments, "--json")
+    assert result.code == code, result.err
+    return json.loads(result.out)
+
+
+def test_equal_records_agree(cli, sweep):
+    found = compared(
+        cli, "--reference", "theirs.parquet", "--tolerance", "goodput_bps=0", "--tolerance", "fct_p99_s=0%"
+    )
+    assert (found["key"], found["agrees"]) == ([SENDERS], True)
+    assert [(each["key"][SENDERS], each["column"], each["values"]) for each in found["cells"]] == [
+        ("2", "goodput_bps", [3, 3]),
+        ("2", "fct_p99_s", [3, 3]),
+        ("4", "goodput_bps", [3, 3]),
+        ("4", "fct_p99_s", [3, 3]),
+    ]
+    assert {(each["difference"], each["p"], each["status"]) for each in found["cells"]} == {(0, 1, "agrees")}
+    text = cli("compare", "sweep.toml", "--reference", "theirs.parquet", "--tolerance", "goodput_bps=1%")
+    assert text.code == 0
+    assert "2 comparisons: 2 agrees" in text.out
+
+
+def test_other_names_and_units_are_mapped(cli, sweep, work):
+    named = sweep.select(n=pl.col(SENDERS), mbps=pl.col("goodput_bps") / 1e6)
+    named.rename({"n": SENDERS}).write_csv(work / "theirs.csv")
+    arguments = ("--reference", "theirs.csv", "--column", "goodput_bps=mbps*1e6")
+    assert compared(cli, *arguments, "--tolerance", "goodput_bps=1bps")["agrees"]
+    wrong = compared(
+        cli, "--reference", "theirs.csv", "--column", "goodput_bps=mbps", "--tolerance", "goodput_bps=5%", code=1
+    )
+    assert {each["status"] for each in wrong["cells"]} == {"out of tolerance"}
+
+
+def test_a_broken_tolerance_is_an_exit_code(cli, sweep, work):
+    sweep.with_columns(pl.col("goodput_bps") * 1.04).write_csv(work / "theirs.csv")
+    arguments = ("--reference", "theirs.csv", "--tolerance")
+    assert compared(cli, *arguments, "goodput_bps=5%")["agrees"]
+    found = compared(cli, *arguments, "goodput_bps=3%", code=1)
+    assert {each["status"] for each in found["cells"]} == {"out of tolerance"}
+    assert found["cells"][0]["difference"] == pytest.approx(1 / 1.04 - 1)
+
+
+def test_keys_of_one_side_are_told(cli, sweep, work):
+    other = sweep.with_columns(pl.col(SENDERS) + 2)
+    other.write_csv(work / "theirs.csv")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv", "--column", "flows=flows", "--json")
+    found = json.loads(result.out)
+    assert (found["ours_only"], found["theirs_only"]) == ([["2"]], [["6"]])
+    assert f"the reference has no {SENDERS} = 2" in result.err
+    assert f"no run of ours has {SENDERS} = 6" in result.err
+    other.with_columns(pl.col(SENDERS) + 20).write_csv(work / "theirs.csv")
+    result = cli("compare", "sweep.toml", "--reference", "theirs.csv", "--column", "flows=flows")
+    assert (result.code, "is in both" in result.err) == (3, True)
+
+
+def test_rows_of_a_result_table_are_compared(cli, sweep, work):
+    experiment = fanin.load("sweep.toml")
+    points = [(seed, {SENDERS: senders}) for senders in (2, 4) for seed in (1, 2, 3)]
+    flows = pl.concat(experiment.run(seed, values).flows().select("fct_s") for seed, values in points)
+    flows.write_parquet(work / "flows.parquet")
+    found = compared(cli, "--reference", "flows.parquet", "--table", "flows", "--key", "", "--column", "fct_s=fct_s")
+    (cell,) = found["cells"]
+    assert (cell["values"], cell["p"], found["agrees"]) == ([18, 18], 1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--reference", "none.csv"], "none.csv: no such file"),
+        (["--reference", "theirs.parquet", "--column", "goodput_bps=a"], "no column a"),
+        (["--reference", "theirs.parquet", "--column", "goodput_bps"], "is not OURS=THEIRS"),
+        (["--reference", "theirs.parquet", "--tolerance", "goodput_bps=x"], "is not COLUMN=SHARE"),
+        (["--reference", "theirs.parquet", "--key", "nonsense"], "our runs: no column nonsense"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(cli, sweep, arguments, message):
+    result = cli("compare", "sweep.toml", *arguments)
+    assert result.code in (2, 3)
+    assert message in " ".join(result.err.replace("│", " ").split())
+
+
+def frames(ours, theirs):
+    return [
+        pl.DataFrame(
+            {"n": [n for n, values in side.items() for _ in values], "y": [v for vs in side.values() for v in vs]}
+        )
+        for side in (ours, theirs)
+    ]
+
+
+def test_distributions_with_the_same_mean_may_differ():
+    narrow, wide = [10.0 + i / 100 for i in range(-20, 21)], [10.0 + i for i in range(-20, 21)]
+    found = join(*frames({1: narrow}, {1: wide}), ["n"], [Column("y", "y")], {"y": Tolerance(share=0.01)}, 0.01)
+    (cell,) = found.cells
+    assert (cell.within, cell.status) == (True, "other distribution")
+    assert cell.p < 1e-4
+    assert not found.agrees
+    # Scaling all by one factor is what a mapped unit does.
+    found = join(*frames({1: wide}, {1: [each / 8 for each in wide]}), ["n"], [Column("y", "y", 8.0)], {}, 0.01)
+    assert (found.cells[0].within, found.cells[0].status) == (None, "agrees")
+
+
+def test_the_level_holds_for_all_tests_together():
+    def rejected(*ps, level=0.05):
+        cells = [Cell(("1",), "y", 1.0, 1.0, (9, 9), None, p) for p in ps]
+        return [cell.rejected for cell in reference._rejected(cells, level)]
+
+    assert rejected(0.04) == [True]
+    assert rejected(0.04, 0.5) == [False, False]
+    assert rejected(0.5, 0.02, None, 0.04) == [False, False, False, False]
+    assert rejected(0.04, 0.01, 0.02) == [True, True, True]
+
+
+def test_too_few_values_are_not_tested_and_need_no_scipy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    found = join(*frames({1: [1.0, 2.0]}, {1: [5.0] * 9}), ["n"], [Column("y", "y")], {}, 0.01)
+    assert found.cells[0].p is None
+    with pytest.raises(NotFoundError, match=r"fanin\[reference\]"):
+        join(*frames({1: [1.0] * 3}, {1: [5.0] * 3}), ["n"], [Column("y", "y")], {}, 0.01)
+
+
+def test_equal_numbers_are_one_key_however_they_are_written():
+    ours = pl.DataFrame({"size": ["64KB", "1MB"], "on": [True, False], "y": [1.0, 2.0]})
+    theirs = pl.DataFrame({"size": [64000, 1000000], "on": ["true", "false"], "y": [1.0, 3.0]})
+    found = join(ours, theirs, ["size", "on"], [Column("y", "y")], {"y": Tolerance(number=0.5)}, 0.01)
+    assert [(cell.key, cell.status) for cell in found.cells] == [
+        (("64000", "true"), "agrees"),
+        (("1000000", "false"), "out of tolerance"),
+    ]
+
+
+def test_a_cell_without_a_number_does_not_agree():
+    ours = pl.DataFrame({"y": [None, None]}, schema={"y": pl.Float64})
+    found = join(ours, pl.DataFrame({"y": [1.0]}), [], [Column("y", "y")], {}, 0.01)
+    assert (found.cells[0].status, found.agrees) == ("no value", False)
+    assert found.cells[0].as_dict([])["ours"] is None
+
+
+def test_tolerances_and_columns_are_read_with_their_units():
+    assert tolerance("goodput_bps=5%") == ("goodput_bps", Tolerance(share=0.05))
+    assert tolerance("fct_p99_s = 2ms") == ("fct_p99_s", Tolerance(number=0.002))
+    assert tolerance("timeouts=2") == ("timeouts", Tolerance(number=2))
+    assert column("goodput_bps=rate*1e6") == Column("goodput_bps", "rate", 1e6)
+    assert column("drops = lost") == Column("drops", "lost")
+    for text in ("goodput_bps", "=5%", "goodput_bps=-1", "goodput_bps=many"):
+        with pytest.raises(ValueError, match="is not COLUMN"):
+            tolerance(text)
+    assert Tolerance(share=0.1).holds(0.9, 1.0)
+    assert not Tolerance(share=0.1).holds(0.89, 1.0)
+    assert Tolerance(0.1, 5.0).holds(4.0, 0.0)
+
+
+def test_a_file_that_is_no_table_is_an_error(tmp_path):
+    (tmp_path / "bad.parquet").write_text("no")
+    with pytest.raises(ResultsError, match=r"bad\.parquet: neither CSV"):
+        reference.read(tmp_path / "bad.parquet")
