@@ -76,7 +76,7 @@ const LINK_DOWN: FaultRow = FaultRow {
             "our choice: a short break, which the port does not notice",
         ),
     ],
-    effect: |params| Effect::Down { flush: params.text("queued") == "drop" },
+    effect: |params| Effect::Down { flush: params.is("queued", "drop") },
 };
 
 const LOSS: FaultRow = FaultRow {

@@ -184,7 +184,7 @@ fn links(fault: &ScenarioFault, topology: &Topology, names: &[String]) -> Result
         let valid: Vec<&str> = std::iter::once("bottleneck").chain(names.iter().map(String::as_str)).collect();
         return Err(fault.params.unknown_name(LINK_KEY, "no such link in this network", wanted, &valid));
     }
-    if fault.params.text("direction") == "both" {
+    if fault.params.is("direction", "both") {
         links.extend(links.clone().into_iter().map(twin));
     }
     links.sort_unstable();

@@ -26,12 +26,12 @@ pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults:
         let message = format!("gives {rows} rows over run.duration, more than {MOST_ROWS}; give a longer time");
         Err(measure.fail(key, message))
     };
-    let ports = if measure.text("queues") == "all" { topology.links.len() } else { 1 };
+    let ports = if measure.is("queues", "all") { topology.links.len() } else { 1 };
     let bins = rows(measure.time("bin")).saturating_mul(scenario.traffic.len().max(ports) as u64);
     if bins > MOST_ROWS {
         return too_many("bin", bins);
     }
-    if measure.text("queue-trace") == "sampled" && rows(measure.time("queue-sample")) > MOST_ROWS {
+    if measure.is("queue-trace", "sampled") && rows(measure.time("queue-sample")) > MOST_ROWS {
         return too_many("queue-sample", rows(measure.time("queue-sample")));
     }
     if base_rtt(topology) > LONGEST_PROPAGATION {

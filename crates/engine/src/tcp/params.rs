@@ -283,7 +283,7 @@ pub(crate) fn window_scale(transport: &Params) -> u8 {
         // RFC 7323 s2.2: the smallest shift that lets 16 bits hold the buffer, 14 at most.
         return (0..14).find(|shift| u16::try_from(buffer >> shift).is_ok()).unwrap_or(14);
     }
-    transport.text("window-scale").parse().expect("every other word is a number")
+    transport.choice("window-scale").parse().expect("every other word is a number")
 }
 
 /// Who decides about ECN.

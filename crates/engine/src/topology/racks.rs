@@ -49,7 +49,7 @@ impl Topology {
 
 /// The receiving hosts: as many as the traffic needs, in the order that the scenario says.
 pub(super) fn receivers(racks: &[Vec<NodeId>], params: &Params, demand: &Demand) -> Vec<NodeId> {
-    let order = if params.text("receiver-placement") == "spread" { in_turn(racks) } else { racks.concat() };
+    let order = if params.is("receiver-placement", "spread") { in_turn(racks) } else { racks.concat() };
     order.into_iter().take(demand.receivers.max(1)).collect()
 }
 
@@ -72,10 +72,12 @@ pub(super) fn assign(
     }
     let (home, others) = racks.split_at(1);
     let (home, others) = (home.concat(), others.to_vec());
-    topology.senders = match params.text("sender-placement") {
-        "local" => [home, in_turn(&others)].concat(),
-        "packed" => [others.concat(), home].concat(),
-        _ => [in_turn(&others), home].concat(),
+    topology.senders = if params.is("sender-placement", "local") {
+        [home, in_turn(&others)].concat()
+    } else if params.is("sender-placement", "packed") {
+        [others.concat(), home].concat()
+    } else {
+        [in_turn(&others), home].concat()
     };
     topology.receivers = receivers;
     let hosts = topology.nodes.iter().filter(|kind| **kind == NodeKind::Host).count();

@@ -12,7 +12,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     demand_key: "flows",
     demand: |params| {
         let flows = params.integer("flows") as usize;
-        let own = params.text("placement") == "own-host";
+        let own = params.is("placement", "own-host");
         Demand { senders: if own { flows } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
     },
     one_client: false,
@@ -89,7 +89,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         spread: Spread::of(params),
         receiver: params.integer("receiver") as usize,
         in_turn: params.text("to") != BY_PART,
-        random: params.text("placement") == "random",
+        random: params.is("placement", "random"),
     }))
 }
 

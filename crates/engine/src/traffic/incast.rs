@@ -17,7 +17,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     demand_key: "senders",
     demand: |params| {
         let senders = params.integer("senders") as usize;
-        let own = params.text("placement") == "own-host";
+        let own = params.is("placement", "own-host");
         Demand {
             senders: if own { senders } else { senders.min(1) },
             receivers: params.integer("receiver") as usize + 1,
@@ -27,7 +27,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     near: |_| 0,
     unopened: |params| {
         let open = Unopened { key: "connections", instead: "connections = \"fresh\"" };
-        if params.text("connections") == "persistent" { Some(open) } else { asked_for(params) }
+        if params.is("connections", "persistent") { Some(open) } else { asked_for(params) }
     },
     build: |params, _| build(params),
 };
@@ -108,7 +108,7 @@ const PARAMS: &[Param] = &[
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let senders = params.integer("senders") as usize;
     let answers = Answers::of(params, senders)?;
-    let (persistent, random) = (params.text("connections") == "persistent", params.text("placement") == "random");
+    let (persistent, random) = (params.is("connections", "persistent"), params.is("placement", "random"));
     if persistent && random {
         return Err(params.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
     }

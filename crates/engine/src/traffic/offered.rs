@@ -22,7 +22,7 @@ impl Offered {
     /// Reads `load`, `load-of` and `interval` for arrivals of `mean` bytes at these receivers.
     pub(super) fn of(params: &Params, place: &Place<'_>, receivers: &[NodeId], mean: f64) -> Result<Self, SpecError> {
         let (load, interval) = (params.number("load"), params.time("interval"));
-        let bisection = params.text("load-of") == "bisection";
+        let bisection = params.is("load-of", "bisection");
         let (of, capacity) = if bisection {
             ("bisection", place.topology.bisection.map(|rate| rate.bps() as f64))
         } else {

@@ -71,7 +71,7 @@ fn senders(
     };
     let mut named = if names(group, "from") {
         topology.select(&group.params, "from")?
-    } else if group.params.text("placement") == "own-host" {
+    } else if group.params.is("placement", "own-host") {
         in_order(free);
         return Ok(free.drain(..by_part(group).senders).collect());
     } else {

@@ -8,15 +8,17 @@ const RELAY_TREE: &str = "relay-tree";
 
 /// Fails where the edge would do nothing for some of the traffic without a word.
 pub(super) fn check(params: &Params, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
-    match params.text("edge-mode") {
-        "tor-proxy" => groups.iter().try_for_each(|group| opened_by_sender(group)),
-        RELAY_TREE if groups.iter().all(|group| group.kind != RELAY_TREE) => Err(params.fail_with_suggestion(
+    if params.is("edge-mode", "tor-proxy") {
+        return groups.iter().try_for_each(|group| opened_by_sender(group));
+    }
+    if params.is("edge-mode", RELAY_TREE) && groups.iter().all(|group| group.kind != RELAY_TREE) {
+        return Err(params.fail_with_suggestion(
             "edge-mode",
             "the aggregators are traffic of kind = \"relay-tree\", and no [[traffic]] of this scheme is of that kind",
             "add a [[traffic]] of kind = \"relay-tree\", or write edge-mode = \"none\"",
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// The switch learns of a connection by the SYN that goes where the data goes.

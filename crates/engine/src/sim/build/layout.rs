@@ -175,9 +175,12 @@ fn windows(schemes: &[Box<dyn Scheme>], host: &NodeFacts) -> Vec<Option<Box<dyn 
 }
 
 fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
-    match scenario.network.params.text("path-selector") {
-        "ecmp" => Box::new(Ecmp),
-        "spray" => Box::new(Spray { cell: scenario.network.params.bytes("flowcell").get() }),
-        _ => bundle.path_selector(host),
+    let network = &scenario.network.params;
+    if network.is("path-selector", "auto") {
+        bundle.path_selector(host)
+    } else if network.is("path-selector", "ecmp") {
+        Box::new(Ecmp)
+    } else {
+        Box::new(Spray { cell: network.bytes("flowcell").get() })
     }
 }

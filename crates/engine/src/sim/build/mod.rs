@@ -46,7 +46,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let controller = layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt });
     let channel = ControlChannel::new(&scenario.control, layout.topology.nodes.len(), seed);
     let switches = Switches::new(agents, layout.network_scheme, Control::new(controller, channel), switch_probes);
-    let sampled = measure.text("queue-trace") == "sampled";
+    let sampled = measure.is("queue-trace", "sampled");
     Ok(World {
         seed,
         duration: scenario.run.time("duration"),

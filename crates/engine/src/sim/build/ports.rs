@@ -49,7 +49,7 @@ pub(super) fn ports(
             shows_bands: discipline.bands() > 1 || discipline.acts_on_dequeue(),
             drops_unmarkable: switch && scenario.network.params.is("non-ect", "drop") && discipline.marks(),
             discipline,
-            waiting_only: switch && scenario.network.params.text("buffer-counts") == "waiting",
+            waiting_only: switch && scenario.network.params.is("buffer-counts", "waiting"),
             jitter,
             random: Stream::named(seed, &format!("port/{i}")),
             node: link.from.index(),
@@ -63,15 +63,13 @@ pub(super) fn ports(
 }
 
 fn ties(network: &Params) -> Ties {
-    match network.text("ties") {
-        "waiting-first" => Ties::WaitingFirst,
-        "fresh-first" => Ties::FreshFirst,
-        _ => Ties::Seeded,
-    }
+    let words =
+        [("drawn", Ties::Seeded), ("waiting-first", Ties::WaitingFirst), ("fresh-first", Ties::FreshFirst)];
+    network.choose("ties", &words)
 }
 
 fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {
-    if network.text("admission") == "dynamic-threshold" {
+    if network.is("admission", "dynamic-threshold") {
         let memory = match network.size("shared-buffer") {
             Size::Bytes(bytes) => bytes,
             Size::Packets(packets) => packets.saturating_mul(packet),
@@ -94,7 +92,7 @@ fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecEr
             Err(network.fail(key, format!("{bytes}B holds less than one packet of {packet} bytes")))
         }
         Size::Packets(packets) => Ok(Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))),
-        Size::Bytes(bytes) if network.text("buffer-full") == "reached" => Ok(Limit::BytesBelow(bytes)),
+        Size::Bytes(bytes) if network.is("buffer-full", "reached") => Ok(Limit::BytesBelow(bytes)),
         Size::Bytes(bytes) => Ok(Limit::Bytes(bytes)),
     }
 }
@@ -108,12 +106,13 @@ fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> B
 }
 
 fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool) -> bool {
-    match scenario.measure.text("queues") {
-        "all" => switch,
-        "bottleneck" => link == topology.bottleneck,
-        // The time bins have a column for it.
-        _ => link == topology.bottleneck && scenario.measure.time("bin") > Time::ZERO,
+    let measure = &scenario.measure;
+    if measure.is("queues", "all") {
+        return switch;
     }
+    // The time bins have a column for the bottleneck's queue.
+    let wanted = measure.is("queues", "bottleneck") || measure.time("bin") > Time::ZERO;
+    wanted && link == topology.bottleneck
 }
 
 /// The books about the ports, with the queues of those that are observed.
@@ -127,7 +126,7 @@ pub(super) fn books(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) ->
     let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len(), watched.len()));
     let limits = ports.iter().map(|port| port.limit);
     let mut books = Books::new(limits, topology.nodes.len(), bins, layout.header);
-    let trace = scenario.measure.text("queue-trace") == "on-change";
+    let trace = scenario.measure.is("queue-trace", "on-change");
     for link in watched {
         books.observe(link, ports[link.index()].ps_per_byte, trace);
     }

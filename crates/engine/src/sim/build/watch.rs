@@ -57,12 +57,12 @@ pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[End
     let host = |node: NodeId| topology.senders.contains(&node);
     let receiver = topology.receivers[0];
     let names = topology.names();
-    let wanted = |i: usize, link: &LinkSpec| match scenario.measure.text("capture") {
-        "all" => true,
-        "bottleneck" => i == topology.bottleneck.index(),
-        "senders" => host(link.from) || host(link.to),
-        "receiver" => link.from == receiver || link.to == receiver,
-        _ => false,
+    let wants = |word| scenario.measure.is("capture", word);
+    let wanted = |i: usize, link: &LinkSpec| {
+        wants("all")
+            || wants("bottleneck") && i == topology.bottleneck.index()
+            || wants("senders") && (host(link.from) || host(link.to))
+            || wants("receiver") && (link.from == receiver || link.to == receiver)
     };
     let links: Vec<(LinkId, String)> = topology
         .links
@@ -77,10 +77,8 @@ pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[End
     let control = scenario.measure.flag("capture-control");
     (!links.is_empty() || control).then(|| {
         let mss = scenario.transport.bytes("mss").get() as u16;
-        let resolution = match scenario.measure.text("capture-time") {
-            "ps" => Resolution::Picoseconds,
-            _ => Resolution::Nanoseconds,
-        };
+        let words = [("ps", Resolution::Picoseconds), ("ns", Resolution::Nanoseconds)];
+        let resolution = scenario.measure.choose("capture-time", &words);
         let capture = Capture::new(&links, topology.links.len(), resolution, limit, mss, sack);
         if control { capture.with_control(topology.nodes.len()) } else { capture }
     })

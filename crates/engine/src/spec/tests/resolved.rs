@@ -20,7 +20,7 @@ fn written_values_and_defaults() {
     assert_eq!(scenario.transport.bytes("mss"), Bytes::new(1460));
     assert_eq!(scenario.transport.window("initial-window"), Window::Segments(10));
     assert!(scenario.transport.flag("sack") && scenario.transport.flag("idle-restart"));
-    assert_eq!(scenario.transport.text("window-scale"), "auto");
+    assert_eq!(scenario.transport.choice("window-scale"), "auto");
     assert_eq!(scenario.scheme("dctcp").size("mark-threshold"), Size::Packets(65));
     assert_eq!(scenario.run.integer("seed"), 7);
     assert_eq!(scenario.control.number("loss").to_string(), "0.01");
@@ -74,7 +74,7 @@ fn overrides_of_every_form() {
     assert!(!scenario.transport.flag("sack"));
     assert_eq!(scenario.scheme("dctcp").size("mark-threshold"), Size::Packets(5));
     assert_eq!(scenario.measure.text("probes"), "cwnd,srtt");
-    assert_eq!(scenario.transport.text("window-scale"), "7");
+    assert_eq!(scenario.transport.choice("window-scale"), "7");
     assert_eq!(scenario.network.params.time("delay"), Time::from_us(6));
     assert_eq!((scenario.traffic[0].name.as_str(), scenario.traffic[0].scheme), ("renamed", Some("dctcp")));
     assert_eq!((scenario.run.integer("seed"), scenario.run.time("duration")), (1000, Time::from_secs(30)));
@@ -137,7 +137,7 @@ fn a_scheme_brings_transport_defaults_of_its_own() {
     let scenario = parse(&linux).unwrap();
     let transport = &scenario.transport;
     assert!(transport.flag("sack") && transport.is_default("sack"));
-    assert_eq!((transport.integer("ack-every"), transport.text("loss-detection")), (2, "rack"));
+    assert_eq!((transport.integer("ack-every"), transport.choice("loss-detection")), (2, "rack"));
     assert_eq!(transport.time("ack-delay"), Time::from_ms(1), "what is written stands");
     let rows = scenario.resolved_table();
     let row = |path: &str| rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("no {path}"));

@@ -160,7 +160,7 @@ impl Params {
             let other = meanings[..i].iter().find(|(other, same)| other == word || same == meaning);
             assert!(other.is_none(), "{key}: {word:?} is what another word is");
         }
-        let chosen = self.text(key);
+        let chosen = self.choice(key);
         meanings.iter().find(|(word, _)| *word == chosen).expect("every word has a meaning").1
     }
     /// Whether a [`Kind::Choice`] key has this one of its two or more words.
@@ -169,15 +169,17 @@ impl Params {
     /// If the word is not declared.
     pub fn is(&self, key: &str, word: &str) -> bool {
         assert!(self.words(key).contains(&word), "{key} has no word {word:?}");
-        self.text(key) == word
+        self.choice(key) == word
     }
-    /// The value of a [`Kind::Text`] or [`Kind::Choice`] key. What a choice means, [`Params::choose`] and [`Params::is`] tell,
-    /// which know its words.
+    /// The value of a [`Kind::Text`] key.
+    ///
+    /// # Panics
+    /// For a [`Kind::Choice`] too: compared as text, a word that is renamed would silently mean another one. Use
+    /// [`Params::choose`] or [`Params::is`].
     pub fn text(&self, key: &str) -> &str {
-        match self.value(key) {
-            Value::Text(text) => text,
-            other => mistyped(key, "text", other),
-        }
+        let declared = self.items[self.index(key)].param.kind;
+        assert!(!matches!(declared, Kind::Choice(_)), "{key} is a choice: ask for it with `is` or `choose`");
+        self.written_text(key)
     }
     /// The value of a [`Kind::Window`] key.
     pub fn window(&self, key: &str) -> Window {
@@ -204,7 +206,7 @@ impl Params {
     pub(super) fn check_idle(&self) -> Result<(), SpecError> {
         for item in self.items.iter().filter(|item| item.place.is_some()) {
             if let Some((key, word)) = item.param.idle_with
-                && self.text(key) == word
+                && self.choice(key) == word
             {
                 return Err(self.fail(item.param.key, format!("has no effect with {key} = {word:?}: leave it out")));
             }
@@ -215,7 +217,7 @@ impl Params {
     /// The keys that were written and of which nothing comes beside another, with that one and its word.
     pub(in crate::spec) fn ignored(&self) -> impl Iterator<Item = (&'static str, (&'static str, &'static str))> {
         let written = self.items.iter().filter(|item| item.place.is_some());
-        let beside = |item: &Item| item.param.ignored_with.filter(|(key, word)| self.text(key) == *word);
+        let beside = |item: &Item| item.param.ignored_with.filter(|(key, word)| self.choice(key) == *word);
         written.filter_map(move |item| Some((item.param.key, beside(item)?)))
     }
 
@@ -252,8 +254,8 @@ impl Params {
         self.items.iter().filter_map(|item| Some((item.param, item.value.as_ref()?, item.place.is_none())))
     }
     /// The word of a [`Kind::Choice`] key, as declared.
-    pub(in crate::spec) fn choice(&self, key: &str) -> &'static str {
-        let chosen = self.text(key);
+    pub(crate) fn choice(&self, key: &str) -> &'static str {
+        let chosen = self.written_text(key);
         self.words(key).iter().copied().find(|word| *word == chosen).expect("a choice was checked when it was read")
     }
 
@@ -261,6 +263,13 @@ impl Params {
     fn words(&self, key: &str) -> &'static [&'static str] {
         let Kind::Choice(words) = self.items[self.index(key)].param.kind else { panic!("{key} is not a choice") };
         words
+    }
+
+    fn written_text(&self, key: &str) -> &str {
+        match self.value(key) {
+            Value::Text(text) => text,
+            other => mistyped(key, "text", other),
+        }
     }
 
     fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {

@@ -26,7 +26,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     demand_key: "senders",
     demand: |params| {
         let (workers, edges) = (params.integer("senders") as usize, params.integer("edge-count") as usize);
-        let own = params.text("placement") == "own-host";
+        let own = params.is("placement", "own-host");
         Demand { senders: edges + if own { workers } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
     },
     one_client: true,
@@ -40,7 +40,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
 
 /// The aggregators, if they are to be near.
 fn near_client(params: &Params) -> usize {
-    if params.text("edge-placement") == "near" { params.integer("edge-count") as usize } else { 0 }
+    if params.is("edge-placement", "near") { params.integer("edge-count") as usize } else { 0 }
 }
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
@@ -62,7 +62,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         large: params.bytes("bytes-each").get(),
         small: (small, params.bytes("small-bytes").get()),
         fan_in,
-        last: params.text("edge-placement") == "last",
+        last: params.is("edge-placement", "last"),
         compute: params.time("edge-compute"),
         reduction: params.number("edge-reduction"),
         cut_through: params.flag("cut-through"),

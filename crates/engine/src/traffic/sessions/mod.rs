@@ -54,7 +54,7 @@ pub(super) const POISSON: TrafficRow = TrafficRow {
 
 /// Hosts by part.
 pub(super) fn demand(params: &Params) -> Demand {
-    let own = params.text("placement") == "own-host" && params.text("from") == BY_PART;
+    let own = params.is("placement", "own-host") && params.text("from") == BY_PART;
     let senders = if own { params.integer("senders") as usize } else { 1 };
     let receivers = if params.text("to") == BY_PART { params.integer("receivers") as usize } else { 1 };
     Demand { senders, receivers }

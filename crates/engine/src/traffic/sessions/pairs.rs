@@ -37,7 +37,7 @@ impl Pairs {
                 near.extend((!others.is_empty()).then_some((*receiver, others)));
             }
         }
-        let in_turn = params.text("pairs") == "in-turn";
+        let in_turn = params.is("pairs", "in-turn");
         if in_turn && in_rack > 0.0 {
             return Err(params.fail("in-rack", "has an effect with pairs = \"random\" only"));
         }
