@@ -10,7 +10,7 @@ fn main() {
     // Workloads are compiled in.
     let workloads = Path::new("../engine/workloads");
     let mut hash = Sha256::new();
-    for file in [files(source), files(workloads)].concat() {
+    for file in [files(source), files(workloads)].concat().into_iter().filter(|file| decides_results(file)) {
         hash.update(file.to_string_lossy().as_bytes());
         hash.update(fs::read(file).expect("a source file that was just listed can be read"));
     }
@@ -20,6 +20,12 @@ fn main() {
         println!("cargo::rerun-if-changed={}", folder.display());
     }
     println!("cargo::rustc-env=FANIN_ENGINE_SOURCE={digest:08x}");
+}
+
+/// Whether a result can depend on this file: manuals and tests are no part of the simulation.
+fn decides_results(file: &Path) -> bool {
+    let is_test = file.iter().any(|part| part == "tests" || part == "tests.rs");
+    !is_test && file.extension().is_none_or(|extension| extension != "md")
 }
 
 /// Every file below a folder, in order of path.

@@ -18,7 +18,7 @@ pub(super) const ROW: QueueRow = QueueRow {
             "threshold",
             Kind::Size,
             "20pkt",
-            "Queue from which on packets are marked.",
+            "Marking threshold K: packets that arrive at a queue of at least this size are marked.",
             "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
         ),
         MarkAt::PARAM,

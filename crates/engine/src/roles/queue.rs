@@ -14,22 +14,25 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
-/// Why a packet was lost.
+/// Why a packet was lost, and who decides it.
+///
+/// A port decides in `PortSpec::admit`, which asks its limit first and then its discipline. A port with a limit in
+/// packets and nothing else to ask takes a short cut to the same decision in the event core's `send`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// The port's buffer was full.
+    /// The port's buffer was full: its limit, or a discipline whose bands have limits of their own.
     BufferFull,
-    /// The port's share of the switch's common memory was used up.
+    /// The port's share of the switch's shared memory was used up: its dynamic limit.
     SharedBufferFull,
-    /// The queue discipline refused it.
+    /// The queue discipline refused it, as RED does: `QueueDiscipline::on_enqueue`.
     Discipline,
-    /// It made room for a packet of a higher band.
+    /// It made room for a packet of a higher band: `QueueDiscipline::on_full`.
     PushedOut,
-    /// The switch agent dropped it.
+    /// The switch agent dropped it before it reached a port: `SwitchAgent::on_packet`.
     Agent,
-    /// Its link was down or went down.
+    /// Its link was down or went down: a fault, see `net/faults.rs`.
     LinkDown,
-    /// A fault of its link lost it at random.
+    /// A fault of its link lost it at random, after its transmission.
     RandomLoss,
 }
 

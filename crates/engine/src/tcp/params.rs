@@ -13,7 +13,7 @@ pub const PARAMS: &[Param] = &[
         "mss",
         Kind::Bytes,
         "1460B",
-        "Most payload bytes in a segment.",
+        "Maximum segment size: payload bytes.",
         "Ethernet MTU less 40 bytes of headers",
     )
     .at_least(1.0)
@@ -43,7 +43,7 @@ pub const PARAMS: &[Param] = &[
         "window-scale",
         Kind::Choice(&["auto", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"]),
         "auto",
-        "Shift of the advertised window, whose field has 16 bits; auto is the least that holds receive-buffer.",
+        "Shift of the advertised window, whose field has 16 bits; auto is the smallest that can advertise receive-buffer.",
         "RFC 7323, section 2",
     ),
     Param::new(
@@ -162,7 +162,7 @@ pub const PARAMS: &[Param] = &[
         "rto-min",
         Kind::Time,
         "200ms",
-        "Least retransmission timeout.",
+        "Minimum retransmission timeout (RTOmin).",
         "Linux's TCP_RTO_MIN; RFC 6298, section 2.4 says 1s",
     ),
     Param::new(
@@ -177,7 +177,7 @@ pub const PARAMS: &[Param] = &[
         "rto-max",
         Kind::Time,
         "60s",
-        "Most retransmission timeout; that of a SYN just doubles.",
+        "Maximum retransmission timeout of data; the timeout of a SYN doubles without this limit.",
         "RFC 6298, section 2.5",
     )
     .at_least(1.0),
@@ -185,7 +185,7 @@ pub const PARAMS: &[Param] = &[
         "rto-backoff-limit",
         Kind::Integer,
         "6",
-        "Doublings of the retransmission timeout at most, so 6 means a factor of 64.",
+        "Maximum number of doublings of the retransmission timeout; 6 is a factor of 64.",
         "the factor of 64 in BSD and ns-2",
     )
     .at_most(30.0),

@@ -1,6 +1,6 @@
 //! Incast: many servers respond to one client at the same time, once or in barrier-synchronised rounds.
 
-use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
+use super::responses::{BYTES_EACH, BYTES_TOTAL, Responses};
 use super::{
     Connection, Outlook, Pace, Request, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, Unopened,
     asked_for, host, shuffled,
@@ -12,7 +12,7 @@ use crate::units::Time;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "incast",
-    summary: "Many servers answer one client at once, once or in barrier-synchronised rounds.",
+    summary: "Many servers respond to one client at once, once or in barrier-synchronised rounds.",
     params: PARAMS,
     demand_key: "senders",
     demand: |params| {
@@ -33,7 +33,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
 };
 
 const PARAMS: &[Param] = &[
-    Param::new("senders", Kind::Integer, "", "Number of servers that answer; 0 for none.", "required")
+    Param::new("senders", Kind::Integer, "", "Number of servers that respond; 0 for none.", "required")
         .at_most(1_000_000.0),
     BYTES_EACH,
     BYTES_TOTAL,
@@ -42,14 +42,14 @@ const PARAMS: &[Param] = &[
         "jitter",
         Kind::Time,
         "0s",
-        "Each start is delayed by a seeded uniform time below this.",
+        "Each start is delayed by a random time, uniform below this.",
         "synchronised, as the papers say",
     ),
     Param::new(
         "exponential",
         Kind::Time,
         "0s",
-        "Each start is delayed by a seeded exponential time with this mean.",
+        "Each start is delayed by a random time, exponential with this mean.",
         "off; RCC Fig. 2 uses 15 ms",
     )
     .reading("R3"),
@@ -57,14 +57,14 @@ const PARAMS: &[Param] = &[
         "together",
         Kind::Bool,
         "false",
-        "Whether jitter and exponential delay a whole round by one draw, instead of each answer by its own.",
+        "Whether one random delay applies to the whole round instead of one to each response.",
         "each its own; the short flows of RCC's experiment under load begin together",
     ),
     Param::new(
         "rounds",
         Kind::Integer,
         "1",
-        "Rounds; each begins when all answers of the one before have come (Phanishayee et al. 2008).",
+        "Number of rounds; each begins when all responses of the previous one have arrived (Phanishayee et al. 2008).",
         "one",
     )
     .at_least(1.0),
@@ -72,7 +72,7 @@ const PARAMS: &[Param] = &[
         "concurrent",
         Kind::Integer,
         "0",
-        "Answers outstanding at once at most; each further one is asked for when one has come; 0: all at once.",
+        "Maximum number of outstanding responses; when one has arrived the next is requested. 0: no limit.",
         "synchronised, as the papers say; a limit is pacing by the application",
     ),
     Param::new("gap", Kind::Time, "0s", "Pause between rounds.", "at once"),
@@ -81,20 +81,26 @@ const PARAMS: &[Param] = &[
         "connections",
         Kind::Choice(&["fresh", "persistent"]),
         "fresh",
-        "A connection per answer with its handshake, or open connections that stay.",
-        "spec of the papers: set-up is part of the experiment",
+        "A new connection with its handshake for each response, or persistent connections.",
+        "the papers: connection set-up is part of the experiment",
     ),
     Param::new(
         "request",
         Kind::Bytes,
         "0B",
-        "Bytes of the request that the client sends to each server first; 0: servers begin by themselves.",
-        "the papers' servers begin by themselves",
+        "Size of the request that the client sends to each server; 0: no request, servers start by themselves.",
+        "the papers' servers start by themselves",
     ),
-    Param::new("think", Kind::Time, "0s", "Time that a server needs between request and answer.", "none"),
-    Param::new("think-jitter", Kind::Time, "0s", "Seeded uniform addition to the think time, below this.", "none"),
-    Param::new("receiver", Kind::Integer, "0", "Which receiving host gets the answers, from 0.", "the first")
-        .at_most(65_534.0),
+    Param::new("think", Kind::Time, "0s", "Time of a server between the request and its response.", "none"),
+    Param::new("think-jitter", Kind::Time, "0s", "Random addition to the think time, uniform below this.", "none"),
+    Param::new(
+        "receiver",
+        Kind::Integer,
+        "0",
+        "Index of the receiving host that gets the responses, from 0.",
+        "the first",
+    )
+    .at_most(65_534.0),
     Param::new(
         "placement",
         Kind::Choice(&["own-host", "round-robin", "random"]),
@@ -107,7 +113,7 @@ const PARAMS: &[Param] = &[
 
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let senders = params.integer("senders") as usize;
-    let answers = Answers::of(params, senders)?;
+    let responses = Responses::of(params, senders)?;
     let (persistent, random) = (params.is("connections", "persistent"), params.is("placement", "random"));
     if persistent && random {
         return Err(params.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
@@ -118,7 +124,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     }
     Ok(Box::new(Incast {
         senders,
-        answers,
+        responses,
         start,
         stop: if stop > Time::ZERO { stop } else { Time::NEVER },
         spread: Spread::of(params),
@@ -141,7 +147,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
 
 struct Incast {
     senders: usize,
-    answers: Answers,
+    responses: Responses,
     start: Time,
     /// No round begins then or later.
     stop: Time,
@@ -189,7 +195,7 @@ impl Incast {
         self.next += 1;
         let delay = if self.together { Time::ZERO } else { self.spread.draw(cx.stream) };
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
-        let bytes = Some(self.answers.bytes(i, self.senders, cx.stream));
+        let bytes = Some(self.responses.bytes(i, self.senders, cx.stream));
         let ends = [host(&self.order, i), cx.receivers[self.receiver]];
         cx.actions.push(TrafficAction::Transfer(TransferSpec {
             connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
@@ -204,7 +210,7 @@ impl Traffic for Incast {
     fn outlook(&self) -> Outlook {
         Outlook {
             pace: Pace::Rounds { each: self.senders as u64, rounds: self.rounds },
-            mean: self.answers.mean(self.senders) / self.senders.max(1) as f64,
+            mean: self.responses.mean(self.senders) / self.senders.max(1) as f64,
             receivers: 1,
             start: self.start,
             stop: self.stop,

@@ -3,7 +3,6 @@
 //! A pattern is called at the start, whenever one of its transfers completes, and at the times that it asked for.
 //! Each time it returns transfers to start. To add one: a file here and a row in [`REGISTRY`].
 
-mod answers;
 mod background;
 pub mod flow_file;
 mod flows;
@@ -12,6 +11,7 @@ mod offered;
 mod outlook;
 mod relay_tree;
 mod requests;
+mod responses;
 mod sessions;
 #[cfg(test)]
 mod tests;
@@ -146,7 +146,7 @@ impl TransferSpec {
     /// A worker's response, part of the query announced last, after the think time. Without a `request` no request
     /// packet is simulated, and the think time starts at `at`.
     #[must_use]
-    pub fn answer(at: Time, ends: [NodeId; 2], bytes: u64, request: Request) -> Self {
+    pub fn response(at: Time, ends: [NodeId; 2], bytes: u64, request: Request) -> Self {
         let asked = request.bytes > 0;
         Self {
             request: asked.then_some(request),

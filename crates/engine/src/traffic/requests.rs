@@ -3,8 +3,8 @@
 //! The partition-aggregate pattern of DCTCP's section 2.2 at a load: an incast per query, with queries under way side
 //! by side. Rounds of one client, each after the one before, are the pattern `incast`; a middle tier is `relay-tree`.
 
-use super::answers::{Answers, BYTES_EACH, BYTES_TOTAL};
 use super::offered::{Offered, count, stop};
+use super::responses::{BYTES_EACH, BYTES_TOTAL, Responses};
 use super::sessions::params::{COUNT, INTERVAL, LOAD, LOAD_OF, PLACEMENT, RECEIVERS, SENDERS, START, STOP, THINK};
 use super::sessions::{demand, receivers};
 use super::{Outlook, Pace, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
@@ -36,7 +36,7 @@ const PARAMS: &[Param] = &[
     COUNT,
     START,
     STOP,
-    Param::new("jitter", Kind::Time, "0s", "Each answer is delayed by a seeded uniform time below this.", "none"),
+    Param::new("jitter", Kind::Time, "0s", "Each response is delayed by a random time, uniform below this.", "none"),
     Param::new(
         "request",
         Kind::Bytes,
@@ -53,12 +53,12 @@ const PARAMS: &[Param] = &[
 
 fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
     let fan_in = params.integer("fan-in") as usize;
-    let answers = Answers::of(params, fan_in)?;
+    let responses = Responses::of(params, fan_in)?;
     let clients = receivers(params, place);
-    let mean = answers.mean(fan_in);
+    let mean = responses.mean(fan_in);
     Ok(Box::new(Requests {
         fan_in,
-        answers,
+        responses,
         offered: Offered::of(params, place, clients, mean)?,
         clients: clients.to_vec(),
         workers: place.senders.to_vec(),
@@ -74,7 +74,7 @@ fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
 
 struct Requests {
     fan_in: usize,
-    answers: Answers,
+    responses: Responses,
     offered: Offered,
     clients: Vec<NodeId>,
     /// In an order that every query changes.
@@ -122,9 +122,9 @@ impl Requests {
     fn ask(&self, i: usize, worker: NodeId, client: NodeId, cx: &mut TrafficCx<'_>) {
         let start = cx.now + cx.stream.uniform_time(self.jitter);
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
-        let bytes = self.answers.bytes(i, self.fan_in, cx.stream);
+        let bytes = self.responses.bytes(i, self.fan_in, cx.stream);
         let request = Request { bytes: self.request, think };
-        cx.actions.push(TrafficAction::Transfer(TransferSpec::answer(start, [worker, client], bytes, request)));
+        cx.actions.push(TrafficAction::Transfer(TransferSpec::response(start, [worker, client], bytes, request)));
     }
 }
 

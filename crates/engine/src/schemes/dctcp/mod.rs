@@ -71,7 +71,7 @@ impl DctcpSender {
         "mark-threshold",
         Kind::Size,
         "20pkt",
-        "Queue from which on a switch port marks arriving packets.",
+        "Marking threshold K: packets that arrive at a queue of at least this size are marked.",
         "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
     );
     pub(super) const G: Param = Param::new(

@@ -63,8 +63,7 @@ pub(super) fn ports(
 }
 
 fn ties(network: &Params) -> Ties {
-    let words =
-        [("drawn", Ties::Seeded), ("waiting-first", Ties::WaitingFirst), ("fresh-first", Ties::FreshFirst)];
+    let words = [("drawn", Ties::Seeded), ("waiting-first", Ties::WaitingFirst), ("fresh-first", Ties::FreshFirst)];
     network.choose("ties", &words)
 }
 

@@ -150,7 +150,7 @@ impl SwitchAgent for Asking {
     }
 }
 
-/// Answers, but only after a while, by its own timer.
+/// Responses, but only after a while, by its own timer.
 #[derive(Default)]
 struct Hesitating(Vec<NodeId>);
 

@@ -167,7 +167,7 @@ impl SwitchAgent for Reporting {
     }
 }
 
-/// Answers every report, and notes when its timer of 50 us comes.
+/// Responses every report, and notes when its timer of 50 us comes.
 struct Timed(Log<(Time, bool)>);
 
 impl Controller for Timed {

@@ -1,4 +1,4 @@
-//! Relay tree: a client asks aggregators near it, each asks workers of its own and passes their answers on.
+//! Relay tree: a client queries aggregators near it, which query workers of their own and forward the responses.
 //!
 //! The partition-aggregate pattern with a middle tier, which RCCE calls its edge. Every hop is a TCP transfer that the
 //! receiving host of that hop schedules. Transfers down and up belong to one query, which is over when everything has
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "relay-tree",
-    summary: "A client asks aggregators near it, each asks workers of its own and passes their answers on.",
+    summary: "A client queries aggregators near it, which query workers of their own and forward the responses.",
     params: PARAMS,
     demand_key: "senders",
     demand: |params| {
@@ -85,18 +85,18 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
 enum Leg {
     /// The client asks an aggregator.
     Down(usize),
-    /// A worker answers an aggregator with so many bytes.
+    /// A worker sends an aggregator a response of so many bytes.
     In(usize, u64),
-    /// An aggregator answers the client.
+    /// An aggregator responds to the client.
     Up(usize),
-    /// A worker answers the client.
+    /// A worker responds to the client.
     Straight,
 }
 
 /// An aggregator at work.
 #[derive(Clone, Copy, Debug, Default)]
 struct Edge {
-    /// Answers that have not come.
+    /// Responses that have not come.
     waiting: usize,
     /// Bytes that came and were not passed on.
     stored: u64,
@@ -107,7 +107,7 @@ struct Edge {
 struct RelayTree {
     workers: usize,
     large: u64,
-    /// How many answers are small, and their bytes.
+    /// How many responses are small, and their bytes.
     small: (usize, u64),
     fan_in: usize,
     last: bool,
@@ -145,7 +145,7 @@ impl RelayTree {
         if worker < self.small.0 { self.small.1 } else { self.large }
     }
 
-    /// The aggregator of a worker; none if it answers the client.
+    /// The aggregator of a worker; none if it responds to the client.
     fn edge_of(&self, worker: usize) -> Option<usize> {
         (!self.edges.is_empty() && self.bytes(worker) >= self.triage).then(|| worker / self.fan_in)
     }
@@ -176,7 +176,7 @@ impl RelayTree {
         }
     }
 
-    /// A worker is asked by its aggregator or by the client, thinks, and answers there.
+    /// A worker gets a request from its aggregator or from the client, thinks, and responds to it.
     fn ask_worker(&mut self, worker: usize, at: Time, cx: &mut TrafficCx<'_>) {
         let (edges, workers) = self.hosts(cx);
         let (bytes, from) = (self.bytes(worker), workers[worker % workers.len()]);
@@ -185,14 +185,14 @@ impl RelayTree {
             None => (Leg::Straight, cx.receivers[self.receiver]),
         };
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
-        let spec = TransferSpec::answer(at, [from, to], bytes, Request { bytes: self.request, think });
+        let spec = TransferSpec::response(at, [from, to], bytes, Request { bytes: self.request, think });
         self.legs.insert(cx.transfer(spec), leg);
     }
 
     /// Passes on what has come, computed and reduced.
     fn pass_on(&mut self, edge: usize, cx: &mut TrafficCx<'_>) {
         let state = &mut self.edges[edge];
-        // An answer of no bytes would be none.
+        // A response without bytes would be none.
         let bytes = ((state.stored as f64 * self.reduction).ceil() as u64).max(1);
         (state.stored, state.busy) = (0, true);
         let (client, host) = (cx.receivers[self.receiver], self.hosts(cx).0[edge]);
@@ -213,7 +213,7 @@ impl Traffic for RelayTree {
     fn outlook(&self) -> Outlook {
         let (small, workers) = (self.small.0 as f64, self.workers as f64);
         let bytes = small * self.small.1 as f64 + (workers - small) * self.large as f64;
-        // To each aggregator and back, and with cut-through back for each answer at most.
+        // To each aggregator and back, and with cut-through back for each response at most.
         let relayed = if self.cut_through { self.workers } else { self.edges.len() };
         let hops = if self.edges.is_empty() { 0 } else { self.edges.len() + relayed };
         Outlook {

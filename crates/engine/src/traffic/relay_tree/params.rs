@@ -4,31 +4,31 @@ use crate::spec::{Kind, Param};
 
 /// Every key.
 pub(super) const PARAMS: &[Param] = &[
-    Param::new("senders", Kind::Integer, "", "Number of workers that answer.", "required")
+    Param::new("senders", Kind::Integer, "", "Number of workers that respond.", "required")
         .at_least(1.0)
         .at_most(1_000_000.0),
-    Param::new("bytes-each", Kind::Bytes, "", "Bytes of a worker's answer.", "required").at_least(1.0),
-    Param::new("small-senders", Kind::Integer, "0", "How many of the workers have a small answer.", "none")
+    Param::new("bytes-each", Kind::Bytes, "", "Size of a worker's response.", "required").at_least(1.0),
+    Param::new("small-senders", Kind::Integer, "0", "Number of workers that have a small response.", "none")
         .at_most(1_000_000.0),
-    Param::new("small-bytes", Kind::Bytes, "2KB", "Bytes of a small answer.", "Alizadeh et al. 2010: 2 KB queries")
+    Param::new("small-bytes", Kind::Bytes, "2KB", "Size of a small response.", "Alizadeh et al. 2010: 2 KB queries")
         .at_least(1.0),
     Param::new("start", Kind::Time, "0s", "When the first query begins.", "at once"),
-    Param::new("rounds", Kind::Integer, "1", "Queries; each begins when the one before is over.", "one").at_least(1.0),
+    Param::new("rounds", Kind::Integer, "1", "Number of queries; each begins when the previous one is complete.", "one").at_least(1.0),
     Param::new("gap", Kind::Time, "0s", "Pause between queries.", "at once"),
     Param::new(
         "request",
         Kind::Bytes,
         "200B",
-        "Bytes of a request, to an aggregator and to a worker; 0: workers begin by themselves.",
+        "Size of a request, to an aggregator and to a worker; 0: no request, workers start by themselves.",
         "our choice: one packet",
     ),
-    Param::new("think", Kind::Time, "0s", "Time that a worker needs before it answers.", "none"),
-    Param::new("think-jitter", Kind::Time, "0s", "Seeded uniform addition to the think time, below this.", "none"),
+    Param::new("think", Kind::Time, "0s", "Time of a worker between the request and its response.", "none"),
+    Param::new("think-jitter", Kind::Time, "0s", "Random addition to the think time, uniform below this.", "none"),
     Param::new(
         "edge-count",
         Kind::Integer,
         "4",
-        "Number of aggregators; with 0 workers answer the client itself.",
+        "Number of aggregators; 0: workers respond to the client directly.",
         "our choice; RCCE has no number",
     )
     .at_most(10_000.0)
@@ -65,9 +65,9 @@ pub(super) const PARAMS: &[Param] = &[
         "cut-through",
         Kind::Bool,
         "false",
-        "Pass answers on whole, as they have come, over one open connection: what comes while one batch is on its way \
-         is the next batch, which begins when the client has the one before. Else one answer when all have come. Bytes \
-         of an answer that is still coming are not passed on.",
+        "Forward complete responses as they arrive, over one open connection: those that arrive while one batch is on its \
+         way form the next batch, which is sent when the client has the previous one. Otherwise one response is sent \
+         when all have arrived. Bytes of an incomplete response are not forwarded.",
         "RCCE, section III.C: aggregators combine the results",
     )
     .reading("E5"),
@@ -75,7 +75,7 @@ pub(super) const PARAMS: &[Param] = &[
         "edge-triage",
         Kind::Bytes,
         "0B",
-        "Answers of fewer bytes go straight to the client, which knows their sizes and asks their workers itself.",
+        "Responses of fewer bytes go straight to the client, which knows their sizes and asks their workers itself.",
         "none do; RCCE, section IV: the edge triages the bandwidth-intensive and latency-sensitive",
     )
     .reading("E21"),

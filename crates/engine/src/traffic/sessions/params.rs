@@ -101,7 +101,7 @@ const REQUEST: Param = Param::new(
 );
 
 pub(in crate::traffic) const THINK: Param =
-    Param::new("think", Kind::Time, "0s", "Time that a sender needs between request and answer.", "none");
+    Param::new("think", Kind::Time, "0s", "Time of a sender between the request and its response.", "none");
 
 pub(in crate::traffic) const SENDERS: Param =
     Param::new("senders", Kind::Integer, "1", "Number of sending hosts by part.", "one")

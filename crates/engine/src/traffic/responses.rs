@@ -7,7 +7,7 @@ pub(super) const BYTES_EACH: Param = Param::new(
     "bytes-each",
     Kind::Sizes,
     "0B",
-    "Bytes of each answer: one size, or sizes to draw from; 0B if bytes-total says it.",
+    "Size of each response: one size, or sizes to draw from; 0B if bytes-total says it.",
     "give this or bytes-total",
 );
 
@@ -15,24 +15,24 @@ pub(super) const BYTES_TOTAL: Param = Param::new(
     "bytes-total",
     Kind::Bytes,
     "0B",
-    "Bytes of all answers together, split evenly (the first answers take the remainder).",
+    "Size of all responses together, split evenly (the first responses take the remainder).",
     "give this or bytes-each",
 );
 
 /// The responses of a query.
-pub(super) enum Answers {
+pub(super) enum Responses {
     /// Every response has this size.
     Each(Sizes),
     /// All responses together have this many bytes.
     Total(u64),
 }
 
-impl Answers {
+impl Responses {
     /// Reads both keys for `senders` responses.
     pub(super) fn of(params: &Params, senders: usize) -> Result<Self, SpecError> {
         let (each, total) = (params.sizes("bytes-each"), params.bytes("bytes-total").get());
         if each.least() == 0 && each.most() > 0 {
-            return Err(params.fail("bytes-each", "an answer has 1B at least"));
+            return Err(params.fail("bytes-each", "a response has at least 1B"));
         }
         match (each.most(), total) {
             (0, 0) => Err(params.fail("bytes-each", "give bytes-each or bytes-total, 1B at least")),
