@@ -73,7 +73,7 @@ fn the_environment_of_a_file_that_names_none_changes_no_declared_default() {
 fn an_environment_brings_a_stack_and_a_switch_and_says_where_each_value_is_from() {
     let scenario = with("environment=mininet-2.2 queue.kind=red");
     assert_eq!((scenario.transport.time("ack-delay"), scenario.transport.integer("ack-every")), (Time::from_ms(40), 2));
-    assert_eq!(scenario.network.params.text("non-ect"), "drop");
+    assert_eq!(scenario.network.params.choice("non-ect"), "drop");
     assert_eq!(scenario.queue.params.number("red-weight").to_string(), "0.5");
     assert_eq!(source(&scenario, "transport.rto-min"), "environment mininet-2.2: Linux 3.16: TCP_RTO_MIN, HZ/5");
     assert!(source(&scenario, "network.non-ect").starts_with("environment mininet-2.2: "));
@@ -84,16 +84,16 @@ fn an_environment_brings_a_stack_and_a_switch_and_says_where_each_value_is_from(
 #[test]
 fn a_stack_and_a_switch_can_be_named_alone_and_win_over_the_environment() {
     let both = with("environment=qualnet network.switch=rfc stack=linux-6");
-    assert_eq!((both.transport.text("stack"), both.transport.bytes("mss")), ("linux-6", Bytes::new(1460)));
+    assert_eq!((both.transport.choice("stack"), both.transport.bytes("mss")), ("linux-6", Bytes::new(1460)));
     assert!(both.transport.flag("sack"));
-    assert_eq!((both.network.params.text("switch"), both.network.params.is_default("buffer")), ("rfc", true));
+    assert_eq!((both.network.params.choice("switch"), both.network.params.is_default("buffer")), ("rfc", true));
     assert_eq!(both.network.params.size("buffer").to_string(), "100pkt");
     let stack = with("stack=qualnet");
-    assert_eq!((stack.transport.integer("ack-every"), stack.network.params.text("switch")), (2, "rfc"));
+    assert_eq!((stack.transport.integer("ack-every"), stack.network.params.choice("switch")), (2, "rfc"));
     assert!(source(&stack, "transport.ack-every").starts_with("stack qualnet: "));
     let switch = with("network.switch=qualnet");
     assert_eq!(
-        (switch.transport.text("stack"), switch.network.params.size("buffer").to_string()),
+        (switch.transport.choice("stack"), switch.network.params.size("buffer").to_string()),
         ("rfc", "150000B".into())
     );
 }
@@ -138,14 +138,14 @@ fn an_environment_gives_every_scheme_that_has_no_need_of_its_own_the_same_transp
 #[test]
 fn the_scheme_linux_runs_on_linux_unless_a_scenario_says_otherwise_and_others_can_run_there() {
     let linux = with("scheme=linux");
-    assert_eq!((linux.transport.text("stack"), linux.transport.text("loss-detection")), ("linux-6", "rack"));
+    assert_eq!((linux.transport.choice("stack"), linux.transport.choice("loss-detection")), ("linux-6", "rack"));
     let dctcp = with("scheme=dctcp stack=linux-6");
     for setting in find("linux-6").stack {
         let value = |scenario: &Scenario| scenario.resolved()["transport"][setting.key].clone();
         assert_eq!(value(&dctcp), value(&linux), "{}", setting.key);
     }
     let elsewhere = with("environment=mininet-2.2 scheme=linux");
-    assert_eq!(elsewhere.transport.text("loss-detection"), "dup-ack");
+    assert_eq!(elsewhere.transport.choice("loss-detection"), "dup-ack");
     let plain = with("scheme=linux stack=rfc");
     assert!(!plain.transport.flag("sack"));
 }
