@@ -324,6 +324,22 @@ def test_an_axis_of_variants_may_be_open(cli, paper):
         Bench([experiment], space([experiment]), Batches(None))
 
 
+def test_a_variant_may_set_what_is_open_only_where_no_claim_reads_it(paper):
+    text = SCENARIO + OPEN + CLAIMS.replace("at = [8]", 'at = [8]\nwhere = { system = "own" }')
+    text = text.replace("accept = [2e9, 3e9]", 'accept = [2e9, 3e9]\nwhere = { system = "own" }')
+    lines = '[variant.system]\nown = { transport.rto-min = "5ms" }\nother = { network.buffer = "48pkt" }\n'
+    (paper / "one.toml").write_text(text + lines)
+    experiment = Experiment("alpha/one", paper / "one.toml")
+    experiment.check()
+    assert len(Bench([experiment], space([experiment]), Batches(None)).sentences) == 3
+    (paper / "one.toml").write_text(
+        (text + lines).replace('rto-min = "5ms"', 'rto-min = "5ms", network.buffer = "9pkt"')
+    )
+    experiment = Experiment("alpha/one", paper / "one.toml")
+    with pytest.raises(ScenarioError, match="the variant own sets it"):
+        Bench([experiment], space([experiment]), Batches(None))
+
+
 def test_only_the_runs_that_claims_read_are_made(paper):
     experiment = Experiment("alpha/three", paper / "three.toml")
     counts = []

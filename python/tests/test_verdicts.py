@@ -198,7 +198,7 @@ def test_an_experiment_may_name_another_that_says_what_is_open(work):
         ("[open.transport]\nack-every = 1\n", 'VALUE = "why"'),
         ('[open.transport]\nack-every = { 1 = "a", 2 = "b" }\nmss = "x"\n', 'VALUE = "why"'),
         ('[open.transport.ack-evry]\n1 = "a"\n2 = "b"\n', "unknown key .did you mean .*ack-every"),
-        ('[open.transport.scheme]\nrcc = "a"\ndctcp = "b"\n', "the sweep or a variant sets it"),
+        ('[open.transport.scheme]\nrcc = "a"\ndctcp = "b"\n', "the sweep varies it"),
         ('[open.system]\nslow = "a"\nfst = "b"\n' + OPEN[OPEN.index("[variant") :], "fst is no label of system"),
     ],
 )

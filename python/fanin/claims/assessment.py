@@ -29,7 +29,7 @@ from fanin.scenario.points import Point, points
 from fanin.scenario.run_id import run_id
 
 Sweeps = dict[tuple[Path, tuple[tuple[str, ...], ...]], tuple[list[str], Files]]
-"""Scenario file and points of a sweep -> the names of its runs, and the files that they hang on."""
+"""Scenario file and points of a sweep -> the names of its runs, and the files that they depend on."""
 
 _LOOKS = 50
 """Points of a large sweep that are looked for before all are."""
@@ -71,7 +71,7 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
     try:
         experiment = Experiment(key, path)
     except FaninError as error:
-        # A mistake in one file of one's own must not hide all the others.
+        # A mistake in one file must not hide all the others.
         broken = Standing(key, key.partition("/")[0], "", library.title(path), "invalid", str(error), 0, 0, "", [])
         return broken, None
     document = experiment.document
@@ -165,13 +165,13 @@ def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
 
 
 def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str], Files]:
-    """Names of the runs of an experiment of the library, and the files that they hang on.
+    """Names of the runs of an experiment of the library, and the files that they depend on.
 
     Args:
         key: Its name.
         path: Its file.
-        done: What was found of other experiments: figures share runs.
-        some: Whether a few of a large sweep's are enough, as a name takes a millisecond.
+        done: What was found for other experiments, since figures share runs.
+        some: Whether a few runs of a large sweep are enough, since each name takes a millisecond.
 
     Raises:
         FaninError: the scenario or its sweep is not valid.
@@ -204,7 +204,7 @@ def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]
 
 
 def _read(experiment: Experiment) -> dict[str, str | None]:
-    """The files that an experiment was read from, and what they held then."""
+    """The files that an experiment was read from, with the fingerprints of their contents."""
     texts = ((experiment.path, experiment.text), (experiment.scenario_path, experiment.origin[0]))
     return {str(path): hashlib.sha256(text.encode()).hexdigest() for path, text in texts}
 

@@ -30,7 +30,7 @@ _RUN = re.compile(r"[0-9a-f]{16}|\..*")
 
 
 def standings(out: Path | str) -> list[Standing]:
-    """Every experiment there is, and those that only the results know, by paper and figure.
+    """Every experiment of the library, and those that only the results know, by paper and figure.
 
     Args:
         out: Results folder; one that does not exist holds nothing.
@@ -100,7 +100,7 @@ def _kept(standing: Standing, sources: Sources | None) -> Made:
 
 
 def _finished(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> tuple[int, bool]:
-    """How many of an experiment's runs are stored, and whether a command for it made any."""
+    """How many of an experiment's runs are stored, and whether a command for this experiment made any of them."""
     store = out / RUNS
     if not store.is_dir():
         return 0, False
@@ -138,7 +138,7 @@ def _made_for(manifest: Path, name: str) -> bool:
 
 
 def _recorded(out: Path) -> set[str]:
-    """Names of the experiments that left a record; the many folders of single runs are not looked into."""
+    """Names of the experiments that have a record; the many folders of single runs are skipped."""
     found = set()
     for folder, inner, files in os.walk(out):
         inner[:] = [name for name in inner if not _RUN.fullmatch(name)]

@@ -1,4 +1,4 @@
-"""What ``fanin reproduce`` leaves of an experiment for those who look later: the verdicts, and all that they rest on.
+"""The record of an experiment that ``fanin reproduce`` writes: the verdicts, and everything that they rest on.
 
 ``results/<experiment>/claims.json`` is one file, written whole or not at all. The claims ledger, the list of
 experiments and the HTML report read it, and simulate nothing.

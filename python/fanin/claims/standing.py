@@ -1,6 +1,6 @@
-"""Where experiments and their claims stand, as the ledger, the list of experiments and the report show it.
+"""The state of experiments and their claims, as the ledger, the list of experiments and the report show it.
 
-Plain data, so that what was found once can be kept as JSON and shown again without reading the experiments' files.
+These are plain data, which can be kept as JSON and shown again without reading the experiments' files.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Standing:
-    """An experiment and how far it has come."""
+    """An experiment and its state."""
 
     key: str
     paper: str

@@ -40,7 +40,7 @@ class Cache:
 
         Args:
             place: What it is for; each has a file of its own.
-            made_by: What all its values hang on, besides the program.
+            made_by: What all its values depend on, besides the program.
 
         """
         root = folder()

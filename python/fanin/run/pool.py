@@ -86,7 +86,7 @@ class PooledRun:
     """What the scenario names, as it was when the run was."""
 
     def resolved(self) -> dict[str, Any]:
-        """The scenario with every default filled in; made anew each time, as a sweep has thousands.
+        """The scenario with every default filled in; resolved each time, since a sweep has thousands of them.
 
         Raises:
             ResultsError: a file that it names has changed, so that the run would be another.

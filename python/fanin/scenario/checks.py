@@ -80,7 +80,7 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
 
 
 def _check_open(experiment: ScenarioFile, given: Settings, choice: Choice) -> None:
-    """What is declared as open is a value of the scenario that nothing else sets, or an axis of variants."""
+    """What is declared as open is a value of the scenario that the sweep does not vary, or an axis of variants."""
     location: Location = ("open", *choice.path.split("."))
     line = line_of(experiment.text, location)
     key = ".".join(map(str, location))
@@ -91,8 +91,8 @@ def _check_open(experiment: ScenarioFile, given: Settings, choice: Choice) -> No
                 close = next(iter(difflib.get_close_matches(str(value), known, n=1)), None)
                 raise ScenarioError(str(experiment.path), line, key, f"{value} is no label of {choice.path}", close)
         return
-    if choice.path in experiment.swept:
-        message = "the sweep or a variant sets it, so one value for all systems cannot be searched"
+    if choice.path in experiment.sweep.variables:
+        message = "the sweep varies it, so one value for all runs cannot be searched"
         raise ScenarioError(str(experiment.path), line, key, message)
     for value in choice.admissible:
         try:

@@ -95,7 +95,8 @@ class Bench:
             batches: Runs the simulations.
 
         Raises:
-            ScenarioError: a case compares the labels of an axis that is open.
+            ScenarioError: a case compares the labels of an axis that is open, or a variant that it reads sets an open
+                parameter.
 
         """
         self._space = space
@@ -111,7 +112,18 @@ class Bench:
         }
         """Sentences that cannot be, by their files, and why; no setting is judged by them."""
         for experiment in self._experiments:
-            self._applied(experiment, next(space.grid()))
+            self._check(experiment)
+
+    def _check(self, experiment: Experiment) -> None:
+        """Refuses an open parameter that a variant sets for runs which the claims read: the value is not for all."""
+        setting = next(self._space.grid())
+        own = self._space.of(experiment.name, setting)
+        _, cases = self._applied(experiment, setting)
+        for point in _points(experiment, cases, experiment.seeds[:1]):
+            for path in own.keys() & point.values.keys():
+                label = " ".join(point.labels.values())
+                message = f"the variant {label} sets it, so it has no value for all systems"
+                raise ScenarioError(str(experiment.path), None, f"open.{path}", message)
 
     @property
     def sentences(self) -> list[str]:

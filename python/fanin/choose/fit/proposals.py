@@ -27,7 +27,7 @@ def from_grid(space: Space, tried: Sequence[Tried], most: int) -> list[Values]:
 def from_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], most: int) -> list[Values]:
     """What Optuna's tree-structured Parzen estimator proposes after these results.
 
-    The study is made anew from the results, and its sampler is seeded by their number. An interrupted search therefore
+    The study is rebuilt from the results, and its sampler is seeded by their number. An interrupted search therefore
     takes the same course as an undisturbed one.
 
     Raises:
