@@ -2,7 +2,7 @@
 
 use crate::flow_map::FlowMap;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
-use crate::packet::{Addresses, Packet, Stamp, address};
+use crate::packet::{Addresses, Flags, Packet, Stamp, address};
 use crate::roles::{AddressBook, Announcement};
 use crate::tcp::receiver::Receiver;
 use crate::tcp::resequencer::Resequencer;
@@ -14,6 +14,26 @@ use crate::units::Time;
 pub(crate) struct HeldAck {
     pub(crate) syn: bool,
     pub(crate) ece: bool,
+}
+
+/// What of a request waits for its turn at the scheduler of the host that sends it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HeldRequest {
+    /// Everything that follows the SYN-ACK: what that said.
+    Handshake { window: u64, flags: Flags, rtt: Option<Time>, field: u64 },
+    /// The request itself, on a connection that is open.
+    Data(Announcement),
+}
+
+/// A request and its answer, which are the two directions of one connection but flows of their own here.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dialogue {
+    /// The flow that answers the request which this one carries, where the scheme follows requests.
+    pub(crate) answer: Option<FlowId>,
+    /// The flow that carries the request which this one answers.
+    pub(crate) request: Option<FlowId>,
+    /// What of its request is held.
+    pub(crate) held: Option<HeldRequest>,
 }
 
 /// The network's data about a flow. The fields that every packet needs fill the first cache line.
@@ -101,6 +121,7 @@ pub(crate) struct Flow {
     pub(crate) window_probes: u32,
     pub(crate) loss_probes: u32,
     pub(crate) sender: Sender,
+    pub(crate) dialogue: Dialogue,
     /// Size and deadline of the data or request that it carries now.
     pub(crate) carried: Announcement,
     /// Timeouts, by [`TimeoutCause`](crate::measure::timeouts::TimeoutCause).
@@ -135,7 +156,7 @@ impl Flow {
     /// Whether both ends have nothing left to do.
     pub(crate) fn is_done(&self) -> bool {
         let (sender, side) = (&self.sender, &self.receiver);
-        let waits = !side.state.ack_deadline().is_never() || side.held.is_some();
+        let waits = !side.state.ack_deadline().is_never() || side.held.is_some() || self.dialogue.held.is_some();
         // How long they would wait does not matter.
         let out_of_order = side.order.as_ref().is_some_and(|order| order.deadline(Time::ZERO).is_some());
         let sane = self.window_is_sane() && sender.una() <= side.state.next();
@@ -171,5 +192,11 @@ impl Wire {
 impl AddressBook for FlowMap<Flow> {
     fn addresses(&self, flow: FlowId) -> Addresses {
         self[flow].wire.addresses()
+    }
+    fn answer(&self, flow: FlowId) -> Option<FlowId> {
+        self[flow].dialogue.answer
+    }
+    fn announced(&self, flow: FlowId) -> Announcement {
+        self[flow].announced()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::event::EventCore;
 use crate::host::finished::balances;
-use crate::host::flow::{Flow, Purpose, ReceiverSide, Wire};
+use crate::host::flow::{Dialogue, Flow, Purpose, ReceiverSide, Wire};
 use crate::host::hosts::Hosts;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
 use crate::measure::counters::Counters;
@@ -49,6 +49,11 @@ impl Hosts {
         self.schemes[self.endpoints[endpoint].scheme].wants_idle_rtt()
     }
 
+    /// Whether the scheme of some end points follows requests.
+    pub(crate) fn follows_requests(&self, endpoint: usize) -> bool {
+        self.schemes[self.endpoints[endpoint].scheme].follows_requests()
+    }
+
     /// Adds a flow, on which nothing is sent yet.
     pub(crate) fn open_flow<C: EventCore>(&mut self, opening: &Opening, net: &mut Network<C>) -> FlowId {
         let id = FlowId::new(self.flows.count());
@@ -84,6 +89,7 @@ impl Hosts {
             wire,
             purpose: Purpose::Data,
             transfer,
+            dialogue: Dialogue::default(),
             carried: Announcement::default(),
             announces_size,
             timeouts: [0; TimeoutCause::ALL.len()],

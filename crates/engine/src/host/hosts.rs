@@ -28,6 +28,8 @@ pub(crate) struct Endpoint {
 pub(crate) struct Host {
     /// By scheme, the scheduler of the flows that end here; empty where no scheme has one.
     pub(crate) windows: Vec<Option<Box<dyn WindowControl>>>,
+    /// By scheme, the host whose scheduler acts for this one; empty where each host has its own.
+    pub(crate) keepers: Vec<NodeId>,
     pub(crate) selector: Box<dyn PathSelector>,
     /// First link of the host, the one into the network.
     pub(crate) uplink: LinkId,

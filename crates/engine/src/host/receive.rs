@@ -65,7 +65,7 @@ impl Hosts {
                 bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
         }
-        let scheduled = self.has_scheduler(to);
+        let scheduled = self.is_scheduled(packet.flow);
         if scheduled {
             let Segment { seq, ce, fin, .. } = segment;
             let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };

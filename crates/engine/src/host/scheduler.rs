@@ -2,7 +2,7 @@
 
 use crate::event::EventCore;
 use crate::event::order::Class;
-use crate::host::flow::HeldAck;
+use crate::host::flow::{HeldAck, HeldRequest};
 use crate::host::hosts::Hosts;
 use crate::ids::{FlowId, NodeId};
 use crate::net::network::Network;
@@ -16,10 +16,26 @@ impl Hosts {
         self.has_schedulers && self.by_node[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
     }
 
+    /// Whether the scheduler of its host acts on a flow. A request that a client's scheduler may hold is not counted by
+    /// that of its server: each could wait for the other.
+    #[inline(always)]
+    pub(super) fn is_scheduled(&self, id: FlowId) -> bool {
+        let flow = &self.flows[id];
+        self.has_scheduler(flow.wire.to) && flow.dialogue.answer.is_none()
+    }
+
+    /// The host that keeps the scheduler of another: itself, unless those at its switch share one.
+    #[inline(always)]
+    fn keeper(&self, host: NodeId, scheme: usize) -> NodeId {
+        let keepers = self.by_node[host.index()].as_ref().map(|host| &host.keepers[..]);
+        keepers.and_then(|keepers| keepers.get(scheme).copied()).unwrap_or(host)
+    }
+
     /// Whether the scheduler of the host where a flow ends may still act on it.
     pub(super) fn is_known(&self, flow: FlowId) -> bool {
-        let host = self.by_node[self.flows[flow].wire.to.index()].as_ref();
-        let window = host.and_then(|host| host.windows.get(self.endpoint(flow).scheme)?.as_ref());
+        let scheme = self.endpoint(flow).scheme;
+        let host = self.by_node[self.keeper(self.flows[flow].wire.to, scheme).index()].as_ref();
+        let window = host.and_then(|host| host.windows.get(scheme)?.as_ref());
         window.is_some_and(|window| window.knows(flow))
     }
 
@@ -47,6 +63,9 @@ impl Hosts {
         announced: &Announcement,
         net: &mut Network<C>,
     ) {
+        if !self.is_scheduled(id) {
+            return self.send_syn_ack(id, net);
+        }
         self.ask(to, id, net, |window, cx| window.on_open(cx, id, announced));
         if self.ack_verdict(to, id, AckKind::SynAck, net) == AckVerdict::Hold {
             // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data
@@ -61,7 +80,7 @@ impl Hosts {
     /// Sends an acknowledgement, or leaves it to the host's scheduler.
     pub(super) fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: AckOut, net: &mut Network<C>) {
         let to = self.flows[id].wire.to;
-        if !self.has_scheduler(to) {
+        if !self.is_scheduled(id) {
             return self.send_ack(id, ack, false, net);
         }
         let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
@@ -77,6 +96,24 @@ impl Hosts {
             self.send_ack(id, ack, false, net);
         }
         self.run_actions(to, self.endpoint(id).scheme, net);
+    }
+
+    /// Lets the scheduler of a client decide about its request. What it holds is kept until it is released.
+    pub(super) fn turn_of<C: EventCore>(
+        &mut self,
+        request: FlowId,
+        answer: FlowId,
+        held: HeldRequest,
+        net: &mut Network<C>,
+    ) -> bool {
+        let (client, scheme) = (self.flows[request].wire.from, self.endpoint(request).scheme);
+        let asked = self.call(client, scheme, Some(answer), net, |window, cx| window.on_request(cx, answer));
+        let holds = asked == Some(AckVerdict::Hold);
+        if holds {
+            self.flows[request].dialogue.held = Some(held);
+        }
+        self.run_actions(client, scheme, net);
+        holds
     }
 
     fn ask<C: EventCore>(
@@ -105,6 +142,7 @@ impl Hosts {
         net: &Network<C>,
         call: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
     ) -> Option<R> {
+        let node = self.keeper(node, scheme);
         let host = self.by_node[node.index()].as_mut()?;
         let window = host.windows.get_mut(scheme)?.as_mut()?;
         // Buffer, scale and segment size are those of `[transport]`, the same for all groups.
@@ -148,6 +186,12 @@ impl Hosts {
 
     /// Sends the held acknowledgement of a flow, or a fresh one; number and window are those of this moment.
     fn send_held<C: EventCore>(&mut self, id: FlowId, push: bool, net: &mut Network<C>) {
+        let flow = &self.flows[id];
+        if let Some(request) = flow.dialogue.request
+            && let Some(held) = self.flows.get_mut(request).and_then(|request| request.dialogue.held.take())
+        {
+            return self.send_request(request, held, net);
+        }
         let flow = &mut self.flows[id];
         let held = flow.receiver.held.take();
         if held.is_some_and(|held| held.syn) {

@@ -2,7 +2,7 @@
 
 use crate::event::EventCore;
 use crate::event::order::Class;
-use crate::host::flow::{Flow, Wire};
+use crate::host::flow::{Flow, HeldRequest, Wire};
 use crate::host::hosts::{Endpoint, Host, Hosts};
 use crate::ids::FlowId;
 use crate::measure::probes::HostProbes;
@@ -173,6 +173,44 @@ impl Hosts {
         });
     }
 
+    /// A request wants to leave on a flow that is open already: the client's scheduler may hold it. Returns whether it
+    /// does.
+    pub(crate) fn hold_request<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        carried: Announcement,
+        net: &mut Network<C>,
+    ) -> bool {
+        let Some(answer) = self.flows[id].dialogue.answer else { return false };
+        self.turn_of(id, answer, HeldRequest::Data(carried), net)
+    }
+
+    /// What the client's scheduler has held of a request leaves.
+    pub(super) fn send_request<C: EventCore>(&mut self, id: FlowId, held: HeldRequest, net: &mut Network<C>) {
+        match held {
+            HeldRequest::Data(carried) => self.push_data(id, carried, true, false, net),
+            HeldRequest::Handshake { window, flags, rtt, field } => {
+                let ack = InAck { ack: FIRST_DATA, window, flags, rtt, sack: None, field };
+                self.with_sender(id, net, |sender, env| sender.on_ack(&ack, env));
+            }
+        }
+    }
+
+    /// The SYN-ACK of a connection on which the client asks: whether its scheduler holds what follows.
+    fn holds_handshake<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) -> bool {
+        let flow = &mut self.flows[packet.flow];
+        let Some(answer) = flow.dialogue.answer.filter(|_| flow.sender.state() == State::SynSent) else { return false };
+        if flow.dialogue.held.is_some() {
+            return true; // A second SYN-ACK says nothing new.
+        }
+        // RFC 6298 s3 (Karn), as for any acknowledgement.
+        let rtt = (!packet.flags.has(Flags::RETRANSMITTED)).then(|| net.age(packet));
+        let held =
+            HeldRequest::Handshake { window: u64::from(packet.window), flags: packet.flags, rtt, field: packet.field };
+        flow.sender.rest();
+        self.turn_of(packet.flow, answer, held, net)
+    }
+
     /// The sender of an endless transfer closes. Returns the number of bytes that it sent.
     pub(crate) fn stop_data<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> u64 {
         #[expect(
@@ -189,13 +227,17 @@ impl Hosts {
     /// An acknowledgement reached its sender.
     #[inline]
     pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
-        let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
-        let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
+        let Some(flow) = self.flows.get_mut(packet.flow) else { return net.stray(packet) };
         flow.acks_arrived += 1;
         flow.ack_bytes_arrived += u64::from(packet.size);
+        let syn = packet.flags.has(Flags::SYN);
+        if syn && self.holds_handshake(packet, net) {
+            return;
+        }
+        let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
+        let flow = &mut flows[packet.flow];
         let blocks =
             if packet.flags.has(Flags::SACK) { net.core.books().sack.take(packet.stamp.bits() as usize) } else { None };
-        let syn = packet.flags.has(Flags::SYN);
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.
         let timed = !packet.flags.has(Flags::RETRANSMITTED.with(Flags::SACK));
         let rtt = timed.then(|| net.age(packet));

@@ -42,12 +42,14 @@ impl<C: EventCore> Network<C> {
         }
     }
 
-    /// A fault begins or ends.
-    pub(crate) fn on_fault(&mut self, index: usize) {
+    /// A fault begins or ends. Returns the links that it concerns and whether they are up.
+    pub(crate) fn on_fault(&mut self, index: usize) -> Vec<(LinkId, bool)> {
+        let mut ports = Vec::new();
         match self.faults.turn(index) {
             Turn::Links(links) => {
                 for (link, state) in links {
                     self.rates[link.index()] = state.rate;
+                    ports.push((link, state.up));
                     self.core.set_link(link, state);
                 }
             }
@@ -59,6 +61,7 @@ impl<C: EventCore> Network<C> {
             }
             Turn::Nothing => {}
         }
+        ports
     }
 
     /// Whether a link that is watched has lost a packet that has just crossed it; if not, the capture sees the packet.

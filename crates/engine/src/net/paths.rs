@@ -22,6 +22,8 @@ pub(crate) struct Paths {
     free: Vec<Vec<u32>>,
     /// The shortest paths to each switch that has been a destination.
     ways: BTreeMap<NodeId, Ways>,
+    /// Paths of rerouted packets: from a link to a host. They stay, since there are few.
+    detours: BTreeMap<(LinkId, NodeId), u32>,
 }
 
 impl Paths {
@@ -64,6 +66,19 @@ impl Paths {
             *place = link.index() as u32;
         }
         offset as u32
+    }
+
+    /// The path of a packet that leaves on `link` in place of the one at `hop` of its path: its offset.
+    pub(crate) fn detour(&mut self, hop: u32, link: LinkId, topology: &Topology) -> u32 {
+        let to = topology.end(self.links(hop).last().expect("a path has links"));
+        if let Some(offset) = self.detours.get(&(link, to)) {
+            return *offset;
+        }
+        let onward = topology.onward(self.ways(to, topology), topology.end(link), to);
+        let offset = self.table.len() as u32;
+        self.table.extend([link].iter().chain(&onward).map(|link| link.index() as u32).chain([END]));
+        self.detours.insert((link, to), offset);
+        offset
     }
 
     /// Releases the path at `offset`.

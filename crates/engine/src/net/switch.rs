@@ -69,10 +69,28 @@ impl Switches {
         }
         match pass {
             Pass::Forward => net.core.send(to, &packet),
+            Pass::Reroute(link) => {
+                // The packet's index is that of the link after `to`.
+                packet.hop = net.paths.detour(packet.hop - 1, link, &net.topology) + 1;
+                net.core.send(link, &packet);
+            }
             Pass::Drop => net.core.books().on_drop(to, &packet, DropReason::Agent, now),
             Pass::Keep => net.core.books().on_keep(switch, &packet),
         }
         self.run_actions(switch, net, book);
+    }
+
+    /// Ports of switches failed or were repaired.
+    pub(crate) fn on_ports<C: EventCore>(
+        &mut self,
+        ports: &[(LinkId, bool)],
+        net: &mut Network<C>,
+        book: &dyn AddressBook,
+    ) {
+        for (to, up) in ports {
+            let switch = net.topology.links[to.index()].from;
+            self.ask(switch, net, book, |agent, cx| agent.on_port(cx, *to, *up));
+        }
     }
 
     pub(crate) fn on_timer<C: EventCore>(&mut self, slot: usize, net: &mut Network<C>, book: &dyn AddressBook) {

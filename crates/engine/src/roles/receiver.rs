@@ -86,7 +86,8 @@ pub enum ReceiverAction {
         /// Its window in bytes.
         bytes: u64,
     },
-    /// Send the acknowledgement of `flow` now: the held one, or else a fresh one.
+    /// Send the acknowledgement of `flow` now: the held one, or else a fresh one. Or the request that `flow` answers, if
+    /// that is held.
     Release {
         /// The flow.
         flow: FlowId,
@@ -121,6 +122,12 @@ pub struct ReceiverCx<'a> {
 pub trait WindowControl: Send {
     /// A SYN came, or the first data of a transfer on an open connection. A SYN that is sent again comes here again.
     fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, announced: &Announcement);
+    /// The host has opened a connection, or has an open one, to ask for data on it: the last packet of the handshake and
+    /// the request want to leave. They let out the first segment of the answer, which comes as `flow`. Those that are
+    /// held leave with [`ReceiverAction::Release`]. Asked only if [`Scheme::follows_requests`](crate::schemes::Scheme).
+    fn on_request(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) -> AckVerdict {
+        AckVerdict::Send
+    }
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
     /// An acknowledgement wants to leave.

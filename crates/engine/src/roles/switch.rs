@@ -1,6 +1,6 @@
 //! Switch: what an agent sees of the packets that pass, and what it may do to them.
 
-use super::Backlog;
+use super::{Announcement, Backlog};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::{Addresses, Packet};
 use crate::units::{Rate, Time};
@@ -26,6 +26,8 @@ pub struct Passage {
 pub enum Pass {
     /// On to the egress port.
     Forward,
+    /// Out of another port, and on by a shortest path to its host.
+    Reroute(LinkId),
     /// Lost.
     Drop,
     /// Kept by the agent, which may send it on later through [`SwitchAction::Inject`].
@@ -71,12 +73,24 @@ pub struct SwitchPort {
     pub rate: Rate,
     /// An end host is at the other end, as the configuration of an edge port tells (IEEE 802.1Q, adminEdge).
     pub host: bool,
+    /// What is at the other end, as neighbour discovery tells (IEEE 802.1AB).
+    pub peer: NodeId,
 }
 
 /// What a switch reads of a packet's headers beyond [`Packet`]: addresses and ports, which the handle stands for.
 pub trait AddressBook {
     /// Addresses and ports of a flow, in the direction of its data.
     fn addresses(&self, flow: FlowId) -> Addresses;
+    /// The flow that answers the request which `flow` carries: the other direction of its connection, with the same
+    /// addresses the other way round. Told for schemes that follow requests
+    /// ([`Scheme::follows_requests`](crate::schemes::Scheme)).
+    fn answer(&self, _flow: FlowId) -> Option<FlowId> {
+        None
+    }
+    /// What the transport header of a flow's data says of the transfer that it carries, as RCC writes it into every header.
+    fn announced(&self, _flow: FlowId) -> Announcement {
+        Announcement::default()
+    }
 }
 
 /// Nobody's: for tests of agents that do not ask.
@@ -113,6 +127,8 @@ pub trait SwitchAgent: Send {
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass;
     /// A packet of [`SwitchAction::Inject`] is about to enter the port of `to`, which holds `backlog` and is of `rate`.
     fn on_inject(&mut self, _cx: &mut SwitchCx<'_>, _packet: &Packet, _to: LinkId, _backlog: Backlog, _rate: Rate) {}
+    /// A port can send no more, or can again: its cable failed, or was repaired.
+    fn on_port(&mut self, _cx: &mut SwitchCx<'_>, _to: LinkId, _up: bool) {}
     /// A message from the controller arrived.
     fn on_message(&mut self, _cx: &mut SwitchCx<'_>, _message: &[u8]) {}
     /// A timer set earlier expired.

@@ -175,6 +175,15 @@ pub trait Scheme: Send + Sync {
     fn wants_idle_rtt(&self) -> bool {
         false
     }
+    /// Whether its schedulers act on requests ([`WindowControl::on_request`]), and its switches tell which flow answers
+    /// which.
+    fn follows_requests(&self) -> bool {
+        false
+    }
+    /// Whether all hosts at one switch share the scheduler of the first of them, at no distance.
+    fn shares_scheduler(&self) -> bool {
+        false
+    }
     /// The scheduler of a receiving host; none is the plain receiver.
     fn window_control(&self, _host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
         None

@@ -167,7 +167,10 @@ impl<C: EventCore> World<C> {
     fn on_misc(&mut self, class: Class, index: usize) {
         let Self { net, switches, hosts, work, .. } = self;
         match class {
-            Class::Fault => net.on_fault(index),
+            Class::Fault => {
+                let ports = net.on_fault(index);
+                switches.on_ports(&ports, net, &hosts.flows);
+            }
             Class::TransferStart => work.start_transfer(TransferId::new(index), hosts, net),
             Class::TransferStop => work.stop_transfer(TransferId::new(index), hosts, net),
             Class::Traffic => work.on_wake(index, net),

@@ -220,8 +220,13 @@ impl Topology {
     /// The ports of a switch, in the order of their cables.
     pub fn ports(&self, switch: NodeId) -> Vec<SwitchPort> {
         let host = |to: &LinkId| self.nodes[self.end(*to).index()] == NodeKind::Host;
-        let port =
-            |to: &LinkId| SwitchPort { from: twin(*to), to: *to, rate: self.links[to.index()].rate, host: host(to) };
+        let port = |to: &LinkId| SwitchPort {
+            from: twin(*to),
+            to: *to,
+            rate: self.links[to.index()].rate,
+            host: host(to),
+            peer: self.end(*to),
+        };
         self.egress[switch.index()].iter().map(port).collect()
     }
 

@@ -71,6 +71,11 @@ impl Topology {
         })
     }
 
+    /// The links of the first shortest path from a switch to a host; only the last one, if it is that host's switch.
+    pub fn onward(&self, ways: &Ways, from: NodeId, to: NodeId) -> Vec<LinkId> {
+        self.way(ways, from, 0).chain([twin(self.uplink(to))]).collect()
+    }
+
     /// The links of shortest path number `number` from one host to another, by the ways to the switch of the latter.
     pub fn path(&self, ways: &Ways, from: NodeId, to: NodeId, number: usize) -> Vec<LinkId> {
         let (first, last) = (self.uplink(from), twin(self.uplink(to)));

@@ -53,21 +53,37 @@ impl Work {
         hosts.flows[flow].purpose = Purpose::Request(id);
         let before = hosts.counters(flow, net);
         self.transfers[id].requesting = Some((flow, before));
+        if hosts.follows_requests(self.groups[group.index()].endpoint) {
+            let answer = self.data_flow(id, hosts, net);
+            self.transfers[id].answer = Some(answer);
+            hosts.flows[flow].dialogue.answer = Some(answer);
+            hosts.flows[answer].dialogue.request = Some(flow);
+        }
         // Requests have no deadline of their own.
-        hosts.push_data(flow, Announcement { bytes, deadline: None }, connection != Connection::Fresh, false, net);
+        let (carried, open) = (Announcement { bytes, deadline: None }, connection != Connection::Fresh);
+        if !(open && hosts.hold_request(flow, carried, net)) {
+            hosts.push_data(flow, carried, open, false, net);
+        }
     }
 
-    fn send_data<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
-        let &Transfer { group, from, to, bytes, deadline, connection, asked, .. } = &self.transfers[id];
-        let known = self.groups[group.index()].known_flows(connection).data;
+    /// The flow that carries the data of a transfer: that of its connection, or one that is opened now.
+    fn data_flow<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) -> FlowId {
+        let &Transfer { group, from, to, bytes, connection, answer, .. } = &self.transfers[id];
+        let known = answer.or(self.groups[group.index()].known_flows(connection).data);
         let flow = known.unwrap_or_else(|| self.open_flow(id, [from, to], bytes, hosts, net));
         if let Some(flows) = self.groups[group.index()].flows_to_keep(connection) {
             flows.data = Some(flow);
         }
-        hosts.flows[flow].transfer = id;
         if known.is_none() {
             hosts.flows[flow].probed = hosts.probes.choose();
         }
+        flow
+    }
+
+    fn send_data<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
+        let flow = self.data_flow(id, hosts, net);
+        let &Transfer { bytes, deadline, connection, asked, .. } = &self.transfers[id];
+        hosts.flows[flow].transfer = id;
         let before = hosts.counters(flow, net);
         let transfer = &mut self.transfers[id];
         (transfer.flow, transfer.before) = (Some(flow), before);

@@ -144,6 +144,7 @@ impl Work {
             query,
             asked: false,
             flow: None,
+            answer: None,
             delivered_before: 0,
             before: Counters::default(),
             after: None,

@@ -33,6 +33,8 @@ pub(crate) struct Transfer {
     pub(crate) asked: bool,
     /// The flow that carries its data, once it has begun.
     pub(crate) flow: Option<FlowId>,
+    /// The flow that will carry its data, if it was opened with its request.
+    pub(crate) answer: Option<FlowId>,
     /// Payload that had arrived when the goodput window opened.
     pub(crate) delivered_before: u64,
     pub(crate) before: Counters,

@@ -18,6 +18,8 @@ pub(super) struct Flow {
     pub(super) active: bool,
     /// Something of the present transfer came.
     pub(super) heard: bool,
+    /// It was asked for, and has not begun.
+    pub(super) asked: bool,
     /// How often its acknowledgement may be put off.
     pub(super) cap: u32,
     /// Assigned window in segments.
@@ -40,9 +42,6 @@ pub(super) struct Flow {
     pub(super) repeats: bool,
 }
 
-/// What the round-trip time is taken for before it is measured (authors' code).
-const FIRST_RTT: Time = Time::from_ms(10);
-
 impl Flow {
     /// A flow of which nothing has come.
     pub(super) fn new(id: FlowId, rules: &Rules, mss: u64, now: Time) -> Self {
@@ -51,13 +50,14 @@ impl Flow {
             remaining: None,
             active: false,
             heard: false,
+            asked: false,
             cap: 0,
             share: 1,
-            window: WindowMachine::new(mss, rules.keeps_duplicates),
+            window: WindowMachine::new(mss, rules.initial_threshold, rules.keeps_duplicates),
             advertised: 0,
             grant: Grant::new(FIRST_DATA),
-            marks: MarkedShare::new(rules.marks.alpha, rules.marks.g, now),
-            rtt: RoundTrip::new(FIRST_RTT),
+            marks: MarkedShare::new(rules.marks.alpha, rules.marks.g, rules.marks.periods, now),
+            rtt: RoundTrip::new(rules.marks.periods.unmeasured),
             patience: Patience::new(),
             alarm: Alarm::new(),
             ask_at: Time::NEVER,

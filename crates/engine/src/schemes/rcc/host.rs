@@ -4,7 +4,7 @@ use super::ack_list::AckList;
 use super::assignment::{Share, assign};
 use super::flight::{Flight, Grant};
 use super::flow::Flow;
-use super::rules::Rules;
+use super::rules::{MarkAction, Rules};
 use super::timers::{ALARM, ASK, PERIOD, TIMERS, call};
 use super::window::Accepted;
 use crate::ids::FlowId;
@@ -146,7 +146,8 @@ impl WindowControl for Host {
         };
         let cap = self.rules.cap(announced.deadline.is_some(), &self.facts);
         let flow = &mut self.flows[slot as usize];
-        if flow.active && !flow.heard {
+        let asked = std::mem::take(&mut flow.asked);
+        if flow.active && !flow.heard && !asked {
             flow.repeats = true; // The same SYN again.
             return;
         }
@@ -159,6 +160,27 @@ impl WindowControl for Host {
         }
         self.unassigned = true;
         self.set_window(cx, slot);
+    }
+
+    fn on_request(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) -> AckVerdict {
+        if !self.rules.scheduler || !self.rules.requests_wait {
+            return AckVerdict::Send;
+        }
+        let slot = match self.slot(id) {
+            Some(slot) => slot,
+            None => self.add(Flow::new(id, &self.rules, self.facts.mss, cx.now)),
+        };
+        let cap = self.rules.cap(false, &self.facts);
+        let flow = &mut self.flows[slot as usize];
+        if flow.active {
+            return AckVerdict::Send; // The same request again, or more of it.
+        }
+        // READING: E24 how much will come is not known yet: its priority is the lowest, first come, first served.
+        (flow.remaining, flow.cap) = (None, cap);
+        (flow.active, flow.asked, flow.heard, flow.repeats) = (true, true, false, false);
+        self.active.push(slot);
+        self.unassigned = true;
+        if self.signal(cx, slot, false) { AckVerdict::Send } else { AckVerdict::Hold }
     }
 
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, arrival: &Arrival) {
@@ -186,6 +208,7 @@ impl WindowControl for Host {
         flow.remaining = flow.remaining.map(|bytes| bytes.saturating_sub(arrival.delivery.new_data));
         let last = arrival.delivery.finished || flow.remaining == Some(0);
         self.flight.on_arrived(&mut flow.grant, arrival.seq, arrival.payload, last);
+        let marked = marked && marks.action == MarkAction::Code;
         flow.window.on_accepted(&Accepted { delivery: arrival.delivery, marked });
         if scheduler {
             flow.window.cap(flow.share * self.facts.mss);

@@ -13,10 +13,20 @@ pub(in crate::schemes) enum Alpha {
     Ratio,
 }
 
-/// The period while no round-trip time makes a sensible one, and its least.
-const LEAST_PERIOD: Time = Time::from_us(100);
-/// A round-trip time from which on it is not taken for the period: that of the estimator before its first sample.
-const NO_PERIOD: Time = Time::from_ms(10);
+/// How long a period lasts.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schemes) struct Periods {
+    /// Its least, and its length while no round-trip time makes a sensible one.
+    pub(in crate::schemes) least: Time,
+    /// A round-trip time from which on it is not taken for the period: that of the estimator before its first sample.
+    pub(in crate::schemes) unmeasured: Time,
+}
+
+impl Periods {
+    fn of(self, rtt: Time) -> Time {
+        if rtt < self.least || rtt >= self.unmeasured { self.least } else { rtt }
+    }
+}
 
 /// Counts of one flow, and the ends of its periods.
 ///
@@ -27,6 +37,7 @@ pub(in crate::schemes) struct MarkedShare {
     rule: Alpha,
     /// Weight of the newest share in the average.
     g: f64,
+    periods: Periods,
     alpha: f64,
     total: u64,
     marked: u64,
@@ -38,8 +49,8 @@ pub(in crate::schemes) struct MarkedShare {
 
 impl MarkedShare {
     /// The first period begins now.
-    pub(in crate::schemes) fn new(rule: Alpha, g: f64, now: Time) -> Self {
-        Self { rule, g, alpha: 0.0, total: 0, marked: 0, end: now + LEAST_PERIOD, armed: false }
+    pub(in crate::schemes) fn new(rule: Alpha, g: f64, periods: Periods, now: Time) -> Self {
+        Self { rule, g, periods, alpha: 0.0, total: 0, marked: 0, end: now + periods.least, armed: false }
     }
 
     /// The estimate.
@@ -47,14 +58,10 @@ impl MarkedShare {
         self.alpha
     }
 
-    fn period(rtt: Time) -> Time {
-        if rtt < LEAST_PERIOD || rtt >= NO_PERIOD { LEAST_PERIOD } else { rtt }
-    }
-
     /// A segment arrived while the round-trip time is `rtt`. Returns when the present period ends, if that is news.
     pub(in crate::schemes) fn on_segment(&mut self, marked: bool, rtt: Time, now: Time) -> Option<Time> {
         if self.end < now {
-            self.pass(now, Self::period(rtt));
+            self.pass(now, self.periods.of(rtt));
         }
         self.total += 1;
         self.marked += u64::from(marked);
@@ -92,7 +99,7 @@ impl MarkedShare {
             Alpha::Code | Alpha::EveryRound => (1.0 - self.g) * self.alpha + self.g * share,
             Alpha::Ratio => share,
         };
-        *self = Self { total: 0, marked: 0, armed: false, end: now + Self::period(rtt), ..*self };
+        *self = Self { total: 0, marked: 0, armed: false, end: now + self.periods.of(rtt), ..*self };
         Some(1.0 - self.alpha / 2.0)
     }
 }
@@ -102,6 +109,7 @@ mod tests {
     use super::*;
 
     const RTT: Time = Time::from_us(200);
+    const PERIODS: Periods = Periods { least: Time::from_us(100), unmeasured: Time::from_ms(10) };
 
     fn us(us: u64) -> Time {
         Time::from_us(us)
@@ -109,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_marked_segment_cuts_at_the_end_of_its_period_and_only_once() {
-        let mut share = MarkedShare::new(Alpha::Code, 0.5, Time::ZERO);
+        let mut share = MarkedShare::new(Alpha::Code, 0.5, PERIODS, Time::ZERO);
         assert_eq!(share.on_segment(false, RTT, us(10)), None);
         assert_eq!(share.on_segment(true, RTT, us(20)), Some(us(100)));
         assert_eq!(share.on_segment(true, RTT, us(30)), None, "that end is known");
@@ -123,7 +131,7 @@ mod tests {
     #[test]
     fn periods_last_a_round_trip_or_a_tenth_of_a_millisecond() {
         for (rtt, period) in [(us(99), us(100)), (us(350), us(350)), (us(10_000), us(100))] {
-            let mut share = MarkedShare::new(Alpha::Code, 0.5, Time::ZERO);
+            let mut share = MarkedShare::new(Alpha::Code, 0.5, PERIODS, Time::ZERO);
             assert_eq!(share.on_segment(false, rtt, us(100) + period + us(1)), None);
             assert_eq!(share.on_segment(true, rtt, us(100) + period + us(2)), Some(us(100) + period * 2));
         }
@@ -131,13 +139,13 @@ mod tests {
 
     #[test]
     fn a_segment_that_comes_with_the_end_belongs_to_the_period() {
-        let mut share = MarkedShare::new(Alpha::Code, 0.5, Time::ZERO);
+        let mut share = MarkedShare::new(Alpha::Code, 0.5, PERIODS, Time::ZERO);
         assert_eq!(share.on_segment(true, RTT, us(100)), Some(us(100)));
     }
 
     /// Ten segments without a mark in the first period and one with in the second.
     fn after_a_quiet_period(rule: Alpha) -> f64 {
-        let mut share = MarkedShare { alpha: 0.5, ..MarkedShare::new(rule, 0.25, Time::ZERO) };
+        let mut share = MarkedShare { alpha: 0.5, ..MarkedShare::new(rule, 0.25, PERIODS, Time::ZERO) };
         (0..10).for_each(|_| assert_eq!(share.on_segment(false, RTT, us(50)), None));
         let end = share.on_segment(true, RTT, us(150)).expect("the end");
         share.on_end(RTT, end).expect("it has come")

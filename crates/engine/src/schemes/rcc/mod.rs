@@ -86,6 +86,41 @@ pub(super) const PARAMS: &[Param] = &[
         "authors' code: the published curves come from it",
     )
     .reading("R6"),
+    Param::new(
+        "mark-action",
+        Kind::Choice(&["code", "avoidance", "equation"]),
+        "code",
+        "What marks do to a window besides the reduction by half the marked share, once in a round trip with marks: each \
+         marked segment halves the threshold of slow start and adds nothing to the window (code); slow start ends at the \
+         reduced window (avoidance); or nothing (equation).",
+        "authors' code; RCCE's text has the reduction, and an analysis in which windows then grow by a segment a round trip",
+    )
+    .reading("E23"),
+    Param::new(
+        "mark-period",
+        Kind::Time,
+        "100us",
+        "Least period over which the marked share is taken, and the period while no round-trip time has been measured; \
+         else it is that time.",
+        CODE,
+    )
+    .at_least(1.0),
+    Param::new(
+        "first-rtt",
+        Kind::Time,
+        "10ms",
+        "What the receiver takes the round-trip time for before it has measured one.",
+        CODE,
+    )
+    .at_least(1.0),
+    Param::new(
+        "initial-threshold",
+        Kind::Bytes,
+        "65535B",
+        "Window at which a flow's first slow start at the receiver ends.",
+        "authors' code, which has it from ns-3",
+    )
+    .at_least(1.0),
     Param::new("g", Kind::Fraction, "1/16", "Weight of the newest share in the average.", CODE).at_most(1.0),
     Param::new(
         "marks-on-fin",
@@ -157,6 +192,15 @@ pub(super) const PARAMS: &[Param] = &[
          them wait",
     )
     .reading("R8"),
+    Param::new(
+        "requests",
+        Kind::Choice(&["pass", "wait"]),
+        "pass",
+        "Where the receiver of the data opens the connection and asks on it: whether the last packet of its handshake and \
+         its request, which let the first segment of the answer out, leave at once or wait in the list.",
+        "authors' code has no requests; RCCE, section IV.B: the buffer queue stores acknowledgements",
+    )
+    .reading("E24"),
     Param::new(
         "flight",
         Kind::Choice(&["exact", "code"]),
@@ -244,6 +288,9 @@ impl Scheme for Bundle {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         let Self { push_is_only_a_request, .. } = *self;
         Box::new(Obedient { ecn: self.rules.marks.on, push_is_only_a_request })
+    }
+    fn follows_requests(&self) -> bool {
+        self.rules.scheduler && self.rules.requests_wait
     }
     fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
         Some(Box::new(Host::new(self.rules, host)))

@@ -33,6 +33,18 @@ pub(super) const READINGS: &[Reading] = &[
         params: &["scheme.rcc.assignment"],
     },
     Reading {
+        id: "E23",
+        text: "In the code each marked segment halves the threshold of slow start and adds nothing to the window, besides the \
+               reduction by the marked share. The text that is freely available does not say; RCCE's has the reduction only.",
+        params: &["scheme.rcc.mark-action"],
+    },
+    Reading {
+        id: "E24",
+        text: "In the code servers open the connections, and there are no requests. Where a client asks, its request leaves at \
+               once; RCCE makes it wait.",
+        params: &["scheme.rcc.requests"],
+    },
+    Reading {
         id: "R1",
         text: "Text and code differ in starts, limits of putting off, the comparison of the release, the estimate's decay, \
                requests, flows without a size, the queue, and a delay of the receiver's timer. Each is a reading of its \

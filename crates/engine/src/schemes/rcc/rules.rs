@@ -1,6 +1,6 @@
 //! What can be chosen about RCC's receiver.
 
-use super::marks::Alpha;
+use super::marks::{Alpha, Periods};
 use crate::schemes::NodeFacts;
 use crate::spec::Params;
 use crate::units::Time;
@@ -38,11 +38,26 @@ pub(in crate::schemes) struct TimerRules {
     pub(in crate::schemes) waits: bool,
 }
 
+/// What marks do to a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schemes) enum MarkAction {
+    /// The reduction by the marked share, once in a period with marks.
+    Equation,
+    /// That, and slow start ends with it.
+    Avoidance,
+    /// The reduction, and each marked segment halves the threshold of slow start and adds nothing to the window.
+    Code,
+}
+
 /// How ECN acts at the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct MarkRules {
     /// It acts.
     pub(in crate::schemes) on: bool,
+    /// What it does.
+    pub(in crate::schemes) action: MarkAction,
+    /// The periods of the estimate.
+    pub(in crate::schemes) periods: Periods,
     /// The estimate.
     pub(in crate::schemes) alpha: Alpha,
     /// Weight of the newest share in the average.
@@ -74,6 +89,10 @@ pub(in crate::schemes) struct Rules {
     pub(in crate::schemes) exact_flight: bool,
     /// See [`super::window::WindowMachine`].
     pub(in crate::schemes) keeps_duplicates: bool,
+    /// Threshold in bytes at which a flow's first slow start ends.
+    pub(in crate::schemes) initial_threshold: u64,
+    /// Requests for data, and the last packets of their handshakes, wait in the list too.
+    pub(in crate::schemes) requests_wait: bool,
     /// ECN.
     pub(in crate::schemes) marks: MarkRules,
     /// The timer.
@@ -101,8 +120,19 @@ impl Rules {
             repeats_wait: params.is("repeats", "wait"),
             exact_flight: params.is("flight", "exact"),
             keeps_duplicates: params.is("duplicates", "kept"),
+            initial_threshold: params.bytes("initial-threshold").get(),
+            requests_wait: params.is("requests", "wait"),
             marks: MarkRules {
                 on: params.is("ecn", "on"),
+                action: params.choose(
+                    "mark-action",
+                    &[
+                        ("equation", MarkAction::Equation),
+                        ("avoidance", MarkAction::Avoidance),
+                        ("code", MarkAction::Code),
+                    ],
+                ),
+                periods: Periods { least: params.time("mark-period"), unmeasured: params.time("first-rtt") },
                 alpha: params.choose(
                     "alpha",
                     &[("code", Alpha::Code), ("every-round", Alpha::EveryRound), ("ratio", Alpha::Ratio)],

@@ -419,6 +419,87 @@ fn a_further_transfer_on_an_open_connection_counts_anew() {
 }
 
 #[test]
+fn requests_wait_for_their_turn_and_the_segment_that_they_let_out_counts() {
+    // RCCE, section IV.B.
+    let mut bench = Bench::new(&[("queue-max", "2"), ("requests", "wait")]);
+    for (flow, leaves) in [(0, true), (1, true), (2, false), (3, false)] {
+        let (verdict, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(flow)));
+        assert_eq!((verdict, left), (AckVerdict::Hold, acks(&[flow][..usize::from(leaves)])), "{flow}");
+    }
+    assert_eq!((bench.host.in_flight(), bench.host.waiting()), (2, 2));
+    let (again, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(2)));
+    assert_eq!((again, left), (AckVerdict::Send, vec![]), "more of a request that has been told of");
+    // The answer begins: now its size is known, and it goes on before those of which nothing is known.
+    bench.receivers.entry(0).or_default();
+    bench.call(|host, cx| host.on_open(cx, FlowId::new(0), &Announcement { bytes: Some(2 * MSS), deadline: None }));
+    assert_eq!(bench.data(0, 0), acks(&[0]));
+    assert_eq!(bench.segment(0, &Segment { fin: true, ..numbered(1) }), acks(&[0, 2]), "then the first that waits");
+    assert_eq!((bench.host.in_flight(), bench.host.waiting()), (2, 1));
+}
+
+#[test]
+fn requests_pass_where_they_need_not_wait() {
+    for values in [&[("requests", "pass")][..], &[("requests", "wait"), ("scheduler", "off")]] {
+        let mut bench = Bench::new(&[&[("queue-max", "1")], values].concat());
+        for flow in 0..3 {
+            let (verdict, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(flow)));
+            assert_eq!((verdict, left), (AckVerdict::Send, vec![]));
+        }
+        assert_eq!(bench.host.in_flight(), 0);
+    }
+}
+
+#[test]
+fn the_time_that_a_server_thinks_is_no_round_trip_and_starts_no_timer() {
+    let mut bench = Bench::new(&[("requests", "wait"), ("rto-r", "on-queue")]);
+    bench.call(|host, cx| host.on_request(cx, FlowId::new(0)));
+    assert!(bench.timers.is_empty());
+    bench.wait(5000);
+    bench.receivers.entry(0).or_default();
+    bench.call(|host, cx| host.on_open(cx, FlowId::new(0), &Announcement { bytes: Some(9 * MSS), deadline: None }));
+    bench.data(0, 0);
+    // The mean is as before the first sample, which makes the timer its least.
+    assert_eq!(bench.requests(1), [bench.host.flows[0].rtt.mean().max(Time::from_ms(10)) + Time::from_us(5001)]);
+    assert_eq!(bench.host.flows[0].rtt.mean(), Time::from_ms(10));
+}
+
+#[test]
+fn marks_act_on_threshold_and_growth_as_chosen() {
+    // E23: after eight segments the window is nine; the marked one comes ninth.
+    for (action, marked, next) in
+        [("code", 9000, 1000 * 1000 / 8969), ("avoidance", 10_000, 0), ("equation", 10_000, MSS)]
+    {
+        let mut bench = Bench::new(&[("mark-action", action)]);
+        bench.syn(0, 100 * MSS);
+        (0..8).for_each(|n| drop(bench.data(0, n)));
+        bench.timers.retain(|(at, _)| *at < Time::from_ms(1));
+        bench.segment(0, &Segment { ce: true, ..numbered(8) });
+        assert_eq!(bench.windows[&0], marked, "{action}");
+        bench.timers.retain(|(at, _)| *at < Time::from_ms(1));
+        bench.tick().expect("the period ends");
+        let cut = (marked as f64 * (1.0 - 1.0 / 9.0 / 16.0 / 2.0)).round() as u64;
+        assert_eq!(bench.windows[&0], cut, "{action}: Eq. 2");
+        bench.data(0, 9);
+        let grown = if action == "avoidance" { MSS * MSS / cut } else { next };
+        assert_eq!(bench.windows[&0], cut + grown, "{action}");
+    }
+}
+
+#[test]
+fn the_fixed_numbers_of_the_code_are_parameters() {
+    let mut bench = Bench::new(&[("initial-threshold", "3000B"), ("mark-period", "70us"), ("first-rtt", "4ms")]);
+    bench.syn(0, 100 * MSS);
+    assert_eq!(bench.host.flows[0].rtt.mean(), Time::from_ms(4));
+    (0..2).for_each(|n| drop(bench.data(0, n)));
+    assert_eq!(bench.windows[&0], 3 * MSS);
+    bench.data(0, 2);
+    assert_eq!(bench.windows[&0], 3 * MSS + MSS / 3, "slow start has ended");
+    bench.timers.clear();
+    bench.segment(0, &Segment { ce: true, ..numbered(3) });
+    assert!(bench.timers.iter().any(|(at, _)| *at == Time::from_us(71)), "{:?}", bench.timers);
+}
+
+#[test]
 fn without_a_scheduler_each_flow_has_its_own_window() {
     let mut bench = Bench::new(&[("scheduler", "off"), ("queue-max", "2")]);
     for flow in 0..4 {

@@ -2,7 +2,7 @@
 
 use super::ack_list::Entry;
 use super::host::Host;
-use super::rules::Arm;
+use super::rules::{Arm, MarkAction};
 use super::timers::{ALARM, ASK, call};
 use super::timing::Expiry;
 use crate::roles::{ReceiverAction, ReceiverCx};
@@ -52,7 +52,7 @@ impl Host {
 
     /// Lets acknowledgements go while fewer segments than `queue_max` are in flight.
     pub(super) fn release(&mut self, cx: &mut ReceiverCx<'_>) {
-        // READING: E3 strictly fewer; the other comparison lets one more out.
+        // READING: E3 RCC's code compares strictly; RCCE's Algorithm 2, line 6, lets one more out.
         let limit = self.rules.queue_max + u64::from(self.rules.release_at_most);
         while self.flight.segments() < limit {
             let Some(entry) = self.list.pop() else { return };
@@ -68,7 +68,8 @@ impl Host {
         let edge = self.edge(cx, slot);
         let flow = &mut self.flows[slot as usize];
         self.flight.on_granted(&mut flow.grant, edge);
-        if !flow.window.in_recovery() {
+        // An answer takes its server's time besides the network's.
+        if !flow.window.in_recovery() && !flow.asked {
             flow.rtt.on_ack_sent(flow.next, edge - flow.next, self.facts.mss, cx.now);
         }
         if self.rules.timer.arm == Arm::OnRelease {
@@ -76,11 +77,12 @@ impl Host {
         }
     }
 
-    /// Starts the timer of a flow: not before its first data, and a loss in recovery is left to the sender's.
+    /// Starts the timer of a flow: not before its first data, and a loss in recovery is left to the sender's. A lost
+    /// request is repeated by the host that has sent it.
     fn arm(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
         let timer = self.rules.timer;
         let flow = &mut self.flows[slot as usize];
-        if flow.next == FIRST_DATA || flow.window.in_recovery() || !flow.patience.on_ack_sent(flow.next) {
+        if flow.next == FIRST_DATA || flow.asked || flow.window.in_recovery() || !flow.patience.on_ack_sent(flow.next) {
             return;
         }
         let wait = flow.rtt.timeout(timer.step).max(timer.minimum) * flow.patience.factor();
@@ -122,6 +124,10 @@ impl Host {
         let flow = &mut self.flows[slot as usize];
         if let Some(factor) = flow.marks.on_end(flow.rtt.mean(), cx.now) {
             flow.window.scale(factor);
+            // READING: E23 section V.B lets windows grow by a segment a round trip after a mark.
+            if self.rules.marks.action == MarkAction::Avoidance {
+                flow.window.end_slow_start();
+            }
             self.set_window(cx, slot);
         }
     }

@@ -4,15 +4,13 @@ use crate::tcp::receiver::Delivery;
 
 /// Out-of-order segments that signal a loss.
 const DUPLICATE_THRESHOLD: u32 = 3;
-/// Threshold at which slow start ends at first: ns-3's.
-const INITIAL_THRESHOLD: u64 = 65_535;
 
 /// A segment that was accepted, as the window sees it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Accepted {
     /// What reassembly made of it.
     pub(in crate::schemes) delivery: Delivery,
-    /// It was marked, and marks count.
+    /// It was marked, and each mark by itself acts on threshold and growth ([`super::rules::MarkAction::Code`]).
     pub(in crate::schemes) marked: bool,
 }
 
@@ -32,17 +30,9 @@ pub(in crate::schemes) struct WindowMachine {
 }
 
 impl WindowMachine {
-    /// One segment, in slow start.
-    pub(in crate::schemes) fn new(mss: u64, keeps_duplicates: bool) -> Self {
-        Self {
-            mss,
-            window: mss,
-            threshold: INITIAL_THRESHOLD,
-            in_recovery: false,
-            duplicates: 0,
-            beyond: 0,
-            keeps_duplicates,
-        }
+    /// One segment, in slow start up to `threshold`.
+    pub(in crate::schemes) fn new(mss: u64, threshold: u64, keeps_duplicates: bool) -> Self {
+        Self { mss, window: mss, threshold, in_recovery: false, duplicates: 0, beyond: 0, keeps_duplicates }
     }
     /// The window.
     pub(in crate::schemes) fn bytes(&self) -> u64 {
@@ -70,6 +60,11 @@ impl WindowMachine {
     /// Times `factor`, rounded, one segment at least.
     pub(in crate::schemes) fn scale(&mut self, factor: f64) {
         self.window = ((self.window as f64 * factor + 0.5) as u64).max(self.mss);
+    }
+
+    /// Slow start is over: the window is where it ends.
+    pub(in crate::schemes) fn end_slow_start(&mut self) {
+        self.threshold = self.window.max(2 * self.mss);
     }
 
     /// The receiver's timer expired: one segment, as after a sender's timeout.
@@ -143,7 +138,7 @@ mod tests {
 
     impl Bench {
         fn new() -> Self {
-            Self(WindowMachine::new(MSS, false))
+            Self(WindowMachine::new(MSS, 65_535, false))
         }
         fn at(window: u64) -> Self {
             let mut bench = Self::new();
@@ -230,7 +225,7 @@ mod tests {
     #[test]
     fn reordering_that_mends_itself_is_forgotten_unless_kept() {
         for (keeps, recovers) in [(false, false), (true, true)] {
-            let mut bench = Bench(WindowMachine::new(MSS, keeps));
+            let mut bench = Bench(WindowMachine::new(MSS, 65_535, keeps));
             bench.all_beyond(2);
             bench.take(3 * MSS, MSS, false, false);
             bench.beyond();
@@ -244,6 +239,18 @@ mod tests {
         bench.all_beyond(3);
         bench.0.on_timeout();
         assert_eq!((bench.0.bytes(), bench.0.threshold(), bench.0.in_recovery()), (MSS, 6500, false));
+    }
+
+    #[test]
+    fn slow_start_may_end_at_the_window() {
+        let mut bench = Bench::at(10_000);
+        bench.0.scale(0.9);
+        assert_eq!(bench.in_order(), 10_000, "by itself a reduction leaves slow start on");
+        bench.0.end_slow_start();
+        assert_eq!((bench.0.threshold(), bench.in_order()), (10_000, 10_100));
+        let mut small = Bench::new();
+        small.0.end_slow_start();
+        assert_eq!(small.0.threshold(), 2 * MSS, "two segments at least");
     }
 
     #[test]

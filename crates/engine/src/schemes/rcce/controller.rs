@@ -42,7 +42,7 @@ impl ControllerRole for Controller {
                 }
             }
             // The same again is passed on again: its sender has not heard of it.
-            Some(Message::Crowd { link, .. }) if self.network.last_hops().contains(&link) => {
+            Some(Message::Crowd { links, .. }) if links.iter().all(|link| self.network.last_hops().contains(link)) => {
                 for edge in self.network.edges() {
                     Self::order(cx, edge, message.to_vec());
                 }
@@ -56,9 +56,8 @@ impl ControllerRole for Controller {
             return; // Another report has come.
         }
         self.due = Time::NEVER;
-        let trees = self.network.trees();
-        for switch in self.network.switches() {
-            let labels = Message::Labels(self.network.labels(&trees, switch)).encode();
+        for (switch, table) in self.network.tables() {
+            let labels = Message::Labels(table).encode();
             if self.sent.get(&switch) != Some(&labels) {
                 Self::order(cx, switch, labels.clone());
                 self.sent.insert(switch, labels);

@@ -1,28 +1,18 @@
-//! RCCE's edge: an agent on every switch, and the choice of ways for the hosts behind it.
+//! RCCE's edge: an agent on every switch, which forwards by label and watches its ports and the connections of its hosts.
 
 use super::Spreading;
-use super::message::{Label, Message, Port};
-use crate::ids::{FlowId, LinkId, NodeId};
-use crate::packet::{Flags, Packet};
+use super::cells::Cells;
+use super::message::{Message, Port, Table};
+use super::state::EdgeState;
+use crate::ids::{FlowId, LinkId};
+use crate::packet::{Addresses, CellTag, Flags, Packet, address};
 use crate::roles::{
     Ecmp, Pass, Passage, PathCx, PathRequest, PathSelector, SwitchAction, SwitchAgent, SwitchCx, SwitchPort,
 };
 use crate::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the controller has told a switch.
-#[derive(Debug, Default)]
-pub(super) struct EdgeState {
-    labels: Vec<Label>,
-    /// How often labels came.
-    version: u32,
-    /// Links to hosts with too many connections.
-    crowded: BTreeSet<LinkId>,
-    /// Data of watched connections that ports here have marked, by sequence number.
-    pub(super) marked: BTreeMap<FlowId, BTreeSet<u32>>,
-}
-
-/// The agent of a switch: tells its ports, counts connections, and keeps what the controller says.
+/// The agent of a switch: tells its ports, counts connections, keeps what the controller says, and forwards by it.
 pub(super) struct Edge {
     /// Flows on a link above which it is crowded; none does not count.
     above: Option<u64>,
@@ -31,22 +21,109 @@ pub(super) struct Edge {
     wait: Time,
     /// A timer is on its way.
     timed: bool,
-    /// The report of the ports.
-    ports: Vec<u8>,
+    /// Its ports, and whether the controller has answered their last report.
+    ports: Vec<Port>,
+    answered: bool,
+    /// The flowcells of its hosts.
+    cells: Cells,
     /// Connections on each link to a host.
     flows: BTreeMap<LinkId, BTreeSet<FlowId>>,
+    /// The link to each host by that from it.
+    hosts: BTreeMap<LinkId, LinkId>,
+    /// Connections of all hosts count together.
+    central: bool,
 }
 
 /// The token of [`Edge`]'s timer; those of [`super::proxy::Proxy`] are other numbers.
 pub(super) const RETRY: u64 = u64::MAX;
 
 impl Edge {
-    pub(super) fn new(above: Option<u64>, retry: Time) -> Self {
-        Self { above, retry, wait: retry, timed: false, ports: Vec::new(), flows: BTreeMap::new() }
+    pub(super) fn new(spreading: Spreading, central: bool) -> Self {
+        let Spreading { above, retry, cell, .. } = spreading;
+        let (flows, hosts) = (BTreeMap::new(), BTreeMap::new());
+        let cells = Cells::new(cell, above.is_some());
+        let (ports, wait) = (Vec::new(), retry);
+        Self { above, retry, wait, timed: false, ports, answered: false, cells, flows, hosts, central }
     }
 
-    fn is_crowded(&self, link: LinkId) -> bool {
-        self.flows.get(&link).is_some_and(|flows| self.above.is_some_and(|above| flows.len() as u64 > above))
+    /// Reports the ports whose cables have not failed.
+    fn report_ports(&mut self, cx: &mut SwitchCx<'_>) {
+        let Some(state) = cx.node.downcast_ref::<EdgeState>() else { return };
+        let up = self.ports.iter().filter(|port| !state.down.contains(&port.cable[1]));
+        let message = Message::Ports(up.copied().collect()).encode();
+        self.answered = false;
+        self.report(cx, message);
+    }
+
+    /// Where a packet leaves, if not on the path that it came with: data by its label, which its host's switch writes.
+    fn forward(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
+        if packet.is_ack() && packet.flags.has(Flags::FIN) {
+            self.cells.forget(packet.flow);
+        }
+        let Some(state) = cx.node.downcast_ref::<EdgeState>() else { return Pass::Forward };
+        let data = !packet.flags.has(Flags::ACK.with(Flags::SYN));
+        let out = if self.hosts.contains_key(&passage.from) {
+            let Addresses { src, dst, .. } = cx.book.addresses(packet.flow);
+            let place = state.places.get(if packet.is_ack() { &src } else { &dst });
+            let place = place.filter(|place| !self.flows.contains_key(&place.link));
+            let spread = place.filter(|_| data).and_then(|to| self.cells.choose(state, packet, passage.from, to));
+            spread.or_else(|| place.and_then(|to| state.detour(passage.to, to, packet.flow)))
+        } else {
+            CellTag::of(packet.field).filter(|_| data).and_then(|tag| state.out(tag.label))
+        };
+        match out {
+            Some(out) if out != passage.to => Pass::Reroute(out),
+            _ => Pass::Forward,
+        }
+    }
+
+    /// The links to hosts with too many connections: for themselves, or all if those behind the switch are too many.
+    fn crowded(&self) -> BTreeSet<LinkId> {
+        let Some(above) = self.above else { return BTreeSet::new() };
+        let many = |flows: usize| flows as u64 > above;
+        let all = self.central && many(self.flows.values().map(BTreeSet::len).sum());
+        let is = |(_, flows): &(&LinkId, &BTreeSet<FlowId>)| all || !self.central && many(flows.len());
+        self.flows.iter().filter(is).map(|(link, _)| *link).collect()
+    }
+
+    /// The link to the host that gets a connection's data, if it is behind this switch and the packet opens or ends the
+    /// connection; and the flow of the data.
+    fn concerns(&self, cx: &SwitchCx<'_>, packet: &Packet, passage: &Passage) -> Option<(LinkId, FlowId)> {
+        if packet.is_ack() || !packet.flags.has(Flags::SYN.with(Flags::FIN)) {
+            return None;
+        }
+        // The client opens the connection on which it asks; the data comes the other way.
+        match cx.book.answer(packet.flow) {
+            Some(answer) => self.hosts.get(&passage.from).map(|link| (*link, answer)),
+            None => Some((passage.to, packet.flow)),
+        }
+    }
+
+    /// Follows the opening and the end of connections.
+    fn follow(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) {
+        let Some((link, flow)) = self.concerns(cx, packet, passage) else { return };
+        let before = self.crowded();
+        let Some(flows) = self.flows.get_mut(&link) else { return };
+        if packet.flags.has(Flags::FIN) {
+            flows.remove(&flow);
+        } else {
+            flows.insert(flow);
+        }
+        if self.crowded() != before {
+            self.wait = self.retry;
+            self.report_crowds(cx, &before);
+        }
+    }
+
+    /// Reports hosts that are crowded now and were not, and the other way round.
+    fn report_crowds(&mut self, cx: &mut SwitchCx<'_>, before: &BTreeSet<LinkId>) {
+        let now = self.crowded();
+        for (one, other, crowded) in [(&now, before, true), (before, &now, false)] {
+            let links: Vec<LinkId> = one.difference(other).copied().collect();
+            if !links.is_empty() {
+                self.report(cx, Message::Crowd { links, crowded }.encode());
+            }
+        }
     }
 
     /// Reports, and looks later whether the controller has heard it.
@@ -66,132 +143,71 @@ impl SwitchAgent for Edge {
     fn on_start(&mut self, cx: &mut SwitchCx<'_>, ports: &[SwitchPort]) {
         for port in ports.iter().filter(|port| port.host) {
             self.flows.insert(port.to, BTreeSet::new());
+            self.hosts.insert(port.from, port.to);
         }
-        let ports = ports.iter().map(|port| Port { cable: [port.from, port.to], host: port.host }).collect();
-        self.ports = Message::Ports(ports).encode();
-        self.report(cx, self.ports.clone());
+        let host = |port: &SwitchPort| port.host.then_some(port.peer);
+        self.ports = ports.iter().map(|port| Port { cable: [port.from, port.to], host: host(port) }).collect();
+        self.report_ports(cx);
+    }
+
+    /// The trees are made anew without a cable that has failed, or with one that was repaired.
+    fn on_port(&mut self, cx: &mut SwitchCx<'_>, to: LinkId, up: bool) {
+        let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };
+        let news = if up { state.down.remove(&to) } else { state.down.insert(to) };
+        if news {
+            self.wait = self.retry;
+            self.report_ports(cx);
+        }
     }
 
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
-        if self.above.is_none() || packet.is_ack() || !packet.flags.has(Flags::SYN.with(Flags::FIN)) {
-            return Pass::Forward;
+        if self.above.is_some() {
+            self.follow(cx, packet, passage);
         }
-        let (link, was) = (passage.to, self.is_crowded(passage.to));
-        let Some(flows) = self.flows.get_mut(&link) else { return Pass::Forward };
-        if packet.flags.has(Flags::FIN) {
-            flows.remove(&packet.flow);
-        } else {
-            flows.insert(packet.flow);
-        }
-        let crowded = self.is_crowded(link);
-        if crowded != was {
-            self.wait = self.retry;
-            self.report(cx, Message::Crowd { link, crowded }.encode());
-        }
-        Pass::Forward
+        self.forward(cx, packet, passage)
     }
 
     /// What the controller has not answered may be lost: it is said again, more and more seldom.
     fn on_timer(&mut self, cx: &mut SwitchCx<'_>, _token: u64) {
         self.timed = false;
         let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };
-        let unheard = |link: &LinkId| self.is_crowded(*link) != state.crowded.contains(link);
-        let news: Vec<LinkId> = self.flows.keys().copied().filter(unheard).collect();
-        let unanswered = state.version == 0;
+        let heard: BTreeSet<LinkId> =
+            state.crowded.iter().filter(|link| self.flows.contains_key(link)).copied().collect();
         self.wait = self.wait.saturating_add(self.wait);
-        if unanswered {
-            self.report(cx, self.ports.clone());
+        if !self.answered {
+            self.report_ports(cx);
         }
-        for link in news {
-            let crowded = self.is_crowded(link);
-            self.report(cx, Message::Crowd { link, crowded }.encode());
-        }
+        self.report_crowds(cx, &heard);
     }
 
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {
         let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };
         match Message::decode(message) {
-            Some(Message::Labels(labels)) => {
-                state.labels = labels;
-                state.version += 1;
+            Some(Message::Labels(Table { ways, places })) => {
+                state.ways = ways;
+                state.places = places.into_iter().map(|place| (address(place.host), place)).collect();
+                self.answered = true;
             }
-            Some(Message::Crowd { link, crowded: true }) => {
-                state.crowded.insert(link);
-            }
-            Some(Message::Crowd { link, crowded: false }) => {
-                state.crowded.remove(&link);
+            Some(Message::Crowd { links, crowded: true }) => state.crowded.extend(links),
+            Some(Message::Crowd { links, crowded: false }) => {
+                state.crowded.retain(|link| !links.contains(link));
             }
             _ => {}
         }
     }
 }
 
-/// The labelled ways to one host.
-#[derive(Debug, Default)]
-struct Ways {
-    /// The labels that they were made from.
-    version: u32,
-    /// Number of the path, and its label; tree by tree.
-    choices: Vec<(usize, u32)>,
-    /// The link into the host.
-    last: Option<LinkId>,
-    /// Flowcells sent to it.
-    cells: usize,
-}
-
-impl Ways {
-    /// Finds the offered paths that lie in trees.
-    fn learn(&mut self, state: &EdgeState, cx: &PathCx<'_>, paths: usize) {
-        let offered: Vec<Vec<LinkId>> = (0..paths).map(|path| cx.routes.links(path)).collect();
-        self.version = state.version;
-        self.last = offered.first().and_then(|links| links.last().copied());
-        self.choices.clear();
-        for Label { label, links } in &state.labels {
-            let same = |path: &Vec<LinkId>| path.len() > 2 && path[1..path.len() - 1] == links[..];
-            self.choices.extend(offered.iter().position(same).map(|path| (path, *label)));
-        }
-    }
-}
-
-/// A host's choice: its flowcells take the trees in turn.
-pub(super) struct OverTrees {
-    spreading: Spreading,
-    /// Moves the tree that the first flowcell takes: hosts that begin together must not take the same, nor a host to all
-    /// others.
-    first: usize,
-    ways: BTreeMap<NodeId, Ways>,
-    others: Ecmp,
-}
-
-impl OverTrees {
-    pub(super) fn new(spreading: Spreading, host: NodeId) -> Self {
-        Self { spreading, first: host.index(), ways: BTreeMap::new(), others: Ecmp }
-    }
-}
+/// A host's part: its data takes one path unless its switch chooses another, flowcell by flowcell.
+pub(super) struct OverTrees(pub(super) Spreading);
 
 impl PathSelector for OverTrees {
     fn choose(&mut self, cx: &mut PathCx<'_>, request: &PathRequest) -> usize {
-        if let Some(state) = cx.node.downcast_ref::<EdgeState>() {
-            let ways = self.ways.entry(request.to).or_default();
-            if ways.version != state.version {
-                ways.learn(state, cx, request.paths);
-            }
-            // READING: E7 balancing complements the scheduler where connections are too many for it.
-            let wanted = self.spreading.above.is_none() || ways.last.is_some_and(|last| state.crowded.contains(&last));
-            if wanted && !ways.choices.is_empty() {
-                let turn = self.first + request.to.index() + ways.cells;
-                let (path, label) = ways.choices[turn % ways.choices.len()];
-                ways.cells += 1;
-                cx.label = Some(label);
-                return path;
-            }
-        }
-        self.others.choose(cx, request)
+        Ecmp.choose(cx, request)
     }
     fn cell(&self) -> Option<u64> {
-        Some(self.spreading.cell)
+        Some(self.0.cell)
     }
     fn patience(&self) -> Option<Time> {
-        (self.spreading.patience > Time::ZERO).then_some(self.spreading.patience)
+        (self.0.patience > Time::ZERO).then_some(self.0.patience)
     }
 }

@@ -1,14 +1,36 @@
 //! What switches and controller tell each other: words of 32 bits, the first of which says what follows.
 
-use crate::ids::LinkId;
+use crate::ids::{LinkId, NodeId};
 
-/// A way through a tree, as the edge switch at its beginning knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Label {
+/// Where packets with a label leave a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Way {
     /// Stands for a tree and the edge switch at the end of the way.
     pub(super) label: u32,
-    /// The links from edge switch to edge switch.
-    pub(super) links: Vec<LinkId>,
+    /// That edge switch.
+    pub(super) edge: NodeId,
+    /// The link to the next switch of the tree.
+    pub(super) out: LinkId,
+}
+
+/// Where a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The host.
+    pub(super) host: NodeId,
+    /// Its switch.
+    pub(super) edge: NodeId,
+    /// The link to it from there.
+    pub(super) link: LinkId,
+}
+
+/// What the controller tells a switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Table {
+    /// One way for each tree that the switch is in and each other edge switch there.
+    pub(super) ways: Vec<Way>,
+    /// All hosts; none for a switch that has none itself.
+    pub(super) places: Vec<Place>,
 }
 
 /// One port of a switch.
@@ -16,8 +38,8 @@ pub(super) struct Label {
 pub(super) struct Port {
     /// The links in and out.
     pub(super) cable: [LinkId; 2],
-    /// A host is at the other end.
-    pub(super) host: bool,
+    /// The host at the other end, if there is one.
+    pub(super) host: Option<NodeId>,
 }
 
 /// A message in either direction.
@@ -25,15 +47,15 @@ pub(super) struct Port {
 pub(super) enum Message {
     /// From a switch: its ports.
     Ports(Vec<Port>),
-    /// From a switch, and passed on to edges: more flows leave on a link than are welcome there, or no longer.
+    /// From a switch, and passed on to edges: hosts behind it have more connections than are welcome, or no longer.
     Crowd {
-        /// The link.
-        link: LinkId,
+        /// The links to these hosts.
+        links: Vec<LinkId>,
         /// There are too many.
         crowded: bool,
     },
-    /// To a switch: its ways through the trees, tree by tree; none if it has no hosts. Answers [`Message::Ports`].
-    Labels(Vec<Label>),
+    /// To a switch: its ways through the trees, tree by tree. Answers [`Message::Ports`].
+    Labels(Table),
 }
 
 const PORTS: u32 = 0;
@@ -46,16 +68,19 @@ impl Message {
         let number = |link: &LinkId| link.index() as u32;
         let words: Vec<u32> = match self {
             Self::Ports(ports) => {
-                let words = |port: &Port| [number(&port.cable[0]), number(&port.cable[1]), u32::from(port.host)];
+                // No node has the number 0 here.
+                let host = |port: &Port| port.host.map_or(0, |host| host.index() as u32 + 1);
+                let words = |port: &Port| [number(&port.cable[0]), number(&port.cable[1]), host(port)];
                 [PORTS].into_iter().chain(ports.iter().flat_map(words)).collect()
             }
-            Self::Crowd { link, crowded } => vec![CROWD, number(link), u32::from(*crowded)],
-            Self::Labels(labels) => {
-                let mut words = vec![LABELS];
-                for Label { label, links } in labels {
-                    words.extend([*label, links.len() as u32]);
-                    words.extend(links.iter().map(number));
-                }
+            Self::Crowd { links, crowded } => {
+                [CROWD, u32::from(*crowded)].into_iter().chain(links.iter().map(number)).collect()
+            }
+            Self::Labels(Table { ways, places }) => {
+                let mut words = vec![LABELS, ways.len() as u32];
+                words.extend(ways.iter().flat_map(|way| [way.label, way.edge.index() as u32, number(&way.out)]));
+                let place = |place: &Place| [place.host.index() as u32, place.edge.index() as u32, number(&place.link)];
+                words.extend(places.iter().flat_map(place));
                 words
             }
         };
@@ -67,25 +92,31 @@ impl Message {
         let (words, rest) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_be_bytes(*word)).collect();
         let link = |word: &u32| LinkId::new(*word as usize);
-        let (kind, mut words) = words.split_first().filter(|_| rest.is_empty())?;
+        let node = |word: &u32| NodeId::new(*word as usize);
+        let (kind, words) = words.split_first().filter(|_| rest.is_empty())?;
         match *kind {
             PORTS => {
                 let (ports, rest) = words.as_chunks::<3>();
-                let port = |[from, to, host]: &[u32; 3]| Port { cable: [link(from), link(to)], host: *host != 0 };
+                let port = |[from, to, host]: &[u32; 3]| Port {
+                    cable: [link(from), link(to)],
+                    host: host.checked_sub(1).map(|host| node(&host)),
+                };
                 rest.is_empty().then(|| Self::Ports(ports.iter().map(port).collect()))
             }
             CROWD => match words {
-                [number, crowded] => Some(Self::Crowd { link: link(number), crowded: *crowded != 0 }),
-                _ => None,
+                [crowded, links @ ..] => {
+                    Some(Self::Crowd { links: links.iter().map(link).collect(), crowded: *crowded != 0 })
+                }
+                [] => None,
             },
             LABELS => {
-                let mut labels = Vec::new();
-                while let [label, length, rest @ ..] = words {
-                    let (links, rest) = rest.split_at_checked(*length as usize)?;
-                    labels.push(Label { label: *label, links: links.iter().map(link).collect() });
-                    words = rest;
-                }
-                words.is_empty().then_some(Self::Labels(labels))
+                let (count, words) = words.split_first()?;
+                let (rows, rest) = words.as_chunks::<3>();
+                let (ways, places) = rows.split_at_checked(*count as usize).filter(|_| rest.is_empty())?;
+                let way = |[label, edge, out]: &[u32; 3]| Way { label: *label, edge: node(edge), out: link(out) };
+                let place = |[host, edge, to]: &[u32; 3]| Place { host: node(host), edge: node(edge), link: link(to) };
+                let (ways, places) = (ways.iter().map(way).collect(), places.iter().map(place).collect());
+                Some(Self::Labels(Table { ways, places }))
             }
             _ => None,
         }
@@ -96,19 +127,25 @@ impl Message {
 mod tests {
     use super::*;
 
+    fn table() -> Table {
+        let (link, node) = (LinkId::new, NodeId::new);
+        let ways =
+            vec![Way { label: 3, edge: node(6), out: link(4) }, Way { label: 5, edge: node(0), out: link(70_000) }];
+        Table { ways, places: vec![Place { host: node(0), edge: node(6), link: link(9) }] }
+    }
+
     #[test]
     fn messages_are_read_as_they_were_written() {
         let link = LinkId::new;
-        let labels =
-            vec![Label { label: 3, links: vec![link(4), link(9)] }, Label { label: 5, links: vec![link(70_000)] }];
         for message in [
             Message::Ports(vec![
-                Port { cable: [link(1), link(0)], host: true },
-                Port { cable: [link(3), link(2)], host: false },
+                Port { cable: [link(1), link(0)], host: Some(NodeId::new(0)) },
+                Port { cable: [link(3), link(2)], host: None },
             ]),
-            Message::Crowd { link: link(8), crowded: true },
-            Message::Crowd { link: link(8), crowded: false },
-            Message::Labels(labels),
+            Message::Crowd { links: vec![link(8)], crowded: true },
+            Message::Crowd { links: vec![link(8), link(11)], crowded: false },
+            Message::Labels(table()),
+            Message::Labels(Table::default()),
         ] {
             assert_eq!(Message::decode(&message.encode()), Some(message));
         }
@@ -116,8 +153,8 @@ mod tests {
 
     #[test]
     fn what_is_cut_short_is_no_message() {
-        let message = Message::Labels(vec![Label { label: 3, links: vec![LinkId::new(4), LinkId::new(9)] }]).encode();
-        for length in [0, 3, 8, 12, 17] {
+        let message = Message::Labels(table()).encode();
+        for length in [0, 3, 4, 8, 12, 17] {
             assert_eq!(Message::decode(&message[..length]), None, "{length} bytes");
         }
         assert_eq!(Message::decode(&[0, 0, 0, 9]), None);

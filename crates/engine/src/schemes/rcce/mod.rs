@@ -5,13 +5,17 @@
 //! **edge** ([`edge`]): spanning trees, and flowcells over them. With `edge-mode = tor-proxy` the scheduler is in the last
 //! switch ([`proxy`]). The aggregators of the paper's edge are hosts with traffic of their own: the pattern `relay-tree`.
 
+mod asked;
+mod cells;
 mod controller;
 mod edge;
+mod lines;
 mod message;
 mod noted;
 mod params;
 mod proxy;
 mod readings;
+mod state;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -24,9 +28,10 @@ use crate::roles::{
 use crate::spec::{Params, SpecError, TrafficGroup};
 use crate::units::Time;
 use controller::Controller;
-use edge::{Edge, EdgeState, OverTrees};
+use edge::{Edge, OverTrees};
 use noted::Noted;
-use proxy::Proxy;
+use proxy::{Proxy, ProxyRules};
+use state::EdgeState;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -58,8 +63,10 @@ struct Spreading {
 
 struct Bundle {
     rcc: Arc<Rcc>,
-    /// The scheduler is in the last switch, and whether it counts packets when they come.
-    proxy: Option<bool>,
+    /// The scheduler is in the last switch.
+    proxy: Option<ProxyRules>,
+    /// One scheduler acts for all hosts at a switch.
+    central: bool,
     spreading: Option<Spreading>,
 }
 
@@ -73,8 +80,15 @@ impl Bundle {
             settle: params.time("st-settle"),
             retry: params.time("st-retry"),
         };
-        let proxy = (params.is("edge-mode", "tor-proxy")).then(|| params.is("proxy-counts", "arrivals"));
-        Self { rcc: Arc::new(Rcc::new(params)), proxy, spreading: (params.is("st-enable", "on")).then_some(spreading) }
+        let central = !params.is("edge-mode", "none") && params.is("edge-scheduler", "central");
+        let on_arrival = params.is("proxy-counts", "arrivals");
+        let proxy = (params.is("edge-mode", "tor-proxy")).then_some(ProxyRules { on_arrival, central });
+        Self {
+            rcc: Arc::new(Rcc::new(params)),
+            proxy,
+            central,
+            spreading: (params.is("st-enable", "on")).then_some(spreading),
+        }
     }
 }
 
@@ -85,6 +99,12 @@ impl Scheme for Bundle {
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
         self.rcc.congestion_control(flow)
     }
+    fn follows_requests(&self) -> bool {
+        self.proxy.is_some() || self.spreading.is_some() || self.rcc.follows_requests()
+    }
+    fn shares_scheduler(&self) -> bool {
+        self.proxy.is_none() && self.central
+    }
     fn window_control(&self, host: &NodeFacts) -> Option<Box<dyn WindowControl>> {
         if self.proxy.is_some() { None } else { self.rcc.window_control(host) }
     }
@@ -93,11 +113,11 @@ impl Scheme for Bundle {
         if self.proxy.is_some() { Some(Box::new(Noted(inner))) } else { Some(inner) }
     }
     fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
-        let edge = self.spreading.map(|spreading| Edge::new(spreading.above, spreading.retry));
+        let edge = self.spreading.map(|spreading| Edge::new(spreading, self.central));
         match self.proxy {
-            Some(on_arrival) => {
+            Some(rules) => {
                 let rcc = Arc::clone(&self.rcc);
-                Some(Box::new(Proxy::new(switch, edge, on_arrival, move |host| rcc.without_requests(host))))
+                Some(Box::new(Proxy::new(switch, edge, rules, move |host| rcc.without_requests(host))))
             }
             None => edge.map(|edge| Box::new(edge) as _),
         }
@@ -105,9 +125,9 @@ impl Scheme for Bundle {
     fn controller(&self, _network: &NetworkFacts) -> Option<Box<dyn ControllerRole>> {
         Some(Box::new(Controller::new(self.spreading?.settle)))
     }
-    fn path_selector(&self, host: &NodeFacts) -> Box<dyn PathSelector> {
+    fn path_selector(&self, _host: &NodeFacts) -> Box<dyn PathSelector> {
         match self.spreading {
-            Some(spreading) => Box::new(OverTrees::new(spreading, host.node)),
+            Some(spreading) => Box::new(OverTrees(spreading)),
             None => Box::new(Ecmp),
         }
     }

@@ -1,6 +1,6 @@
 //! Marks of a switch's own ports, noted for the scheduler in the same switch.
 
-use super::edge::EdgeState;
+use super::state::EdgeState;
 use crate::packet::{Flags, Packet};
 use crate::roles::{Admission, QueueCx, QueueDiscipline};
 

@@ -39,6 +39,17 @@ const CHANGES: &[Change] = &[
         source: "RCCE, section IV.D: the share of marked packets over a round trip",
     },
     Change { key: "skip-cap", default: "formula", source: "RCCE, section IV.B: C RTO_r / 2" },
+    Change { key: "release", default: "at-most", source: "RCCE, Algorithm 2, line 6" },
+    Change {
+        key: "mark-action",
+        default: "avoidance",
+        source: "RCCE, sections IV.D, which has Eq. 2 only, and V.B, where windows then grow by a segment a round trip",
+    },
+    Change {
+        key: "requests",
+        default: "wait",
+        source: "RCCE, section IV.B: buffer queuing stores acknowledgements without sending them",
+    },
     Change { key: "push-bonus", default: "0", source: "RCCE, section IV.B has none" },
     Change {
         key: "rto-r",
@@ -87,16 +98,26 @@ const fn same(one: &str, other: &str) -> bool {
     true
 }
 
-const EDGE: [Param; 8] = [
+const EDGE: [Param; 9] = [
     Param::new(
         "edge-mode",
         Kind::Choice(&["none", "relay-tree", "tor-proxy"]),
         "none",
-        "Whether the receiving host schedules, or the last switch for it. The paper's third form, aggregators whose hosts \
-         schedule, is [[traffic]] of kind = \"relay-tree\", which runs with none too; relay-tree insists on it.",
+        "Where the scheduler is: in the receiving host; in the hosts of an edge, which are aggregators, the [[traffic]] of \
+         kind = \"relay-tree\", and their client; or in the last switch.",
         "RCCE, section IV: implemented at the receiver side; the figures show nothing else",
     )
     .reading("E5"),
+    Param::new(
+        "edge-scheduler",
+        Kind::Choice(&["central", "per-host"]),
+        "central",
+        "Whether one list, one division of queue-max and one count of connections serve all hosts at a switch, or each host \
+         has its own.",
+        "RCCE, section IV: the centralized scheduler at the edge",
+    )
+    .reading("E25")
+    .idle_with("edge-mode", "none"),
     Param::new(
         "proxy-counts",
         Kind::Choice(&["departures", "arrivals"]),

@@ -1,9 +1,13 @@
-//! RCCE's scheduler in the last switch: the agent holds acknowledgements and sets windows for the hosts behind it.
+//! RCCE's scheduler in the last switch: the agent holds acknowledgements and requests, and sets windows for the hosts behind
+//! it.
 //!
-//! It sees packets only: sizes in SYNs, marks in data and those that its own ports set. It cannot make an acknowledgement
-//! that the host has not sent, so it asks for nothing again.
+//! It sees packets only: sizes in SYNs or in the header of an answer's data, marks in data and those that its own ports
+//! set. It cannot make an acknowledgement that the host has not sent, so it asks for nothing again.
 
-use super::edge::{Edge, EdgeState, RETRY};
+use super::asked::Asked;
+use super::edge::{Edge, RETRY};
+use super::lines::{Connection, Line, REASSEMBLY, Scheduler, incoming};
+use super::state::EdgeState;
 use crate::ids::{FlowId, LinkId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{
@@ -11,41 +15,15 @@ use crate::roles::{
     SwitchCx, SwitchPort, WindowControl,
 };
 use crate::schemes::NodeFacts;
-use crate::tcp::EcnMode;
-use crate::tcp::receiver::{AckList, Receiver, ReceiverConfig, Segment};
-use crate::units::{Rate, Time};
+use crate::tcp::receiver::{AckList, Segment};
+use crate::units::Time;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How reassembly goes here; nothing is acknowledged.
-const REASSEMBLY: ReceiverConfig =
-    ReceiverConfig { ack_every: 1, ack_delay: Time::ZERO, sack: false, ecn: EcnMode::Off, quick_acks: 0 };
-
-/// Makes the scheduler of a host.
+/// Makes a scheduler.
 type Make = Box<dyn Fn(&NodeFacts) -> Box<dyn WindowControl> + Send>;
 
-/// A port with a host behind it.
-struct Line {
-    rate: Rate,
-    window: Box<dyn WindowControl>,
-    /// Data in the port, in the order in which it leaves.
-    leaving: VecDeque<Packet>,
-}
-
-/// A connection to a host behind the switch.
-struct Connection {
-    /// The port of its host.
-    line: LinkId,
-    state: Receiver,
-    /// Window that the scheduler grants, in bytes.
-    granted: u64,
-    /// Shift of its windows, from the SYN-ACK.
-    scale: u8,
-    /// The acknowledgement that waits, and where it goes.
-    held: Option<(Packet, LinkId)>,
-}
-
-/// Bits of a timer's token that name the port; what is above is 0 for a packet that leaves, else one more than the
-/// scheduler's own token.
+/// Bits of a timer's token that name the port, or the scheduler; what is above is 0 for a packet that leaves, else one more
+/// than the scheduler's own token.
 const LINK_BITS: u32 = 24;
 
 /// The agent of a switch.
@@ -54,7 +32,10 @@ pub(super) struct Proxy {
     facts: NodeFacts,
     /// Packets count when they come rather than when they leave.
     on_arrival: bool,
+    /// One scheduler acts for all hosts.
+    central: bool,
     make: Make,
+    schedulers: Vec<Scheduler>,
     /// By the link to the host.
     lines: BTreeMap<LinkId, Line>,
     /// The link to the host by that from it.
@@ -62,33 +43,56 @@ pub(super) struct Proxy {
     flows: BTreeMap<FlowId, Connection>,
 }
 
+/// What sort of scheduler a proxy runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProxyRules {
+    /// Packets count when they come to the switch, before its queue.
+    pub(super) on_arrival: bool,
+    /// One scheduler acts for all hosts behind the switch.
+    pub(super) central: bool,
+}
+
 impl Proxy {
-    /// An agent that runs one of the schedulers that `make` makes for each host, and `edge` besides.
+    /// An agent that runs schedulers that `make` makes, and `edge` besides.
     pub(super) fn new(
         facts: &NodeFacts,
         edge: Option<Edge>,
-        on_arrival: bool,
+        rules: ProxyRules,
         make: impl Fn(&NodeFacts) -> Box<dyn WindowControl> + Send + 'static,
     ) -> Self {
+        let ProxyRules { on_arrival, central } = rules;
         let (lines, hosts, flows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { edge, facts: *facts, on_arrival, make: Box::new(make), lines, hosts, flows }
+        let (make, schedulers) = (Box::new(make), Vec::new());
+        Self { edge, facts: *facts, on_arrival, central, make, schedulers, lines, hosts, flows }
     }
 
-    /// Lets a host's scheduler act.
+    /// Lets the scheduler of a host act.
     fn ask<R>(
         &mut self,
         cx: &mut SwitchCx<'_>,
-        link: LinkId,
+        line: LinkId,
         ask: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
-    ) -> Option<(R, Vec<ReceiverAction>)> {
-        let line = self.lines.get_mut(&link)?;
-        let mut actions = Vec::new();
-        let (mss, most) = (self.facts.mss, u64::from(u16::MAX) << 14);
-        let mut receiver = ReceiverCx { now: cx.now, mss, rate: line.rate, most, actions: &mut actions };
-        Some((ask(&mut *line.window, &mut receiver), actions))
+    ) -> Option<R> {
+        let scheduler = self.lines.get(&line)?.scheduler;
+        Some(self.ask_scheduler(cx, scheduler, ask))
     }
 
-    fn act(&mut self, cx: &mut SwitchCx<'_>, line: LinkId, actions: Vec<ReceiverAction>) {
+    fn ask_scheduler<R>(
+        &mut self,
+        cx: &mut SwitchCx<'_>,
+        number: usize,
+        ask: impl FnOnce(&mut dyn WindowControl, &mut ReceiverCx<'_>) -> R,
+    ) -> R {
+        let mut actions = Vec::new();
+        let (mss, most) = (self.facts.mss, u64::from(u16::MAX) << 14);
+        let scheduler = &mut self.schedulers[number];
+        let mut receiver = ReceiverCx { now: cx.now, mss, rate: scheduler.rate, most, actions: &mut actions };
+        let result = ask(&mut *scheduler.window, &mut receiver);
+        self.act(cx, number, actions);
+        result
+    }
+
+    fn act(&mut self, cx: &mut SwitchCx<'_>, scheduler: usize, actions: Vec<ReceiverAction>) {
         for action in actions {
             match action {
                 ReceiverAction::Window { flow, bytes } => {
@@ -98,43 +102,76 @@ impl Proxy {
                 }
                 ReceiverAction::Release { flow, .. } => {
                     let Some(connection) = self.flows.get_mut(&flow) else { continue };
+                    if let Some(asked) = &mut connection.asked {
+                        let waiting = asked.release().into_iter();
+                        cx.actions.extend(waiting.map(|(packet, to)| SwitchAction::Inject { packet, to }));
+                    }
                     if let Some((mut packet, to)) = connection.held.take() {
                         connection.limit(&mut packet);
                         cx.actions.push(SwitchAction::Inject { packet, to });
                     }
                 }
                 ReceiverAction::Timer { at, token } => {
-                    let token = (token + 1) << LINK_BITS | line.index() as u64;
+                    let token = (token + 1) << LINK_BITS | scheduler as u64;
                     cx.actions.push(SwitchAction::Timer { at, token });
                 }
             }
         }
     }
 
-    /// A SYN or data on its way to a host.
-    fn on_segment(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) {
-        let (id, line) = (packet.flow, passage.to);
+    /// A packet of a request from a host behind the switch, which waits until the scheduler lets the answer begin.
+    fn on_request(&mut self, cx: &mut SwitchCx<'_>, answer: FlowId, packet: &Packet, passage: &Passage) -> Pass {
+        let Some(line) = self.hosts.get(&passage.from).copied() else { return Pass::Forward };
+        let connection = self.flows.entry(answer).or_insert_with(|| Connection::new(line));
         if packet.flags.has(Flags::SYN) {
-            let new = || Connection { line, state: Receiver::new(), granted: u64::MAX, scale: 0, held: None };
-            self.flows.entry(id).or_insert_with(new);
+            connection.scale = packet.flags.window_scale();
+            connection.asked.get_or_insert_with(Asked::default);
+            if let Some(state) = cx.node.downcast_mut::<EdgeState>().filter(|_| !self.on_arrival) {
+                state.marked.entry(answer).or_default();
+            }
+            return Pass::Forward;
+        }
+        let Some(asked) = &mut connection.asked else { return Pass::Forward };
+        let first = !std::mem::replace(&mut asked.asked, true);
+        if first {
+            asked.waiting = Some(Vec::new());
+        }
+        let pass = asked.keep(*packet, passage.to);
+        if first
+            && let Some(AckVerdict::Send) = self.ask(cx, line, |window, cx| window.on_request(cx, answer))
+            && let Some(asked) = self.flows.get_mut(&answer).and_then(|connection| connection.asked.as_mut())
+        {
+            // It need not wait: nothing but this packet was kept.
+            asked.waiting = None;
+            return Pass::Forward;
+        }
+        pass
+    }
+
+    /// A SYN or data on its way to a host. A request is not counted: it may be held at its client's switch.
+    fn on_segment(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) {
+        let (id, to) = (packet.flow, passage.to);
+        if packet.flags.has(Flags::SYN) {
+            self.flows.entry(id).or_insert_with(|| Connection::new(to));
             let told = Announcement::of(packet.field);
             // A segment that counts when it comes is marked after that.
             if let Some(state) = cx.node.downcast_mut::<EdgeState>().filter(|_| !self.on_arrival) {
                 state.marked.entry(id).or_default();
             }
-            if let Some(((), actions)) = self.ask(cx, line, |window, cx| window.on_open(cx, id, &told)) {
-                self.act(cx, line, actions);
-            }
-        } else if passage.backlog.bytes + u64::from(packet.size) <= passage.buffer {
-            if self.on_arrival {
-                return self.count(cx, packet);
-            }
-            let Some(port) = self.lines.get_mut(&line) else { return };
-            port.leaving.push_back(*packet);
-            let before = passage.backlog.bytes + u64::from(packet.size);
-            let takes = Time::from_ps(before * u64::from(passage.rate.ps_per_byte().unwrap_or(0)));
-            cx.actions.push(SwitchAction::Timer { at: cx.now + takes, token: line.index() as u64 });
+            self.ask(cx, to, |window, cx| window.on_open(cx, id, &told));
+            return;
         }
+        let Some(line) = self.lines.get_mut(&to) else { return };
+        let before = passage.backlog.bytes + u64::from(packet.size);
+        if before > passage.buffer {
+            return;
+        }
+        if self.on_arrival {
+            return self.count(cx, packet);
+        }
+        line.leaving.push_back(*packet);
+        let takes = Time::from_ps(before * u64::from(passage.rate.ps_per_byte().unwrap_or(0)));
+        cx.actions.push(SwitchAction::Timer { at: cx.now + takes, token: to.index() as u64 });
     }
 
     /// A segment has left for its host.
@@ -150,12 +187,17 @@ impl Proxy {
         let segment = Segment { seq, len: payload, fin, ..Segment::default() };
         let delivery = connection.state.on_segment(&segment, cx.now, &REASSEMBLY, &mut AckList::new());
         let (next, line) = (connection.state.next(), connection.line);
+        let begins = connection.asked.take().is_some();
         let noted = cx.node.downcast_mut::<EdgeState>().and_then(|state| state.marked.get_mut(&id));
         let ce = noted.is_some_and(|marked| marked.remove(&packet.seq)) || packet.flags.has(Flags::CE);
         let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
-        if let Some(((), actions)) = self.ask(cx, line, |window, cx| window.on_data(cx, id, &arrival)) {
-            self.act(cx, line, actions);
-        }
+        let told = cx.book.announced(id);
+        self.ask(cx, line, |window, cx| {
+            if begins {
+                window.on_open(cx, id, &told);
+            }
+            window.on_data(cx, id, &arrival);
+        });
     }
 
     /// An acknowledgement on its way from a host.
@@ -169,9 +211,8 @@ impl Proxy {
             AckKind::Data
         };
         let line = connection.line;
-        let Some((verdict, actions)) = self.ask(cx, line, |window, cx| window.on_ack(cx, id, kind)) else {
-            return Pass::Forward;
-        };
+        let mut actions = Vec::new();
+        let Some(verdict) = self.verdict(cx, line, id, kind, &mut actions) else { return Pass::Forward };
         let pass = match self.flows.get_mut(&id) {
             Some(connection) if verdict == AckVerdict::Hold => {
                 if let Some((packet, to)) = connection.held.replace((*packet, passage.to)) {
@@ -189,7 +230,8 @@ impl Proxy {
             }
             None => Pass::Forward,
         };
-        self.act(cx, line, actions);
+        let scheduler = self.lines[&line].scheduler;
+        self.act(cx, scheduler, actions);
         if packet.flags.has(Flags::FIN) && pass == Pass::Forward {
             self.flows.remove(&id);
             if let Some(state) = cx.node.downcast_mut::<EdgeState>() {
@@ -198,23 +240,35 @@ impl Proxy {
         }
         pass
     }
-}
 
-impl Connection {
-    /// Writes the granted window into an acknowledgement that allows more.
-    fn limit(&self, packet: &mut Packet) {
-        // RFC 7323 s2.2: the window of a SYN is never scaled. Rounded up, so that whole segments stay whole.
-        let shift = if packet.flags.has(Flags::SYN) { 0 } else { self.scale };
-        let window = self.granted.div_ceil(1 << shift).min(u64::from(packet.window));
-        packet.window = window as u16;
+    /// What becomes of an acknowledgement, and what else is to be done once that is settled.
+    fn verdict(
+        &mut self,
+        cx: &SwitchCx<'_>,
+        line: LinkId,
+        id: FlowId,
+        kind: AckKind,
+        actions: &mut Vec<ReceiverAction>,
+    ) -> Option<AckVerdict> {
+        let (mss, most) = (self.facts.mss, u64::from(u16::MAX) << 14);
+        let scheduler = &mut self.schedulers[self.lines.get(&line)?.scheduler];
+        let mut receiver = ReceiverCx { now: cx.now, mss, rate: scheduler.rate, most, actions };
+        Some(scheduler.window.on_ack(&mut receiver, id, kind))
     }
 }
 
 impl SwitchAgent for Proxy {
     fn on_start(&mut self, cx: &mut SwitchCx<'_>, ports: &[SwitchPort]) {
+        let make = |rate| Scheduler { rate, window: (self.make)(&NodeFacts { rate, ..self.facts }) };
+        if self.central && ports.iter().any(|port| port.host) {
+            self.schedulers.push(make(incoming(ports)));
+        }
         for port in ports.iter().filter(|port| port.host) {
-            let window = (self.make)(&NodeFacts { rate: port.rate, ..self.facts });
-            self.lines.insert(port.to, Line { rate: port.rate, window, leaving: VecDeque::new() });
+            if !self.central {
+                self.schedulers.push(make(port.rate));
+            }
+            let scheduler = self.schedulers.len() - 1;
+            self.lines.insert(port.to, Line { scheduler, leaving: VecDeque::new() });
             self.hosts.insert(port.from, port.to);
         }
         if let Some(edge) = &mut self.edge {
@@ -223,17 +277,25 @@ impl SwitchAgent for Proxy {
     }
 
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
-        if let Some(edge) = &mut self.edge {
-            edge.on_packet(cx, packet, passage);
-        }
+        let by_tree = self.edge.as_mut().map_or(Pass::Forward, |edge| edge.on_packet(cx, packet, passage));
         if packet.is_ack() {
             let from_host = self.hosts.contains_key(&passage.from);
             return if from_host { self.on_ack(cx, packet, passage) } else { Pass::Forward };
         }
-        if self.lines.contains_key(&passage.to) {
+        let mut pass = Pass::Forward;
+        if let Some(answer) = cx.book.answer(packet.flow) {
+            pass = self.on_request(cx, answer, packet, passage);
+        } else if self.lines.contains_key(&passage.to) {
             self.on_segment(cx, packet, passage);
         }
-        Pass::Forward
+        // What waits leaves by ECMP's path.
+        if pass == Pass::Forward { by_tree } else { pass }
+    }
+
+    fn on_port(&mut self, cx: &mut SwitchCx<'_>, to: LinkId, up: bool) {
+        if let Some(edge) = &mut self.edge {
+            edge.on_port(cx, to, up);
+        }
     }
 
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {
@@ -249,27 +311,24 @@ impl SwitchAgent for Proxy {
             }
             return;
         }
-        let line = LinkId::new((token & ((1 << LINK_BITS) - 1)) as usize);
+        let number = (token & ((1 << LINK_BITS) - 1)) as usize;
         if let Some(token) = (token >> LINK_BITS).checked_sub(1) {
-            if let Some(((), actions)) = self.ask(cx, line, |window, cx| window.on_timer(cx, token)) {
-                self.act(cx, line, actions);
-            }
-            return;
+            return self.ask_scheduler(cx, number, |window, cx| window.on_timer(cx, token));
         }
-        let left = self.lines.get_mut(&line).and_then(|line| line.leaving.pop_front());
+        let left = self.lines.get_mut(&LinkId::new(number)).and_then(|line| line.leaving.pop_front());
         if let Some(packet) = left {
             self.count(cx, &packet);
         }
     }
 
-    /// What the schedulers show, summed over the hosts behind the switch.
+    /// What the schedulers show, summed.
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let mut sums: Vec<(&'static str, f64)> = Vec::new();
         // A scheduler of no host has the names, if there is none to ask.
         (self.make)(&self.facts).probes(&mut |name, value| sums.push((name, value)));
-        for line in self.lines.values() {
+        for scheduler in &self.schedulers {
             let mut at = 0;
-            line.window.probes(&mut |_, value| {
+            scheduler.window.probes(&mut |_, value| {
                 sums[at].1 += value;
                 at += 1;
             });

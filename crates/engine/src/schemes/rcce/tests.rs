@@ -1,20 +1,21 @@
 //! The controller's trees and labels, and what edges do with them.
 
 use super::controller::Controller;
-use super::edge::{Edge, EdgeState, OverTrees};
-use super::message::{Label, Message, Port};
+use super::edge::Edge;
+use super::message::{Message, Place, Port, Table, Way};
+use super::state::EdgeState;
 use super::trees::Network;
 use super::{ROW, Spreading};
 use crate::ids::{FlowId, LinkId, NodeId};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Addresses, CellTag, Flags, Packet, address};
 use crate::roles::{
-    Backlog, Controller as _, ControllerAction, ControllerCx, Pass, Passage, PathCx, PathRequest, PathSelector, Routes,
-    SwitchAction, SwitchAgent, SwitchCx, SwitchPort,
+    AddressBook, Backlog, Controller as _, ControllerAction, ControllerCx, Pass, Passage, SwitchAction, SwitchAgent,
+    SwitchCx, SwitchPort,
 };
 use crate::schemes::{NetworkFacts, NodeFacts, Scheme};
 use crate::spec::Params;
 use crate::units::{Rate, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How long switches wait for the controller here.
 const RETRY: Time = Time::from_us(100);
@@ -37,12 +38,12 @@ impl Cables {
     }
     fn join(&mut self, one: usize, other: usize) {
         let (forth, back) = (self.link(), self.link());
-        self.ports[one].push(Port { cable: [back, forth], host: false });
-        self.ports[other].push(Port { cable: [forth, back], host: false });
+        self.ports[one].push(Port { cable: [back, forth], host: None });
+        self.ports[other].push(Port { cable: [forth, back], host: None });
     }
     fn host(&mut self, switch: usize) -> LinkId {
         let (up, down) = (self.link(), self.link());
-        self.ports[switch].push(Port { cable: [up, down], host: true });
+        self.ports[switch].push(Port { cable: [up, down], host: Some(host_at(down)) });
         down
     }
     /// Leaves with a host each, then spines.
@@ -70,10 +71,33 @@ impl Cables {
     }
 }
 
-/// All labels by edge.
-fn labels(network: &Network) -> Vec<(NodeId, Vec<Label>)> {
-    let trees = network.trees();
-    network.edges().into_iter().map(|edge| (edge, network.labels(&trees, edge))).collect()
+/// The host at the end of a link.
+fn host_at(link: LinkId) -> NodeId {
+    NodeId::new(1000 + link.index())
+}
+
+/// The links that packets with a label take from a switch, which forward it by their tables.
+fn walk(cables: &Cables, tables: &BTreeMap<NodeId, Table>, from: NodeId, label: u32) -> Vec<LinkId> {
+    let (mut at, mut links) = (from, Vec::new());
+    while let Some(way) = tables[&at].ways.iter().find(|way| way.label == label) {
+        links.push(way.out);
+        at = NodeId::new(cables.ends(way.out)[1]);
+        assert!(links.len() < 9, "a circle");
+        if at == way.edge {
+            return links;
+        }
+    }
+    panic!("label {label} is not known at {at}");
+}
+
+/// The ways of all edges, as their switches forward: from, label and links.
+fn ways(cables: &Cables, network: &mut Network) -> Vec<(NodeId, Way, Vec<LinkId>)> {
+    let tables: BTreeMap<NodeId, Table> = network.tables().into_iter().collect();
+    let mut found = Vec::new();
+    for edge in network.edges() {
+        found.extend(tables[&edge].ways.iter().map(|way| (edge, *way, walk(cables, &tables, edge, way.label))));
+    }
+    found
 }
 
 #[test]
@@ -88,18 +112,54 @@ fn ways_lead_from_edge_to_edge_and_trees_share_no_link() {
     let cables = Cables::clos(4, 2, 2);
     let mut seen = BTreeSet::new();
     let mut used = vec![BTreeSet::new(); 4];
-    for (from, labels) in labels(&cables.network()) {
-        assert_eq!(labels.len(), 4 * 3, "four trees, three other edges");
-        for Label { label, links } in labels {
-            let (tree, to) = (label as usize / 4, label as usize % 4);
-            assert_eq!(links.len(), 2);
-            assert_eq!((cables.ends(links[0])[0], cables.ends(links[1])[1]), (from.index(), to));
-            assert_eq!(cables.ends(links[0])[1], cables.ends(links[1])[0], "over one spine");
-            assert!(seen.insert((from, label)), "one way for each tree and edge");
-            used[tree].extend(links);
-        }
+    let ways = ways(&cables, &mut cables.network());
+    assert_eq!(ways.len(), 4 * 4 * 3, "from each edge in four trees to three others");
+    for (from, way, links) in ways {
+        let (tree, to) = (way.label as usize / 4, way.label as usize % 4);
+        assert_eq!((links.len(), way.edge.index()), (2, to));
+        assert_eq!((cables.ends(links[0])[0], cables.ends(links[1])[1]), (from.index(), to));
+        assert_eq!(cables.ends(links[0])[1], cables.ends(links[1])[0], "over one spine");
+        assert!(seen.insert((from, way.label)), "one way for each tree and edge");
+        used[tree].extend(links);
     }
     assert_eq!(used.iter().map(BTreeSet::len).sum::<usize>(), used.iter().flatten().collect::<BTreeSet<_>>().len());
+}
+
+#[test]
+fn edges_are_told_where_hosts_are_and_other_switches_are_not() {
+    let cables = Cables::clos(2, 1, 1);
+    let tables = cables.network().tables();
+    let place = |edge: usize| {
+        let link = cables.ports[edge][0].cable[1];
+        Place { host: host_at(link), edge: NodeId::new(edge), link }
+    };
+    assert_eq!(tables[0].1.places, [place(0), place(1)]);
+    assert_eq!(tables[1].1.places, tables[0].1.places);
+    assert!(tables[2].1.places.is_empty());
+}
+
+#[test]
+fn a_tree_without_one_of_its_cables_serves_the_other_edges_and_keeps_its_labels() {
+    let cables = Cables::clos(3, 2, 1);
+    let mut network = cables.network();
+    let before = ways(&cables, &mut network);
+    // Leaf 0 and its first spine, which is switch 3, no longer see each other.
+    let without = |switch: usize, peer: usize| -> Vec<Port> {
+        let other = |port: &&Port| port.host.is_some() || cables.ends(port.cable[1])[1] != peer;
+        cables.ports[switch].iter().filter(other).copied().collect()
+    };
+    network.add(NodeId::new(0), without(0, 3));
+    network.add(NodeId::new(3), without(3, 0));
+    let after = ways(&cables, &mut network);
+    assert_eq!(network.trees().len(), 2);
+    let broken =
+        |way: &&(NodeId, Way, Vec<LinkId>)| way.2.iter().any(|link| cables.ends(*link).iter().sum::<usize>() == 3);
+    assert_eq!(before.iter().filter(broken).count(), 4, "two ways of leaf 0, and two to it");
+    let kept: Vec<_> = before.iter().filter(|way| !broken(way)).cloned().collect();
+    assert_eq!(after, kept, "and nothing else has changed");
+    network.add(NodeId::new(0), cables.ports[0].clone());
+    network.add(NodeId::new(3), cables.ports[3].clone());
+    assert_eq!(ways(&cables, &mut network), before, "until the cable is back");
 }
 
 #[test]
@@ -113,10 +173,11 @@ fn with_cores_there_are_as_many_trees_as_an_edge_has_cables_upwards() {
         }
         (0..4).for_each(|core| cables.join(4 + 2 * pod + core / 2, 8 + core));
     }
-    let network = cables.network();
+    let mut network = cables.network();
     assert_eq!(network.trees().len(), 2);
-    let far = labels(&network)[0].1.iter().filter(|label| label.links.len() == 4).count();
-    let near = labels(&network)[0].1.iter().filter(|label| label.links.len() == 2).count();
+    let ways = ways(&cables, &mut network);
+    let of_first = |links| ways.iter().filter(|way| way.0 == NodeId::new(0) && way.2.len() == links).count();
+    let (near, far) = (of_first(2), of_first(4));
     assert_eq!((near, far), (2, 4), "a neighbour in the pod is reached without a core");
 }
 
@@ -172,10 +233,9 @@ fn the_controller_learns_the_network_and_labels_its_edges() {
     }
     assert!(tick_at(&mut controller, 12).is_empty(), "not before the last report is so old");
     let orders = tick(&mut controller);
-    let mut expected: Vec<_> =
-        labels(&cables.network()).into_iter().map(|(edge, labels)| (edge, Some(Message::Labels(labels)))).collect();
-    expected.extend([2, 3].map(|spine| (NodeId::new(spine), Some(Message::Labels(Vec::new())))));
-    assert_eq!(orders, expected, "each edge its own labels, and the others an answer");
+    let tables = cables.network().tables();
+    let expected: Vec<_> = tables.into_iter().map(|(switch, table)| (switch, Some(Message::Labels(table)))).collect();
+    assert_eq!(orders, expected, "each switch its own");
     assert!(tick(&mut controller).is_empty(), "labels that have not changed are not sent again");
     tell(&mut controller, 1, &Message::Ports(cables.ports[1].clone()));
     assert_eq!(tick(&mut controller), expected[1..2], "but to one that reports again: it has not heard them");
@@ -203,7 +263,7 @@ fn the_controller_tells_edges_of_crowded_hosts() {
         tell(&mut controller, switch, &Message::Ports(cables.ports[switch].clone()));
     }
     tick(&mut controller);
-    let crowd = |link, crowded| Message::Crowd { link, crowded };
+    let crowd = |link, crowded| Message::Crowd { links: vec![link], crowded };
     let told = orders(tell(&mut controller, 1, &crowd(last, true)));
     assert_eq!(told, [0, 1].map(|edge| (NodeId::new(edge), Some(crowd(last, true)))));
     assert_eq!(orders(tell(&mut controller, 1, &crowd(last, true))), told, "again, if the switch has not heard it");
@@ -222,13 +282,17 @@ struct Switch {
 
 impl Switch {
     fn new(above: Option<u64>) -> Self {
-        let (edge, node) = (Edge::new(above, RETRY), EdgeState::default());
+        Self::with(above, false)
+    }
+    fn with(above: Option<u64>, central: bool) -> Self {
+        let (edge, node) = (Edge::new(spreading(above), central), EdgeState::default());
         let mut switch = Self { edge, node, now: Time::ZERO, timers: Vec::new() };
         let port = |to: usize, host| SwitchPort {
             from: LinkId::new(to + 10),
             to: LinkId::new(to),
             rate: Rate::from_bps(1),
             host,
+            peer: host_at(LinkId::new(to)),
         };
         let ports = [port(5, false), port(7, true), port(8, true)];
         let reported = switch.act(|edge, cx| edge.on_start(cx, &ports));
@@ -236,16 +300,22 @@ impl Switch {
         switch
     }
     fn ports() -> Message {
-        let port = |to: usize, host| Port { cable: [LinkId::new(to + 10), LinkId::new(to)], host };
+        let port = |to: usize, host: bool| {
+            let link = LinkId::new(to);
+            Port { cable: [LinkId::new(to + 10), link], host: host.then_some(host_at(link)) }
+        };
         Message::Ports(vec![port(5, false), port(7, true), port(8, true)])
     }
     fn act(&mut self, act: impl FnOnce(&mut Edge, &mut SwitchCx<'_>)) -> Vec<Option<Message>> {
-        let (mut actions, book) = (Vec::new(), ());
-        let switch = NodeId::new(0);
-        act(
-            &mut self.edge,
-            &mut SwitchCx { now: self.now, switch, node: &mut self.node, book: &book, actions: &mut actions },
-        );
+        self.act_with(&(), act)
+    }
+    fn act_with(
+        &mut self,
+        book: &dyn AddressBook,
+        act: impl FnOnce(&mut Edge, &mut SwitchCx<'_>),
+    ) -> Vec<Option<Message>> {
+        let (mut actions, switch) = (Vec::new(), NodeId::new(0));
+        act(&mut self.edge, &mut SwitchCx { now: self.now, switch, node: &mut self.node, book, actions: &mut actions });
         let mut messages = Vec::new();
         for action in actions {
             match action {
@@ -281,7 +351,7 @@ impl Switch {
 }
 
 fn crowd(link: usize, crowded: bool) -> Message {
-    Message::Crowd { link: LinkId::new(link), crowded }
+    Message::Crowd { links: vec![LinkId::new(link)], crowded }
 }
 
 #[test]
@@ -303,12 +373,53 @@ fn an_edge_reports_when_connections_become_too_many_and_when_not() {
 }
 
 #[test]
+fn a_central_edge_counts_the_connections_of_all_its_hosts() {
+    let mut edge = Switch::with(Some(2), true);
+    assert_eq!([edge.pass(0, 7, Flags::SYN), edge.pass(1, 8, Flags::SYN)], [vec![], vec![]]);
+    let both = |crowded| Some(Message::Crowd { links: [7, 8].map(LinkId::new).to_vec(), crowded });
+    assert_eq!(edge.pass(2, 8, Flags::SYN), [both(true)], "no host has more than two");
+    assert_eq!(edge.pass(3, 8, Flags::SYN), [], "known");
+    assert_eq!([edge.pass(0, 7, Flags::FIN), edge.pass(1, 8, Flags::FIN)], [vec![], vec![both(false)]]);
+}
+
+/// Each flow is the request that the next one answers.
+struct Asking;
+
+impl AddressBook for Asking {
+    fn addresses(&self, _flow: FlowId) -> Addresses {
+        Addresses::default()
+    }
+    fn answer(&self, flow: FlowId) -> Option<FlowId> {
+        (flow.index() < 10).then(|| FlowId::new(flow.index() + 100))
+    }
+}
+
+#[test]
+fn a_connection_that_the_client_opens_counts_where_its_answer_ends() {
+    let mut edge = Switch::new(Some(0));
+    let pass = |edge: &mut Switch, flow, [from, to]: [usize; 2], flags| {
+        let passage = Passage {
+            from: LinkId::new(from),
+            to: LinkId::new(to),
+            backlog: Backlog::default(),
+            buffer: 0,
+            rate: Rate::from_bps(1),
+        };
+        let mut packet = Packet { flow: FlowId::new(flow), flags, ..Packet::default() };
+        edge.act_with(&Asking, |edge, cx| assert_eq!(edge.on_packet(cx, &mut packet, &passage), Pass::Forward))
+    };
+    assert_eq!(pass(&mut edge, 1, [5, 7], Flags::SYN), [], "a question to host 7");
+    assert_eq!(pass(&mut edge, 2, [18, 5], Flags::SYN), [Some(crowd(8, true))], "one of host 8");
+    assert_eq!(pass(&mut edge, 102, [5, 8], Flags::FIN), [Some(crowd(8, false))], "its answer ends");
+}
+
+#[test]
 fn a_switch_reports_its_ports_until_it_is_answered() {
     let mut edge = Switch::new(None);
     let again = || vec![Some(Switch::ports())];
     assert_eq!(edge.tick(), Some((100, again())));
     assert_eq!(edge.tick(), Some((300, again())), "twice as long");
-    edge.hear(&Message::Labels(Vec::new()));
+    edge.hear(&Message::Labels(Table::default()));
     assert_eq!(edge.tick(), Some((700, vec![])));
     assert_eq!(edge.tick(), None, "then it is quiet");
 }
@@ -316,7 +427,7 @@ fn a_switch_reports_its_ports_until_it_is_answered() {
 #[test]
 fn a_switch_says_again_that_a_host_is_crowded_until_the_controller_has_passed_it_on() {
     let mut edge = Switch::new(Some(0));
-    edge.hear(&Message::Labels(Vec::new()));
+    edge.hear(&Message::Labels(Table::default()));
     edge.tick();
     assert_eq!(edge.pass(0, 7, Flags::SYN), [Some(crowd(7, true))]);
     assert_eq!(edge.tick(), Some((200, vec![Some(crowd(7, true))])));
@@ -326,65 +437,140 @@ fn a_switch_says_again_that_a_host_is_crowded_until_the_controller_has_passed_it
     assert_eq!(edge.tick(), Some((500, vec![Some(crowd(7, false))])), "soon again for other news");
 }
 
-/// Three paths from link 10 to link 20, over one of the links 1, 2 and 3 each.
-struct Three;
+fn spreading(above: Option<u64>) -> Spreading {
+    Spreading { cell: 1000, patience: Time::from_ms(1), above, settle: Time::ZERO, retry: RETRY }
+}
 
-impl Routes for Three {
-    fn links(&self, path: usize) -> Vec<LinkId> {
-        [10, path + 1, path + 11, 20].map(LinkId::new).to_vec()
+/// A switch with links 1, 2 and 3 to others and 7 and 8 to hosts, which knows ways to a host behind another switch: over
+/// the trees with labels 6 and 9, which begin with links 3 and 1.
+fn knowing(above: Option<u64>) -> Switch {
+    let mut switch = Switch::with(above, false);
+    let far = NodeId::new(50);
+    let way = |label, out| Way { label, edge: far, out: LinkId::new(out) };
+    let place = |host, edge, link| Place { host: NodeId::new(host), edge: NodeId::new(edge), link: LinkId::new(link) };
+    let places = vec![place(FAR, 50, 20), place(1007, 0, 7)];
+    switch.hear(&Message::Labels(Table { ways: vec![way(6, 3), way(9, 1)], places }));
+    switch
+}
+
+/// A host elsewhere.
+const FAR: usize = 60;
+
+/// All flows go from a host here to that one.
+struct Outward;
+
+impl AddressBook for Outward {
+    fn addresses(&self, _flow: FlowId) -> Addresses {
+        Addresses { src: address(NodeId::new(1007)), dst: address(NodeId::new(FAR)), src_port: 1, dst_port: 2 }
     }
 }
 
-/// The paths that cells take in turn, and their labels.
-fn cells(selector: &mut OverTrees, state: &mut EdgeState, count: u64) -> Vec<(usize, Option<u32>)> {
-    let mut choose = |cell| {
-        let mut cx = PathCx { node: state, routes: &Three, label: None };
-        let request = PathRequest { flow: FlowId::new(1), from: NodeId::new(4), to: NodeId::new(5), paths: 3, cell };
-        (selector.choose(&mut cx, &request), cx.label)
-    };
-    (0..count).map(&mut choose).collect()
+impl Switch {
+    /// Where a packet of flow 1 that came on `from`, with its path over link 2, leaves, and with which tag.
+    fn route(&mut self, from: usize, mut packet: Packet) -> (Pass, Option<CellTag>) {
+        packet.flow = FlowId::new(1);
+        let passage = Passage {
+            from: LinkId::new(from),
+            to: LinkId::new(2),
+            backlog: Backlog::default(),
+            buffer: 0,
+            rate: Rate::from_bps(1),
+        };
+        let mut pass = Pass::Drop;
+        self.act_with(&Outward, |edge, cx| pass = edge.on_packet(cx, &mut packet, &passage));
+        (pass, CellTag::of(packet.field))
+    }
+    /// The same of a segment that begins with byte `at` of its stream.
+    fn segment(&mut self, at: u32) -> (Pass, Option<CellTag>) {
+        self.route(17, Packet { seq: 1 + at, ..Packet::default() })
+    }
+    fn port(&mut self, link: usize, up: bool) -> Vec<Option<Message>> {
+        self.act(|edge, cx| edge.on_port(cx, LinkId::new(link), up))
+    }
 }
 
-fn hear(state: &mut EdgeState, message: &Message) {
-    let (mut actions, book) = (Vec::new(), ());
-    let mut cx = SwitchCx { now: Time::ZERO, switch: NodeId::new(0), node: state, book: &book, actions: &mut actions };
-    Edge::new(None, RETRY).on_message(&mut cx, &message.encode());
-}
-
-/// Ways over the third path and the first.
-fn two_ways() -> Message {
-    let way = |label, path: usize| Label { label, links: [path + 1, path + 11].map(LinkId::new).to_vec() };
-    Message::Labels(vec![way(6, 2), way(9, 0), Label { label: 12, links: vec![LinkId::new(99)] }])
-}
-
-fn selector(above: Option<u64>, host: usize) -> OverTrees {
-    OverTrees::new(
-        Spreading { cell: 1000, patience: Time::from_ms(1), above, settle: Time::ZERO, retry: RETRY },
-        NodeId::new(host),
-    )
+fn over(link: usize, label: u32, cell: u32) -> (Pass, Option<CellTag>) {
+    (Pass::Reroute(LinkId::new(link)), Some(CellTag { label, cell }))
 }
 
 #[test]
-fn flowcells_take_the_trees_in_turn_once_labels_have_come() {
-    let (mut selector, mut state) = (selector(None, 4), EdgeState::default());
-    let before = cells(&mut selector, &mut state, 3);
-    assert!(before.iter().all(|choice| *choice == (before[0].0, None)), "until then one path, as ECMP chose it");
-    hear(&mut state, &two_ways());
-    assert_eq!(cells(&mut selector, &mut state, 3), [(0, Some(9)), (2, Some(6)), (0, Some(9))]);
-    assert_eq!(cells(&mut self::selector(None, 5), &mut state, 1), [(2, Some(6))], "another host begins elsewhere");
+fn the_hosts_switch_sends_flowcells_over_the_trees_in_turn() {
+    // Section IV.A: the switches split traffic among the spanning trees.
+    let mut bare = Switch::new(None);
+    assert_eq!(bare.segment(0), (Pass::Forward, None), "until labels have come");
+    let mut switch = knowing(None);
+    let first = switch.segment(0);
+    let (one, other) = if first == over(3, 6, 0) { ((3, 6), (1, 9)) } else { ((1, 9), (3, 6)) };
+    assert_eq!(first, over(one.0, one.1, 0));
+    assert_eq!(switch.segment(999), over(one.0, one.1, 0), "the same cell");
+    assert_eq!(switch.segment(1000), over(other.0, other.1, 1));
+    assert_eq!(
+        switch.segment(500),
+        over(other.0, other.1, 0),
+        "sent again: the way of the present cell, its own number"
+    );
+    assert_eq!(switch.segment(2000), over(one.0, one.1, 2));
+}
+
+#[test]
+fn other_switches_forward_by_label() {
+    let mut switch = knowing(None);
+    let tagged = |label| Packet { field: CellTag { label, cell: 4 }.field(), ..Packet::default() };
+    assert_eq!(switch.route(12, tagged(6)), over(3, 6, 4));
+    assert_eq!(switch.route(12, tagged(7)).0, Pass::Forward, "a label that it does not know");
+    let acknowledges = Packet { flags: Flags::ACK, ..tagged(6) };
+    assert_eq!(switch.route(12, acknowledges).0, Pass::Forward, "an echo of the tag");
 }
 
 #[test]
 fn only_flows_to_crowded_hosts_leave_their_path() {
-    let (mut selector, mut state) = (selector(Some(40), 4), EdgeState::default());
-    hear(&mut state, &two_ways());
-    let crowd = |link, crowded| Message::Crowd { link: LinkId::new(link), crowded };
-    hear(&mut state, &crowd(21, true));
-    assert!(cells(&mut selector, &mut state, 2).iter().all(|(_, label)| label.is_none()), "another host's crowd");
-    hear(&mut state, &crowd(20, true));
-    assert!(cells(&mut selector, &mut state, 2).iter().all(|(_, label)| label.is_some()));
-    hear(&mut state, &crowd(20, false));
-    assert!(cells(&mut selector, &mut state, 2).iter().all(|(_, label)| label.is_none()));
+    let mut switch = knowing(Some(40));
+    // Link 2 of the path is in a tree here, so that nothing but the crowd counts.
+    let way = Way { label: 12, edge: NodeId::new(50), out: LinkId::new(2) };
+    switch.node.ways.push(way);
+    let crowd = |link, crowded| Message::Crowd { links: vec![LinkId::new(link)], crowded };
+    switch.hear(&crowd(21, true));
+    assert_eq!(switch.segment(0), (Pass::Forward, None), "another host's crowd");
+    switch.hear(&crowd(20, true));
+    assert_eq!(switch.segment(500), (Pass::Forward, None), "from the next cell on");
+    assert!(switch.segment(1000).1.is_some());
+    switch.hear(&crowd(20, false));
+    assert_eq!(switch.segment(2000), (Pass::Forward, None));
+}
+
+#[test]
+fn a_cable_that_fails_is_left_at_once_and_reported() {
+    let mut switch = knowing(None);
+    let (Pass::Reroute(out), _) = switch.segment(0) else { panic!("a tree") };
+    let left = if out.index() == 3 { (1, 9) } else { (3, 6) };
+    // The ports that it reported have neither of these links; what is said is that it reports.
+    assert_eq!(switch.port(out.index(), false), [Some(Switch::ports())]);
+    assert_eq!(switch.port(out.index(), false), [], "known");
+    assert_eq!(switch.segment(10), over(left.0, left.1, 0), "in the middle of a cell");
+    assert_eq!([switch.segment(1000).0, switch.segment(2000).0], [Pass::Reroute(LinkId::new(left.0)); 2]);
+    // Elsewhere a cable of the other tree fails, and the controller says so.
+    switch.node.ways.retain(|way| way.label != left.1);
+    assert_eq!(switch.segment(2500).1, None, "no tree is left");
+    assert_eq!(
+        switch.port(5, false),
+        [Some(Message::Ports(match Switch::ports() {
+            Message::Ports(ports) => ports[1..].to_vec(),
+            _ => Vec::new(),
+        }))]
+    );
+    assert_eq!(switch.port(5, true), [Some(Switch::ports())], "repaired");
+}
+
+#[test]
+fn a_packet_whose_path_has_no_tree_to_its_host_any_more_takes_another() {
+    // All packets: with the cable that its ECMP path takes, the tree over it has gone.
+    let mut switch = knowing(Some(40));
+    let syn = Packet { flags: Flags::SYN, ..Packet::default() };
+    assert_eq!(switch.route(17, syn).0, Pass::Reroute(LinkId::new(1)), "flow 1 of two ways");
+    assert_eq!(switch.segment(0).0, Pass::Reroute(LinkId::new(1)), "nobody is crowded");
+    assert_eq!(switch.route(12, syn).0, Pass::Forward, "from another switch");
+    switch.node.ways.clear();
+    assert_eq!(switch.route(17, syn).0, Pass::Forward, "nothing is known");
 }
 
 #[test]
@@ -425,6 +611,7 @@ fn the_defaults_are_those_of_the_paper() {
     let rules = rcc.rules();
     assert_eq!((rules.cap(false, &facts), rules.cap(true, &facts), rules.push_bonus), (416, 416, 0));
     assert_eq!(format!("{:?} {:?}", rules.marks.alpha, rules.timer.arm), "Ratio OnQueue");
-    assert!(rules.equal_only);
-    assert_eq!((rules.queue_max, rules.timer.minimum, rules.release_at_most), (40, Time::from_ms(10), false));
+    assert!(rules.equal_only && rules.requests_wait);
+    assert_eq!(format!("{:?}", rules.marks.action), "Avoidance");
+    assert_eq!((rules.queue_max, rules.timer.minimum, rules.release_at_most), (40, Time::from_ms(10), true));
 }

@@ -21,13 +21,15 @@ pub(super) fn check(params: &Params, groups: &[&TrafficGroup]) -> Result<(), Spe
     Ok(())
 }
 
-/// The switch learns of a connection by the SYN that goes where the data goes.
+/// The switch learns of a connection by its SYN, whichever end sends it.
 fn opened_by_sender(group: &TrafficGroup) -> Result<(), SpecError> {
     let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
-    let Some(unopened) = (row.unopened)(&group.params) else { return Ok(()) };
+    // The switch sees a client open a connection, and its request.
+    let unopened = (row.unopened)(&group.params).filter(|unopened| unopened.key != "request");
+    let Some(unopened) = unopened else { return Ok(()) };
     Err(group.params.fail_with_suggestion(
         unopened.key,
-        "the scheduler of scheme.rcce.edge-mode = \"tor-proxy\" sees no SYN of the host that sends the data, and would not \
+        "the scheduler of scheme.rcce.edge-mode = \"tor-proxy\" sees no SYN of a connection that is open from the beginning, and would not \
          schedule it",
         format!("{}, or scheme.rcce.edge-mode = \"none\", by which the receiving host schedules", unopened.instead),
     ))

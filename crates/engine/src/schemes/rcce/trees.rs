@@ -1,10 +1,11 @@
 //! Divides a network of tiers into disjoint spanning trees, as Presto's controller does (He et al. 2015, section 3.1).
 //!
-//! The roots are switches of the highest tier; a tree goes down from its root and reaches every edge switch. Where
-//! switches are joined by several cables, each takes part in another tree. A tree that would share a cable with an
-//! earlier one is left out, so there are as many as an edge switch has cables upwards.
+//! The roots are switches of the highest tier; a tree goes down from its root to the edge switches. Where switches are
+//! joined by several cables, each takes part in another tree. A tree that would share a cable with an earlier one is left
+//! out, so there are as many as an edge switch has cables upwards. Where a cable has failed, the tree that had it no longer
+//! reaches the switches below, and serves the others.
 
-use super::message::{Label, Port};
+use super::message::{Place, Port, Table, Way};
 use crate::ids::{LinkId, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,10 +16,15 @@ type Cable = [LinkId; 2];
 #[derive(Debug, Default)]
 pub(super) struct Network {
     ports: BTreeMap<NodeId, Vec<Port>>,
+    /// Labels that were given, by root, number of the parallel cable and edge: they stay, whatever fails.
+    labels: BTreeMap<(NodeId, usize, NodeId), u32>,
 }
 
 /// A tree: from every switch but the root, its cable upwards and the switch there.
 pub(super) struct Tree {
+    root: NodeId,
+    /// Which of the cables between two switches it takes.
+    parallel: usize,
     up: BTreeMap<NodeId, (Cable, NodeId)>,
 }
 
@@ -28,11 +34,6 @@ impl Network {
         let known = self.ports.get(&switch) == Some(&ports);
         self.ports.insert(switch, ports);
         !known
-    }
-
-    /// All switches that have told their ports, in order.
-    pub(super) fn switches(&self) -> impl Iterator<Item = NodeId> {
-        self.ports.keys().copied()
     }
 
     /// Cables between switches, by both ends.
@@ -52,16 +53,16 @@ impl Network {
 
     /// Links on which switches send to hosts.
     pub(super) fn last_hops(&self) -> BTreeSet<LinkId> {
-        self.ports.values().flatten().filter(|port| port.host).map(|port| port.cable[1]).collect()
+        self.ports.values().flatten().filter(|port| port.host.is_some()).map(|port| port.cable[1]).collect()
     }
 
     /// Switches with hosts, in order.
     pub(super) fn edges(&self) -> Vec<NodeId> {
-        let has_hosts = |ports: &[Port]| ports.iter().any(|port| port.host);
+        let has_hosts = |ports: &[Port]| ports.iter().any(|port| port.host.is_some());
         self.ports.iter().filter(|(_, ports)| has_hosts(ports)).map(|(switch, _)| *switch).collect()
     }
 
-    /// Disjoint trees that reach every edge.
+    /// Disjoint trees that join edges.
     pub(super) fn trees(&self) -> Vec<Tree> {
         let (cables, edges) = (self.cables(), self.edges());
         let tiers = tiers(&cables, &edges);
@@ -76,8 +77,8 @@ impl Network {
             for parallel in 0..most {
                 let tree = grow(root, parallel, &cables, &tiers);
                 let links: Vec<LinkId> = tree.up.values().map(|(cable, _)| cable[1]).collect();
-                if edges.iter().all(|edge| tree.up.contains_key(edge)) && links.iter().all(|link| !used.contains(link))
-                {
+                let joined = edges.iter().filter(|edge| tree.reaches(**edge)).count();
+                if joined > 1 && links.iter().all(|link| !used.contains(link)) {
                     used.extend(links);
                     trees.push(tree);
                 }
@@ -86,22 +87,32 @@ impl Network {
         trees
     }
 
-    /// The ways of one edge through all trees to all other edges; none for a switch that is no edge.
-    pub(super) fn labels(&self, trees: &[Tree], from: NodeId) -> Vec<Label> {
-        let edges = self.edges();
-        let mut labels = Vec::new();
-        if !edges.contains(&from) {
-            return labels;
+    /// What each switch is to know.
+    pub(super) fn tables(&mut self) -> Vec<(NodeId, Table)> {
+        let (trees, edges) = (self.trees(), self.edges());
+        for (tree, edge) in trees.iter().flat_map(|tree| edges.iter().map(move |edge| (tree, edge))) {
+            // READING: E6 "every switch a succeeding label in every tree": numbers count on, and only edges need one,
+            // because nothing ends elsewhere.
+            let next = self.labels.len() as u32;
+            self.labels.entry((tree.root, tree.parallel, *edge)).or_insert(next);
         }
-        for (t, tree) in trees.iter().enumerate() {
-            for (e, to) in edges.iter().enumerate().filter(|(_, to)| **to != from) {
-                // READING: E6 "every switch a succeeding label in every tree": numbers count on, and only edges need one,
-                // because nothing ends elsewhere.
-                let label = (t * edges.len() + e) as u32;
-                labels.push(Label { label, links: tree.way(from, *to) });
-            }
-        }
-        labels
+        let table = |at: &NodeId| {
+            let ways = trees.iter().flat_map(|tree| {
+                let way = |to: &NodeId| {
+                    let label = self.labels[&(tree.root, tree.parallel, *to)];
+                    tree.out(*at, *to).map(|out| Way { label, edge: *to, out })
+                };
+                edges.iter().filter_map(way)
+            });
+            (*at, Table { ways: ways.collect(), places: if edges.contains(at) { self.places() } else { Vec::new() } })
+        };
+        self.ports.keys().map(table).collect()
+    }
+
+    /// Where all hosts are.
+    fn places(&self) -> Vec<Place> {
+        let ports = self.ports.iter().flat_map(|(edge, ports)| ports.iter().map(move |port| (*edge, port)));
+        ports.filter_map(|(edge, port)| port.host.map(|host| Place { host, edge, link: port.cable[1] })).collect()
     }
 }
 
@@ -111,7 +122,16 @@ impl Tree {
         std::iter::successors(self.up.get(&from), |(_, above)| self.up.get(above)).copied().collect()
     }
 
-    /// The links from one edge to another: up to the first switch that is above both, and down again.
+    fn reaches(&self, switch: NodeId) -> bool {
+        switch == self.root || self.up.contains_key(&switch)
+    }
+
+    /// The first link from one of its switches to another.
+    fn out(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
+        if self.reaches(from) && self.reaches(to) { self.way(from, to).first().copied() } else { None }
+    }
+
+    /// The links from one switch to another: up to the first switch that is above both, and down again.
     fn way(&self, from: NodeId, to: NodeId) -> Vec<LinkId> {
         let (rise, fall) = (self.climb(from), self.climb(to));
         let common = rise.iter().rev().zip(fall.iter().rev()).take_while(|(one, other)| one == other).count();
@@ -156,5 +176,5 @@ fn grow(
             }
         }
     }
-    Tree { up }
+    Tree { root, parallel, up }
 }

@@ -418,8 +418,8 @@ struct Did {
 }
 
 const PORTS: [SwitchPort; 2] = [
-    SwitchPort { from: LinkId::new(1), to: LinkId::new(0), rate: GBPS, host: true },
-    SwitchPort { from: LinkId::new(2), to: LinkId::new(3), rate: GBPS, host: true },
+    SwitchPort { from: LinkId::new(1), to: LinkId::new(0), rate: GBPS, host: true, peer: NodeId::new(9) },
+    SwitchPort { from: LinkId::new(2), to: LinkId::new(3), rate: GBPS, host: true, peer: NodeId::new(9) },
 ];
 
 impl Bench {

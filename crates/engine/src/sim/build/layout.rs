@@ -90,11 +90,23 @@ impl Layout {
         }
     }
 
+    /// By scheme, the host that schedules for another: the first at its switch, where they share a scheduler.
+    fn keepers(&self, host: NodeId) -> Vec<NodeId> {
+        if !self.schemes.iter().any(|scheme| scheme.shares_scheduler()) {
+            return Vec::new();
+        }
+        let is_host = |node: &NodeId| self.topology.nodes[node.index()] == NodeKind::Host;
+        let switch = |host: NodeId| self.topology.end(self.topology.uplink(host));
+        let first = self.nodes().filter(is_host).find(|other| switch(*other) == switch(host)).unwrap_or(host);
+        self.schemes.iter().map(|scheme| if scheme.shares_scheduler() { first } else { host }).collect()
+    }
+
     pub(super) fn host(&self, scenario: &Scenario, node: NodeId) -> Option<Host> {
         match self.topology.nodes[node.index()] {
             NodeKind::Switch => None,
             NodeKind::Host => Some(Host {
                 windows: windows(&self.schemes, &self.facts(node)),
+                keepers: self.keepers(node),
                 selector: selector(scenario, self.bundle(), &self.facts(node)),
                 uplink: self.topology.uplink(node),
                 edge: self.topology.links[self.topology.uplink(node).index()].to,

@@ -170,7 +170,13 @@ impl SwitchAgent for Introducing {
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
         assert!(!cx.now.is_never());
         self.0.push((
-            vec![SwitchPort { from: passage.from, to: passage.to, rate: passage.rate, host: true }],
+            vec![SwitchPort {
+                from: passage.from,
+                to: passage.to,
+                rate: passage.rate,
+                host: true,
+                peer: crate::ids::NodeId::default(),
+            }],
             vec![cx.book.addresses(packet.flow)],
         ));
         Pass::Forward

@@ -89,6 +89,12 @@ impl Sender {
         self.send(env);
     }
 
+    /// The SYN-ACK has come, and what follows it is held elsewhere: the SYN is not repeated meanwhile.
+    pub fn rest(&mut self) {
+        debug_assert_eq!(self.state, State::SynSent);
+        self.deadline = Time::NEVER;
+    }
+
     pub(super) fn on_syn_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
         if self.syn_timeouts == env.cfg.syn_retries {
             self.state = State::Failed;

@@ -67,6 +67,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         reduction: params.number("edge-reduction"),
         cut_through: params.flag("cut-through"),
         triage: params.bytes("edge-triage").get(),
+        gathered: params.is("edge-triage-by", "gathered").then(|| vec![Seen::default(); workers]),
         start: params.time("start"),
         rounds: params.integer("rounds"),
         gap: params.time("gap"),
@@ -85,12 +86,12 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
 enum Leg {
     /// The client asks an aggregator.
     Down(usize),
-    /// A worker sends an aggregator a response of so many bytes.
-    In(usize, u64),
+    /// A worker responds to an aggregator.
+    In(usize, usize),
     /// An aggregator responds to the client.
     Up(usize),
     /// A worker responds to the client.
-    Straight,
+    Straight(usize),
 }
 
 /// An aggregator at work.
@@ -104,6 +105,13 @@ struct Edge {
     busy: bool,
 }
 
+/// A worker's earlier answers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    answers: u64,
+    bytes: u64,
+}
+
 struct RelayTree {
     workers: usize,
     large: u64,
@@ -115,6 +123,8 @@ struct RelayTree {
     reduction: f64,
     cut_through: bool,
     triage: u64,
+    /// By worker, what the edge has seen of its answers, if it goes by that.
+    gathered: Option<Vec<Seen>>,
     start: Time,
     rounds: u64,
     gap: Time,
@@ -147,7 +157,20 @@ impl RelayTree {
 
     /// The aggregator of a worker; none if it responds to the client.
     fn edge_of(&self, worker: usize) -> Option<usize> {
-        (!self.edges.is_empty() && self.bytes(worker) >= self.triage).then(|| worker / self.fan_in)
+        // READING: E21 bandwidth-intensive is what has large answers, and of what nothing has been seen nothing is known.
+        let bytes = match &self.gathered {
+            Some(seen) => seen[worker].bytes.checked_div(seen[worker].answers).unwrap_or(u64::MAX),
+            None => self.bytes(worker),
+        };
+        (!self.edges.is_empty() && bytes >= self.triage).then(|| worker / self.fan_in)
+    }
+
+    /// An answer has passed the edge, at an aggregator or on its way to the client.
+    fn gather(&mut self, worker: usize) {
+        let bytes = self.bytes(worker);
+        if let Some(seen) = &mut self.gathered {
+            seen[worker] = Seen { answers: seen[worker].answers + 1, bytes: seen[worker].bytes + bytes };
+        }
     }
 
     fn begin(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
@@ -181,8 +204,8 @@ impl RelayTree {
         let (edges, workers) = self.hosts(cx);
         let (bytes, from) = (self.bytes(worker), workers[worker % workers.len()]);
         let (leg, to) = match self.edge_of(worker) {
-            Some(edge) => (Leg::In(edge, bytes), edges[edge]),
-            None => (Leg::Straight, cx.receivers[self.receiver]),
+            Some(edge) => (Leg::In(edge, worker), edges[edge]),
+            None => (Leg::Straight(worker), cx.receivers[self.receiver]),
         };
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
         let spec = TransferSpec::response(at, [from, to], bytes, Request { bytes: self.request, think });
@@ -232,7 +255,9 @@ impl Traffic for RelayTree {
     fn on_complete(&mut self, cx: &mut TrafficCx<'_>, transfer: TransferId) {
         match self.legs.remove(&transfer) {
             Some(Leg::Down(edge)) => self.ask_workers(edge, cx.now, cx),
-            Some(Leg::In(edge, bytes)) => {
+            Some(Leg::In(edge, worker)) => {
+                self.gather(worker);
+                let bytes = self.bytes(worker);
                 let state = &mut self.edges[edge];
                 state.waiting -= 1;
                 state.stored += bytes;
@@ -247,7 +272,8 @@ impl Traffic for RelayTree {
                     self.pass_on(edge, cx);
                 }
             }
-            Some(Leg::Straight) | None => {}
+            Some(Leg::Straight(worker)) => self.gather(worker),
+            None => {}
         }
         if self.legs.is_empty() && self.started < self.rounds {
             self.begin(cx.now + self.gap, cx);

@@ -79,6 +79,15 @@ pub(super) const PARAMS: &[Param] = &[
         "none do; RCCE, section IV: the edge triages the bandwidth-intensive and latency-sensitive",
     )
     .reading("E21"),
+    Param::new(
+        "edge-triage-by",
+        Kind::Choice(&["announced", "gathered"]),
+        "announced",
+        "Whether the triage goes by the sizes that answers will have, or by the mean of each worker's earlier answers, which \
+         the edge has seen pass: all of the first query's go through it.",
+        "RCCE, section III.B: the edge gathers information automatically; announced: our choice, which needs no earlier query",
+    )
+    .reading("E21"),
     Param::new("receiver", Kind::Integer, "0", "Which receiving host is the client, from 0.", "the first")
         .at_most(65_534.0),
     Param::new(

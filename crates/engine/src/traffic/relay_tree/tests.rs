@@ -96,6 +96,26 @@ fn small_answers_go_straight_to_the_client() {
 }
 
 #[test]
+fn the_edge_gathers_sizes_by_itself() {
+    // Section III.B. Two of six workers have small answers, which the edge learns in the first query.
+    let mut bench = Bench::new(&[
+        ("small-senders", "2"),
+        ("small-bytes", "100B"),
+        ("edge-triage", "500B"),
+        ("edge-triage-by", "gathered"),
+        ("request", "0B"),
+        ("rounds", "2"),
+    ]);
+    assert!(bench.legs().iter().all(|(_, to, _)| *to < 2), "nothing is known");
+    let mut second = Vec::new();
+    for transfer in 0..8 {
+        second = bench.complete(transfer);
+    }
+    let straight: Vec<_> = second.iter().filter(|leg| leg.1 == 100).map(|leg| leg.2).collect();
+    assert_eq!((second.len(), straight), (6, vec![100, 100]), "{second:?}");
+}
+
+#[test]
 fn aggregators_may_stand_last_and_there_may_be_none() {
     let bench = Bench::new(&[("edge-placement", "last")]);
     assert_eq!(bench.legs(), [(100, 6, 200), (100, 7, 200)]);

@@ -290,6 +290,7 @@ fn packets_messages_and_timers_in_any_order_are_survived() {
                 to: LinkId::new(2 * port + 1),
                 rate: RATE,
                 host: true,
+                peer: NodeId::new(100 + port),
             })
             .collect();
         network.tell_agent(|agent, cx| {

@@ -1,0 +1,64 @@
+//! What the scheduler in the last switch knows of its ports and of the connections behind them.
+
+use super::asked::Asked;
+use crate::ids::LinkId;
+use crate::packet::{Flags, Packet};
+use crate::roles::{SwitchPort, WindowControl};
+use crate::tcp::EcnMode;
+use crate::tcp::receiver::{Receiver, ReceiverConfig};
+use crate::units::{Rate, Time};
+use std::collections::VecDeque;
+
+/// How reassembly goes here; nothing is acknowledged.
+pub(super) const REASSEMBLY: ReceiverConfig =
+    ReceiverConfig { ack_every: 1, ack_delay: Time::ZERO, sack: false, ecn: EcnMode::Off, quick_acks: 0 };
+
+/// A scheduler, and the rate at which packets come to it.
+pub(super) struct Scheduler {
+    pub(super) rate: Rate,
+    pub(super) window: Box<dyn WindowControl>,
+}
+
+/// A port with a host behind it.
+pub(super) struct Line {
+    /// Which scheduler acts for it.
+    pub(super) scheduler: usize,
+    /// Data in the port, in the order in which it leaves.
+    pub(super) leaving: VecDeque<Packet>,
+}
+
+/// A connection to a host behind the switch.
+pub(super) struct Connection {
+    /// The port of its host.
+    pub(super) line: LinkId,
+    pub(super) state: Receiver,
+    /// Window that the scheduler grants, in bytes.
+    pub(super) granted: u64,
+    /// Shift of its windows: from the SYN-ACK, or where the host has opened it, from the SYN.
+    pub(super) scale: u8,
+    /// The acknowledgement that waits, and where it goes.
+    pub(super) held: Option<(Packet, LinkId)>,
+    /// Its request, if it carries an answer that has not begun.
+    pub(super) asked: Option<Asked>,
+}
+
+impl Connection {
+    pub(super) fn new(line: LinkId) -> Self {
+        Self { line, state: Receiver::new(), granted: u64::MAX, scale: 0, held: None, asked: None }
+    }
+
+    /// Writes the granted window into an acknowledgement that allows more.
+    pub(super) fn limit(&self, packet: &mut Packet) {
+        // RFC 7323 s2.2: the window of a SYN is never scaled. Rounded up, so that whole segments stay whole.
+        let shift = if packet.flags.has(Flags::SYN) { 0 } else { self.scale };
+        let window = self.granted.div_ceil(1 << shift).min(u64::from(packet.window));
+        packet.window = window as u16;
+    }
+}
+
+/// The rate at which packets come to a switch from others; of one that has no others, that of its fastest host.
+pub(super) fn incoming(ports: &[SwitchPort]) -> Rate {
+    let of = |port: &SwitchPort| port.rate.bps();
+    let trunks: u64 = ports.iter().filter(|port| !port.host).map(of).sum();
+    Rate::from_bps(if trunks > 0 { trunks } else { ports.iter().map(of).max().unwrap_or(1) })
+}
