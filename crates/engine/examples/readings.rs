@@ -43,7 +43,6 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("pfdct", "P7", &[("clip-low", "20"), ("clip-high", "60")]),
     ("pfdct", "P8", &[("n-source", "const"), ("n-const", "10")]),
     ("pfdct", "P10", &[("h", "0.5")]),
-    ("pfdct", "P13", &[("retransmission-share", "0.1"), ("short-share", "0.45")]),
     ("pfdct", "P19", &[("transport.rto-min", "200us")]),
     ("pfdct", "P20", &[("kt-init", "5")]),
     ("pfdct", "P26", &[("min-window", "1mss")]),
@@ -73,7 +72,11 @@ const NUMBERS: &[(&str, &str, Values)] = &[
 
 /// As [`NUMBERS`], for keys that act beside others only: those come last and are set in what is compared with, too.
 const BESIDE: &[(&str, &str, Values, Values)] = &[
+    ("pfdct", "P7, P13", &[("kt-high", "band")], SPLIT),
+    ("pfdct", "P13", &[("retransmission-share", "0.1"), ("short-share", "0.45")], SPLIT),
     ("pfdct", "P31", &[("red-weight", "0.02")], &[("aqm", "red")]),
+    ("pfdct", "P31", &[("red-gentle", "true")], &[("aqm", "red")]),
+    ("pfdct", "P31", &[("red-wait", "true")], &[("aqm", "red")]),
     ("pfdct", "P31", &[("red-max-p", "0.02")], &[("aqm", "red")]),
     ("pfdct", "P7, P31", &[("red-min", "5"), ("red-max", "15")], &[("aqm", "red")]),
     ("dt-cwa", "D11", &[("network.delay", "16.67us")], &[("network.delay", "25us")]),
@@ -85,6 +88,9 @@ const BESIDE: &[(&str, &str, Values, Values)] = &[
     ("rcce", "E13", &[("network.buffer", "128KiB")], CODE_BUFFER),
     ("rcce", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
 ];
+
+/// PFDCT's bands with parts of one buffer.
+const SPLIT: Values = &[("bands", "3"), ("band-buf", "split")];
 
 /// The buffer of RCC's authors.
 const CODE_BUFFER: Values =

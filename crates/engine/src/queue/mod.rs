@@ -10,7 +10,7 @@ mod strict_priority;
 
 pub use double_threshold::DoubleThreshold;
 pub use ecn_threshold::{MarkAt, Threshold};
-pub use red::{Red, RedConfig, transmission};
+pub use red::{Notice, Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;
 
 use crate::roles::QueueDiscipline;

@@ -1,15 +1,15 @@
 //! Random early detection (Floyd and Jacobson, 1993).
 //!
-//! A moving average of the queue decides: below `min` nothing happens, from `max` on every packet is marked, and
-//! between the two with a probability that rises with the average and with the packets since the last mark, so that
-//! marks come evenly. While the port is idle the average falls as if small packets had passed an empty queue. Without
-//! the "gentle" slope above `max`.
+//! The moving average of the queue decides. Below `min` no packet is marked. Between `min` and `max` a packet is marked
+//! with a probability that rises with the average and with the number of packets since the last mark, so that marks are
+//! spread evenly. From `max` on every packet is marked; the *gentle* variant lets the probability rise on to 1 at twice
+//! `max`. While the port is idle, the average falls as if packets had arrived at an empty queue.
 
 use super::QueueRow;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::roles::{Admission, QueueCx, QueueDiscipline};
-use crate::spec::{Kind, Param};
+use crate::spec::{Kind, Param, Params};
 use crate::units::Time;
 
 pub(super) const ROW: QueueRow = QueueRow {
@@ -46,45 +46,101 @@ pub(super) const ROW: QueueRow = QueueRow {
             "Floyd 1997: 0.1",
         )
         .at_most(1.0),
+        RedConfig::GENTLE,
+        RedConfig::WAIT,
         Param::new(
             "red-drop",
             Kind::Bool,
             "true",
-            "Drop packets of transports without ECN where others are marked; else only when the buffer is full.",
+            "Drop packets that are not ECN-capable where others are marked; else only when the buffer is full.",
             "RFC 7567 section 4.2.1: drop what cannot be marked",
         ),
+        RedConfig::HARD_DROP,
     ],
     build: |params| {
-        let red = Red::new(RedConfig {
-            min: params.number("red-min"),
-            max: params.number("red-max"),
-            weight: params.number("red-weight"),
-            max_p: params.number("red-max-p"),
-        });
-        Box::new(RedQueue { red, drop: params.flag("red-drop") })
+        Box::new(RedQueue {
+            red: Red::new(RedConfig::from(params)),
+            drop: params.flag("red-drop"),
+            hard_drop: params.flag("red-hard-drop"),
+        })
     },
 };
 
-/// The four numbers of random early detection.
+/// The parameters of random early detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
     /// Average queue in packets from which on packets may be marked.
     pub min: f64,
-    /// Average queue in packets from which on all are.
+    /// Average queue in packets from which on all are, or, if gentle, from which on the probability rises to 1.
     pub max: f64,
     /// Weight of the newest queue in the average.
     pub weight: f64,
-    /// Probability of a mark at `max`.
+    /// Probability of a mark as the average reaches `max`.
     pub max_p: f64,
+    /// The probability rises on above `max`, to 1 at twice `max`.
+    pub gentle: bool,
+    /// Two marks are at least the inverse of the probability apart.
+    pub wait: bool,
 }
 
-/// The estimator and its dice.
+impl RedConfig {
+    /// The key of the slope above the upper threshold.
+    pub const GENTLE: Param = Param::new(
+        "red-gentle",
+        Kind::Bool,
+        "false",
+        "Above the upper threshold the probability rises from red-max-p to 1 at twice that threshold; off: 1 at once.",
+        "Floyd and Jacobson 1993; Floyd 2000 recommends the gentle variant, which ns-3 uses by default",
+    );
+    /// The key of the least distance of two marks.
+    pub const WAIT: Param = Param::new(
+        "red-wait",
+        Kind::Bool,
+        "false",
+        "Between the thresholds, wait for 1/p packets after a mark before the next one becomes possible.",
+        "Floyd and Jacobson 1993, section 7: gaps of 1 to 1/p packets; ns-3 waits by default",
+    );
+    /// The key of forced drops.
+    pub const HARD_DROP: Param = Param::new(
+        "red-hard-drop",
+        Kind::Bool,
+        "false",
+        "Drop ECN-capable packets too from the average on at which every packet is due a mark.",
+        "off: marks replace drops; ns-3's UseHardDrop is on by default, and off in its DCTCP example",
+    );
+}
+
+impl From<&Params> for RedConfig {
+    fn from(params: &Params) -> Self {
+        Self {
+            min: params.number("red-min"),
+            max: params.number("red-max"),
+            weight: params.number("red-weight"),
+            max_p: params.number("red-max-p"),
+            gentle: params.flag("red-gentle"),
+            wait: params.flag("red-wait"),
+        }
+    }
+}
+
+/// What random early detection wants for an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Nothing.
+    None,
+    /// A mark that was drawn.
+    Early,
+    /// A mark for every packet, as the average is too long.
+    Forced,
+}
+
+/// The state of random early detection in one queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Red {
-    /// The thresholds; they may move.
+    /// May change between packets.
     pub config: RedConfig,
     average: f64,
-    /// Packets since the last mark while the average was between the thresholds; none since it was below.
+    /// Packets since the last mark, while the average is above the lower threshold.
     since_mark: Option<u32>,
     /// The queue has been empty since.
     idle_since: Option<Time>,
@@ -100,9 +156,9 @@ impl Red {
         self.average
     }
 
-    /// A packet arrives and finds `queue` packets; one takes `transmission` to send. Returns whether to mark it.
-    pub fn on_arrival(&mut self, now: Time, queue: u32, transmission: Time, random: &mut Stream) -> bool {
-        let RedConfig { min, max, weight, max_p } = self.config;
+    /// A packet arrives and finds `queue` packets; one takes `transmission` to send.
+    pub fn on_arrival(&mut self, now: Time, queue: u32, transmission: Time, random: &mut Stream) -> Notice {
+        let RedConfig { min, max, weight, gentle, .. } = self.config;
         match self.idle_since.take() {
             // As if that many packets had met an empty queue (section 4, "m").
             Some(since) => {
@@ -113,18 +169,36 @@ impl Red {
         }
         if self.average < min {
             self.since_mark = None;
-            return false;
+            return Notice::None;
         }
         let count = self.since_mark.map_or(0, |count| count + 1);
-        let marked = self.average >= max || {
-            let share = max_p * (self.average - min) / (max - min);
-            let spread = 1.0 - f64::from(count) * share;
-            // Drawn for each packet between the thresholds, whatever its probability.
-            let drawn = random.unit();
-            spread <= 0.0 || drawn < share / spread
+        let notice = if self.average >= if gentle { 2.0 * max } else { max } {
+            Notice::Forced
+        } else if self.is_drawn(count, random) {
+            Notice::Early
+        } else {
+            Notice::None
         };
-        self.since_mark = Some(if marked { 0 } else { count });
-        marked
+        self.since_mark = Some(if notice == Notice::None { count } else { 0 });
+        notice
+    }
+
+    /// Whether the packet after `count` unmarked ones is marked.
+    fn is_drawn(&self, count: u32, random: &mut Stream) -> bool {
+        let RedConfig { min, max, max_p, wait, .. } = self.config;
+        let share = if self.average < max {
+            max_p * (self.average - min) / (max - min)
+        } else {
+            // Floyd 2000: from max_p at the upper threshold to 1 at twice that.
+            max_p + (1.0 - max_p) * (self.average - max) / max
+        };
+        // Drawn for each packet between the thresholds, whatever its probability.
+        let drawn = random.unit();
+        let spread = if wait { 2.0 } else { 1.0 } - f64::from(count) * share;
+        if wait && spread > 1.0 {
+            return false;
+        }
+        spread <= 0.0 || drawn < share / spread
     }
 
     /// The queue has been empty since `at`, unless it already was.
@@ -136,19 +210,21 @@ impl Red {
 /// A FIFO under random early detection.
 struct RedQueue {
     red: Red,
+    /// Packets that cannot be marked are dropped.
     drop: bool,
+    /// So are all packets where every one is due a mark.
+    hard_drop: bool,
 }
 
 impl QueueDiscipline for RedQueue {
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {
         let transmission = transmission(cx, packet);
-        if self.red.on_arrival(cx.now, cx.backlog.packets, transmission, cx.random) {
-            let marked = cx.mark(packet, false);
-            if !marked && self.drop {
-                return Admission::Drop;
-            }
+        match self.red.on_arrival(cx.now, cx.backlog.packets, transmission, cx.random) {
+            Notice::None => Admission::Enqueue(0),
+            Notice::Forced if self.hard_drop => Admission::Drop,
+            Notice::Early | Notice::Forced if cx.mark(packet, false) || !self.drop => Admission::Enqueue(0),
+            Notice::Early | Notice::Forced => Admission::Drop,
         }
-        Admission::Enqueue(0)
     }
     fn acts_on_dequeue(&self) -> bool {
         true
@@ -171,15 +247,35 @@ pub fn transmission(cx: &QueueCx<'_>, packet: &Packet) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Flags;
+    use crate::roles::Backlog;
+    use crate::units::Rate;
 
     const SLOT: Time = Time::from_us(12);
 
+    const CONFIG: RedConfig = RedConfig { min: 5.0, max: 15.0, weight: 1.0, max_p: 0.1, gentle: false, wait: false };
+
     fn red(weight: f64) -> Red {
-        Red::new(RedConfig { min: 5.0, max: 15.0, weight, max_p: 0.1 })
+        Red::new(RedConfig { weight, ..CONFIG })
     }
 
     fn dice() -> Stream {
         Stream::named(1, "test")
+    }
+
+    /// What so many packets get that all find `queue` packets, in a port that has never been idle.
+    fn notices(config: RedConfig, queue: u32, packets: usize) -> Vec<Notice> {
+        let (mut red, mut dice) = (Red::new(config), dice());
+        red.on_arrival(Time::ZERO, 0, SLOT, &mut dice);
+        (0..packets).map(|_| red.on_arrival(Time::ZERO, queue, SLOT, &mut dice)).collect()
+    }
+
+    /// The distances between marks: shortest, mean and longest.
+    fn gaps(notices: &[Notice]) -> (usize, f64, usize) {
+        let at: Vec<usize> = (0..notices.len()).filter(|i| notices[*i] != Notice::None).collect();
+        let gaps: Vec<usize> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
+        (*gaps.iter().min().unwrap(), mean, *gaps.iter().max().unwrap())
     }
 
     #[test]
@@ -194,24 +290,35 @@ mod tests {
 
     #[test]
     fn nothing_is_marked_below_the_lower_threshold_and_all_from_the_upper_one_on() {
-        let (mut low, mut high, mut dice) = (red(1.0), red(1.0), dice());
-        low.on_arrival(Time::ZERO, 0, SLOT, &mut dice);
-        high.on_arrival(Time::ZERO, 0, SLOT, &mut dice);
-        assert!((0..1000).all(|_| !low.on_arrival(Time::ZERO, 4, SLOT, &mut dice)));
-        assert!((0..1000).all(|_| high.on_arrival(Time::ZERO, 15, SLOT, &mut dice)));
+        assert!(notices(CONFIG, 4, 1000).iter().all(|notice| *notice == Notice::None));
+        assert!(notices(CONFIG, 15, 1000).iter().all(|notice| *notice == Notice::Forced));
     }
 
     #[test]
     fn between_the_thresholds_marks_come_evenly_at_twice_the_probability_at_most() {
-        let (mut red, mut dice) = (red(1.0), dice());
-        red.on_arrival(Time::ZERO, 0, SLOT, &mut dice);
         // Half way: p_b = 0.05, and gaps are uniform up to 20 packets (section 7 of the paper).
-        let marks: Vec<bool> = (0..20_000).map(|_| red.on_arrival(Time::ZERO, 10, SLOT, &mut dice)).collect();
-        let at: Vec<usize> = (0..marks.len()).filter(|i| marks[*i]).collect();
-        let longest = at.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+        let (_, mean, longest) = gaps(&notices(CONFIG, 10, 20_000));
         assert!(longest <= 20, "{longest}");
-        let mean = marks.len() as f64 / at.len() as f64;
         assert!((9.5..11.0).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn with_wait_a_mark_is_at_least_the_inverse_of_the_probability_after_the_last() {
+        let (shortest, mean, longest) = gaps(&notices(RedConfig { wait: true, ..CONFIG }, 10, 20_000));
+        assert!(shortest > 20, "{shortest}");
+        assert!((29.0..32.0).contains(&mean), "{mean}");
+        assert!(longest <= 41, "{longest}");
+    }
+
+    #[test]
+    fn gentle_the_probability_rises_from_the_upper_threshold_to_twice_that() {
+        let gentle = RedConfig { gentle: true, ..CONFIG };
+        let marked = |queue| gaps(&notices(gentle, queue, 20_000)).1;
+        // The mean of gaps that are uniform up to 1 / p: 0.1 at 15, 0.55 at 22.5, 1 at 30.
+        assert!((5.0..6.0).contains(&marked(15)), "{}", marked(15));
+        assert!((1.3..1.5).contains(&marked(22)), "{}", marked(22));
+        assert!(notices(gentle, 29, 1000).iter().all(|notice| *notice != Notice::Forced));
+        assert!(notices(gentle, 30, 1000).iter().all(|notice| *notice == Notice::Forced));
     }
 
     #[test]
@@ -224,5 +331,43 @@ mod tests {
         red.on_empty(Time::ZERO);
         red.on_arrival(Time::from_us(24), 0, SLOT, &mut dice());
         assert!((red.average() / before - 0.75 * 0.75).abs() < 1e-12, "as if two packets had met an empty queue");
+    }
+
+    /// What becomes of ten packets that find twenty in the port, and how many of them carry a mark.
+    fn fate(config: RedConfig, drop: bool, hard_drop: bool, flags: Flags) -> (usize, usize) {
+        let mut queue = RedQueue { red: Red::new(config), drop, hard_drop };
+        queue.red.on_arrival(Time::ZERO, 0, SLOT, &mut dice());
+        let mut random = dice();
+        let (mut dropped, mut marked) = (0, 0);
+        for _ in 0..10 {
+            let mut packet = Packet { size: 1500, flags, ..Packet::default() };
+            let mut cx = QueueCx {
+                now: Time::ZERO,
+                backlog: Backlog { packets: 20, bytes: 30_000 },
+                bands: &[],
+                rate: Rate::from_bps(1_000_000_000),
+                buffer: None,
+                random: &mut random,
+                node: &mut (),
+                would_mark: false,
+            };
+            dropped += usize::from(queue.on_enqueue(&mut cx, &mut packet) == Admission::Drop);
+            marked += usize::from(packet.flags.has(Flags::CE));
+        }
+        (dropped, marked)
+    }
+
+    #[test]
+    fn what_cannot_be_marked_is_dropped_or_let_in() {
+        assert_eq!(fate(CONFIG, true, false, Flags::ECT), (0, 10));
+        assert_eq!(fate(CONFIG, true, false, Flags::NONE), (10, 0));
+        assert_eq!(fate(CONFIG, false, false, Flags::NONE), (0, 0));
+    }
+
+    #[test]
+    fn hard_drops_hit_ecn_capable_packets_where_every_one_is_due_a_mark() {
+        assert_eq!(fate(CONFIG, true, true, Flags::ECT), (10, 0));
+        let gentle = RedConfig { gentle: true, max_p: 1.0, ..CONFIG };
+        assert_eq!(fate(gentle, true, true, Flags::ECT), (0, 10), "20 is below twice the upper threshold");
     }
 }

@@ -40,6 +40,25 @@ fn parameters_of_schemes() {
 }
 
 #[test]
+fn parameters_of_l2dct_and_red() {
+    let shallow = "topology = \"star\"\nbuffer = \"60pkt\"";
+    // Flows that have sent more than 1 MB have the least weight.
+    differ("weight-min", &incast(shallow, "l2dct", "weight-min = 1", LONG), &incast(shallow, "l2dct", "", LONG));
+    let red = |scheme: &str, keys: &str| {
+        incast(shallow, scheme, "", &format!("{LONG}[queue]\nkind = \"red\"\nred-weight = 0.1\n{keys}\n"))
+    };
+    // What RED cannot mark it drops: bursts of NewReno are in the port with a short average queue.
+    let drops = |keys: &str| red("newreno", keys).number("drops_discipline");
+    assert!(drops("") > 0.0);
+    assert_eq!(drops("red-drop = false"), 0.0);
+    let marks = |keys: &str| red("dctcp", keys).number("marks");
+    assert!(marks("red-gentle = true") < marks(""));
+    assert!(marks("red-wait = true") < marks(""));
+    let forced = |keys: &str| red("dctcp", keys).number("drops_discipline");
+    assert!(forced("red-hard-drop = true") > forced(""));
+}
+
+#[test]
 fn parameters_of_spanning_trees() {
     let clos = "topology = \"clos\"\nbuffer = \"30pkt\"\nspines = 2\nleaves = 3\nhosts-per-leaf = 20";
     let control = "[control]\ndelay = \"1ms\"\nloss = \"30%\"\n";

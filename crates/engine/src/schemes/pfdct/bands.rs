@@ -1,6 +1,6 @@
 //! Algorithm 1: what a packet is, and the band in which it waits.
 //!
-//! | packet | ECN | code point | recorded | band by default |
+//! | packet | ECN | code point | recorded | band, of three |
 //! |---|---|---|---|---|
 //! | SYN | off | short | yes | short |
 //! | SYN-ACK | off | short | yes | short |

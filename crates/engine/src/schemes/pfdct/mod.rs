@@ -1,9 +1,9 @@
 //! PFDCT (Li et al., "PFDCT: An Enhanced Transport Layer Protocol for Precise Flow Control in Data Centers",
 //! Electronics 12(8), 1890, 2023), and PFDCT-ST, its variant with a fixed threshold.
 //!
-//! **Sender** ([`sender`]): its threshold travels to the switches in each packet ([`field`]). **Switch** ([`queue`]): three
-//! strict bands ([`bands`]); a table of sequence numbers recognises retransmissions ([`seen`]); the long band is marked
-//! above the sum of the thresholds of its flows ([`active`]).
+//! **Sender** ([`sender`]): its threshold travels to the switches in each packet ([`field`]). **Switch** ([`queue`]): strict
+//! bands ([`bands`]); a table of sequence numbers recognises retransmissions ([`seen`]); the long band is marked above the
+//! sum of the thresholds of its flows ([`active`]).
 //!
 //! Left out: the packet filters of a real switch, of which only the one for acknowledgements exists (`ack-band`).
 
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "pfdct",
-    summary: "PFDCT: bands for retransmissions, short and long flows; marks at a threshold that senders move.",
+    summary: "PFDCT: strict bands for short and long flows; marks at a threshold that senders move.",
     params: &params::PARAMS,
     transport: &[],
     manual: include_str!("manual.md"),

@@ -1,12 +1,13 @@
 //! The parameters of PFDCT.
 
+use crate::queue::RedConfig;
 use crate::spec::{Kind, Param};
 
 /// Where `kt-dir` stands in [`PARAMS`].
 const KT_DIR: usize = 0;
 
 /// The keys of `[scheme.pfdct]`.
-pub(super) const PARAMS: [Param; 42] = [
+pub(super) const PARAMS: [Param; 46] = [
     Param::new(
         "kt-dir",
         Kind::Choice(&["eq5", "text", "noop", "frozen"]),
@@ -74,17 +75,17 @@ pub(super) const PARAMS: [Param; 42] = [
     .reading("P7"),
     Param::new(
         "kt-high",
-        Kind::Choice(&["band", "port"]),
-        "band",
-        "M, above the queue's threshold: what the long band of a split buffer holds, or the port; less the arriving packet.",
-        "section 3.2.5: N K_u < M, the total threshold is smaller than the buffer capacity",
+        Kind::Choice(&["port", "band"]),
+        "port",
+        "M, the upper limit of the queue's threshold: the buffer of the port, or what the long band of a split buffer holds.",
+        "section 3.2.5: N K_u < M, the buffer capacity of the bottleneck switch",
     )
     .reading("P7, P13"),
     Param::new(
         "clip-low",
         Kind::Number,
         "0",
-        "Least threshold of a queue in packets, whatever the flows ask for.",
+        "Least threshold of a queue in packets: a limit of what flows ask for, and of what the switch makes of it.",
         "none; section 5.1 has 20",
     )
     .reading("P7"),
@@ -92,7 +93,7 @@ pub(super) const PARAMS: [Param; 42] = [
         "clip-high",
         Kind::Number,
         "0",
-        "Largest threshold of a queue in packets; 0 for none.",
+        "Largest threshold of a queue in packets, for flows and switch alike; 0 for none.",
         "none; section 5.1 has 60",
     )
     .reading("P7"),
@@ -193,19 +194,19 @@ pub(super) const PARAMS: [Param; 42] = [
     Param::new(
         "bands",
         Kind::Integer,
-        "3",
-        "Strict bands; with two, retransmissions share that of short flows, with one all share it.",
-        "section 3.2.3: three priorities; 3.2.2: two sub-queues",
+        "2",
+        "Strict bands: with two, retransmissions share that of short flows; with three they have their own; with one all share it.",
+        "section 3.2.2: two sub-queues; section 3.2.3 has three priorities",
     )
     .at_least(1.0)
     .at_most(3.0)
     .reading("P13"),
     Param::new(
         "band-buf",
-        Kind::Choice(&["split", "own", "shared-push-out"]),
-        "split",
-        "Buffer of a band: a part of the port's, one as large as the port's, or one for all with push-out.",
-        "section 3.2.2: only sub-queues have a limit; section 5.1: 100 packets a port",
+        Kind::Choice(&["own", "split", "shared-push-out"]),
+        "own",
+        "Buffer of a band: one as large as network.buffer, a part of that, or one for all bands with push-out.",
+        "section 3.2.2: the whole has no limit, packets are discarded by sub-queues only",
     )
     .reading("P13"),
     Param::new(
@@ -268,6 +269,16 @@ pub(super) const PARAMS: [Param; 42] = [
     )
     .at_most(1.0)
     .reading("P31"),
+    RedConfig::GENTLE.reading("P31"),
+    RedConfig::WAIT.reading("P31"),
+    Param::new(
+        "short-aqm",
+        Kind::Choice(&["none", "red"]),
+        "none",
+        "What acts on the bands above that of long flows: nothing but their limit, or RED, which drops what has no ECN.",
+        "section 3.2.1: no threshold discards short flows' packets; section 3.2.2: both sub-queues are RED",
+    )
+    .reading("P13, P31"),
     Param::new(
         "occupancy",
         Kind::Choice(&["band", "port"]),
@@ -312,12 +323,20 @@ pub(super) const PARAMS: [Param; 42] = [
     .reading("P29"),
     Param::new(
         "slow-start",
-        Kind::Choice(&["until-mark", "none"]),
-        "until-mark",
-        "Slow start until the first mark or loss, or linear growth from the start.",
-        "as DCTCP; Algorithm 2 lines 30 and 31 for the other",
+        Kind::Choice(&["none", "until-mark"]),
+        "none",
+        "Linear growth from the start, or slow start until the first mark or loss as in DCTCP.",
+        "Eq. 3; Algorithm 2 lines 28 to 31; section 5.3: linear growth at the beginning",
     )
     .reading("P33"),
+    Param::new(
+        "cut",
+        Kind::Choice(&["window-end", "first-echo"]),
+        "window-end",
+        "When a marked window is cut: once it has been acknowledged, or at its first echo with the alpha of those before.",
+        "section 3.2.4: once all packets of the window are acknowledged; RFC 8257 section 3.3 for the other",
+    )
+    .reading("P18"),
     Param::new(
         "min-window",
         Kind::Window,
@@ -330,7 +349,7 @@ pub(super) const PARAMS: [Param; 42] = [
 ];
 
 /// The keys of `[scheme.pfdct-st]`: the same, and the threshold stays where it was.
-pub(super) const FROZEN: [Param; 42] = {
+pub(super) const FROZEN: [Param; 46] = {
     let mut params = PARAMS;
     params[KT_DIR].default = "frozen";
     params

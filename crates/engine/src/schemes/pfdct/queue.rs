@@ -7,7 +7,7 @@ use super::oracle::Oracle;
 use super::seen::Seen;
 use super::settings::{BandBuffer, Marking, QueueSettings, Told};
 use crate::packet::{Flags, Packet};
-use crate::queue::{Red, transmission};
+use crate::queue::{Notice, Red, transmission};
 use crate::roles::{Admission, QueueCx, QueueDiscipline};
 use crate::units::{Size, Time};
 use std::sync::Arc;
@@ -34,7 +34,10 @@ pub(super) struct Queue {
     packet: u64,
     oracle: Option<Arc<Oracle>>,
     active: Active,
+    /// Of the long band.
     red: Option<Red>,
+    /// Of the bands above it.
+    short_red: Option<[Red; BANDS]>,
     /// Room of each band in packets or bytes, once the port's buffer is known.
     room: Option<[u64; BANDS]>,
     /// Of the packet that found the port full and may yet come in.
@@ -47,8 +50,9 @@ impl Queue {
             Marking::Red(config) | Marking::RedDynamic(config) => Some(Red::new(config)),
             Marking::Off | Marking::Step => None,
         };
+        let short_red = set.short_red.map(|config| [Red::new(config); BANDS]);
         let active = Active::new(set.scope, set.flow_timeout, set.initial, set.rescale);
-        Self { set, header, packet, oracle, active, red, room: None, pending: None }
+        Self { set, header, packet, oracle, active, red, short_red, room: None, pending: None }
     }
 
     /// What a packet is. Done once for each, before anything can drop it.
@@ -88,6 +92,11 @@ impl Queue {
         }
     }
 
+    /// The band in which long flows wait.
+    const fn long_band(&self) -> u8 {
+        prioband(self.set.bands)[Tag::Long.priority() as usize]
+    }
+
     /// Whether the band has no room for the packet, where bands have room of their own.
     fn is_full(&mut self, cx: &QueueCx<'_>, band: u8, size: u16) -> bool {
         let Some(buffer) = cx.buffer.filter(|_| self.set.bands > 1) else { return false };
@@ -109,13 +118,13 @@ impl Queue {
 
     /// Packets that one more may find waiting and still come in: `M` of `N K_u < M`, one at least.
     ///
-    /// READING: P7, P13. "The total threshold of concurrent traffic must be smaller than the buffer capacity M" (section
-    /// 3.2.5). Long flows may fill their band and no more, and a packet that comes in finds one fewer than that: above a
-    /// threshold that is smaller, a full band has marked before it drops. With the port's buffer for M the threshold may
-    /// pass what the band holds, which then drops without having marked.
+    /// READING: P7, P13. "The total threshold of concurrent traffic must be smaller than the buffer capacity M of the
+    /// bottleneck switch" (section 3.2.5): the buffer of the port, which a band has for itself where each has its own. In a
+    /// split buffer that is more than the long band holds, which then drops without having marked; with what the band
+    /// holds for M, a full band has marked before it drops.
     fn told_buffer(&mut self, buffer: Size) -> u64 {
         let own = self.set.told == Told::Band && self.set.bands > 1 && self.set.band_buffer == BandBuffer::Split;
-        let band = usize::from(prioband(self.set.bands)[usize::from(Tag::Long.priority())]);
+        let band = usize::from(self.long_band());
         let room = own.then(|| self.rooms(buffer)[band]);
         // Neither the packet that comes, nor that in transmission, which is in no band.
         let others = if own { 1 } else { 2 };
@@ -156,7 +165,19 @@ impl Queue {
         if let Some(threshold) = dynamic {
             (red.config.min, red.config.max) = (threshold, threshold);
         }
-        red.on_arrival(cx.now, occupancy, transmission(cx, packet), cx.random)
+        red.on_arrival(cx.now, occupancy, transmission(cx, packet), cx.random) != Notice::None
+    }
+
+    /// Whether RED discards a packet of a band above that of long flows: one that it can mark gets the mark instead.
+    ///
+    /// READING: P13, P31. "Both of which are RED queue discs" (section 3.2.2); by section 3.2.1 no threshold discards
+    /// packets of short flows.
+    fn is_discarded(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet, band: u8) -> bool {
+        let above = band != self.long_band();
+        let Some(reds) = self.short_red.as_mut().filter(|_| above) else { return false };
+        let waiting = cx.bands[usize::from(band)].packets;
+        let notice = reds[usize::from(band)].on_arrival(cx.now, waiting, transmission(cx, packet), cx.random);
+        notice != Notice::None && !cx.mark(packet, false)
     }
 
     /// Tells the sender how many long flows share this port, and how much it holds.
@@ -205,6 +226,9 @@ impl QueueDiscipline for Queue {
         if self.is_full(cx, band, packet.size) {
             return Admission::Full;
         }
+        if self.is_discarded(cx, packet, band) {
+            return Admission::Drop;
+        }
         self.stamp(cx, packet);
         let markable = !matches!(self.set.marking, Marking::Off) && (tag == Some(Tag::Long) || self.set.mark_all);
         if markable && !packet.is_ack() && self.is_congested(cx, packet, band) {
@@ -223,14 +247,18 @@ impl QueueDiscipline for Queue {
         victim
     }
     fn acts_on_dequeue(&self) -> bool {
-        self.red.is_some()
+        self.red.is_some() || self.short_red.is_some()
     }
     fn on_dequeue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) {
-        let long = prioband(self.set.bands)[usize::from(Tag::Long.priority())];
-        let left = self.occupancy(cx, long);
+        let left = self.occupancy(cx, self.long_band());
         let gone = cx.now + transmission(cx, packet);
         if let Some(red) = self.red.as_mut().filter(|_| left == 0) {
             red.on_empty(gone);
+        }
+        for (red, held) in self.short_red.iter_mut().flatten().zip(cx.bands) {
+            if held.packets == 0 {
+                red.on_empty(gone);
+            }
         }
     }
 }

@@ -266,12 +266,25 @@ impl Sender {
         self.set_threshold(next);
     }
 
-    /// `K_u`; without a limit as long as no switch has told what it holds.
+    /// `K_u`; without a limit as long as no switch has told what it holds and no clip is set.
     ///
     /// READING: P7. `N K_u < M`, strictly: a packet less than M, in whole sixteenths of a packet, so that what N flows tell
-    /// does not come to more.
+    /// does not come to more. The clip is a limit here too: a threshold that moved on behind it would come back late.
     fn highest(&self, share: f64) -> f64 {
-        if self.buffer == 0 { f64::INFINITY } else { (f64::from(self.buffer - 1) / share * UNIT).floor() / UNIT }
+        let held = if self.buffer == 0 { f64::INFINITY } else { f64::from(self.buffer - 1) };
+        let queue = held.min(self.set.highest);
+        if queue.is_infinite() { queue } else { (queue / share * UNIT).floor() / UNIT }
+    }
+
+    /// Eq. 3 and Algorithm 2 line 27.
+    fn cut(&self, cx: &mut SenderCx<'_>) {
+        cx.window.cwnd = (cx.window.cwnd * (1.0 - self.alpha / 2.0)).max(self.set.min_window);
+        cx.window.ssthresh = cx.window.cwnd;
+    }
+
+    /// Whether the connection's echo cuts. A sender that marks for itself has none.
+    fn cuts_at_echo(&self) -> bool {
+        self.set.first_echo && self.set.transport != Transport::SenderMark
     }
 
     /// The end of a window: Eqs. 1 to 5, then Algorithm 2 lines 25 to 32.
@@ -282,9 +295,10 @@ impl Sender {
         self.manage_threshold(cx);
         // READING: P18. Eq. 3, once per window, and not line 27 for each acknowledgement. A loss has reduced the window
         // of a flow in recovery.
-        if marked > 0.0 && !ack.in_recovery {
-            cx.window.cwnd = (cx.window.cwnd * (1.0 - self.alpha / 2.0)).max(self.set.min_window);
-            cx.window.ssthresh = cx.window.cwnd;
+        if marked > 0.0 {
+            if !ack.in_recovery && !self.cuts_at_echo() {
+                self.cut(cx);
+            }
         } else if self.long && ack.window_limited && !ack.in_recovery && cx.window.cwnd >= cx.window.ssthresh {
             cx.window.cwnd += cx.mss;
         }
@@ -330,8 +344,12 @@ impl CongestionControl for Sender {
         }
         self.classify(cx);
     }
-    /// Eq. 3 acts at the end of the window in which marks were counted.
-    fn on_ecn_echo(&mut self, _cx: &mut SenderCx<'_>) {}
+    /// READING: P18. As in DCTCP, or nothing: Eq. 3 acts at the end of the window in which marks were counted.
+    fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
+        if self.cuts_at_echo() {
+            self.cut(cx);
+        }
+    }
     fn on_timeout(&mut self, cx: &mut SenderCx<'_>) -> f64 {
         if self.set.slow_start { half_flight(cx) } else { cx.mss }
     }

@@ -84,12 +84,13 @@ pub(super) struct SenderSettings {
     pub(super) h: f64,
     pub(super) alpha0: f64,
     pub(super) direction: Direction,
-    /// Of the whole queue's threshold, in packets: its first value, a step, and the lower limit.
+    /// Of the whole queue's threshold, in packets: its first value, a step, and its limits.
     pub(super) initial: f64,
     /// The flows' thresholds follow their number, so that it does not move the sum.
     pub(super) rescale: bool,
     pub(super) step: f64,
     pub(super) lowest: f64,
+    pub(super) highest: f64,
     /// Fixed ideal threshold in packets; below 0 that of Eq. 15.
     pub(super) ideal: f64,
     /// Only when the send buffer is empty (P32).
@@ -98,6 +99,8 @@ pub(super) struct SenderSettings {
     pub(super) transport: Transport,
     pub(super) flows: FlowCount,
     pub(super) slow_start: bool,
+    /// A marked window is cut at its first echo, and not at its end.
+    pub(super) first_echo: bool,
     /// Smallest window after a reduction, in bytes.
     pub(super) min_window: f64,
 }
@@ -132,7 +135,8 @@ impl SenderSettings {
             initial: params.number("kt-init"),
             rescale: !params.is("kt-join", "keep"),
             step: params.number("kt-step"),
-            lowest: params.number("kt-low"),
+            lowest: params.number("kt-low").max(params.number("clip-low")),
+            highest: clip_high(params).unwrap_or(f64::INFINITY),
             ideal: params.number("ki"),
             literal: params.is("kt-when", "literal"),
             scope,
@@ -153,18 +157,24 @@ impl SenderSettings {
                 ],
             ),
             slow_start: !params.is("slow-start", "none"),
+            first_echo: params.is("cut", "first-echo"),
             min_window: 0.0,
         }
     }
 }
 
+/// The upper limit of the clip, if there is one.
+fn clip_high(params: &Params) -> Option<f64> {
+    Some(params.number("clip-high")).filter(|packets| *packets > 0.0)
+}
+
 /// How bands and buffer go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BandBuffer {
+    /// Each band has a buffer of the configured size, and the port has no limit beside them.
+    Own,
     /// Each band has its own part of the port's buffer.
     Split,
-    /// Each band has a buffer as large as the port's.
-    Own,
     /// One buffer; in a full one the lowest packets make room for higher ones.
     SharedPushOut,
 }
@@ -172,10 +182,10 @@ pub(super) enum BandBuffer {
 /// What a switch tells to be the buffer `M` (P7, P13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// The room of the band in which long flows wait.
-    Band,
     /// The buffer of the port.
     Port,
+    /// The room of the band in which long flows wait.
+    Band,
 }
 
 /// What the marks look at.
@@ -199,6 +209,8 @@ pub(super) struct QueueSettings {
     /// Parts of the highest and of the middle band in the buffer.
     pub(super) shares: [f64; 2],
     pub(super) marking: Marking,
+    /// What acts on the bands above that of long flows, beside their limit.
+    pub(super) short_red: Option<RedConfig>,
     /// The occupancy that counts is the port's, and not the long band's.
     pub(super) by_port: bool,
     pub(super) scope: Scope,
@@ -222,15 +234,9 @@ pub(super) struct QueueSettings {
 impl QueueSettings {
     /// As the scenario says.
     pub(super) fn from(params: &Params, scope: Scope, transport: Transport) -> Self {
-        let red = RedConfig {
-            min: params.number("red-min"),
-            max: params.number("red-max"),
-            weight: params.number("red-weight"),
-            max_p: params.number("red-max-p"),
-        };
-        let limit = |key: &str| u64::from(sixteenths(params.number(key)));
-        let (low, high) = (limit("clip-low"), limit("clip-high"));
-        let high = if high == 0 { u64::MAX } else { high.max(low) };
+        let red = RedConfig::from(params);
+        let low = u64::from(sixteenths(params.number("clip-low")));
+        let high = clip_high(params).map_or(u64::MAX, |packets| u64::from(sixteenths(packets)).max(low));
         let bands = params.integer("bands") as u8;
         let band_of = |tag: Tag| prioband(bands)[usize::from(tag.priority())];
         Self {
@@ -238,8 +244,8 @@ impl QueueSettings {
             band_buffer: params.choose(
                 "band-buf",
                 &[
-                    ("split", BandBuffer::Split),
                     ("own", BandBuffer::Own),
+                    ("split", BandBuffer::Split),
                     ("shared-push-out", BandBuffer::SharedPushOut),
                 ],
             ),
@@ -250,11 +256,12 @@ impl QueueSettings {
                 let (fixed, dynamic) = (Marking::Red(red), Marking::RedDynamic(red));
                 params.choose("aqm", &[("step", Marking::Step), ("red", fixed), ("red-dynamic", dynamic)])
             },
+            short_red: params.is("short-aqm", "red").then_some(red),
             by_port: params.is("occupancy", "port"),
             scope,
             initial: sixteenths(params.number("kt-init")),
             rescale: !params.is("kt-join", "keep"),
-            told: params.choose("kt-high", &[("band", Told::Band), ("port", Told::Port)]),
+            told: params.choose("kt-high", &[("port", Told::Port), ("band", Told::Band)]),
             clip: (low, high),
             flow_timeout: params.time("flow-timeout"),
             by_code_point: params.is("classify", "dscp"),

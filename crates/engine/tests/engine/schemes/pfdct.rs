@@ -79,9 +79,13 @@ fn ablation_bands_let_short_flows_pass() {
     assert!(three < 0.7 * one, "{three} s with bands, {one} s without");
 }
 
+/// Three bands with parts of one buffer.
+const SPLIT: &str = "bands = 3\nband-buf = \"split\"";
+
 #[test]
 fn ablation_the_table_saves_retransmissions_from_being_lost_again() {
-    let lost = |options: &str| mixed(20, "20KB", options).number("timeouts_lost_retransmission");
+    let lost =
+        |options: &str| mixed(20, "20KB", &format!("{SPLIT}\n{options}")).number("timeouts_lost_retransmission");
     let (with, without) = (lost(""), lost("pit = \"off\""));
     assert!(with < 0.8 * without, "{with} timeouts with the table, {without} without");
 }
@@ -118,7 +122,8 @@ fn large_flows_are_long_once_their_window_is_large() {
 #[test]
 fn a_small_table_forgets_and_takes_retransmissions_for_new() {
     // Twenty-four flows and their receivers need 48 entries.
-    let lost = |options: &str| mixed(20, "20KB", options).number("timeouts_lost_retransmission");
+    let lost =
+        |options: &str| mixed(20, "20KB", &format!("{SPLIT}\n{options}")).number("timeouts_lost_retransmission");
     assert!(lost("table-entries = 4") > lost(""));
 }
 
@@ -193,15 +198,47 @@ fn at_the_upper_limit(options: &str) -> Outcome {
 }
 
 #[test]
-fn p7_p13_at_its_upper_limit_the_long_band_still_marks_and_with_the_ports_buffer_it_only_drops() {
+fn p7_p13_at_its_upper_limit_the_long_band_still_marks_and_with_the_ports_buffer_a_part_of_it_only_drops() {
     let count = |options: &str| {
-        let outcome = at_the_upper_limit(options);
+        let outcome = at_the_upper_limit(&format!("{SPLIT}\n{options}"));
         (outcome.number("marks"), outcome.number("drops"), outcome.number("goodput_bps") / FULL)
     };
-    let (band, port) = (count(""), count("kt-high = \"port\""));
+    let (band, port) = (count("kt-high = \"band\""), count(""));
     assert!(band.0 > 10.0 * port.0, "{band:?} and {port:?}");
     assert!(band.1 < port.1, "{band:?} and {port:?}");
     assert!(band.2 > 0.95 && port.2 < 0.93, "{band:?} and {port:?}");
+}
+
+/// Section 5.1: "the maximum marking threshold of the switch queue is 60, and the minimum marking threshold is 20".
+#[test]
+fn p7_the_largest_threshold_of_60_packets_is_reached_and_the_least_of_20_held() {
+    let sums = |options: &str| {
+        let outcome = at_the_upper_limit(&format!("clip-low = 20\nclip-high = 60\n{options}"));
+        let (flow, value) = (numbers(&outcome, "probes", "connection"), numbers(&outcome, "probes", "value"));
+        let mut told = [0.0; 4];
+        for (flow, value) in flow.iter().zip(&value) {
+            told[*flow as usize] = *value;
+        }
+        told.iter().sum::<f64>()
+    };
+    for buffer in ["own", "split"] {
+        let high = sums(&format!("band-buf = \"{buffer}\""));
+        assert!((58.0..=60.0).contains(&high), "{buffer}: {high}");
+        // An ideal threshold of zero is below any queue.
+        let low = sums(&format!("band-buf = \"{buffer}\"\nki = 0"));
+        assert!((19.0..=21.0).contains(&low), "{buffer}: {low}");
+    }
+}
+
+/// The DCTCP that PFDCT extends reacts one round trip sooner (RFC 8257 section 3.3).
+#[test]
+fn p18_a_cut_at_the_first_echo_keeps_the_queue_shorter() {
+    let queue = |options: &str| {
+        let options = format!("kt-dir = \"frozen\"\nslow-start = \"until-mark\"\n{options}");
+        long_flows("pfdct", &options).number("queue_max_packets")
+    };
+    let (end, first) = (queue(""), queue("cut = \"first-echo\""));
+    assert!(first < end, "{first} and {end}");
 }
 
 /// Where a key is tried.
@@ -217,6 +254,10 @@ enum Scene {
     Fast,
     /// The first 5 ms of an endless flow with such a link.
     Start,
+    /// A hundred flows of 30 KB at once.
+    Incast,
+    /// Eight endless flows that begin one after the other.
+    Joining,
 }
 
 impl Scene {
@@ -234,6 +275,18 @@ impl Scene {
                 "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"20us\"\n\
                  buffer = \"300pkt\"\n[transport]\nscheme = \"pfdct\"\n[scheme.pfdct]\nclass = \"size-only\"\n{options}\n\
                  [[traffic]]\nkind = \"background\"\n[run]\nduration = \"5ms\"\n"
+            )),
+            Self::Joining => run(&format!(
+                "[network]\ntopology = \"star\"\ndelay = \"10us\"\nbuffer = \"100pkt\"\n[transport]\n\
+                 scheme = \"pfdct\"\nrto-min = \"1ms\"\n[scheme.pfdct]\n{options}\n[[traffic]]\n\
+                 kind = \"background\"\nflows = 8\ninterval = \"1ms\"\n[measure]\nwarmup = \"100ms\"\n[run]\n\
+                 duration = \"300ms\"\n"
+            )),
+            Self::Incast => run(&format!(
+                "[network]\ntopology = \"star\"\ndelay = \"10us\"\nbuffer = \"100pkt\"\n[transport]\n\
+                 scheme = \"pfdct\"\nrto-min = \"1ms\"\nsyn-timeout = \"10ms\"\nrto-initial = \"10ms\"\n\
+                 [scheme.pfdct]\n{options}\n[[traffic]]\nkind = \"incast\"\nsenders = 100\nbytes-each = \"30KB\"\n\
+                 jitter = \"1ms\"\n"
             )),
         }
     }
@@ -265,8 +318,8 @@ const NUMBERS: &[(&str, &str, Scene, &str, Effect)] = &[
     ("long-window = 60", "", Scene::Long, "marks", Lowers(0.01)),
     ("short-bytes = \"1MB\"", "class = \"alg2\"", Scene::Finite, "marks", Lowers(0.7)),
     ("bands = 1", "", Scene::Finite, "drops", Lowers(0.5)),
-    ("retransmission-share = 0.02", "", Scene::Bursts, "fct_mean_s", Raises(2.0)),
-    ("short-share = 0.1", "", Scene::Finite, "fct_mean_s", Raises(1.5)),
+    ("retransmission-share = 0.02", "bands = 3\nband-buf = \"split\"", Scene::Bursts, "fct_mean_s", Raises(2.0)),
+    ("short-share = 0.1", "band-buf = \"split\"", Scene::Finite, "fct_mean_s", Raises(1.5)),
     ("red-min = 5", "aqm = \"red\"", Scene::Long, "drops", Lowers(0.7)),
     ("red-max = 25", "aqm = \"red\"", Scene::Long, "drops", Lowers(0.7)),
     ("red-weight = 0.2", "aqm = \"red\"", Scene::Long, "marks", Raises(1.1)),
@@ -275,15 +328,26 @@ const NUMBERS: &[(&str, &str, Scene, &str, Effect)] = &[
     ("min-window = \"10mss\"", "", Scene::Bursts, "marks", Raises(1.1)),
 ];
 
+/// Words and switches that no ablation above has.
+const WORDS: &[(&str, &str, Scene, &str, Effect)] = &[
+    // Flows that begin in a queue take it for the way, see no queue, and raise the threshold.
+    ("rtt-min = \"oracle\"", "", Scene::Joining, "queue_mean_packets", Lowers(0.9)),
+    ("cut = \"first-echo\"", "", Scene::Finite, "drops", Lowers(0.95)),
+    ("slow-start = \"until-mark\"", "", Scene::Finite, "drops", Raises(1.5)),
+    ("short-aqm = \"red\"", "red-weight = 1", Scene::Incast, "drops_discipline", Raises(1.0)),
+    ("red-gentle = true", "aqm = \"red\"\nred-max = 25", Scene::Long, "marks", Lowers(0.9)),
+    ("red-wait = true", "aqm = \"red\"\nred-weight = 1", Scene::Long, "marks", Lowers(0.9)),
+];
+
 #[test]
-fn every_number_does_something() {
+fn every_number_and_these_words_do_something() {
     let row = REGISTRY.iter().find(|row| row.key == "pfdct").expect("it is registered");
     for param in row.params.iter().filter(|param| !matches!(param.kind, Kind::Choice(_) | Kind::Bool)) {
         let tried = NUMBERS.iter().any(|(setting, ..)| setting.split(' ').next() == Some(param.key));
         assert!(tried, "{} is not tried", param.key);
     }
     let mut wrong = Vec::new();
-    for (setting, beside, scene, measure, effect) in NUMBERS {
+    for (setting, beside, scene, measure, effect) in NUMBERS.iter().chain(WORDS) {
         // A key that is set beside itself has that value first.
         let key = setting.split(' ').next().expect("a key");
         let with = if beside.starts_with(key) { (*setting).to_owned() } else { format!("{beside}\n{setting}") };

@@ -11,9 +11,16 @@ use std::any::Any;
 
 const MANY: Size = Size::Packets(100);
 
-fn settings() -> QueueSettings {
+/// The parameters as a scenario with these values would have them.
+fn with(values: &[(&str, &str)]) -> QueueSettings {
     let params = crate::spec::Params::defaults(&[&PARAMS]);
+    let params = values.iter().fold(params, |params, (key, value)| params.with(key, value));
     QueueSettings::from(&params, Scope::Sum, Transport::InBand)
+}
+
+/// Three bands with equal parts of the port's buffer.
+fn settings() -> QueueSettings {
+    with(&[("bands", "3"), ("band-buf", "split"), ("kt-high", "band")])
 }
 
 struct Bench {
@@ -23,6 +30,7 @@ struct Bench {
     buffer: Size,
     backlog: u32,
     random: Stream,
+    now: Time,
 }
 
 impl Bench {
@@ -34,6 +42,7 @@ impl Bench {
             buffer: MANY,
             backlog: 0,
             random: Stream::named(1, "test"),
+            now: Time::ZERO,
         }
     }
     fn holding(mut self, packets: [u32; 3]) -> Self {
@@ -44,7 +53,7 @@ impl Bench {
     fn cx<R>(&mut self, call: impl FnOnce(&mut Queue, &mut QueueCx<'_>) -> R) -> R {
         let node: &mut dyn Any = &mut self.node;
         let mut cx = QueueCx {
-            now: Time::ZERO,
+            now: self.now,
             backlog: Backlog { packets: self.backlog, bytes: 0 },
             bands: &self.bands,
             rate: Rate::from_bps(1_000_000_000),
@@ -241,6 +250,53 @@ fn p13_each_band_may_have_a_buffer_of_its_own() {
 }
 
 #[test]
+fn section_3_2_2_two_sub_queues_with_a_limit_each_and_none_above_them() {
+    let admitted = |held, packet| Bench::new(with(&[])).holding(held).send(packet).0;
+    assert_eq!(Bench::new(with(&[])).queue.buffers(), 2);
+    assert_eq!(admitted([99, 100, 0], short(0, 1)), Admission::Enqueue(0));
+    assert_eq!(admitted([100, 0, 0], short(0, 1)), Admission::Full);
+    assert_eq!(admitted([100, 99, 0], long(1, 1, 1.0)), Admission::Enqueue(1));
+    assert_eq!(admitted([0, 100, 0], long(1, 1, 1.0)), Admission::Full);
+    let mut again = Bench::new(with(&[]));
+    again.send(long(1, 1, 1.0));
+    assert_eq!(again.send(long(1, 1, 1.0)).0, Admission::Enqueue(0), "a retransmission, with the short flows");
+}
+
+#[test]
+fn section_3_2_1_no_threshold_discards_short_flows_unless_their_band_is_red_too() {
+    let lost = |short_aqm, flags, bands| {
+        let values = [("short-aqm", short_aqm), ("red-weight", "1"), ("red-max-p", "1"), ("bands", bands)];
+        let mut bench = Bench::new(with(&values)).holding(if bands == "3" { [0, 70, 0] } else { [70, 0, 0] });
+        bench.send(short(9, 1)); // The first packet ends the time in which the band was idle.
+        let sent: Vec<_> = (0..20).map(|flow| bench.send(Packet { flags, ..short(flow, 1) })).collect();
+        let dropped = sent.iter().filter(|sent| sent.0 == Admission::Drop).count();
+        (dropped, sent.iter().filter(|sent| is_marked(sent)).count())
+    };
+    for bands in ["2", "3"] {
+        assert_eq!(lost("none", Flags::NONE, bands), (0, 0));
+        assert_eq!(lost("red", Flags::NONE, bands), (20, 0));
+    }
+    assert_eq!(lost("red", Flags::NONE, "1"), (0, 0), "the only band is that of long flows");
+    let by_code_point = [("short-aqm", "red"), ("red-weight", "1"), ("red-max-p", "1"), ("classify", "dscp")];
+    let mut bench = Bench::new(with(&by_code_point)).holding([70, 0, 0]);
+    bench.send(short(9, 1));
+    let sent = bench.send(Packet { flags: Flags::ECT, ..short(0, 1) });
+    assert_eq!((sent.0, is_marked(&sent)), (Admission::Enqueue(0), true), "what it can mark it does not drop");
+}
+
+#[test]
+fn p31_an_idle_short_band_forgets_its_average() {
+    let values = [("short-aqm", "red"), ("red-weight", "0.5"), ("red-min", "20"), ("red-max", "30")];
+    let mut bench = Bench::new(with(&values)).holding([60, 0, 0]);
+    (0..20).for_each(|flow| _ = bench.send(short(flow, 1)));
+    assert_eq!(bench.send(short(30, 1)).0, Admission::Drop);
+    let mut bench = bench.holding([0, 0, 0]);
+    bench.cx(|queue, cx| queue.on_dequeue(cx, &mut short(0, 1)));
+    bench.now = Time::from_ms(1);
+    assert_eq!(bench.send(short(31, 1)).0, Admission::Enqueue(0));
+}
+
+#[test]
 fn p13_in_a_shared_buffer_the_lowest_band_makes_room_for_a_higher_one() {
     let set = QueueSettings { band_buffer: BandBuffer::SharedPushOut, ..settings() };
     let mut bench = Bench::new(set).holding([0, 50, 49]);
@@ -282,6 +338,10 @@ fn p7_p13_the_buffer_told_is_what_a_packet_may_find_in_the_long_band_or_in_the_p
         assert_eq!(told(QueueSettings { bands: 1, ..settings() }, buffer), 98);
     }
     assert_eq!(told(settings(), Size::Packets(2)), 1, "0 would mean that nobody has told");
+    // Section 5.1's largest threshold of 60 packets is within reach however the buffer is divided.
+    for band_buffer in ["own", "split", "shared-push-out"] {
+        assert_eq!(told(with(&[("band-buf", band_buffer)]), MANY), 98);
+    }
 }
 
 #[test]
@@ -302,7 +362,8 @@ fn p7_at_its_upper_limit_a_full_long_band_marks_before_it_drops() {
 
 #[test]
 fn p14_red_marks_by_the_average_queue() {
-    let red = crate::queue::RedConfig { min: 20.0, max: 60.0, weight: 0.5, max_p: 0.0 };
+    let red =
+        crate::queue::RedConfig { min: 20.0, max: 60.0, weight: 0.5, max_p: 0.0, gentle: false, wait: false };
     let rounds = |marking, packets: u32, waiting| {
         let set = QueueSettings { marking, ..settings() };
         let mut bench = Bench { buffer: Size::Packets(1000), ..Bench::new(set) }.holding([0, 0, waiting]);

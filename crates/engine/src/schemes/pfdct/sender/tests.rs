@@ -13,9 +13,9 @@ fn settings() -> SenderSettings {
     SenderSettings { min_window: 2.0 * MSS, ..SenderSettings::from(&params, Scope::Sum) }
 }
 
-/// Long from the start, and without slow start.
+/// Long from the start.
 fn long() -> SenderSettings {
-    SenderSettings { class: ClassRule::SizeOnly, slow_start: false, ..settings() }
+    SenderSettings { class: ClassRule::SizeOnly, ..settings() }
 }
 
 /// A flow of the sender whose window is all of `segments` in slow start, at a port of 100 packets with two long flows.
@@ -231,6 +231,25 @@ fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_o
     high.field = Field::new(true, None).through(10, 100).bits();
     high.round(1, 0);
     near(high.kt(), 9.875);
+}
+
+/// The switch's clip alone would leave K_t to go on to its own limits, from where it came back one step in a round trip.
+#[test]
+fn p7_the_clip_limits_what_a_flow_asks_for() {
+    let params = crate::spec::Params::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
+    let clip = SenderSettings::from(&params.with("clip-low", "20").with("clip-high", "60"), Scope::Sum);
+    let set = SenderSettings { class: ClassRule::SizeOnly, h: 1.0, ..clip };
+    let mut bench = sender(set, None, 20.0);
+    bench.window_limited = false;
+    bench.round(1, 0);
+    bench.rtt = Some(Time::from_us(400));
+    (0..100).for_each(|_| bench.round(1, 0));
+    near(bench.kt(), 10.0); // Half of 20.
+    bench.rtt = Some(RTT);
+    bench.round(1, 0);
+    near(bench.kt(), 10.5);
+    (0..200).for_each(|_| bench.round(1, 0));
+    near(bench.kt(), 30.0); // Half of 60.
 }
 
 #[test]
@@ -452,6 +471,30 @@ fn eq_3_and_algorithm_2_lines_26_and_27_a_marked_window_ends_in_a_cut_by_half_of
 }
 
 #[test]
+fn p18_a_marked_window_is_cut_at_its_first_echo_or_at_its_end_and_once() {
+    let after = |first_echo, calls: &dyn Fn(&mut TestSender<Sender>)| {
+        let mut bench = sender(SenderSettings { alpha0: 0.5, g: 0.0, first_echo, ..long() }, None, 20.0);
+        bench.window_limited = false;
+        calls(&mut bench);
+        bench.segments()
+    };
+    let echo = |bench: &mut TestSender<Sender>| bench.echo();
+    near(after(true, &echo), 15.0);
+    near(after(false, &echo), 20.0);
+    let window = |bench: &mut TestSender<Sender>| {
+        bench.round(1, 0);
+        bench.round(10, 10);
+    };
+    near(after(true, &window), 20.0);
+    near(after(false, &window), 15.0);
+    // Without an echo of switches, the sender's own marks act at the end.
+    let set = SenderSettings { transport: Transport::SenderMark, first_echo: true, ..long() };
+    let mut alone = sender(set, None, 20.0);
+    alone.echo();
+    near(alone.segments(), 20.0);
+}
+
+#[test]
 fn eq_3_and_algorithm_2_lines_28_to_32_a_window_without_marks_ends_in_one_segment_more() {
     let mut bench = sender(long(), None, 20.0);
     bench.round(10, 0);
@@ -472,7 +515,7 @@ fn p26_the_window_has_a_floor() {
 
 #[test]
 fn p33_slow_start_ends_with_the_first_mark_or_never_begins() {
-    let mut bench = sender(SenderSettings { class: ClassRule::SizeOnly, ..settings() }, None, 4.0);
+    let mut bench = sender(SenderSettings { slow_start: true, ..long() }, None, 4.0);
     bench.round(4, 0);
     near(bench.segments(), 8.0);
     bench.round(2, 1);
@@ -489,7 +532,7 @@ fn p33_slow_start_ends_with_the_first_mark_or_never_begins() {
 
 #[test]
 fn short_flows_are_plain_newreno() {
-    let mut bench = sender(settings(), Some(20_000), 4.0);
+    let mut bench = sender(SenderSettings { slow_start: true, ..settings() }, Some(20_000), 4.0);
     bench.round(4, 0);
     near(bench.segments(), 8.0);
     bench.window.ssthresh = MSS;
