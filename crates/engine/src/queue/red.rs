@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn with_wait_a_mark_is_at_least_the_inverse_of_the_probability_after_the_last() {
         let (shortest, mean, longest) = gaps(&notices(RedConfig { wait: true, ..CONFIG }, 10, 20_000));
-        assert!(shortest > 20, "{shortest}");
+        assert!(shortest >= 20, "{shortest}");
         assert!((29.0..32.0).contains(&mean), "{mean}");
         assert!(longest <= 41, "{longest}");
     }
@@ -314,9 +314,9 @@ mod tests {
     fn gentle_the_probability_rises_from_the_upper_threshold_to_twice_that() {
         let gentle = RedConfig { gentle: true, ..CONFIG };
         let marked = |queue| gaps(&notices(gentle, queue, 20_000)).1;
-        // The mean of gaps that are uniform up to 1 / p: 0.1 at 15, 0.55 at 22.5, 1 at 30.
-        assert!((5.0..6.0).contains(&marked(15)), "{}", marked(15));
-        assert!((1.3..1.5).contains(&marked(22)), "{}", marked(22));
+        // Gaps are uniform from 1 to below 1 / p: p is 0.1 at 15, 0.28 at 18, 1 at 30.
+        assert!((4.7..5.3).contains(&marked(15)), "{}", marked(15));
+        assert!((1.75..1.95).contains(&marked(18)), "{}", marked(18));
         assert!(notices(gentle, 29, 1000).iter().all(|notice| *notice != Notice::Forced));
         assert!(notices(gentle, 30, 1000).iter().all(|notice| *notice == Notice::Forced));
     }

@@ -267,7 +267,7 @@ fn section_3_2_1_no_threshold_discards_short_flows_unless_their_band_is_red_too(
     let lost = |short_aqm, flags, bands| {
         let values = [("short-aqm", short_aqm), ("red-weight", "1"), ("red-max-p", "1"), ("bands", bands)];
         let mut bench = Bench::new(with(&values)).holding(if bands == "3" { [0, 70, 0] } else { [70, 0, 0] });
-        bench.send(short(9, 1)); // The first packet ends the time in which the band was idle.
+        bench.send(short(99, 1)); // The first packet ends the time in which the band was idle.
         let sent: Vec<_> = (0..20).map(|flow| bench.send(Packet { flags, ..short(flow, 1) })).collect();
         let dropped = sent.iter().filter(|sent| sent.0 == Admission::Drop).count();
         (dropped, sent.iter().filter(|sent| is_marked(sent)).count())
@@ -279,7 +279,7 @@ fn section_3_2_1_no_threshold_discards_short_flows_unless_their_band_is_red_too(
     assert_eq!(lost("red", Flags::NONE, "1"), (0, 0), "the only band is that of long flows");
     let by_code_point = [("short-aqm", "red"), ("red-weight", "1"), ("red-max-p", "1"), ("classify", "dscp")];
     let mut bench = Bench::new(with(&by_code_point)).holding([70, 0, 0]);
-    bench.send(short(9, 1));
+    bench.send(short(99, 1));
     let sent = bench.send(Packet { flags: Flags::ECT, ..short(0, 1) });
     assert_eq!((sent.0, is_marked(&sent)), (Admission::Enqueue(0), true), "what it can mark it does not drop");
 }
@@ -362,8 +362,7 @@ fn p7_at_its_upper_limit_a_full_long_band_marks_before_it_drops() {
 
 #[test]
 fn p14_red_marks_by_the_average_queue() {
-    let red =
-        crate::queue::RedConfig { min: 20.0, max: 60.0, weight: 0.5, max_p: 0.0, gentle: false, wait: false };
+    let red = crate::queue::RedConfig { min: 20.0, max: 60.0, weight: 0.5, max_p: 0.0, gentle: false, wait: false };
     let rounds = |marking, packets: u32, waiting| {
         let set = QueueSettings { marking, ..settings() };
         let mut bench = Bench { buffer: Size::Packets(1000), ..Bench::new(set) }.holding([0, 0, waiting]);
