@@ -14,7 +14,9 @@ pub(super) const READINGS: &[Reading] = &[
         id: "D2",
         text: "35 and 30 have no unit, and DCTCP's threshold is not given: packets, and 20 packets for DCTCP, the guideline of its paper \
                for 1 Gbps. DT-CWA then marks later than DCTCP, against the claim that it marks earlier; with 40 packets for DCTCP, or \
-               with 30KB and 35KB here (20 and 23 full packets), the claim holds.",
+               with 30KB and 35KB here (20 and 23 packets of 1500 bytes), it does not. Which of them holds decides little: with every \
+               segment acknowledged neither system has timeouts to avoid, and with delayed acknowledgements a DCTCP that marks from \
+               40 packets on has fewer of them than one that marks from 20.",
         params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop", "scheme.dctcp.mark-threshold"],
     },
     Reading {
@@ -35,7 +37,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D5",
         text: "Alpha in Eq. 1 is defined as the number of outstanding packets, although the section before speaks of DCTCP's estimate \
-               of the same name: the definition is taken, at the time of the reaction, one at least.",
+               of the same name: the definition is taken, at the time of the reaction, one at least. DCTCP's estimate contradicts it, and \
+               shows what the figures would take: Eq. 1 is then mostly above the window and, capped, leaves it as it is.",
         params: &["scheme.dt-cwa.eq1-alpha"],
     },
     Reading {
@@ -64,9 +67,10 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D10",
-        text: "No smallest window is given; windows of one segment, which end in timeouts, are what the paper sets out against: two \
-               segments.",
-        params: &["scheme.dt-cwa.min-window"],
+        text: "No smallest window is given: two segments here, as Linux's DCTCP. The paper sets out against windows of one segment, which \
+               end in timeouts, so that its figures need one segment for DCTCP and DT-CWA alike; such windows time out only where \
+               receivers delay acknowledgements for longer than the minimum RTO, as in QualNet (stack qualnet).",
+        params: &["scheme.dt-cwa.min-window", "scheme.dctcp.min-window", "transport.stack"],
     },
     Reading {
         id: "D11",
@@ -82,8 +86,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D13",
         text: "Sizes behind Figs. 6 to 8 are not given. Endless file transfers with RTO_min = 10 ms cannot fall below 200 Mbps at 35 \
-               flows, so synchronised blocks are implied: 64 KB per flow and round (Fig. 6), 1 MB split over the flows \
-               (Fig. 7), messages of 50 KB beside long flows (Fig. 8).",
+               flows, so synchronised blocks are implied: a query of 1 MB split over the flows (Figs. 6 and 7), messages of 50 KB \
+               beside long flows (Fig. 8). Blocks of 64 KB per flow and round were the reading of Fig. 6 before.",
         params: &["traffic.bytes-each", "traffic.bytes-total", "traffic.rounds"],
     },
     Reading {
