@@ -84,6 +84,10 @@ struct Episode {
     range: f64,
 }
 
+/// Most that TCP can advertise, in bytes (RFC 7323 s2.3): a window beyond it means nothing, and where Eq. 1 may leave windows as
+/// they are Eq. 2 opens them without bound.
+const LARGEST: f64 = (1_u64 << 30) as f64;
+
 /// The sender: DCTCP's estimate and growth, another reaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DtCwa {
@@ -136,7 +140,7 @@ impl DtCwa {
         let start = self.cw_start(cx, current, max - min);
         let start = if self.rules.may_raise { start } else { start.min(current) };
         // READING: D10. The floor lifts a smaller window too, as DCTCP's does.
-        cx.window.cwnd = start.max(self.min_window);
+        cx.window.cwnd = start.max(self.min_window).min(LARGEST);
         cx.window.ssthresh = cx.window.cwnd;
         self.now.see(cx.window.cwnd);
         self.episode = Some(Episode { end: cx.max_sent, marked: false, range: max - min });
@@ -149,7 +153,7 @@ impl DtCwa {
             // READING: D8.
             return self.react(cx);
         }
-        cx.window.cwnd += self.rules.beta * episode.range;
+        cx.window.cwnd = (cx.window.cwnd + self.rules.beta * episode.range).min(LARGEST);
         if self.rules.horizon == Horizon::Episode {
             self.begin_history(cx.window.cwnd);
         }
@@ -253,6 +257,19 @@ mod tests {
         bench.echo();
         near(bench.segments(), 3.5);
         near(bench.window.ssthresh / MSS, 3.5);
+    }
+
+    #[test]
+    fn no_window_is_larger_than_tcp_can_advertise() {
+        let mut bench = bench(&[("beta", "1"), ("cw-hist", "life"), ("eq1-alpha", "dctcp-alpha")], 2.0, 1e9);
+        bench.call(|cc, cx| cc.now.see(cx.window.cwnd));
+        bench.echo();
+        assert!(bench.window.cwnd <= LARGEST, "Eq. 1 leaves {}", bench.window.cwnd);
+        bench.call(|cc, cx| {
+            let episode = Episode { end: cx.una, marked: false, range: 1e30 };
+            cc.end(episode, cx);
+        });
+        near(bench.window.cwnd, LARGEST);
     }
 
     #[test]
