@@ -126,6 +126,8 @@ pub(crate) struct Flow {
     pub(crate) carried: Announcement,
     /// Timeouts, by [`TimeoutCause`](crate::measure::timeouts::TimeoutCause).
     pub(crate) timeouts: [u32; crate::measure::timeouts::TimeoutCause::ALL.len()],
+    /// The flow whose handshake opened its connection, in the other direction, if it has none of its own: the request's.
+    pub(crate) asked_on: Option<FlowId>,
 }
 
 /// Where the ends' own lines begin.
@@ -180,10 +182,13 @@ impl Flow {
 impl Wire {
     /// What the headers of the flow's segments show.
     pub(crate) fn addresses(&self) -> Addresses {
+        Self::named(self.id, [self.from, self.to])
+    }
+    fn named(flow: FlowId, [from, to]: [NodeId; 2]) -> Addresses {
         Addresses {
-            src: address(self.from),
-            dst: address(self.to),
-            src_port: 10_000 + (self.id.index() % 50_000) as u16,
+            src: address(from),
+            dst: address(to),
+            src_port: 10_000 + (flow.index() % 50_000) as u16,
             dst_port: 5_001,
         }
     }
@@ -198,5 +203,15 @@ impl AddressBook for FlowMap<Flow> {
     }
     fn announced(&self, flow: FlowId) -> Announcement {
         self[flow].announced()
+    }
+    fn asked_on(&self, flow: FlowId) -> Option<FlowId> {
+        self.get(flow)?.asked_on
+    }
+    fn opener(&self, flow: FlowId) -> Addresses {
+        let flow = &self[flow];
+        match flow.asked_on {
+            Some(request) => Wire::named(request, [flow.wire.to, flow.wire.from]),
+            None => flow.wire.addresses(),
+        }
     }
 }

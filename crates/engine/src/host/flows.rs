@@ -30,6 +30,8 @@ pub(crate) struct Opening {
     pub(crate) endpoint: usize,
     /// Its sender says how much it will send.
     pub(crate) announces_size: bool,
+    /// The flow of the request that it answers, on the same connection.
+    pub(crate) asked_on: Option<FlowId>,
     /// Time until a full segment that is alone in the network is acknowledged, if the scheme wants to know.
     pub(crate) idle_rtt: Option<Time>,
 }
@@ -57,7 +59,7 @@ impl Hosts {
     /// Adds a flow, on which nothing is sent yet.
     pub(crate) fn open_flow<C: EventCore>(&mut self, opening: &Opening, net: &mut Network<C>) -> FlowId {
         let id = FlowId::new(self.flows.count());
-        let &Opening { group, from, bytes, transfer, announces_size, idle_rtt, .. } = opening;
+        let &Opening { group, from, bytes, transfer, announces_size, asked_on, idle_rtt, .. } = opening;
         let endpoint = &self.endpoints[opening.endpoint];
         let mss = endpoint.sender.mss;
         let rate = self.by_node[from.index()].as_ref().map(|host| net.topology.links[host.uplink.index()].rate);
@@ -93,6 +95,7 @@ impl Hosts {
             carried: Announcement::default(),
             announces_size,
             timeouts: [0; TimeoutCause::ALL.len()],
+            asked_on,
             window_probes: 0,
             loss_probes: 0,
             arrived: 0,

@@ -144,6 +144,15 @@ impl Hosts {
         Around { hosts, endpoints, probes }.with_sender(&mut flows[flow], net, act)
     }
 
+    /// Opens a connection whose data come later.
+    pub(crate) fn connect<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the bare method is not general in its lifetimes"
+        )]
+        self.with_sender(id, net, |sender, env| sender.connect(env));
+    }
+
     /// Gives data to a flow's sender, which opens the connection if it is not `open` yet: what it is, and how much of
     /// it, unless it has no end.
     pub(crate) fn push_data<C: EventCore>(

@@ -91,6 +91,15 @@ pub trait AddressBook {
     fn announced(&self, _flow: FlowId) -> Announcement {
         Announcement::default()
     }
+    /// The flow whose handshake opened this one's connection, in the other direction, if it has none of its own: that of
+    /// the request which it answers.
+    fn asked_on(&self, _flow: FlowId) -> Option<FlowId> {
+        None
+    }
+    /// Addresses and ports of a flow's connection, in the direction of the SYN.
+    fn opener(&self, flow: FlowId) -> Addresses {
+        self.addresses(flow)
+    }
 }
 
 /// Nobody's: for tests of agents that do not ask.

@@ -27,7 +27,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     near: |_| 0,
     unopened: |params| {
         let open = Unopened { key: "connections", instead: "connections = \"fresh\"" };
-        if params.is("connections", "persistent") { Some(open) } else { asked_for(params) }
+        if params.is("connections", "fresh") { asked_for(params) } else { Some(open) }
     },
     build: |params, _| build(params),
 };
@@ -79,10 +79,25 @@ const PARAMS: &[Param] = &[
     Param::new("stop", Kind::Time, "0s", "No round begins then or later; 0s for no limit.", "no limit"),
     Param::new(
         "connections",
-        Kind::Choice(&["fresh", "persistent"]),
+        Kind::Choice(&["fresh", "opened", "persistent"]),
         "fresh",
-        "A new connection with its handshake for each response, or persistent connections.",
+        "A new connection with its handshake for each response; one per server, opened by a handshake before the first \
+         round; or persistent connections, open before the run, whose handshake no switch has seen.",
         "the papers: connection set-up is part of the experiment",
+    ),
+    Param::new(
+        "open-at",
+        Kind::Time,
+        "0s",
+        "When connections that are `opened` are: their SYNs leave then, or `open-spread` later.",
+        "when the run begins",
+    ),
+    Param::new(
+        "open-spread",
+        Kind::Time,
+        "10ms",
+        "Each of these SYNs is delayed by a seeded uniform time below this.",
+        "our choice: SYNs of hundreds of servers do not meet",
     ),
     Param::new(
         "request",
@@ -114,11 +129,17 @@ const PARAMS: &[Param] = &[
 fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
     let senders = params.integer("senders") as usize;
     let responses = Responses::of(params, senders)?;
-    let (persistent, random) = (params.is("connections", "persistent"), params.is("placement", "random"));
+    let (persistent, random) = (!params.is("connections", "fresh"), params.is("placement", "random"));
     if persistent && random {
         return Err(params.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
     }
     let (start, stop) = (params.time("start"), params.time("stop"));
+    let opens = params.is("connections", "opened").then(|| (params.time("open-at"), params.time("open-spread")));
+    if let Some((at, spread)) = opens
+        && at + spread > start
+    {
+        return Err(params.fail("open-at", format!("with open-spread must not be later than start, which is {start}")));
+    }
     if stop > Time::ZERO && stop <= start {
         return Err(params.fail("stop", format!("must be later than start, which is {start}")));
     }
@@ -132,6 +153,7 @@ fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
         rounds: params.integer("rounds"),
         gap: params.time("gap"),
         persistent,
+        opens,
         request: params.bytes("request").get(),
         think: params.time("think"),
         think_jitter: params.time("think-jitter"),
@@ -157,6 +179,8 @@ struct Incast {
     rounds: u64,
     gap: Time,
     persistent: bool,
+    /// From when on, and within which time, connections are opened for the first round.
+    opens: Option<(Time, Time)>,
     request: u64,
     think: Time,
     think_jitter: Time,
@@ -197,10 +221,12 @@ impl Incast {
         let think = self.think + cx.stream.uniform_time(self.think_jitter);
         let bytes = Some(self.responses.bytes(i, self.senders, cx.stream));
         let ends = [host(&self.order, i), cx.receivers[self.receiver]];
+        let opens = self.opens.filter(|_| self.started == 1).map(|(at, spread)| at + cx.stream.uniform_time(spread));
         cx.actions.push(TrafficAction::Transfer(TransferSpec {
             connection: if self.persistent { Connection::Persistent(i as u32) } else { Connection::Fresh },
             request: (self.request > 0).then_some(Request { bytes: self.request, think }),
             in_query: true,
+            opens,
             ..TransferSpec::new(at + delay, ends, bytes)
         }));
     }

@@ -87,7 +87,8 @@ pub const REGISTRY: &[TrafficRow] =
 pub enum Connection {
     /// Opened for it by a handshake and closed after it.
     Fresh,
-    /// One that is already open and stays so; transfers with the same number share it, one after the other.
+    /// One that stays open; transfers with the same number share it, one after the other. It is open before the run,
+    /// unless a transfer opens it ([`TransferSpec::opens`]).
     Persistent(u32),
 }
 
@@ -105,6 +106,9 @@ pub struct Request {
 pub struct TransferSpec {
     /// When it begins: the SYN, the request, or the first byte leaves.
     pub start: Time,
+    /// When its connection is opened by a handshake, if that is to be done before the start. The connection then stays
+    /// open.
+    pub opens: Option<Time>,
     /// The host whose data it is.
     pub from: NodeId,
     /// The host that gets it.
@@ -131,6 +135,7 @@ impl TransferSpec {
     pub fn new(start: Time, [from, to]: [NodeId; 2], bytes: Option<u64>) -> Self {
         Self {
             start,
+            opens: None,
             from,
             to,
             bytes,

@@ -235,3 +235,26 @@ mod flows {
         assert!(none.err().expect("refused").to_string().contains("no files can be read here"));
     }
 }
+
+#[test]
+fn connections_are_opened_before_the_first_round_and_kept() {
+    let text = |more: &str| {
+        format!(
+            "[network]\ntopology = \"star\"\n[transport]\nscheme = \"newreno\"\n[[traffic]]\nkind = \"incast\"\nsenders = 1\n\
+             from = \"senders\"\nto = \"receivers\"\nbytes-each = \"1KB\"\nstart = \"20ms\"\nrounds = 2\n{more}\n"
+        )
+    };
+    let mut bench =
+        Bench::new(&text("connections = \"opened\"\nopen-at = \"5ms\"\nopen-spread = \"2ms\"")).expect("valid");
+    bench.act(Time::from_ms(30), |traffic, cx| traffic.on_complete(cx, TransferId::new(0)));
+    let [first, second] = &bench.planned[..] else { panic!("{:?}", bench.planned) };
+    let opens = first.opens.expect("the first round opens them");
+    assert!((Time::from_ms(5)..Time::from_ms(7)).contains(&opens), "{opens}");
+    assert_eq!((first.start, first.connection), (Time::from_ms(20), Connection::Persistent(0)));
+    assert_eq!((second.opens, second.connection), (None, Connection::Persistent(0)));
+    let late = Bench::new(&text("connections = \"opened\"\nopen-at = \"15ms\""));
+    assert!(
+        late.is_err_and(|error| error.to_string().contains("open-at")),
+        "15 ms and 10 ms of spread are after 20 ms"
+    );
+}

@@ -19,8 +19,13 @@ use crate::work::plan::Work;
 use crate::work::transfer::Transfer;
 
 impl Work {
-    /// A transfer begins: with its request, if it has one, or with its data.
+    /// A transfer begins: with its request, if it has one, or with its data. One whose connection is opened before comes
+    /// here twice.
     pub(crate) fn start_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
+        if std::mem::take(&mut self.transfers[id].opens) {
+            self.open_early(id, hosts, net);
+            return net.core.schedule(self.transfers[id].start, Class::TransferStart, id.index());
+        }
         let first = self.window.start.is_none() && self.window.warmup == Time::ZERO;
         if first && self.transfers[id].bytes.is_some() {
             self.open_window(hosts, net);
@@ -35,6 +40,25 @@ impl Work {
         }
     }
 
+    /// The host that sends first opens the connection that a later transfer will use.
+    fn open_early<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
+        let &Transfer { group, from, to, connection, bytes, request, .. } = &self.transfers[id];
+        let (ends, bytes) = match request {
+            Some(request) => ([to, from], Some(request.bytes)),
+            None => ([from, to], bytes),
+        };
+        let flow = self.open_flow(id, ends, bytes, None, hosts, net);
+        if let Some(flows) = self.groups[group.index()].flows_to_keep(connection) {
+            *(if request.is_some() { &mut flows.request } else { &mut flows.data }) = Some(flow);
+        }
+        if request.is_some() {
+            hosts.flows[flow].purpose = Purpose::Request(id);
+        } else {
+            hosts.flows[flow].probed = hosts.probes.choose();
+        }
+        hosts.connect(flow, net);
+    }
+
     /// The client sends the request on a flow of its own, in the opposite direction on the same connection.
     fn send_request<C: EventCore>(
         &mut self,
@@ -46,13 +70,13 @@ impl Work {
         let &Transfer { group, from, to, connection, .. } = &self.transfers[id];
         let bytes = Some(request.bytes);
         let known = self.groups[group.index()].known_flows(connection).request;
-        let flow = known.unwrap_or_else(|| self.open_flow(id, [to, from], bytes, hosts, net));
+        let flow = known.unwrap_or_else(|| self.open_flow(id, [to, from], bytes, None, hosts, net));
         if let Some(flows) = self.groups[group.index()].flows_to_keep(connection) {
             flows.request = Some(flow);
         }
         hosts.flows[flow].purpose = Purpose::Request(id);
         let before = hosts.counters(flow, net);
-        self.transfers[id].requesting = Some((flow, before));
+        (self.transfers[id].requesting, self.transfers[id].asked_on) = (Some((flow, before)), Some(flow));
         if hosts.follows_requests(self.groups[group.index()].endpoint) {
             let answer = self.data_flow(id, hosts, net);
             self.transfers[id].answer = Some(answer);
@@ -68,9 +92,9 @@ impl Work {
 
     /// The flow that carries the data of a transfer: that of its connection, or one that is opened now.
     fn data_flow<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) -> FlowId {
-        let &Transfer { group, from, to, bytes, connection, answer, .. } = &self.transfers[id];
+        let &Transfer { group, from, to, bytes, connection, answer, asked_on, .. } = &self.transfers[id];
         let known = answer.or(self.groups[group.index()].known_flows(connection).data);
-        let flow = known.unwrap_or_else(|| self.open_flow(id, [from, to], bytes, hosts, net));
+        let flow = known.unwrap_or_else(|| self.open_flow(id, [from, to], bytes, asked_on, hosts, net));
         if let Some(flows) = self.groups[group.index()].flows_to_keep(connection) {
             flows.data = Some(flow);
         }
@@ -92,12 +116,13 @@ impl Work {
         hosts.push_data(flow, Announcement { bytes, deadline }, open, connection == Connection::Fresh, net);
     }
 
-    /// Opens a flow for a transfer or its request.
+    /// Opens a flow for a transfer or its request, or for the answer to a request on `asked_on`.
     fn open_flow<C: EventCore>(
         &self,
         transfer: TransferId,
         [from, to]: [NodeId; 2],
         bytes: Option<u64>,
+        asked_on: Option<FlowId>,
         hosts: &mut Hosts,
         net: &mut Network<C>,
     ) -> FlowId {
@@ -105,7 +130,8 @@ impl Work {
         let &Group { endpoint, announces_size, .. } = &self.groups[group.index()];
         let mss = hosts.endpoints[endpoint].sender.mss;
         let idle_rtt = hosts.wants_idle_rtt(endpoint).then(|| Alone::between(net, from, to, mss).round_trip());
-        hosts.open_flow(&Opening { group, from, to, bytes, transfer, endpoint, announces_size, idle_rtt }, net)
+        hosts
+            .open_flow(&Opening { group, from, to, bytes, transfer, endpoint, announces_size, asked_on, idle_rtt }, net)
     }
 
     /// The sender of endless data closes, unless its handshake was given up.

@@ -124,7 +124,8 @@ impl Work {
             query.completion = None;
             query.bytes += spec.bytes.unwrap_or(0);
         }
-        net.core.schedule(start, Class::TransferStart, self.transfers.count());
+        let begins = spec.opens.map_or(start, |at| at.max(net.now()).min(start));
+        net.core.schedule(begins, Class::TransferStart, self.transfers.count());
         if let Some(stop) = spec.stop {
             net.core.schedule(stop.max(start), Class::TransferStop, self.transfers.count());
         }
@@ -137,6 +138,7 @@ impl Work {
             connection: spec.connection,
             request: spec.request,
             start,
+            opens: spec.opens.is_some(),
             deadline: spec.bytes.and_then(|_| self.groups[group.index()].deadline(start, spec.deadline)),
             class: spec.class,
             completion: None,
@@ -149,6 +151,7 @@ impl Work {
             before: Counters::default(),
             after: None,
             requesting: None,
+            asked_on: None,
             request_counters: Counters::default(),
         });
     }

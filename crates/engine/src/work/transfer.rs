@@ -22,6 +22,8 @@ pub(crate) struct Transfer {
     pub(crate) connection: Connection,
     pub(crate) request: Option<Request>,
     pub(crate) start: Time,
+    /// Its connection is opened before the start, and has not been yet.
+    pub(crate) opens: bool,
     /// Its deadline, if it has one.
     pub(crate) deadline: Option<Time>,
     /// Its class in its traffic group's list of classes, if it has one.
@@ -41,6 +43,8 @@ pub(crate) struct Transfer {
     pub(crate) after: Option<Counters>,
     /// The flow of a request that has not arrived yet, and its counters when it was sent.
     pub(crate) requesting: Option<(FlowId, Counters)>,
+    /// The flow that carried its request, whose connection it answers on.
+    pub(crate) asked_on: Option<FlowId>,
     /// Counts of the flow that carried its request.
     pub(crate) request_counters: Counters,
 }
