@@ -113,7 +113,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("rcce", "E15", "a condition, which the experiments judge"),
     ("rcce", "E17", "the symbol of a bound; the closed form is a test"),
     ("rcce", "E21", "aggregators, in the experiment of relay trees"),
-    ("sdtcp", "S14", "no other reading: a queue is counted in packets"),
+    ("sdtcp", "S14", "no other reading: its thresholds are printed in packets (see S4)"),
     ("sdtcp", "S17", "its end hosts have no ECN: see dctcp"),
     ("sdtcp", "S18", "how far the curves go, in the experiments"),
     ("sdtcp", "S21", "who receives, in the experiments"),

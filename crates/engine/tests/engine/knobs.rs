@@ -81,3 +81,35 @@ fn parameters_of_topologies() {
         differ(param, &network(param), &network(""));
     }
 }
+
+/// Four long flows that the controller knows to be in the background, at a port that is congested but goes no further than
+/// a level's band; the keys of the bands' windows act there, and nowhere else.
+#[test]
+fn parameters_of_sdtcp_levels() {
+    let level = |thresholds: &str, param: &str| {
+        run(&format!(
+            "[network]\ntopology = \"two-switch\"\ndelay = \"33us\"\nbuffer = \"100pkt\"\n[transport]\nscheme = \"sdtcp\"\n\
+             receive-buffer = \"128KiB\"\n[scheme.sdtcp]\nbackground-age = \"20ms\"\nbackground-bytes = \"1KB\"\npoll = \"5ms\"\n\
+             reevaluate = \"periodic\"\nrecovery = \"10ms\"\n{thresholds}\n{param}\n[[traffic]]\nkind = \"background\"\nflows = 4\n\
+             interval = \"10ms\"\n[run]\nduration = \"300ms\"\n"
+        ))
+    };
+    let low = "modest = \"900pkt\"\nhigh = \"900pkt\"";
+    let modest = "high = \"900pkt\"";
+    for (thresholds, param) in
+        [(low, "factor-low = \"1/3\""), (modest, "factor-modest = \"1/3\""), ("", "step-down = true")]
+    {
+        differ(param, &level(thresholds, param), &level(thresholds, ""));
+    }
+    // Each alone: a level that is not reached, or is passed through, sets no window by its factor that lasts.
+    assert_eq!(level(low, "factor-modest = \"1/3\"").hash(), level(low, "").hash());
+}
+
+#[test]
+fn parameters_of_the_control_channel() {
+    let network = "topology = \"two-switch\"\nbuffer = \"100pkt\"";
+    let control = |param: &str| incast(network, "sdtcp", "", &format!("{LONG}[control]\n{param}\n"));
+    for param in ["service-time = \"50us\"", "delay = \"100us\"", "jitter = \"100us\""] {
+        differ(param, &control(param), &control(""));
+    }
+}

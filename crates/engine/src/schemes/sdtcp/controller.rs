@@ -1,4 +1,4 @@
-//! The controller: it knows every connection, and tells background from burst flows (Step 2).
+//! The controller: it knows every connection, and distinguishes background flows from bursts (Step 2).
 
 use super::flows::{ClassConfig, GlobalFlow, Place};
 use super::lists::Lists;
@@ -16,7 +16,7 @@ use crate::units::{Rate, Time};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When the controller looks at a congested port again, besides on its notifications.
+/// When the controller computes the windows of a congested port again, besides on notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reevaluate {
     Never,
@@ -37,6 +37,8 @@ pub(crate) struct ControllerConfig {
     pub(crate) loaded: bool,
     pub(crate) poll: Time,
     pub(crate) reevaluate: Reevaluate,
+    /// Both directions of a connection may carry data, or that of its SYN alone.
+    pub(crate) both_ways: bool,
     /// A connection leaves the tables at its first FIN, or at the last.
     pub(crate) first_fin: bool,
     /// Seconds after which switches drop entries: of idle flows, and of limits.
@@ -48,11 +50,11 @@ pub(crate) struct ControllerConfig {
 #[derive(Debug)]
 pub(crate) struct Controller {
     pub(super) cfg: ControllerConfig,
-    /// Rates of the ports of every switch that has ever said anything.
+    /// Rates of the ports, for every switch that has sent a message.
     pub(super) switches: BTreeMap<NodeId, BTreeMap<u32, Rate>>,
-    /// GVT: every connection by its addresses, in the direction of its data.
+    /// GVT: every flow by its addresses, in the direction of its data.
     pub(super) flows: BTreeMap<Addresses, GlobalFlow>,
-    /// BGT, and who has a window, by port.
+    /// By port: the BGT, and the flows whose windows are limited.
     pub(super) lists: Lists,
     pub(super) congested: BTreeMap<Place, Congestion>,
     polling: bool,
@@ -78,7 +80,7 @@ impl Controller {
         cx.actions.push(ControllerAction::Order { to, message });
     }
 
-    /// Greets a switch that it has not heard of, and asks for what it needs to know.
+    /// Greets a switch that it does not know, and asks for its ports.
     fn meet(&mut self, cx: &mut ControllerCx<'_>, from: NodeId) {
         if let Entry::Vacant(new) = self.switches.entry(from) {
             new.insert(BTreeMap::new());
@@ -115,21 +117,27 @@ impl Controller {
 
     /// Fig. 5: a SYN or SYN-ACK adds to the GVT, and its entry goes to the switch. Whether that releases the packet.
     fn on_syn(&mut self, cx: &mut ControllerCx<'_>, at: Place, frame: &Frame, buffer: u32) -> bool {
-        let acks = frame.has(Flags::ACK);
-        let name = if acks { frame.addresses.reversed() } else { frame.addresses };
+        let (acks, named) = (frame.has(Flags::ACK), frame.addresses);
+        let name = if acks { named.reversed() } else { named };
+        let mss = frame.mss.map_or(536, u32::from); // RFC 9293 section 3.7.1: the default
         if !acks {
-            let mss = frame.mss.map_or(536, u32::from); // RFC 9293 section 3.7.1: the default
-            self.flows.entry(name).or_insert_with(|| GlobalFlow::new(mss));
+            self.flows.entry(name).or_insert_with(|| GlobalFlow::new(mss, true));
         }
         let Some(flow) = self.flows.get_mut(&name) else { return false };
-        let (new, before) = flow.pass(at, acks);
-        if new && !acks {
-            if let Some(before) = before {
-                self.lists.leave(before, &name, flow);
-            }
-            self.lists.join(at, name, flow);
-        }
-        let matching = Match { connection: Some(frame.addresses), ..Match::default() };
+        let known = flow.pass(at, acks);
+        let joined = if !acks {
+            self.join(at, name, known)
+        } else if self.cfg.both_ways {
+            // READING: S24 the client may have opened the connection, and the data go against its SYN.
+            let forth = flow.path.clone();
+            let back = self.flows.entry(named).or_insert_with(|| GlobalFlow::new(mss, false));
+            back.acks = forth;
+            let known = back.pass(at, false);
+            self.join(at, named, known)
+        } else {
+            false
+        };
+        let matching = Match { connection: Some(named), ..Match::default() };
         let change = FlowMod {
             cookie: if acks { cookie::ACKS } else { cookie::DATA },
             command: command::ADD,
@@ -146,16 +154,28 @@ impl Controller {
             self.polling = true;
             cx.actions.push(ControllerAction::Timer { at: cx.now + self.cfg.poll, token: 0 });
         }
-        if new && !acks {
+        if joined {
             self.on_change(cx, &[at]);
         }
+        true
+    }
+
+    /// The data of a flow leave by this port from now on, and no longer by the one that they left this switch by. Whether
+    /// that is news.
+    fn join(&mut self, at: Place, name: Addresses, (new, before): (bool, Option<Place>)) -> bool {
+        let Some(flow) = self.flows.get(&name).filter(|flow| new && flow.counts) else { return false };
+        if let Some(before) = before {
+            self.lists.leave(before, &name, flow);
+        }
+        self.lists.join(at, name, flow);
         true
     }
 
     /// Fig. 6: a FIN removes the connection from the GVT and from the switches.
     fn on_end(&mut self, cx: &mut ControllerCx<'_>, frame: &Frame) {
         let (forth, back) = (frame.addresses, frame.addresses.reversed());
-        let (name, from_receiver) = if self.flows.contains_key(&forth) { (forth, false) } else { (back, true) };
+        let opened = self.flows.get(&forth).is_some_and(|flow| flow.opener);
+        let (name, from_receiver) = if opened { (forth, false) } else { (back, true) };
         let Some(flow) = self.flows.get_mut(&name) else { return };
         let fins = flow.on_fin(from_receiver);
         // READING: S20 at the first of the two FINs, as Fig. 6 shows one; a RST ends both directions at once. A FIN of
@@ -165,34 +185,44 @@ impl Controller {
         }
     }
 
+    /// Forgets a connection, named by its opener's flow.
     fn remove(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses) {
-        let Some(flow) = self.flows.remove(name) else { return };
-        for port in &flow.path {
-            self.lists.leave(*port, name, &flow);
-        }
-        for port in flow.limits.keys() {
-            self.lists.limit(*port, name, false);
-        }
+        let Some(flow) = self.take(name) else { return };
+        let back = self.take(&name.reversed());
         let mut delete = |switch, cookie, connection| {
             let matching = Match { connection: Some(connection), ..Match::default() };
             let change = FlowMod::new(command::DELETE, cookie, priority::FLOW, matching, Vec::new());
             self.send(cx, switch, Body::FlowMod(change));
         };
-        for switch in flow.switches(false) {
+        let limiting = back.iter().flat_map(GlobalFlow::limiting);
+        for switch in flow.path.iter().map(|place| place.0).chain(limiting).collect::<BTreeSet<_>>() {
             delete(switch, cookie::DATA, *name);
         }
         // READING: S20 the entry of acknowledgements has another match than that of data, so it takes a message of its
         // own. It covers the rule for their windows, whose match is narrower (section 6.4: DELETE is not strict).
-        for switch in flow.switches(true) {
+        for switch in flow.acks.iter().map(|place| place.0).chain(flow.limiting()).collect::<BTreeSet<_>>() {
             delete(switch, cookie::ACKS, name.reversed());
         }
-        self.on_change(cx, &flow.path);
+        for flow in [Some(flow), back].into_iter().flatten().filter(|flow| flow.counts) {
+            self.on_change(cx, &flow.path);
+        }
+    }
+
+    /// Takes a flow from the tables.
+    fn take(&mut self, name: &Addresses) -> Option<GlobalFlow> {
+        let flow = self.flows.remove(name)?;
+        for port in flow.path.iter().filter(|_| flow.counts) {
+            self.lists.leave(*port, name, &flow);
+        }
+        for port in flow.limits.keys() {
+            self.lists.limit(*port, name, false);
+        }
+        Some(flow)
     }
 
     /// A flow came or went at these ports.
     fn on_change(&mut self, cx: &mut ControllerCx<'_>, ports: &[Place]) {
-        // READING: S2 the paper acts on notifications alone: in state 3 there are none, and a flow that joins then is
-        // not regulated.
+        // READING: S2 in state 3 there are no notifications, but every flow is to have its fair window.
         if self.cfg.reevaluate == Reevaluate::OnFlowChange {
             for port in ports {
                 self.regulate(cx, *port);
@@ -200,16 +230,36 @@ impl Controller {
         }
     }
 
-    /// Statistics of a flow's data, from one of its switches: they classify it (Step 2).
+    /// Statistics of a flow, from one of its switches: they classify it (Step 2).
     fn on_stats(&mut self, stats: &FlowStats) {
         let Some(name) = stats.matching.connection else { return };
         let Some(flow) = self.flows.get_mut(&name) else { return };
         let before = flow.class;
         flow.on_stats(&stats.counters, &self.cfg.classes);
-        if flow.class != before {
+        if flow.class != before && flow.counts {
             for port in &flow.path {
                 self.lists.leave(*port, &name, flow);
                 self.lists.join(*port, name, flow);
+            }
+        }
+        self.recount(&name);
+        self.recount(&name.reversed());
+    }
+
+    /// READING: S24 a direction is no flow if it carries acknowledgements alone, and the other one data. While neither
+    /// has carried data, either may.
+    fn recount(&mut self, name: &Addresses) {
+        let answered = self.flows.get(&name.reversed()).is_some_and(GlobalFlow::carries_data);
+        let Some(flow) = self.flows.get_mut(name) else { return };
+        let counts = flow.carries_data() || !answered;
+        if counts != flow.counts {
+            flow.counts = counts;
+            for port in &flow.path {
+                if counts {
+                    self.lists.join(*port, *name, flow);
+                } else {
+                    self.lists.leave(*port, name, flow);
+                }
             }
         }
     }
@@ -249,6 +299,9 @@ impl Role for Controller {
                 self.send(cx, switch, Body::PortsRequest); // the first request or its answer was lost
             }
             self.send(cx, switch, Body::FlowStatsRequest(FlowStatsRequest { cookie: cookie::DATA }));
+            if self.cfg.both_ways {
+                self.send(cx, switch, Body::FlowStatsRequest(FlowStatsRequest { cookie: cookie::ACKS }));
+            }
         }
         if self.cfg.reevaluate == Reevaluate::Periodic {
             let ports: Vec<Place> = self.congested.keys().copied().collect();

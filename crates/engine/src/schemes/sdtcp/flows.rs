@@ -3,7 +3,7 @@
 use super::wire::Counters;
 use crate::ids::NodeId;
 use crate::units::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A port of the network: the switch and the number of the port.
 pub(crate) type Place = (NodeId, u32);
@@ -11,7 +11,7 @@ pub(crate) type Place = (NodeId, u32);
 /// Which table a flow is in besides the GVT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// BGT: large, and in no hurry.
+    /// BGT: large, and not urgent.
     Background,
     /// BRT: short, and urgent.
     Burst,
@@ -39,8 +39,8 @@ pub(crate) struct ClassConfig {
 }
 
 impl ClassConfig {
-    /// READING: S5 the paper leaves a flow open that is large or old but not both; it is a burst flow, so that young
-    /// flows are protected.
+    /// READING: S5 the paper does not say what a flow is that is large or old but not both; it is a burst flow, so that
+    /// young flows are protected.
     pub(crate) fn class(&self, counters: &Counters) -> Class {
         let (large, old) = (counters.bytes > self.bytes, counters.age > self.age);
         let background = match self.rule {
@@ -52,27 +52,36 @@ impl ClassConfig {
     }
 }
 
-/// One connection.
+/// Packets of this many bytes are acknowledgements: headers with three SACK blocks.
+const BARE: u64 = 80;
+
+/// One direction of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct GlobalFlow {
+    /// The direction of the SYN.
+    pub(crate) opener: bool,
+    /// It counts as a flow: it carries data, or may do so, as far as is known.
+    pub(crate) counts: bool,
     /// Lifetime and received packets and bytes, as far as statistics tell.
     pub(crate) counters: Counters,
     /// Membership.
     pub(crate) class: Class,
     /// Most payload of a segment, from the SYN.
     pub(crate) mss: u32,
-    /// Egress ports of its data, and of its acknowledgements, in the order in which the handshake passed them.
+    /// Egress ports of its data, and of its acknowledgements: those that the handshake passed, in its order.
     pub(crate) path: Vec<Place>,
     pub(crate) acks: Vec<Place>,
-    /// Windows in bytes that congested ports leave it, each with the switch that rewrites for it.
+    /// Windows in bytes to which congested ports limit it, each with the switch that rewrites its acknowledgements.
     pub(crate) limits: BTreeMap<Place, (NodeId, u32)>,
-    /// Which side has ended: the sender of the data, the receiver.
+    /// Which side of the connection has ended: the sender of this flow, its receiver.
     fins: [bool; 2],
 }
 
 impl GlobalFlow {
-    pub(crate) fn new(mss: u32) -> Self {
+    pub(crate) fn new(mss: u32, opener: bool) -> Self {
         Self {
+            opener,
+            counts: true,
             counters: Counters::default(),
             class: Class::Burst,
             mss,
@@ -108,7 +117,7 @@ impl GlobalFlow {
         self.fins.iter().filter(|fin| **fin).count()
     }
 
-    /// Statistics of one switch: where packets are lost, the switch before counts more.
+    /// Statistics of one switch. Switches upstream of a loss count more, so the largest counts are kept.
     pub(crate) fn on_stats(&mut self, counters: &Counters, classes: &ClassConfig) {
         self.counters = Counters {
             age: self.counters.age.max(counters.age),
@@ -118,18 +127,19 @@ impl GlobalFlow {
         self.class = classes.class(&self.counters);
     }
 
+    /// Whether statistics show that it carries data: its packets are larger on average than acknowledgements.
+    pub(crate) fn carries_data(&self) -> bool {
+        self.counters.bytes > BARE * self.counters.packets
+    }
+
     /// The switch that rewrites acknowledgements for a congested one: that one if they pass it, else their first.
     pub(crate) fn rewriter(&self, congested: NodeId) -> NodeId {
         let passed = self.acks.iter().any(|place| place.0 == congested);
         self.acks.first().filter(|_| !passed).map_or(congested, |place| place.0)
     }
 
-    /// The switches that have an entry for the flow's data, or entries for its acknowledgements.
-    pub(crate) fn switches(&self, acks: bool) -> BTreeSet<NodeId> {
-        if !acks {
-            return self.path.iter().map(|place| place.0).collect();
-        }
-        let limited = self.limits.values().map(|(switch, _)| *switch);
-        self.acks.iter().map(|place| place.0).chain(limited).collect()
+    /// The switches that limit the windows of its acknowledgements.
+    pub(crate) fn limiting(&self) -> impl Iterator<Item = NodeId> {
+        self.limits.values().map(|(switch, _)| *switch)
     }
 }

@@ -1,5 +1,5 @@
-//! Which flows of the GVT a notification is about, port by port: the BGT (section 3.3), so that low and modest congestion
-//! cost the controller as much as there are background flows, O(a) (section 4.2), however many bursts there are.
+//! The flows of the GVT by port, with the background flows table (BGT, section 3.3): at low and modest congestion the
+//! controller's work grows with the number of background flows, O(a) (section 4.1), and not with that of bursts.
 
 use super::flows::{Class, GlobalFlow, Place};
 use crate::packet::Addresses;
@@ -14,7 +14,7 @@ pub(super) struct PortFlows {
     pub(super) background: BTreeSet<Addresses>,
     /// One segment for each of these, in bytes.
     pub(super) reserved: u64,
-    /// Flows that it leaves a window.
+    /// Flows whose windows it limits.
     pub(super) limited: BTreeSet<Addresses>,
 }
 
@@ -36,7 +36,7 @@ impl Lists {
         }
     }
 
-    /// They do so no longer.
+    /// The data of a flow leave by this port no longer.
     pub(super) fn leave(&mut self, port: Place, name: &Addresses, flow: &GlobalFlow) {
         if let Some(list) = self.0.get_mut(&port) {
             list.flows -= 1;
@@ -47,7 +47,7 @@ impl Lists {
         self.tidy(port);
     }
 
-    /// The port leaves a flow a window, or does so no longer.
+    /// The port limits a flow's window, or does so no longer.
     pub(super) fn limit(&mut self, port: Place, name: &Addresses, limited: bool) {
         if limited {
             self.0.entry(port).or_default().limited.insert(*name);

@@ -1,9 +1,10 @@
 //! SDTCP (Lu, Ling, Zhu and Tang, "SDTCP: Towards Datacenter TCP Congestion Control with SDN for IoT Applications",
 //! Sensors 2017, 17(1), 109).
 //!
-//! **Switch**: when to notify the controller ([`trigger`]), what rewrites acknowledgements ([`table`], [`switch`]).
-//! **Controller** ([`controller`]): which flows there are ([`flows`], [`lists`]), and what windows they get
-//! ([`regulation`], [`shares`]). They talk OpenFlow 1.3 with additions ([`wire`]). [`stress`] is the controller alone, for measuring it.
+//! **Switch**: when it notifies the controller ([`trigger`]), and how it rewrites acknowledgements ([`table`], [`switch`]).
+//! **Controller** ([`controller`]): which flows there are ([`flows`], [`lists`]), and which windows they get
+//! ([`regulation`], [`shares`]). The two exchange OpenFlow 1.3 messages with additions ([`wire`]). [`stress`] runs the controller
+//! alone, to measure it.
 
 mod controller;
 mod flows;
@@ -43,6 +44,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 
 struct Bundle {
     thresholds: [Size; 3],
+    /// A threshold in packets is one in bytes, of full packets.
+    count_bytes: bool,
     recovery: Time,
     jump: Jump,
     step_down: bool,
@@ -60,6 +63,7 @@ impl Bundle {
             |key: &str| u16::try_from(params.time(key).ps().div_ceil(Time::from_secs(1).ps())).unwrap_or(u16::MAX);
         Self {
             thresholds: ["low", "modest", "high"].map(|key| params.size(key)),
+            count_bytes: params.is("queue-counts", "bytes"),
             recovery: params.time("recovery"),
             jump: if params.is("jump", "highest") { Jump::Highest } else { Jump::Sequential },
             step_down: params.flag("step-down"),
@@ -93,6 +97,7 @@ impl Bundle {
                         ("periodic", Reevaluate::Periodic),
                     ],
                 ),
+                both_ways: params.is("data-from", "either"),
                 first_fin: params.is("remove-at", "first-fin"),
                 idle: seconds("idle-timeout"),
                 hard: seconds("rule-timeout"),
@@ -103,8 +108,13 @@ impl Bundle {
 
 impl Scheme for Bundle {
     fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
+        // READING: S4 line 1 of Algorithm 1 adds size(P), which is one for no packet: thresholds are of bytes.
+        let threshold = |size| match size {
+            Size::Packets(packets) if self.count_bytes => Size::Bytes(packets.saturating_mul(switch.packet)),
+            _ => size,
+        };
         let trigger = TriggerConfig {
-            thresholds: self.thresholds,
+            thresholds: self.thresholds.map(threshold),
             recovery: self.recovery,
             jump: self.jump,
             step_down: self.step_down,

@@ -14,6 +14,15 @@ pub(super) const PARAMS: &[Param] = &[
     threshold("low", "30pkt", "Threshold L of a port's queue, from which on its congestion is low."),
     threshold("modest", "60pkt", "Threshold M, from which on congestion is modest."),
     threshold("high", "85pkt", "Threshold H, from which on congestion is high."),
+    Param::new(
+        "queue-counts",
+        Kind::Choice(&["bytes", "packets"]),
+        "bytes",
+        "Whether a threshold in packets means that many full packets, so that small ones count by their bytes, or that many \
+         of any size. A threshold in bytes is one either way.",
+        "Algorithm 1, line 1: the queue grows by size(P); section 5.1: 100 packets are 150 KB",
+    )
+    .reading("S4"),
     Param::new("recovery", Kind::Time, "1s", "Time below L after which a port has recovered.", "section 3.2"),
     Param::new(
         "jump",
@@ -34,10 +43,10 @@ pub(super) const PARAMS: &[Param] = &[
     Param::new(
         "reevaluate",
         Kind::Choice(&["none", "on-flow-change", "periodic"]),
-        "none",
+        "on-flow-change",
         "When the controller computes the windows of a congested port again without a notification: never, when a flow \
          joins or leaves the port, or with every poll.",
-        "the paper acts on notifications only",
+        "section 5.2.1: bandwidth is assigned fairly to each TCP flow; Algorithm 1 notifies each level once",
     )
     .reading("S2"),
     acts("cn-low", "Whether the controller acts on low congestion (CN-L)."),
@@ -99,6 +108,15 @@ pub(super) const PARAMS: &[Param] = &[
     )
     .at_least(1.0)
     .reading("S15"),
+    Param::new(
+        "data-from",
+        Kind::Choice(&["either", "opener"]),
+        "either",
+        "Which side of a connection may send data: both directions count as flows until statistics show that one carries \
+         acknowledgements alone, or only that of the SYN counts.",
+        "section 3.3 records every TCP connection; Fig. 5 shows one that the sender opens",
+    )
+    .reading("S24"),
     Param::new(
         "remove-at",
         Kind::Choice(&["first-fin", "last-fin"]),

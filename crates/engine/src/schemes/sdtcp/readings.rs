@@ -15,9 +15,11 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S2",
-        "The state falls only by full recovery, and in state 3 nothing more is sent, so flows that join later are not \
-         regulated and Q and N grow stale. We keep that; the controller may look again when flows come or go or at every \
-         poll, and the state may fall step by step.",
+        "Algorithm 1 sends nothing more in state 3, and says nothing of flows that join then. The controller knows them from \
+         their SYNs (section 3.3), and windows are assigned \"fairly to each TCP flow\" (section 5.2.1; so says section 4.3), so \
+         it computes the windows of a congested port again whenever a flow joins or leaves, with the queue last reported. The \
+         other readings: on notifications alone, which leaves later flows unregulated; with every poll. The state falls by full \
+         recovery, or step by step.",
         &["scheme.sdtcp.reevaluate", "scheme.sdtcp.step-down"],
     ),
     reading(
@@ -27,7 +29,13 @@ pub(super) const READINGS: &[Reading] = &[
          has drained below L.",
         &[],
     ),
-    reading("S4", "The queue is the instantaneous one of the egress port, with the arriving packet.", &[]),
+    reading(
+        "S4",
+        "The queue is the instantaneous one of the egress port, with the arriving packet. It grows by size(P) (Algorithm 1, \
+         line 1), so it is in bytes, and a threshold of 85 packets is one of 85 full packets: as many SYNs do not reach it. \
+         The other reading counts packets of any size.",
+        &["scheme.sdtcp.queue-counts"],
+    ),
     reading(
         "S5",
         "Flows that are large or old but not both are in neither class. They are burst flows, so that young flows are \
@@ -46,8 +54,7 @@ pub(super) const READINGS: &[Reading] = &[
     reading("S10", "Where several switches limit one flow the least window counts.", &[]),
     reading(
         "S11",
-        "With no background flow (a = 0, as in Fig. 12) CN-L and CN-M change nothing; with no burst flow Eq. 8 is not \
-         computed.",
+        "With no background flow (a = 0) CN-L and CN-M change nothing; with no burst flow Eq. 8 is not computed.",
         &[],
     ),
     reading(
@@ -64,7 +71,7 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S14",
-        "Thresholds are in packets, formulas in bytes: a packet of the queue counts as a full one.",
+        "Thresholds are in packets, formulas in bytes: a packet of a threshold is a full one.",
         &["scheme.sdtcp.low", "scheme.sdtcp.modest", "scheme.sdtcp.high"],
     ),
     reading(
@@ -122,5 +129,13 @@ pub(super) const READINGS: &[Reading] = &[
         "End hosts are unmodified NewReno, whatever group of hosts runs the scheme. The packets that switches rewrite are \
          counted for every scheme (`rewritten`), as the paper says that SAB rewrites all.",
         &[],
+    ),
+    reading(
+        "S24",
+        "Fig. 5 shows a connection that the sender of the data opens. A client that asks opens its connections itself, and the \
+         data then go against the SYN. Each direction is a flow of its own until statistics show that the other one carries \
+         data and this one acknowledgements alone (80 bytes a packet at most, on average). The other reading counts the \
+         SYN's direction only.",
+        &["scheme.sdtcp.data-from"],
     ),
 ];

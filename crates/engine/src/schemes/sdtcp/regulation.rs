@@ -1,4 +1,4 @@
-//! Step 3, flow rate control: the windows that a congested port leaves its flows (section 3.4).
+//! Step 3, flow rate control: the windows to which a congested port limits its flows (section 3.4).
 
 use super::controller::Controller;
 use super::flows::Place;
@@ -44,13 +44,15 @@ impl Controller {
             Level::None | Level::Low | Level::Modest => list.background.union(&list.limited).copied().collect(),
         };
         for name in names {
-            let Some(flow) = self.flows.get(&name).filter(|flow| flow.path.contains(&port)) else { continue };
+            let Some(flow) = self.flows.get(&name).filter(|flow| flow.counts && flow.path.contains(&port)) else {
+                continue;
+            };
             let limit = shares.limit(level, flow.class, f64::from(flow.mss), self.cfg.factors);
             self.set_limit(cx, &name, port, limit);
         }
     }
 
-    /// Sets or lifts the window that a port leaves a flow, and tells the switch that rewrites it.
+    /// Sets or lifts a port's limit on a flow's window, and tells the switch that rewrites it.
     fn set_limit(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses, port: Place, limit: Option<u32>) {
         let Some(flow) = self.flows.get_mut(name) else { return };
         let had = flow.limits.remove(&port);

@@ -1,9 +1,9 @@
-//! The windows that a congested port leaves its flows (Eqs. 2 to 8).
+//! The windows to which a congested port limits its flows (Eqs. 2 to 8).
 
 use super::flows::Class;
 use super::trigger::Level;
 
-/// What a port is known to suffer.
+/// A port's congestion, as far as the controller knows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Congestion {
     pub(super) level: Level,
@@ -11,7 +11,7 @@ pub(crate) struct Congestion {
     pub(super) queue: f64,
 }
 
-/// What the flows of a port share out.
+/// What the flows of a port share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
     /// `C x RTT + Q`, Eq. 2, in bytes.
@@ -27,7 +27,7 @@ pub(crate) struct Shares {
 impl Shares {
     /// The window of a flow, in bytes, if its class is limited at this level.
     ///
-    /// READING: S11 a class without flows is passed over: nobody asks for its window.
+    /// READING: S11 this is not called for a class without flows.
     pub(crate) fn limit(&self, level: Level, class: Class, mss: f64, factors: [f64; 2]) -> Option<u32> {
         let fair = self.total / self.flows as f64; // Eq. 3
         let bytes = match (level, class) {

@@ -26,7 +26,7 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
-/// SDTCP's controller with its default parameters, two switches (Fig. 8) and any number of flows.
+/// SDTCP's controller with its default parameters, but flows that go the way of the SYN alone (Fig. 5), two switches (Fig. 8) and any number of flows.
 #[derive(Debug)]
 pub struct ControllerStress {
     controller: Controller,
@@ -40,7 +40,8 @@ const MSS: u16 = 1460;
 impl ControllerStress {
     /// One that knows its two switches and no flow.
     pub fn new(rtt: Time) -> Self {
-        let cfg = super::ControllerConfig { rtt, ..Bundle::new(&Params::defaults(&[ROW.params])).controller };
+        let controller = Bundle::new(&Params::defaults(&[ROW.params])).controller;
+        let cfg = super::ControllerConfig { rtt, both_ways: false, ..controller };
         let mut stress = Self { controller: Controller::new(cfg), now: Time::ZERO, actions: Vec::new() };
         for switch in [0, 1] {
             let ports = PORTS.map(|port| PortDescription { port, kbps: 1_000_000 }).collect();

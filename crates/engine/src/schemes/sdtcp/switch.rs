@@ -144,9 +144,11 @@ impl Switch {
 
     /// Sends a packet of a handshake or of a connection's end to the controller, and keeps it if it is to wait.
     fn ask(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) -> Pass {
-        let addresses = cx.book.addresses(packet.flow);
-        self.table.learn(packet, addresses);
-        let frame = Frame::of(packet, addresses, self.cfg.mss);
+        // The answer to a request goes against the SYN of its connection.
+        let opener = cx.book.opener(packet.flow);
+        let answers = cx.book.asked_on(packet.flow).is_some();
+        self.table.learn(packet, opener);
+        let frame = Frame::of(packet, if answers { opener.reversed() } else { opener }, self.cfg.mss);
         let mut buffer = NO_BUFFER;
         if self.cfg.hold {
             buffer = self.next_buffer;
@@ -226,7 +228,7 @@ impl SwitchAgent for Switch {
             }
             return pass;
         }
-        self.rewritten += u64::from(self.table.pass(packet, cx.now));
+        self.rewritten += u64::from(self.table.pass(packet, cx.book, cx.now));
         self.trigger(cx, packet, passage.to, passage.backlog, passage.rate);
         Pass::Forward
     }
@@ -237,7 +239,7 @@ impl SwitchAgent for Switch {
     }
 
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {
-        // What is no message is passed over, as a switch does that answers with an error nobody reads.
+        // Anything else than a message is ignored; a real switch would answer with an error.
         let Ok(Message { body, .. }) = Message::decode(message) else { return };
         self.greeted = true;
         match body {
@@ -254,8 +256,8 @@ impl SwitchAgent for Switch {
                     self.send(cx, body);
                 }
             }
-            Body::FlowStatsRequest(request) if request.cookie == cookie::DATA => {
-                for body in Body::of_flows(self.table.stats(cx.now)) {
+            Body::FlowStatsRequest(request) if [cookie::DATA, cookie::ACKS].contains(&request.cookie) => {
+                for body in Body::of_flows(self.table.stats(request.cookie, cx.now)) {
                     self.send(cx, body);
                 }
             }

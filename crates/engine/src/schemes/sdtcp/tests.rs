@@ -32,9 +32,16 @@ fn name(flow: usize) -> Addresses {
 
 struct Book;
 
+/// The second flow answers on the first one's connection.
 impl AddressBook for Book {
     fn addresses(&self, flow: FlowId) -> Addresses {
         name(flow.index())
+    }
+    fn asked_on(&self, flow: FlowId) -> Option<FlowId> {
+        (flow.index() == 1).then(|| FlowId::new(0))
+    }
+    fn opener(&self, flow: FlowId) -> Addresses {
+        name(self.asked_on(flow).unwrap_or(flow).index())
     }
 }
 
@@ -117,11 +124,30 @@ impl Control {
         self.carried(flow, 2_000_000, Time::from_secs(2));
     }
     fn notify(&mut self, switch: usize, level: Level, packets: u32) -> Orders {
-        let about = Match { in_port: Some(1), buffer_len: Some(packets * 1500), ..Match::default() };
+        self.notify_at((switch, 1), level, packets)
+    }
+    fn notify_at(&mut self, (switch, port): (usize, u32), level: Level, packets: u32) -> Orders {
+        let about = Match { in_port: Some(port), buffer_len: Some(packets * 1500), ..Match::default() };
         let reason = reason::CONGESTION + level as u8;
         let body = PacketIn { buffer: NO_BUFFER, total: 0, reason, cookie: 0, about, data: Vec::new() };
         self.tell(switch, Body::PacketIn(body))
     }
+}
+
+/// The windows that orders set for data against the SYN: switch, flow, bytes.
+fn answer_windows(orders: &Orders) -> Vec<(usize, usize, u32)> {
+    let window = |(switch, body): &(usize, Body)| match body {
+        Body::FlowMod(change) if change.cookie == cookie::WINDOW => {
+            // Their acknowledgements go in the direction of the SYN.
+            let flow = usize::from(change.matching.connection?.src_port) - 10_000;
+            match change.actions[..] {
+                [Action::LimitWindow(bytes), Action::Output(1)] => Some((*switch, flow, bytes)),
+                _ => panic!("{change:?}"),
+            }
+        }
+        _ => None,
+    };
+    orders.iter().filter_map(window).collect()
 }
 
 /// The windows that orders set: switch, flow, bytes; none where a rule goes.
@@ -281,6 +307,46 @@ fn only_flows_through_the_port_count() {
     assert_eq!(windows(&control.notify(1, Level::Low, 30)), [(1, 0, Some(46_666))]);
 }
 
+/// S24: a client asks its servers, and the answers leave by the port that the SYN-ACKs left by.
+#[test]
+fn answers_to_a_client_that_opens_its_connections_are_regulated() {
+    let share = (25_000 + 85 * 1500) / 2;
+    for (keys, wanted) in [(&[][..], vec![(0, 0, share), (0, 1, share)]), (&[("data-from", "opener")][..], vec![])] {
+        let mut control = Control::new(keys);
+        (0..2).for_each(|flow| control.open(flow));
+        assert_eq!(answer_windows(&control.notify_at((0, 2), Level::High, 85)), wanted, "{keys:?}");
+    }
+}
+
+#[test]
+fn an_end_of_either_side_takes_both_directions_from_the_tables() {
+    for acks in [false, true] {
+        let mut control = Control::new(&[]);
+        (0..2).for_each(|flow| control.open(flow));
+        control.packet(0, 0, acks, Flags::FIN);
+        assert_eq!(control.controller.flows.len(), 2);
+        assert_eq!(answer_windows(&control.notify_at((0, 2), Level::High, 85)), [(0, 1, 25_000 + 85 * 1500)]);
+        assert_eq!(windows(&control.notify(0, Level::High, 85)), [(0, 1, Some(25_000 + 85 * 1500))]);
+    }
+}
+
+#[test]
+fn a_direction_that_carries_acknowledgements_alone_is_no_flow_of_its_port() {
+    // Bytes of a packet on average, data in the other direction, and how many of two flows are left.
+    for (bytes, answered, flows) in [(80, 50_000, 1), (81, 50_000, 2), (40, 0, 2)] {
+        let mut control = Control::new(&[]);
+        (0..2).for_each(|flow| control.open(flow));
+        control.carried(0, answered, Time::from_ms(50));
+        let matching = Match { connection: Some(name(0).reversed()), ..Match::default() };
+        let counters = Counters { age: Time::from_ms(100), packets: 10, bytes: 10 * bytes };
+        let stats = FlowStats { cookie: cookie::ACKS, priority: 1, counters, matching };
+        control.tell(0, Body::FlowStats { flows: vec![stats], more: false });
+        let set = answer_windows(&control.notify_at((0, 2), Level::High, 85));
+        assert_eq!(set.len(), flows, "{set:?}");
+        assert_eq!(set[flows - 1], (0, 1, (25_000 + 85 * 1500) / flows as u32));
+    }
+}
+
 #[test]
 fn a_handshake_gets_entries_and_a_fin_removes_them() {
     for (keys, first) in [(&[][..], true), (&[("remove-at", "last-fin")][..], false)] {
@@ -347,6 +413,8 @@ fn a_flow_that_joins_is_regulated_only_when_told_to() {
         control.notify(0, Level::High, 85);
         let orders = control.packet(0, 1, false, Flags::SYN);
         assert_eq!(windows(&orders).len(), joined, "{way}");
+        let answered = control.packet(0, 1, true, Flags::SYN);
+        assert_eq!(windows(&answered).len(), 0, "{way}: its acknowledgements join another port");
         let left = control.packet(0, 1, false, Flags::FIN);
         assert_eq!(windows(&left).len(), joined / 2, "{way}");
     }
@@ -385,7 +453,8 @@ fn polls_ask_for_ports_again_if_the_answer_was_lost_and_stop_without_flows() {
     control.packet(3, 0, false, Flags::SYN);
     assert_eq!(windows(&control.notify(3, Level::High, 85)), [], "a port of unknown rate");
     let poll = control.act(|controller, cx| controller.on_timer(cx, 0));
-    assert!(matches!(&poll[..], [(3, Body::PortsRequest), (3, Body::FlowStatsRequest(_))]), "{poll:?}");
+    let ask = |cookie| (3, Body::FlowStatsRequest(super::wire::FlowStatsRequest { cookie }));
+    assert_eq!(poll, [(3, Body::PortsRequest), ask(cookie::DATA), ask(cookie::ACKS)]);
     control.packet(3, 0, false, Flags::FIN);
     assert_eq!(control.act(|controller, cx| controller.on_timer(cx, 0)), []);
 }
@@ -571,6 +640,28 @@ fn windows_are_cut_in_units_of_the_scale_and_never_raised() {
     bench.open(5);
     bench.add(cookie::WINDOW, name(0).reversed(), NO_BUFFER, vec![Action::LimitWindow(2920)]);
     assert_eq!(bench.window_after(40_000), 2920);
+}
+
+#[test]
+fn windows_of_answers_are_those_of_the_connection_that_their_request_opened() {
+    let mut bench = Bench::new(&[]);
+    bench.open(2);
+    let answer = |flags| Packet { flow: FlowId::new(1), flags, window: 40_000, size: 40, ..Packet::default() };
+    bench.add(cookie::WINDOW, name(0), NO_BUFFER, vec![Action::LimitWindow(2920)]);
+    let (mut ack, mut data) = (answer(Flags::ACK), Packet { size: 1500, ..answer(Flags::default()) });
+    bench.pass(&mut ack, 0);
+    bench.pass(&mut data, 0);
+    assert_eq!((ack.window, data.window), (730, 40_000), "by the scale of the client's SYN");
+    assert_eq!(bench.window_after(40_000), 40_000, "acknowledgements of the request keep theirs");
+    // It is counted in its own direction, and its end is that of the connection.
+    for (cookie, connection, bytes) in [(cookie::DATA, name(0), 40), (cookie::ACKS, name(0).reversed(), 1500 + 40)] {
+        let did = bench.order(Body::FlowStatsRequest(super::wire::FlowStatsRequest { cookie }));
+        let [Body::FlowStats { flows, .. }] = &did.said[..] else { panic!("{did:?}") };
+        assert_eq!((flows[0].matching.connection, flows[0].counters.bytes), (Some(connection), bytes));
+    }
+    let (_, did) = bench.pass(&mut answer(Flags::FIN), 0);
+    let [Body::PacketIn(told)] = &did.said[..] else { panic!("{did:?}") };
+    assert_eq!(Frame::read(&told.data).expect("a frame").addresses, name(0).reversed());
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) enum Jump {
 /// What all triggers have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TriggerConfig {
-    /// L, M and H.
+    /// L, M and H, in packets of any size or in bytes.
     pub(crate) thresholds: [Size; 3],
     /// Time below L after which congestion is over.
     pub(crate) recovery: Time,
@@ -64,7 +64,7 @@ impl TriggerConfig {
         }
     }
 
-    /// READING: S14 The queue in the formulas' bytes: packets count as full ones where thresholds count packets.
+    /// READING: S14 the queue in the formulas' bytes: packets count as full ones where thresholds count packets.
     pub(crate) fn bytes(&self, queue: Backlog) -> u64 {
         match self.thresholds[0] {
             Size::Packets(_) => u64::from(queue.packets) * self.packet,

@@ -138,8 +138,8 @@ fn a_flow_that_joins_in_state_three_is_not_regulated() {
         let outcome = run(&text(scheme, &rest));
         (queue(&outcome, 0.062, 0.08).1, outcome.number("drops"))
     };
-    let (stale, drops) = most("");
-    let (fresh, fewer) = most("reevaluate = \"on-flow-change\"");
+    let (stale, drops) = most("reevaluate = \"none\"");
+    let (fresh, fewer) = most("");
     assert!(stale >= 99.0, "late flows fill the port: {stale}");
     assert!(fresh < stale && fewer < drops, "{fresh} {fewer} {drops}");
     let (periodic, _) = most("reevaluate = \"periodic\"\npoll = \"1ms\"");
@@ -223,7 +223,7 @@ fn packets_that_waited_for_the_controller_raise_the_state() {
     let most = |scheme: &str| {
         // A server fast enough for the FINs to come all at once.
         let rest = "[measure]\nprobes = \"congestion-level\"\n[control]\nservice-time = \"100ns\"\n";
-        let bursts = bursts(90, "1000B", "10ms").replace("100us", "0s");
+        let bursts = bursts(90, "1400B", "10ms").replace("100us", "0s");
         let outcome = run(&text(scheme, &[&bursts, rest].concat()));
         assert_eq!(outcome.number("completed"), 90.0);
         let level = numbers(&outcome, "switch-probes", "value").into_iter().fold(0.0, f64::max);
@@ -232,6 +232,58 @@ fn packets_that_waited_for_the_controller_raise_the_state() {
     let ((waited, queue), (at_once, _)) = (most(""), most("setup-delay = false"));
     assert!(queue >= 60.0, "{queue}");
     assert!(waited >= 2.0 && at_once >= 2.0, "{waited} {at_once}");
+}
+
+/// S4: Algorithm 1 adds size(P). A hundred SYNs that come at once are 4 KB, and no congestion.
+#[test]
+fn handshakes_alone_are_no_congestion() {
+    let most = |scheme: &str| {
+        let rest = "[measure]\nprobes = \"congestion-level\"\n[control]\nservice-time = \"100ns\"\n";
+        let bursts = bursts(100, "1000B", "10ms").replace("100us", "0s");
+        let outcome = run(&text(scheme, &[&bursts, rest].concat()));
+        let (times, levels) =
+            (numbers(&outcome, "switch-probes", "time_s"), numbers(&outcome, "switch-probes", "value"));
+        // First data come a round trip of 200 us and four times 66 us later.
+        let early = times.iter().zip(levels).filter(|(at, _)| **at < 0.0103).map(|(_, level)| level);
+        early.fold(0.0, f64::max)
+    };
+    assert_eq!(most(""), 0.0);
+    assert!(most("queue-counts = \"packets\"") >= 2.0);
+}
+
+/// S24: a client that asks opens the connections, and the answers go against its SYNs.
+#[test]
+fn answers_to_requests_are_regulated() {
+    let asked = |scheme: &str| {
+        let outcome = run(&text(scheme, &[&bursts(60, "200KB", "10ms"), "request = \"100B\"\n"].concat()));
+        assert_eq!(outcome.number("completed"), 60.0);
+        (outcome.number("rewritten"), outcome.number("timeouts"))
+    };
+    let ((rewritten, timeouts), (none, more)) = (asked(""), asked("data-from = \"opener\""));
+    assert!(rewritten > 1_000.0 && none == 0.0, "{rewritten} {none}");
+    assert!(timeouts < more / 2.0, "{timeouts} {more}");
+}
+
+/// Connections may be opened through the controller long before their data starts, all at once.
+#[test]
+fn connections_opened_early_are_known_when_their_data_starts() {
+    let start = |connections: &str| {
+        let more = format!("connections = \"{connections}\"\n");
+        let outcome = run(&text("", &[&bursts(60, "200KB", "100ms").replace("100us", "0s"), &*more].concat()));
+        assert_eq!(outcome.number("completed"), 60.0);
+        outcome
+    };
+    let (opened, unknown) = (start("opened"), start("persistent"));
+    assert!(opened.number("rewritten") > 1_000.0 && unknown.number("rewritten") == 0.0);
+    assert!(opened.number("timeouts") < unknown.number("timeouts") / 2.0);
+    // The start is that of the data, which wait neither for a handshake nor for the controller.
+    assert_eq!(numbers(&opened, "flows", "start_s"), [0.1; 60]);
+    let one = |connections: &str| {
+        let more = format!("connections = \"{connections}\"\n");
+        run(&text("", &[&bursts(1, "1KB", "100ms").replace("100us", "0s"), &*more].concat())).number("fct_mean_s")
+    };
+    assert!(one("fresh") - one("opened") > 4.0 * 71e-6 + 198e-6);
+    assert_eq!(one("opened"), one("persistent"));
 }
 
 /// Each switch asks for its own ports.

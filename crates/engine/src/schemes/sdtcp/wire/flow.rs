@@ -20,9 +20,9 @@ pub(crate) mod command {
 pub(crate) mod cookie {
     /// Sends SYN, FIN and RST to the controller.
     pub(crate) const CONNECTION: u64 = 1;
-    /// Carries and counts a flow's data.
+    /// Carries and counts what goes in the direction of a connection's SYN: the data, if the sender opens it.
     pub(crate) const DATA: u64 = 2;
-    /// Carries a flow's acknowledgements.
+    /// Carries and counts what goes against it: then the acknowledgements.
     pub(crate) const ACKS: u64 = 3;
     /// Rewrites the window of a flow's acknowledgements.
     pub(crate) const WINDOW: u64 = 4;
