@@ -1,6 +1,6 @@
 //! SAB: Sharing by Allocating switch Buffer (Zhang, Ren, Shu, IEEE JSAC 2014), as SDTCP describes and runs it.
 //!
-//! The original paper was not at hand: what goes beyond SDTCP's section 2 is a reading of ours, and says so.
+//! The original paper was not available; what goes beyond section 2 of SDTCP's paper is marked as our reading.
 
 mod readings;
 
@@ -13,7 +13,7 @@ use crate::units::Time;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "sab",
-    summary: "SAB: switches share pipe and buffer out among the flows that they count (JSAC 2014).",
+    summary: "SAB: switches divide path and buffer among the flows that they count (JSAC 2014).",
     params: &[
         Param::new(
             "epsilon",
@@ -35,8 +35,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "sub-mss",
             Kind::Choice(&["min1", "shrink", "pace"]),
             "min1",
-            "A share below one segment: one segment all the same, segments of that size, or one segment at a time at \
-             the rate of the share.",
+            "What a share below one segment means: one segment all the same, segments of that size, or one segment at a \
+             time at the rate of the share.",
             "SDTCP section 5.1: the segment size is fixed",
         )
         .reading("B2"),
@@ -44,7 +44,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "first-share",
             Kind::Choice(&["data", "syn"]),
             "data",
-            "Which share a sender obeys first: that of its first data, sent in the initial window, or that of its SYN.",
+            "Which share a sender obeys first: that of its first data, which it sends in the initial window, or that of \
+             its SYN.",
             "our choice: of N SYNs the k-th would be given 1/k, together more than there is",
         )
         .reading("B4"),
@@ -103,7 +104,7 @@ impl Scheme for Bundle {
     }
 }
 
-/// The switch: who is active on which egress port.
+/// The switch: which flows are active on which egress port.
 struct Allocator {
     epsilon: f64,
     rtt0: Time,
@@ -112,7 +113,7 @@ struct Allocator {
     ports: Vec<Port>,
 }
 
-/// Who is active on a port.
+/// The active flows of a port.
 #[derive(Default)]
 struct Port {
     /// By flow.
@@ -132,13 +133,13 @@ enum Seen {
 impl Port {
     /// A packet of a flow comes by; `opens` if it begins a connection.
     ///
-    /// READING: B3 a connection that was open before anyone looked counts from its first packet.
+    /// READING: B3 a connection that was open before the run counts from its first packet.
     fn pass(&mut self, flow: FlowId, opens: bool) {
         let index = flow.index();
         if self.seen.len() <= index {
             self.seen.resize(index + 1, Seen::Nothing);
         }
-        // What is sent again after the FIN opens nothing.
+        // A retransmission after the FIN does not open the flow again.
         if self.seen[index] == Seen::Nothing || (opens && self.seen[index] == Seen::Ended) {
             self.seen[index] = Seen::Active;
             self.active += 1;
@@ -156,7 +157,7 @@ impl SwitchAgent for Allocator {
         false
     }
     fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
-        // Acknowledgements carry a share home; what they need of the way back is nobody's to allocate.
+        // Acknowledgements carry a share back to its sender; the bandwidth that they use is not allocated.
         if packet.is_ack() {
             return Pass::Forward;
         }
@@ -167,9 +168,9 @@ impl SwitchAgent for Allocator {
         let port = &mut self.ports[index];
         port.pass(packet.flow, packet.flags.has(Flags::SYN));
         let pipe = passage.rate.bytes_in(self.rtt0) + self.epsilon * passage.buffer as f64;
-        // A flow that sends again what came before its FIN is no longer counted, and alone has everything.
+        // A flow that retransmits after its FIN is not counted; if it is alone, it gets everything.
         let share = (pipe / f64::from(port.active.max(1))) as u64;
-        // No share yet is 0.
+        // 0: no switch has written a share yet.
         packet.field = if packet.field == 0 { share } else { packet.field.min(share) }.max(1);
         if self.forget && packet.flags.has(Flags::FIN) {
             port.end(packet.flow);
@@ -178,7 +179,7 @@ impl SwitchAgent for Allocator {
     }
 }
 
-/// Shares below this are not followed by smaller segments: headers would take the link.
+/// The smallest segment in bytes: below it, headers would take the link.
 const SMALLEST_SEGMENT: u64 = 64;
 
 /// The sender: its window is the share that the network gives.

@@ -5,26 +5,27 @@ use crate::schemes::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "B1",
-        text: "Which part of the buffer is allocated: SDTCP runs epsilon = 0.5, the usual short form (C RTT0 + B) / N is 1.",
+        text: "How much of the buffer is shared out: SDTCP's experiments use epsilon = 0.5; the usual short form \
+               (C RTT0 + B) / N has epsilon = 1.",
         params: &["scheme.sab.epsilon"],
     },
     Reading {
         id: "B2",
-        text: "A share below one segment: the original shrinks segments, which is why it rarely loses; SDTCP fixes \
-                   the segment size, so a sender keeps one segment.",
+        text: "A share below one segment: the original sends smaller segments, which is why it rarely loses packets; SDTCP's \
+               experiments fix the segment size, so a sender keeps one segment in flight.",
         params: &["scheme.sab.sub-mss"],
     },
     Reading {
         id: "B3",
-        text: "Stale counts: a flow whose FIN was lost before the switch counts until the FIN is sent again, and an \
-                   idle open connection counts as long as it is open, one that was open before from its first packet. A RST would take a flow off as a FIN does; nothing here \
-                   sends one.",
+        text: "Stale counts: a flow whose FIN was lost on the way to the switch counts until the FIN is sent again. An open \
+               connection counts while it is idle; one that was open before the run counts from its first packet. A RST \
+               would end a flow as a FIN does, but no host here sends one.",
         params: &[],
     },
     Reading {
         id: "B4",
-        text: "When a new flow first obeys: with the acknowledgement of its first data, so that a burst sends N SYNs and \
-                   then N initial windows, which are one segment each; or already with its SYN-ACK.",
+        text: "When a new flow first obeys its share: with the acknowledgement of its first data, so that a burst sends N SYNs \
+               and then N initial windows of one segment each, or with its SYN-ACK.",
         params: &["scheme.sab.first-share", "transport.initial-window"],
     },
 ];
