@@ -211,7 +211,9 @@ def test_half_of_each_papers_experiments_are_held_out():
     """Those that show the same runs are held out together, since one of them would tell the others' results."""
     papers: dict[str, list[bool]] = {}
     documents = {key: Experiment(key, path).document for key, path in library.experiments().items()}
-    for document in (each for each in documents.values() if each.paper and each.claim):
+    # An experiment that only repeats the sentences of others has none to test.
+    own = (each for each in documents.values() if each.paper and not all(claim.same_as for claim in each.claim))
+    for document in own:
         papers.setdefault(document.paper, []).append(document.held_out)
         if document.runs_of is not None:
             assert document.held_out == documents[document.runs_of].held_out, document.title
