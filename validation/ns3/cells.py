@@ -42,7 +42,20 @@ class Family:
     scenario: str  # fanin's scenario file
     overrides: tuple[str, ...] = ()  # its --set options
     title: str = field(default="", compare=False)
+    seeds: range = SEEDS  # one run suffices where nothing is drawn
 
+
+# What fast links with few packets of bandwidth-delay product need instead of the files' values.
+FAST = (
+    "network.rate=10Gbps",
+    "network.delay=5us",
+    "network.buffer=200pkt",
+    "transport.initial-window=4mss",
+    "transport.rto-min=5ms",
+    "transport.rto-initial=5ms",
+    "traffic.bursts.bytes-each=150KB",
+)
+FAST_NS3 = ("--rate=10Gbps", "--delay=5us", "--buffer=200", "--initial-window=4", "--min-rto=5", "--size=150000")
 
 FAMILIES = (
     Family(
@@ -52,6 +65,7 @@ FAMILIES = (
         "newreno.toml",
         ("traffic.bursts.jitter=0s",),
         "one flow alone",
+        range(1, 2),
     ),
     Family("newreno", (10, 40, 100), ("--tcp=newreno",), "newreno.toml", (), "NewReno, drop-tail"),
     Family(
@@ -79,6 +93,50 @@ FAMILIES = (
         "DCTCP with losses handled as RFC 8257 says, SACK",
     ),
     Family("dctcp", (10, 40, 100), ("--tcp=dctcp",), "dctcp.toml", (), "DCTCP as ns-3 ships it"),
+    Family("fast", (33,), ("--tcp=newreno", *FAST_NS3), "newreno.toml", FAST, "NewReno at 10 Gbit/s"),
+    Family(
+        "fast-sack",
+        (33,),
+        ("--tcp=newreno", "--sack=true", *FAST_NS3),
+        "newreno.toml",
+        ("transport.sack=true", *FAST),
+        "NewReno with SACK at 10 Gbit/s",
+    ),
+    Family(
+        "iw1",
+        (50, 64),
+        ("--tcp=newreno", "--initial-window=1"),
+        "newreno.toml",
+        ("transport.initial-window=1mss",),
+        "NewReno, initial window 1",
+    ),
+    Family(
+        "long",
+        (8,),
+        ("--tcp=newreno", "--size=10000000"),
+        "newreno.toml",
+        ("traffic.bursts.bytes-each=10MB",),
+        "NewReno, few long flows",
+    ),
+    # Every sender begins at the same instant: packets meet at the switch exactly, again and again.
+    Family(
+        "ties",
+        (20, 40),
+        ("--tcp=newreno", "--jitter=0"),
+        "newreno.toml",
+        ("traffic.bursts.jitter=0s",),
+        "NewReno, exact ties in the order of ns-3's events",
+        range(1, 2),
+    ),
+    # ns-3 has no drawn order; starts that differ by far less than a packet's 12 us draw one.
+    Family(
+        "ties-drawn",
+        (20, 40),
+        ("--tcp=newreno", "--jitter=1000"),
+        "newreno.toml",
+        ("traffic.bursts.jitter=0s", "network.ties=drawn"),
+        "NewReno, exact ties in drawn order",
+    ),
 )
 
 
@@ -95,7 +153,7 @@ class Cell:
 
     @property
     def seeds(self) -> range:
-        return range(1, 2) if self.family.name == "lone" else SEEDS
+        return self.family.seeds
 
 
 CELLS = tuple(Cell(family, n) for family in FAMILIES for n in family.senders)

@@ -4,6 +4,7 @@
 
     ./build.sh && ./run_reference.py            # about five minutes of one core
     ./run_reference.py --rerun                  # replaces what is stored
+    ./run_reference.py --add                    # runs the cells that the file lacks
     ./run_reference.py --check 3                # reruns every cell's first 3 seeds and compares with what is stored
     ./run_reference.py --shift 20 --output more.csv      # seeds 21 to 40, to see what chance alone does
 
@@ -71,17 +72,21 @@ def main() -> None:
     """Command line."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rerun", action="store_true", help="replace the stored results")
+    options.add_argument("--add", action="store_true", help="run the cells of which nothing is stored")
     options.add_argument("--check", type=int, metavar="SEEDS", help="compare a few reruns with the stored results")
     options.add_argument("--shift", type=int, default=0, metavar="N", help="add to every seed")
     options.add_argument("--output", type=Path, default=REFERENCE, help="where to store")
     chosen = options.parse_args()
     if chosen.check:
         check(chosen.check)
-    if chosen.output.exists() and not chosen.rerun:
+    if chosen.output.exists() and not (chosen.rerun or chosen.add):
         sys.exit(f"{chosen.output.name} exists; --rerun replaces it")
     version = ns3_version()
-    rows = []
+    rows = stored(chosen.output) if chosen.add else []
+    there = {(r["family"], r["senders"]) for r in rows}
     for cell in CELLS:
+        if (cell.family.name, str(cell.senders)) in there:
+            continue
         begin = time.monotonic()
         rows += [row(version, cell, seed + chosen.shift) for seed in cell.seeds]
         print(f"{cell.name:20} {len(cell.seeds):2} runs  {time.monotonic() - begin:6.1f} s", flush=True)
