@@ -49,7 +49,7 @@ guide: $(VENV)/installed-dev ## Run the commands of the guides and write their o
 	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md
 
 clean: ## Remove what was built and installed, and the results
-	rm -rf $(VENV) target results validation/ns3/.venv validation/ns3/incast
+	rm -rf $(VENV) target results validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fanin needs Python 3.11 or newer: make PYTHON=python3.12")'

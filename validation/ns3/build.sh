@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds ./incast against the ns-3 of the PyPI wheel, installed into a virtual environment of its own here.
+# Builds ./incast and ./fabric against the ns-3 of the PyPI wheel, installed into a virtual environment of its own here.
 # Needs Python 3.9 or later, g++ with C++20, 500 MB of disk and, the first time, the network.
 #
 # --no-deps: the wheel's other requirement, cppyy, is for ns-3's Python bindings, which we do not use.
@@ -16,9 +16,11 @@ fi
 ns3=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib") + "/ns3")')
 lib=$ns3/lib64
 # The wheel is a release build with logs and asserts on; the definitions keep its headers consistent with it.
-"${CXX:-g++}" -std=c++20 -O2 -Wall -Wextra \
-    -DNS3_LOG_ENABLE -DNS3_ASSERT_ENABLE -DNS3_BUILD_PROFILE_RELEASE \
-    -isystem "$ns3/include" incast.cc -o incast \
-    -L"$lib" -Wl,-rpath,"$lib" -Wl,--allow-shlib-undefined \
-    -lns3.44-core -lns3.44-network -lns3.44-internet -lns3.44-point-to-point -lns3.44-traffic-control \
-    -lns3.44-stats -lns3.44-bridge
+for driver in incast fabric; do
+    "${CXX:-g++}" -std=c++20 -O2 -Wall -Wextra \
+        -DNS3_LOG_ENABLE -DNS3_ASSERT_ENABLE -DNS3_BUILD_PROFILE_RELEASE \
+        -isystem "$ns3/include" "$driver.cc" -o "$driver" \
+        -L"$lib" -Wl,-rpath,"$lib" -Wl,--allow-shlib-undefined \
+        -lns3.44-core -lns3.44-network -lns3.44-internet -lns3.44-point-to-point -lns3.44-traffic-control \
+        -lns3.44-stats -lns3.44-bridge
+done

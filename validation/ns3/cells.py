@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DRIVER = HERE / "incast"
+FABRIC = HERE / "fabric"
 REFERENCE = HERE / "reference.csv"
 SEEDS = range(1, 21)
 
@@ -43,6 +45,7 @@ class Family:
     overrides: tuple[str, ...] = ()  # its --set options
     title: str = field(default="", compare=False)
     seeds: range = SEEDS  # one run suffices where nothing is drawn
+    flows: int = 0  # so many flows of a list on the leaf-spine network of ./fabric
 
 
 # What fast links with few packets of bandwidth-delay product need instead of the files' values.
@@ -137,6 +140,16 @@ FAMILIES = (
         ("traffic.bursts.jitter=0s", "network.ties=drawn"),
         "NewReno, exact ties in drawn order",
     ),
+    Family(
+        "fabric",
+        (64,),
+        (),
+        "fabric.toml",
+        (),
+        "NewReno, ten thousand short flows between the hosts of a leaf-spine network",
+        range(1, 4),
+        flows=10_000,
+    ),
 )
 
 
@@ -154,6 +167,18 @@ class Cell:
     @property
     def seeds(self) -> range:
         return self.family.seeds
+
+
+def flow_list(cell: Cell, seed: int) -> str:
+    """The flows of a run of `fabric`: Poisson arrivals that load the hosts' links to 40 %, 2 to 50 kB each."""
+    draw = random.Random(seed)
+    per_ns = 0.4 * cell.senders * 1e9 / (8 * 26_000) * 1e-9
+    lines, at = ["start_ns,src,dst,bytes"], 0.0
+    for _ in range(cell.family.flows):
+        at += draw.expovariate(per_ns)
+        src, dst = draw.sample(range(cell.senders), 2)
+        lines.append(f"{int(at)},{src},{dst},{draw.randint(2000, 50_000)}")
+    return "\n".join(lines) + "\n"
 
 
 CELLS = tuple(Cell(family, n) for family in FAMILIES for n in family.senders)

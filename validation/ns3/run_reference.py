@@ -19,10 +19,11 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-from cells import CELLS, COUNTS, DRIVER, HERE, MEASURES, OTHERS, REFERENCE, Cell
+from cells import CELLS, COUNTS, DRIVER, FABRIC, HERE, MEASURES, OTHERS, REFERENCE, Cell, flow_list
 
 COLUMNS = ("ns3", "family", "senders", "seed", *MEASURES, *OTHERS)
 
@@ -37,6 +38,12 @@ def ns3_version() -> str:
 
 def run(cell: Cell, seed: int, *extra: str) -> dict[str, float]:
     """One run of ns-3."""
+    if cell.family.flows:
+        with tempfile.TemporaryDirectory() as folder:
+            flows = Path(folder) / "flows.csv"
+            flows.write_text(flow_list(cell, seed))
+            command = [str(FABRIC), f"--flows={flows}"]
+            return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     command = [str(DRIVER), *cell.family.driver, f"--senders={cell.senders}", f"--seed={seed}", *extra]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
