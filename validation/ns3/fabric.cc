@@ -195,7 +195,7 @@ OnDataAtHost(Ptr<const Packet> packet)
 }
 
 void
-OnDrop(Ptr<const QueueDiscItem>)
+OnDrop(Ptr<const Packet>)
 {
     g_count.drops++;
 }
