@@ -30,7 +30,9 @@ impl Hosts {
         let side = &mut flow.receiver;
         let payload = u64::from(packet.size - flow.wire.header);
         if payload == 0 && !packet.flags.has(Flags::FIN) {
-            return false; // The last packet of a handshake, or of a connection.
+            let to = flow.wire.to;
+            self.tell_bare_ack(packet.flow, to, net);
+            return false;
         }
         let now = net.now();
         let segment = Segment {

@@ -55,6 +55,14 @@ impl Hosts {
         self.ask(to, id, net, |window, cx| window.on_data(cx, id, arrival));
     }
 
+    /// Tells the scheduler of the host of the last segment of a handshake, or of a connection.
+    #[inline(never)]
+    pub(super) fn tell_bare_ack<C: EventCore>(&mut self, id: FlowId, to: NodeId, net: &mut Network<C>) {
+        if self.has_scheduler(to) {
+            self.ask(to, id, net, |window, cx| window.on_bare_ack(cx, id));
+        }
+    }
+
     /// A connection begins, and its SYN-ACK goes out, unless the host's scheduler holds it.
     pub(super) fn answer_syn<C: EventCore>(
         &mut self,

@@ -130,6 +130,8 @@ pub trait WindowControl: Send {
     }
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
+    /// A segment without data came: the last one of the handshake, or of the connection.
+    fn on_bare_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) {}
     /// An acknowledgement wants to leave.
     fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckVerdict;
     /// A timer set earlier expired.

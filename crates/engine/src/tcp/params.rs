@@ -3,7 +3,7 @@
 use super::EcnMode;
 use super::receiver::ReceiverConfig;
 use super::rto::RtoConfig;
-use super::sender::{RackConfig, SenderConfig};
+use super::sender::{FullAck, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
 use super::tlp::ProbeConfig;
 use crate::spec::{Kind, Param, Params, SpecError};
 
@@ -152,11 +152,98 @@ pub const PARAMS: &[Param] = &[
     ),
     Param::new(
         "full-ack-window",
-        Kind::Choice(&["flight", "flight-before"]),
+        Kind::Choice(&["flight", "flight-before", "threshold"]),
         "flight",
         "What bounds the window after recovery beside the threshold: one segment more than is outstanding after the \
-         full acknowledgement, or than was before it, in which case that acknowledgement also grows the window.",
-        "RFC 6582, section 3.2, step 3, option 1; flight-before is ns-3.18",
+         full acknowledgement, one more than was before it, or nothing. With the latter two that acknowledgement also \
+         grows the window.",
+        "RFC 6582, section 3.2, step 3, option 1; threshold is option 2 and ns-3.44, flight-before is ns-3.18",
+    ),
+    Param::new(
+        "recovery-start",
+        Kind::Choice(&["and-send", "retransmit"]),
+        "and-send",
+        "What the last of the duplicates that start recovery, without SACK, lets out: the retransmission and what the \
+         inflated window allows, or the retransmission alone.",
+        "RFC 5681, section 3.2, steps 3 and 5; retransmit is ns-3.18",
+    ),
+    Param::new(
+        "partial-ack-window",
+        Kind::Choice(&["one-segment", "wraps"]),
+        "one-segment",
+        "What becomes of the window if a partial acknowledgement covers more than it: one segment, or a number below \
+         zero that is read as one close to 4 GiB.",
+        "RFC 6582, section 3.2, leaves it open; wraps is what the unsigned window of ns-3.18 does",
+    ),
+    Param::new(
+        "recover-check",
+        Kind::Choice(&["beyond", "reached", "off"]),
+        "beyond",
+        "Which duplicates, without SACK, may start another fast retransmit after one or after a timeout: those that \
+         acknowledge more than had been sent by then, those that acknowledge all of it, or any.",
+        "RFC 6582, section 3.2, step 2; reached is ns-3.44, off is ns-3.18",
+    ),
+    Param::new(
+        "loss-flight",
+        Kind::Choice(&["sent", "pipe", "highest"]),
+        "sent",
+        "What a loss halves: what was sent and not acknowledged; what of it is thought to be in the network; or \
+         everything up to the highest number sent, even if a timeout has gone back.",
+        "RFC 5681, equation 4; pipe is ns-3.44, highest is ns-3.18",
+    ),
+    Param::new(
+        "repeated-timeout",
+        Kind::Choice(&["hold", "halve"]),
+        "hold",
+        "Whether a further timeout of the same segment leaves the slow-start threshold alone, or reduces it again.",
+        "RFC 5681, section 3.1, below equation 4; halve is what ns-3 does",
+    ),
+    Param::new(
+        "sack-after-timeout",
+        Kind::Choice(&["forget", "keep"]),
+        "forget",
+        "What a timeout does to the reports of what has arrived out of order: with keep only the rest is sent again.",
+        "RFC 2018, section 8; keep is allowed by the erratum cited in RFC 6675, section 5.1, and is ns-3.44",
+    ),
+    Param::new(
+        "sack-emulation",
+        Kind::Bool,
+        "false",
+        "Whether, without SACK, each duplicate stands for a report of the first segment that has none. What these guesses \
+         say outlasts recovery: segments with a report are not in flight, and a segment before the last report is lost \
+         and goes again at once when it becomes the first.",
+        "RFC 6582: in recovery only; true is ns-3.44, after Linux",
+    ),
+    Param::new(
+        "sack-partial-ack",
+        Kind::Choice(&["pipe", "one-more"]),
+        "pipe",
+        "What an acknowledgement that moves on in recovery with SACK lets out: what the pipe allows, or one segment at \
+         least, unless the first one was sent again before.",
+        "RFC 6675, section 5, step C; one-more is ns-3.44",
+    ),
+    Param::new(
+        "sack-pipe",
+        Kind::Choice(&["rfc", "resent"]),
+        "rfc",
+        "Whether a segment that was sent again and reported since counts as in flight until it is acknowledged.",
+        "RFC 6675, section 4, SetPipe(): it does not; resent is ns-3.44",
+    ),
+    Param::new(
+        "sack-recovery-timer",
+        Kind::Choice(&["every", "first"]),
+        "every",
+        "What restarts the retransmission timer in recovery with SACK: the first retransmission and every \
+         acknowledgement that moves on, or only the first such acknowledgement.",
+        "RFC 6298, section 5.3 and RFC 6675, section 6; first is ns-3.44",
+    ),
+    Param::new(
+        "rtt-of",
+        Kind::Choice(&["cause", "oldest", "newest-clean"]),
+        "cause",
+        "Which segment an acknowledgement times: the one that caused it, unless that was a retransmission; the oldest \
+         that it covers, unless that was ever sent again; or the last of those at its front that never were.",
+        "as RFC 7323 does with timestamps; oldest is ns-3.44, newest-clean is the code of RCC's authors",
     ),
     Param::new(
         "rto-min",
@@ -321,7 +408,34 @@ impl From<&Params> for SenderConfig {
             limited_transmit: transport.flag("limited-transmit"),
             impatient: either("partial-ack-timer", "impatient", "slow-but-steady"),
             new_data_first: either("partial-ack-order", "new-data-first", "hole-first"),
-            full_ack_grows: either("full-ack-window", "flight-before", "flight"),
+            full_ack: transport.choose(
+                "full-ack-window",
+                &[
+                    ("flight", FullAck::Flight),
+                    ("flight-before", FullAck::FlightBefore),
+                    ("threshold", FullAck::Threshold),
+                ],
+            ),
+            recover_check: transport.choose(
+                "recover-check",
+                &[("beyond", RecoverCheck::Beyond), ("reached", RecoverCheck::Reached), ("off", RecoverCheck::Off)],
+            ),
+            loss_flight: transport.choose(
+                "loss-flight",
+                &[("sent", LossFlight::Sent), ("pipe", LossFlight::Pipe), ("highest", LossFlight::Highest)],
+            ),
+            halves_every_timeout: either("repeated-timeout", "halve", "hold"),
+            quiet_start: either("recovery-start", "retransmit", "and-send"),
+            window_wraps: either("partial-ack-window", "wraps", "one-segment"),
+            keeps_reports: either("sack-after-timeout", "keep", "forget"),
+            emulates_sack: transport.flag("sack-emulation"),
+            counts_resent: either("sack-pipe", "resent", "rfc"),
+            one_more: either("sack-partial-ack", "one-more", "pipe"),
+            sack_impatient: either("sack-recovery-timer", "first", "every"),
+            rtt_of: transport.choose(
+                "rtt-of",
+                &[("cause", RttOf::Cause), ("oldest", RttOf::Oldest), ("newest-clean", RttOf::NewestClean)],
+            ),
             rto: transport.into(),
             backoff_ends_on_new_ack: either("rto-backoff-reset", "new-ack", "sample"),
             rto_after_syn_timeout: transport.time("rto-after-syn-timeout"),

@@ -100,12 +100,14 @@ pub struct NextSeg {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scoreboard {
     sacked: RangeSet,
+    /// What was sent again, where that counts as in flight until it is acknowledged.
+    resent: RangeSet,
 }
 
 impl Scoreboard {
     /// An empty scoreboard.
     pub const fn new() -> Self {
-        Self { sacked: RangeSet::new() }
+        Self { sacked: RangeSet::new(), resent: RangeSet::new() }
     }
 
     /// Whether nothing is reported: no hole is known.
@@ -120,6 +122,9 @@ impl Scoreboard {
     #[inline]
     pub fn update(&mut self, blocks: Option<&SackBlocks>, una: u64) -> u64 {
         self.sacked.drop_below(una);
+        if !self.resent.is_empty() {
+            self.resent.drop_below(una);
+        }
         let Some(blocks) = blocks else { return 0 };
         let mut reported = 0;
         // The newest block comes first and usually extends the highest range, which is the cheap case.
@@ -130,6 +135,21 @@ impl Scoreboard {
             }
         }
         reported
+    }
+
+    /// The numbers `start..end` leave again.
+    pub fn note_resent(&mut self, start: u64, end: u64) {
+        self.resent.insert(start, end, 0);
+    }
+
+    /// Nothing counts as sent again any more.
+    pub fn forget_resent(&mut self) {
+        self.resent.clear();
+    }
+
+    /// How many of the numbers noted as sent again were reported since.
+    pub fn resent_and_reported(&self) -> u64 {
+        self.resent.as_slice().iter().map(|range| self.sacked.count_within(range.start, range.end)).sum()
     }
 
     /// Forgets all reports: after a timeout the receiver may have dropped what it reported (RFC 2018 section 8).
@@ -202,6 +222,21 @@ impl Scoreboard {
             }
         }
         0
+    }
+
+    /// The first number from `from` on that is not reported, and the first reported one above it, if any.
+    pub fn next_unreported(&self, from: u64) -> (u64, u64) {
+        let Some(range) = self.sacked.range_at_or_above(from) else { return (from, u64::MAX) };
+        if from < range.start {
+            return (from, range.start);
+        }
+        let above = self.sacked.range_at_or_above(range.end);
+        (range.end, above.map_or(u64::MAX, |range| range.start))
+    }
+
+    /// How many numbers of `from..to` are not reported.
+    pub fn unreported(&self, from: u64, to: u64) -> u64 {
+        self.unsacked(from, to)
     }
 
     /// How many numbers of `from..to` are not reported; none where the bounds cross.

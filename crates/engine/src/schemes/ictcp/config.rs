@@ -8,6 +8,10 @@ use crate::units::Time;
 pub(super) struct Config {
     /// The rules of RCC's authors instead of the paper's.
     pub(super) rdtcp: bool,
+    /// The first connection keeps the clock of the slots, which stops for good when it closes.
+    pub(super) mortal_clock: bool,
+    /// Two timers look at each flow.
+    pub(super) two_looks: bool,
     pub(super) alpha: f64,
     /// Increases take their share of what the capacity leaves.
     pub(super) quota: bool,
@@ -27,8 +31,12 @@ pub(super) struct Config {
 
 impl Config {
     pub(super) fn new(params: &Params) -> Self {
+        let rdtcp = params.is("flavour", "rdtcp");
+        let chosen = |key, other| params.is(key, other) || (rdtcp && params.is(key, "auto"));
         Self {
-            rdtcp: params.is("flavour", "rdtcp"),
+            rdtcp,
+            mortal_clock: chosen("slot-clock", "first-flow"),
+            two_looks: chosen("looks", "two"),
             alpha: params.number("alpha"),
             quota: params.flag("quota"),
             any_half: params.is("increase", "any"),

@@ -36,6 +36,23 @@ const PARAMS: &[Param] = &[
     )
     .reading("I1"),
     Param::new(
+        "slot-clock",
+        Kind::Choice(&["auto", "host", "first-flow"]),
+        "auto",
+        "What keeps the clock of the slots: the host, or its first connection, with which it stops for good. auto is the \
+         host, and under rdtcp the first connection.",
+        "Wu et al. 2010, section 4.2: global to the interface; first-flow is RCC's authors' code",
+    )
+    .reading("I6"),
+    Param::new(
+        "looks",
+        Kind::Choice(&["auto", "one", "two"]),
+        "auto",
+        "How many timers look at each flow; two share one count of bytes. auto is one, and two under rdtcp.",
+        "Wu et al. 2010, section 4.3: once per round trip; two is RCC's authors' code",
+    )
+    .reading("I6"),
+    Param::new(
         "alpha",
         Kind::Fraction,
         "0.9",

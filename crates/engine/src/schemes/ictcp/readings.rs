@@ -36,4 +36,13 @@ pub(super) const READINGS: &[Reading] = &[
                authors leaves such round trips out.",
         params: &["scheme.ictcp.flavour"],
     },
+    Reading {
+        id: "I6",
+        text: "Two more rules of RCC's authors' code are not meant, as it seems, but shape their curves. The clock of the slots \
+               is a timer of the first connection and stops for good when that closes: if increases are shut then, windows stay \
+               as they are, and if they are open, they take what is left of one quota. And the timer that looks at a flow is \
+               started twice, 200 us after the SYN and one round trip after the handshake, unless the first has already \
+               restarted itself by then; both take the bytes that came since either looked for those of a whole round trip.",
+        params: &["scheme.ictcp.slot-clock", "scheme.ictcp.looks"],
+    },
 ];

@@ -48,6 +48,16 @@ pub(super) struct FlowWindow {
     /// Payload since the last look.
     bytes: u64,
     last_look: Time,
+    /// With two timers: the round trip for which the bytes since the last look are taken.
+    pub(super) pace: Time,
+    /// With two timers: when the one that was started last expires next, once it has restarted itself.
+    pub(super) restarted: Option<Time>,
+    /// With two timers: an expiry that does not count any more.
+    pub(super) cancelled: Option<Time>,
+    /// The handshake is over.
+    pub(super) established: bool,
+    /// All data are here; the last segment of the connection is not.
+    pub(super) closing: bool,
     /// Smoothed throughput in bytes per second.
     measured: f64,
     /// Looks in a row that found much less than expected.
@@ -73,6 +83,11 @@ impl FlowWindow {
             allowed: VecDeque::new(),
             bytes: 0,
             last_look: now,
+            pace: Time::from_ms(10),
+            restarted: None,
+            cancelled: None,
+            established: false,
+            closing: false,
             measured: 0.0,
             low: 0,
             last_change: now,
@@ -99,9 +114,20 @@ impl FlowWindow {
         self.slot_bytes += new;
         self.next = next;
         self.last_data = now;
+        self.time(seq, new > 0, now);
+    }
+
+    /// The SYN-ACK leaves. RCC's authors time the handshake by it.
+    pub(super) fn on_syn_ack(&mut self, now: Time) {
+        self.edge = self.edge.max(self.next + self.granted());
+        self.allowed.push_back((self.next, now));
+    }
+
+    /// Takes a round-trip time if the segment that begins with `seq` is one that was waited for.
+    pub(super) fn time(&mut self, seq: u64, new: bool, now: Time) {
         while let Some((expected, sent)) = self.allowed.front().copied().filter(|(expected, _)| *expected <= seq) {
             self.allowed.pop_front();
-            if expected == seq && new > 0 {
+            if expected == seq && new {
                 let sample = (now - sent).secs();
                 self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt + RTT_GAIN * (sample - rtt)));
             }
@@ -116,6 +142,17 @@ impl FlowWindow {
             *self = Self { edge, next, rtt, told, idle: true, ..fresh };
         }
         self.idle
+    }
+
+    /// Smoothed throughput in bytes per second.
+    #[cfg(test)]
+    pub(super) fn measured(&self) -> f64 {
+        self.measured
+    }
+
+    /// When data came last.
+    pub(super) fn last_data(&self) -> Time {
+        self.last_data
     }
 
     /// Bytes to advertise: the window, or as much as keeps the right edge where it was.
@@ -134,7 +171,7 @@ impl FlowWindow {
 
     /// Looks at a flow once per round trip: Wu et al. 2010, section 4.3.
     pub(super) fn look(&mut self, now: Time, mss: f64, config: &Config, quota: &mut Quota) {
-        let since = (now - self.last_look).secs();
+        let since = if config.two_looks { self.pace } else { now - self.last_look }.secs();
         let sample = self.bytes as f64 / since;
         self.last_look = now;
         // READING: I5, a silent round trip is a sample of nothing; the code of RCC's authors leaves it out.
@@ -148,7 +185,8 @@ impl FlowWindow {
         if difference <= config.gamma1 || difference <= mss / self.window {
             self.low = 0;
             // At most every second round trip, and only while increases are open.
-            if (quota.open || config.any_half) && (now - self.last_change).secs() >= config.spacing * rtt {
+            let spaced = if config.two_looks { self.pace.secs() } else { rtt };
+            if (quota.open || config.any_half) && (now - self.last_change).secs() >= config.spacing * spaced {
                 self.increase(now, mss, rtt, config, quota);
             }
         } else if difference > config.gamma2 {
@@ -200,6 +238,8 @@ mod tests {
     fn config(rdtcp: bool) -> Config {
         Config {
             rdtcp,
+            mortal_clock: false,
+            two_looks: false,
             alpha: 0.9,
             quota: true,
             any_half: false,

@@ -324,6 +324,12 @@ fn transport_options() {
         "partial-ack-order = \"new-data-first\"",
         "duplicate-ack-window = \"any\"",
         "full-ack-window = \"flight-before\"",
+        "full-ack-window = \"threshold\"\nrecover-check = \"reached\"\nloss-flight = \"pipe\"\nrepeated-timeout = \"halve\"\n\
+         rtt-of = \"oldest\"\nlimited-transmit = true\nsack-emulation = true",
+        "sack = true\nfull-ack-window = \"threshold\"\nloss-flight = \"pipe\"\nsack-after-timeout = \"keep\"\n\
+         sack-recovery-timer = \"first\"\nsack-pipe = \"resent\"\nsack-partial-ack = \"one-more\"",
+        "partial-ack-window = \"wraps\"\nrecover-check = \"off\"\nloss-flight = \"highest\"\nrtt-of = \"newest-clean\"\n\
+         recovery-start = \"retransmit\"",
         "sack = true\nloss-detection = \"rack\"",
         "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",
         "sack = true\nloss-detection = \"rack\"\nack-every = 2\nquickack = 5\nprobe-ack-delay = \"300us\"",

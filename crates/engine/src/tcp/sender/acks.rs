@@ -1,6 +1,6 @@
 //! What an acknowledgement means: for the window (RFC 5681), for ECN (RFC 3168), and as a sign of loss.
 
-use super::{Env, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
+use super::{Env, FullAck, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionWindow};
 use crate::tcp::{EcnMode, FIRST_DATA};
@@ -44,6 +44,14 @@ impl Sender {
         // After going back, the acknowledgement may cover what was sent before the timeout.
         self.nxt = self.nxt.max(self.una);
         self.peer_edge = ack.ack + ack.window;
+        let timed;
+        let ack = match &mut self.history {
+            None => ack,
+            Some(history) => {
+                timed = InAck { rtt: history.on_ack(ack.ack, env.now), ..*ack };
+                &timed
+            }
+        };
         match ack.rtt {
             Some(rtt) => self.estimator.on_sample(rtt),
             None if env.cfg.backoff_ends_on_new_ack => self.estimator.reset_backoff(),
@@ -51,14 +59,16 @@ impl Sender {
         }
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
         let mut was_in_recovery = self.in_recovery();
-        if was_in_recovery && env.cfg.full_ack_grows {
+        if was_in_recovery && env.cfg.full_ack != FullAck::Flight {
             was_in_recovery = !self.leave_with_growth(acked, env.cfg);
         }
+        let leftover = self.left > 0 && self.take_left(acked, env.cfg);
         self.tell_ack(acked, ack, was_in_recovery, env);
         let restart = match self.recovery {
             Recovery::Open => {
                 self.dup_acks = 0;
                 self.limited_bytes = 0;
+                (self.first_lost, self.first_resent) = (leftover, false);
                 // RFC 6675 s2: blocks with news make a duplicate, even of an acknowledgement that moves on.
                 if news {
                     self.on_duplicate(env);
@@ -66,7 +76,8 @@ impl Sender {
                 true
             }
             Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, env),
-            Recovery::Sack | Recovery::Rack => self.on_sack_recovery_ack(),
+            Recovery::Sack { partial } => self.on_sack_recovery_ack(partial, env),
+            Recovery::Rack => true,
         };
         self.react_to_echo(ack, env);
         if self.una == self.max_sent {
@@ -103,9 +114,9 @@ impl Sender {
             _ if !duplicate => {}
             Recovery::Open => self.on_duplicate(env),
             // RFC 5681 s3.2 step 4: one more segment has left the network.
-            Recovery::NewReno { .. } => self.window.cwnd += env.cfg.mss as f64,
+            Recovery::NewReno { .. } => self.inflate(env.cfg),
             // The pipe has shrunk: `send` looks at it.
-            Recovery::Sack | Recovery::Rack => {}
+            Recovery::Sack { .. } | Recovery::Rack => {}
         }
     }
 
@@ -113,8 +124,8 @@ impl Sender {
     pub(super) fn on_push<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         match self.recovery {
             Recovery::Open => self.enter_recovery(env),
-            Recovery::NewReno { .. } => self.window.cwnd += env.cfg.mss as f64,
-            Recovery::Sack | Recovery::Rack => {}
+            Recovery::NewReno { .. } => self.inflate(env.cfg),
+            Recovery::Sack { .. } | Recovery::Rack => {}
         }
     }
 

@@ -28,9 +28,30 @@ pub struct SenderConfig {
     pub impatient: bool,
     /// A partial acknowledgement lets new data out before the next hole is sent again, as ns-3.18 does.
     pub new_data_first: bool,
-    /// The window after a full acknowledgement is bound by what was outstanding before it, and grows with it, as in
-    /// ns-3.18.
-    pub full_ack_grows: bool,
+    /// What bounds the window after recovery.
+    pub full_ack: FullAck,
+    /// Which duplicates may start another fast retransmit.
+    pub recover_check: RecoverCheck,
+    /// What a loss halves.
+    pub loss_flight: LossFlight,
+    /// A further timeout of the same segment reduces the threshold again, against RFC 5681 section 3.1.
+    pub halves_every_timeout: bool,
+    /// A partial acknowledgement of more than the window makes it wrap around as a 32-bit number does, as in ns-3.18.
+    pub window_wraps: bool,
+    /// The third duplicate lets out the retransmission alone, as in ns-3.18, whatever room the window has then.
+    pub quiet_start: bool,
+    /// What the receiver reported is kept over a timeout, and only the rest is sent again.
+    pub keeps_reports: bool,
+    /// Without SACK every duplicate counts as a report, and what these guesses say outlasts recovery, as in ns-3.
+    pub emulates_sack: bool,
+    /// What was sent again counts as in flight until it is acknowledged, even if it was reported since, as in ns-3.
+    pub counts_resent: bool,
+    /// In recovery with SACK an acknowledgement that moves on sends one segment whatever the pipe, as in ns-3.
+    pub one_more: bool,
+    /// In recovery with SACK only the first acknowledgement that moves on restarts the timer.
+    pub sack_impatient: bool,
+    /// Which segment an acknowledgement times.
+    pub rtt_of: RttOf,
     /// Retransmission timer.
     pub rto: RtoConfig,
     /// Any acknowledgement of new data ends the timer's backoff, not only one that gives a round-trip sample.
@@ -49,6 +70,50 @@ pub struct SenderConfig {
     pub ecn_syn: bool,
     /// Retransmissions are sent ECN-capable.
     pub ecn_retransmit: bool,
+}
+
+/// What bounds the window after recovery, beside the threshold (RFC 6582 section 3.2 step 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullAck {
+    /// Option 1: one segment more than is outstanding after the full acknowledgement.
+    Flight,
+    /// One segment more than was outstanding before it, which also grows the window, as in ns-3.18.
+    FlightBefore,
+    /// Option 2: nothing. The acknowledgement also grows the window, as in ns-3.
+    Threshold,
+}
+
+/// Which duplicates may start a fast retransmit after a recovery or a timeout (RFC 6582 section 3.2 step 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoverCheck {
+    /// Those that acknowledge more than had been sent then.
+    Beyond,
+    /// Those that acknowledge all of it, as in ns-3.
+    Reached,
+    /// All, as in ns-3.18.
+    Off,
+}
+
+/// What a loss halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossFlight {
+    /// `FlightSize` (RFC 5681 equation 4).
+    Sent,
+    /// What is thought to be in the network, as in ns-3: less by what has arrived out of order or is deemed lost.
+    Pipe,
+    /// Everything from the first unacknowledged number to the highest sent, also after going back, as in ns-3.18.
+    Highest,
+}
+
+/// Which segment an acknowledgement times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttOf {
+    /// The one that caused it, unless that was a retransmission.
+    Cause,
+    /// The oldest that it covers, unless that was ever sent again: ns-3.
+    Oldest,
+    /// The newest of those at the front of what it covers that were never sent again: RCC's authors.
+    NewestClean,
 }
 
 /// How losses are told and repaired by time, shared by the flows of a group.

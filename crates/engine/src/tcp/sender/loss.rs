@@ -1,9 +1,12 @@
 //! Loss by duplicate acknowledgements and by timeout: NewReno's recovery (RFC 6582), limited transmit (RFC 3042), and
 //! what a retransmission timeout does to the windows (RFC 5681, RFC 6298).
 
-use super::{Env, Recovery, Sender, SenderConfig, SenderIo, TimerOutcome};
+use super::{Env, FullAck, LossFlight, RecoverCheck, Recovery, Sender, SenderConfig, SenderIo, TimerOutcome};
 use crate::tcp::EcnMode;
 use crate::tcp::sack::SackConfig;
+
+/// Where a window of 32 bits wraps around.
+const WRAP: f64 = 4_294_967_296.0;
 
 impl Sender {
     pub(super) fn on_duplicate<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
@@ -15,12 +18,95 @@ impl Sender {
                 (self.una >= self.recover, board.is_lost(self.una, &sack))
             }
             // RFC 6582 s3.2 step 2: the acknowledgement must cover more than `recover`.
-            None => (self.una > self.recover, false),
+            None => {
+                self.count_left(env.cfg);
+                (self.passes_recover(env.cfg.recover_check), false)
+            }
         };
-        if fresh && (self.dup_acks >= env.cfg.duplicate_ack_threshold || lost) {
+        if (fresh && (self.dup_acks >= env.cfg.duplicate_ack_threshold || lost)) || self.first_lost {
             self.enter_recovery(env);
-        } else if env.cfg.limited_transmit && self.dup_acks <= 2 {
+        } else if env.cfg.limited_transmit && self.dup_acks <= 2 && !env.cfg.emulates_sack {
+            // With emulated reports `send` does it.
             self.limited_transmit(env);
+        }
+    }
+
+    fn passes_recover(&self, check: RecoverCheck) -> bool {
+        match check {
+            RecoverCheck::Beyond => self.una > self.recover,
+            RecoverCheck::Reached => self.una >= self.recover,
+            RecoverCheck::Off => true,
+        }
+    }
+
+    /// A duplicate says that one more segment has left the network; not the first one, as it would be acknowledged.
+    /// ns-3 counts those that let no segment out only once recovery begins, and none while it repairs a timeout.
+    pub(super) fn count_left(&mut self, cfg: &SenderConfig) {
+        let counts = self.in_recovery() || (cfg.limited_transmit && self.una >= self.recover);
+        if (cfg.loss_flight == LossFlight::Pipe || cfg.emulates_sack) && counts && self.scoreboard.is_none() {
+            self.left = (self.left + cfg.mss).min((self.max_sent - self.una).saturating_sub(cfg.mss));
+        }
+    }
+
+    /// `acked` bytes are acknowledged: the first segment of them and those for which duplicates stood. Returns whether
+    /// duplicates are left that stand for what is now the first segment, so that this must be lost.
+    #[cold]
+    pub(super) fn take_left(&mut self, acked: u64, cfg: &SenderConfig) -> bool {
+        let leftover = cfg.emulates_sack && self.left >= acked;
+        let most = (self.max_sent - self.una).saturating_sub(cfg.mss);
+        self.left = self.left.saturating_sub(acked.saturating_sub(cfg.mss)).min(most);
+        leftover && self.una < self.max_sent
+    }
+
+    /// Sends the first segment again that left-over duplicates say is lost, if the window has room for it.
+    #[cold]
+    pub(super) fn resend_first_lost<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        // Neither the segment itself nor those that have left are in the network.
+        let gone = self.left + env.cfg.mss;
+        let pipe = self.in_flight().saturating_sub(gone);
+        if self.recovery == Recovery::Open && (pipe + env.cfg.mss) as f64 <= self.window.cwnd {
+            self.first_resent = true;
+            self.retransmit_first(env);
+        }
+    }
+
+    /// What a fast retransmit halves, where limited transmit has sent `excess` (RFC 5681 section 3.2 step 2: that does
+    /// not count as outstanding).
+    fn flight_at_loss(&mut self, excess: u64, cfg: &SenderConfig) -> u64 {
+        match (cfg.loss_flight, &self.scoreboard) {
+            (LossFlight::Sent, _) => self.in_flight() - excess,
+            (LossFlight::Highest, _) => self.max_sent - self.una,
+            (LossFlight::Pipe, Some(board)) => {
+                let sack = SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold };
+                let first = if board.is_lost(self.una, &sack) { 0 } else { cfg.mss };
+                board.set_pipe(self.una, self.max_sent, self.una, &sack).saturating_sub(first)
+            }
+            (LossFlight::Pipe, None) => {
+                if !cfg.limited_transmit {
+                    // It counts only the duplicate that starts recovery.
+                    self.left = (self.left + cfg.mss).min((self.max_sent - self.una).saturating_sub(cfg.mss));
+                }
+                (self.max_sent - self.una).saturating_sub(self.left)
+            }
+        }
+    }
+
+    /// What a timeout halves.
+    fn flight_at_timeout(&self, cfg: &SenderConfig) -> u64 {
+        let repairing = self.nxt < self.max_sent;
+        match (cfg.loss_flight, &self.scoreboard) {
+            (LossFlight::Sent, _) => self.in_flight(),
+            (LossFlight::Highest, _) => self.max_sent - self.una,
+            (LossFlight::Pipe, Some(board)) if repairing => {
+                board.unreported(self.una, self.nxt) + board.resent_and_reported()
+            }
+            (LossFlight::Pipe, Some(board)) => {
+                let sack = SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold };
+                let high_rxt = if self.in_recovery() { self.high_rxt } else { self.una };
+                board.set_pipe(self.una, self.max_sent, high_rxt, &sack) + board.resent_and_reported()
+            }
+            (LossFlight::Pipe, None) if repairing => self.in_flight(),
+            (LossFlight::Pipe, None) => self.in_flight().saturating_sub(self.left),
         }
     }
 
@@ -37,7 +123,7 @@ impl Sender {
     pub(super) fn enter_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         // RFC 5681 s3.2 step 2: what limited transmit sent does not count as outstanding.
         let excess = std::mem::take(&mut self.limited_bytes);
-        let flight = self.in_flight() - excess;
+        let flight = self.flight_at_loss(excess, env.cfg);
         self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
         self.recover = self.max_sent;
         // A window reduced for a loss is not reduced again for marks of the same round trip (RFC 3168 s6.1.2).
@@ -47,10 +133,26 @@ impl Sender {
             self.enter_sack_recovery(env);
         } else {
             self.retransmit_first(env);
-            self.window.cwnd = self.window.ssthresh + f64::from(env.cfg.duplicate_ack_threshold) * env.cfg.mss as f64;
+            let left = u64::from(env.cfg.duplicate_ack_threshold) * env.cfg.mss;
+            let left = if env.cfg.emulates_sack { self.left } else { left };
+            self.window.cwnd = self.window.ssthresh + left as f64;
+            (self.first_lost, self.first_resent) = (false, false);
+            self.silent = env.cfg.quiet_start;
             self.recovery = Recovery::NewReno { partial: false };
         }
         self.arm_wake(env);
+    }
+
+    /// RFC 5681 section 3.2 step 4: one more segment has left the network.
+    pub(super) fn inflate(&mut self, cfg: &SenderConfig) {
+        self.window.cwnd += cfg.mss as f64;
+        if cfg.window_wraps {
+            self.window.cwnd %= WRAP;
+        }
+        self.count_left(cfg);
+        if cfg.emulates_sack {
+            self.window.cwnd = self.window.ssthresh + self.left as f64;
+        }
     }
 
     /// RFC 6582 section 3.2 step 3. Returns whether the timer restarts.
@@ -72,7 +174,13 @@ impl Sender {
         if acked >= env.cfg.mss {
             self.window.cwnd += mss;
         }
-        self.window.cwnd = self.window.cwnd.max(mss);
+        self.window.cwnd = if env.cfg.emulates_sack {
+            self.window.ssthresh + self.left as f64
+        } else if env.cfg.window_wraps {
+            self.window.cwnd.rem_euclid(WRAP)
+        } else {
+            self.window.cwnd.max(mss)
+        };
         self.recovery = Recovery::NewReno { partial: true };
         if env.cfg.new_data_first {
             self.send(env);
@@ -81,14 +189,21 @@ impl Sender {
         !(env.cfg.impatient && partial)
     }
 
-    /// [`SenderConfig::full_ack_grows`]: ends recovery before congestion control hears of a full acknowledgement, so
-    /// that it grows the window. Returns whether it was one.
+    /// [`FullAck::FlightBefore`] and [`FullAck::Threshold`]: ends recovery before congestion control hears of a full
+    /// acknowledgement, so that it grows the window. Returns whether it was one.
     #[cold]
     pub(super) fn leave_with_growth(&mut self, acked: u64, cfg: &SenderConfig) -> bool {
-        let full = matches!(self.recovery, Recovery::NewReno { .. }) && self.una >= self.recover;
+        let threshold = cfg.full_ack == FullAck::Threshold;
+        let applies = match self.recovery {
+            Recovery::NewReno { .. } => true,
+            Recovery::Sack { .. } => threshold,
+            Recovery::Open | Recovery::Rack => false,
+        };
+        let full = applies && self.una >= self.recover;
         if full {
             let before = (self.max_sent - (self.una - acked)) as f64;
-            self.window.cwnd = self.window.ssthresh.min(before + cfg.mss as f64);
+            let most = if threshold { f64::INFINITY } else { before + cfg.mss as f64 };
+            self.window.cwnd = self.window.ssthresh.min(most);
             self.leave_recovery();
         }
         full
@@ -103,9 +218,10 @@ impl Sender {
     /// What a timeout means for the windows.
     pub(super) fn reduce_for_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         // RFC 5681 s3.1: the threshold is held when the same segment times out again.
-        if self.timed_out != self.una {
+        if self.timed_out != self.una || env.cfg.halves_every_timeout {
             self.timed_out = self.una;
-            self.window.ssthresh = self.with_cc(env, |cc, cx| cc.on_timeout(cx));
+            let flight = self.flight_at_timeout(env.cfg);
+            self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_timeout(cx));
             self.arm_wake(env);
         }
         self.window.cwnd = env.cfg.mss as f64;
@@ -119,9 +235,17 @@ impl Sender {
         // RFC 6582 s4.3: duplicates of what was sent before the timeout must not start a fast retransmit.
         self.recover = self.max_sent;
         self.leave_recovery();
+        self.left = 0;
+        (self.first_lost, self.first_resent) = (false, false);
+        if let Some(history) = &mut self.history {
+            history.on_timeout();
+        }
         if let Some(board) = &mut self.scoreboard {
-            // RFC 2018 s8: the receiver may have discarded what it reported.
-            board.clear();
+            board.forget_resent();
+            if !env.cfg.keeps_reports {
+                // RFC 2018 s8: the receiver may have discarded what it reported.
+                board.clear();
+            }
         }
         // RFC 6298 s5.4-5.6: back off, send the earliest segment again, restart; go back to it for the rest.
         self.estimator.on_timeout(&env.cfg.rto);

@@ -14,6 +14,7 @@
 //! | `sack_recovery.rs` | recovery with SACK |
 //! | `rack_recovery.rs`, `rack_timers.rs`, `timed.rs` | losses told by time |
 //! | `output.rs` | what is sent |
+//! | `history.rs` | which segments an acknowledgement may time |
 //! | `timers.rs` | retransmission timer, window probes, wake-ups |
 //!
 //! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
@@ -25,6 +26,7 @@ mod acks;
 mod config;
 mod connection;
 mod env;
+mod history;
 mod loss;
 mod output;
 mod rack_recovery;
@@ -33,7 +35,7 @@ mod sack_recovery;
 mod timed;
 mod timers;
 
-pub use config::{RackConfig, SenderConfig};
+pub use config::{FullAck, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
 pub use env::{Env, InAck, OutSegment, SenderIo, TimerOutcome};
 
 use crate::roles::{CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts};
@@ -41,6 +43,7 @@ use crate::tcp::rto::RtoEstimator;
 use crate::tcp::sack::Scoreboard;
 use crate::tcp::{EcnMode, FIRST_DATA};
 use crate::units::Time;
+use history::History;
 use timed::Timed;
 
 /// Where a connection stands.
@@ -65,8 +68,8 @@ enum Recovery {
     Open,
     /// RFC 6582 step 3; `partial` once a partial acknowledgement was seen.
     NewReno { partial: bool },
-    /// RFC 6675 section 5.
-    Sack,
+    /// RFC 6675 section 5; `partial` once an acknowledgement has moved on.
+    Sack { partial: bool },
     /// RFC 8985: whether there is recovery is known to [`Timed`].
     Rack,
 }
@@ -139,6 +142,16 @@ pub struct Sender {
     window_end: u64,
     high_rxt: u64,
     rescue_rxt: Option<u64>,
+    /// Bytes that duplicates say have left the network, where that is counted.
+    left: u64,
+    /// [`SenderConfig::emulates_sack`]: duplicates that recovery has left over say that the first segment is lost.
+    first_lost: bool,
+    /// It was sent again since.
+    first_resent: bool,
+    /// [`SenderConfig::quiet_start`]: nothing else leaves now.
+    silent: bool,
+    /// When each segment was sent, where acknowledgements time others than the one that caused them.
+    history: Option<Box<History>>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Sender, recover) <= 256);
@@ -187,6 +200,11 @@ impl Sender {
             scoreboard: (cfg.sack && cfg.rack.is_none()).then(Box::default),
             high_rxt: 0,
             rescue_rxt: None,
+            left: 0,
+            first_lost: false,
+            first_resent: false,
+            silent: false,
+            history: (cfg.rtt_of != RttOf::Cause).then(|| Box::new(History::new(cfg.rtt_of))),
             timed: cfg.rack.is_some().then(Box::default),
             retransmissions: 0,
             segments_sent: 0,
@@ -291,7 +309,7 @@ impl Sender {
     pub fn in_recovery(&self) -> bool {
         match self.recovery {
             Recovery::Open => false,
-            Recovery::NewReno { .. } | Recovery::Sack => true,
+            Recovery::NewReno { .. } | Recovery::Sack { .. } => true,
             Recovery::Rack => self.timed.as_ref().is_some_and(|timed| timed.in_recovery()),
         }
     }

@@ -9,11 +9,21 @@ impl Sender {
     /// Sends what the windows allow.
     #[inline(always)]
     pub(super) fn send<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        if matches!(self.recovery, Recovery::Sack | Recovery::Rack) {
+        if matches!(self.recovery, Recovery::Sack { .. } | Recovery::Rack) {
             return self.send_in_recovery(env);
         }
+        if env.cfg.keeps_reports && self.una < self.recover && self.scoreboard.is_some() {
+            return self.send_unreported(env);
+        }
         let segment = self.packet.segment_of(env.cfg.mss);
-        let edge = self.edge(segment);
+        if std::mem::take(&mut self.silent) {
+            return;
+        }
+        if self.first_lost && !self.first_resent {
+            self.resend_first_lost(env);
+        }
+        let guessed = if env.cfg.emulates_sack && self.recovery == Recovery::Open { self.left } else { 0 };
+        let edge = self.edge(segment, guessed);
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
@@ -38,14 +48,14 @@ impl Sender {
         }
     }
 
-    /// One past the last number that the windows let go.
+    /// One past the last number that the windows let go, where `left` bytes are thought to have left the network.
     #[inline(always)]
-    pub(super) fn edge(&self, segment: u64) -> u64 {
+    pub(super) fn edge(&self, segment: u64, left: u64) -> u64 {
         if self.obeys_peer {
             return self.peer_edge;
         }
         // A congestion window below one segment would never let anything through: pacing is for that.
-        self.peer_edge.min(self.una + (self.window.cwnd as u64).max(segment))
+        self.peer_edge.min(self.una + left + (self.window.cwnd as u64).max(segment))
     }
 
     #[inline(never)]
@@ -114,7 +124,11 @@ impl Sender {
             .with_if(Flags::RETRANSMITTED, again);
         self.retransmissions += u64::from(again);
         self.segments_sent += 1;
-        self.max_sent = self.max_sent.max(seq + len + u64::from(fin));
+        let end = seq + len + u64::from(fin);
+        if let Some(history) = &mut self.history {
+            history.on_send(seq, end, env.now, again);
+        }
+        self.max_sent = self.max_sent.max(end);
         self.last_sent = env.now;
         env.io.transmit(OutSegment { seq, len, flags }, &self.packet, env.now);
     }

@@ -5,26 +5,92 @@
 
 use super::{Env, Recovery, Sender, SenderConfig, SenderIo};
 use crate::tcp::sack::{NextSeg, Outstanding, Rule, SackConfig};
+use crate::units::Time;
 
 impl Sender {
     /// RFC 6675 section 5 step 4. The threshold is set and `recover` holds the recovery point.
     pub(super) fn enter_sack_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        self.recovery = Recovery::Sack;
+        self.recovery = Recovery::Sack { partial: false };
         self.window.cwnd = self.window.ssthresh;
         self.rescue_rxt = None;
         // (4.3) the first segment that is missing goes at once, whatever the window; what else may go, `send` says.
         self.high_rxt = self.retransmit(self.una, env.cfg.mss, env);
-        // RFC 6675 s6: the variant that lets the segment just sent again have the timer's full time.
-        self.restart_timer(env);
+        self.note_resent(self.una, self.high_rxt, env.cfg);
+        if !env.cfg.sack_impatient {
+            // RFC 6675 s6: the variant that lets the segment just sent again have the timer's full time.
+            self.restart_timer(env);
+        }
     }
 
     /// An acknowledgement of new data in recovery: step A; `send` goes on. Returns whether the timer restarts.
-    pub(super) fn on_sack_recovery_ack(&mut self) -> bool {
+    pub(super) fn on_sack_recovery_ack<I: SenderIo>(&mut self, partial: bool, env: &mut Env<'_, I>) -> bool {
         if self.una >= self.recover {
             // (A) everything sent before the recovery is acknowledged.
             self.leave_recovery();
+            return true;
         }
-        true
+        self.recovery = Recovery::Sack { partial: true };
+        if env.cfg.one_more && self.high_rxt <= self.una {
+            self.send_one_more(env);
+        }
+        !(env.cfg.sack_impatient && partial)
+    }
+
+    /// [`SenderConfig::one_more`], where the first segment was not sent again yet: what is lost, or else what is new, or
+    /// else the first segment.
+    #[cold]
+    fn send_one_more<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
+        let outstanding = self.outstanding(env.cfg);
+        let next = self.scoreboard.as_ref().and_then(|board| board.next_seg(&outstanding, &sack));
+        if let Some(next) = next.filter(|next| matches!(next.rule, Rule::Lost | Rule::New)) {
+            return self.send_recovery_segment(&next, env);
+        }
+        self.high_rxt = self.retransmit(self.una, env.cfg.mss, env);
+        self.note_resent(self.una, self.high_rxt, env.cfg);
+    }
+
+    /// What `NextSeg()` goes by.
+    fn outstanding(&self, cfg: &SenderConfig) -> Outstanding {
+        Outstanding {
+            una: self.una,
+            high_data: self.max_sent,
+            high_rxt: self.high_rxt,
+            rescue_rxt: self.rescue_rxt,
+            new_end: self.new_end(cfg),
+            fin: self.closing().then_some(self.data_end),
+        }
+    }
+
+    /// After a timeout that has kept the reports: sends what the receiver is missing, then what is new. What it has
+    /// reported is not in flight.
+    #[cold]
+    pub(super) fn send_unreported<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        while let Some(board) = &self.scoreboard {
+            let (start, hole_end) = board.next_unreported(self.nxt);
+            self.nxt = start;
+            let segment = self.packet.segment_of(env.cfg.mss);
+            let len = segment.min(self.data_end.saturating_sub(start)).min(hole_end - start);
+            let flight = board.unreported(self.una, start) + board.resent_and_reported();
+            let fits = start + len <= self.peer_edge && flight + len <= (self.window.cwnd as u64).max(segment);
+            if start >= self.stream_end() || !fits || (self.packet.gap > Time::ZERO && !self.may_pace(env)) {
+                return;
+            }
+            if start < self.max_sent {
+                self.note_resent(start, start + len, env.cfg);
+            }
+            self.transmit_next(len, env);
+            if self.deadline.is_never() {
+                self.restart_timer(env);
+            }
+        }
+    }
+
+    /// [`SenderConfig::counts_resent`].
+    fn note_resent(&mut self, start: u64, end: u64, cfg: &SenderConfig) {
+        if let Some(board) = self.scoreboard.as_mut().filter(|_| cfg.counts_resent) {
+            board.note_resent(start, end);
+        }
     }
 
     /// Step C: sends while the window has room for a full segment beyond what is in flight.
@@ -32,21 +98,13 @@ impl Sender {
         let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
         loop {
             let Some(board) = &self.scoreboard else { return };
-            let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack);
+            let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack) + board.resent_and_reported();
             let window =
                 if self.obeys_peer { self.peer_edge.saturating_sub(self.una) as f64 } else { self.window.cwnd };
             if window < (pipe + env.cfg.mss) as f64 {
                 return;
             }
-            let outstanding = Outstanding {
-                una: self.una,
-                high_data: self.max_sent,
-                high_rxt: self.high_rxt,
-                rescue_rxt: self.rescue_rxt,
-                new_end: self.new_end(env.cfg),
-                fin: self.closing().then_some(self.data_end),
-            };
-            let Some(next) = board.next_seg(&outstanding, &sack) else { return };
+            let Some(next) = board.next_seg(&self.outstanding(env.cfg), &sack) else { return };
             // RFC 6675 s4 (4) is a "should" for the sake of a lost tail, not to send the only hole twice at once.
             if next.rule == Rule::Rescue && next.seq < self.high_rxt {
                 return;
@@ -77,6 +135,7 @@ impl Sender {
             Rule::Lost | Rule::Hole => self.high_rxt = end,
             Rule::Rescue => self.rescue_rxt = Some(self.recover),
         }
+        self.note_resent(next.seq, end, env.cfg);
         self.retransmit(next.seq, next.len, env);
     }
 }

@@ -11,13 +11,17 @@ mod pacing;
 mod rack;
 mod recovery;
 mod sack_recovery;
+mod simulators;
 mod timer;
 mod tlp;
 
 use super::EcnMode;
 use super::rto::RtoConfig;
 use super::sack::SackBlocks;
-use super::sender::{Env, InAck, OutSegment, Sender, SenderConfig, SenderIo, State, TimerOutcome};
+use super::sender::{
+    Env, FullAck, InAck, LossFlight, OutSegment, RecoverCheck, RttOf, Sender, SenderConfig, SenderIo, State,
+    TimerOutcome,
+};
 use crate::packet::Flags;
 use crate::roles::{CongestionControl, PacketFacts};
 use crate::schemes::NewReno;
@@ -35,7 +39,18 @@ const CFG: SenderConfig = SenderConfig {
     limited_transmit: false,
     impatient: true,
     new_data_first: false,
-    full_ack_grows: false,
+    full_ack: FullAck::Flight,
+    recover_check: RecoverCheck::Beyond,
+    loss_flight: LossFlight::Sent,
+    halves_every_timeout: false,
+    window_wraps: false,
+    quiet_start: false,
+    keeps_reports: false,
+    emulates_sack: false,
+    counts_resent: false,
+    one_more: false,
+    sack_impatient: false,
+    rtt_of: RttOf::Cause,
     rto: RtoConfig {
         minimum: ms(200),
         initial: ms(1000),

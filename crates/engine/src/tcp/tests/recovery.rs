@@ -80,8 +80,8 @@ fn ns3_sends_new_data_before_the_next_hole_on_a_partial_acknowledgement() {
 
 #[test]
 fn ns3_bounds_the_window_by_what_was_in_flight_before_a_full_acknowledgement_and_grows_it() {
-    for (full_ack_grows, cwnd) in [(false, 200.0), (true, 500.0 + 100.0 * 100.0 / 500.0)] {
-        let mut bench = recovering(&SenderConfig { full_ack_grows, ..CFG });
+    for (full_ack, cwnd) in [(FullAck::Flight, 200.0), (FullAck::FlightBefore, 500.0 + 100.0 * 100.0 / 500.0)] {
+        let mut bench = recovering(&SenderConfig { full_ack, ..CFG });
         bench.ack(1001);
         assert!(!bench.sender.in_recovery());
         bench.expect_cwnd(cwnd);
@@ -91,7 +91,7 @@ fn ns3_bounds_the_window_by_what_was_in_flight_before_a_full_acknowledgement_and
 
 #[test]
 fn ns3_bounds_the_window_after_recovery_by_a_segment_more_than_was_in_flight() {
-    let mut bench = recovering(&SenderConfig { full_ack_grows: true, ..CFG });
+    let mut bench = recovering(&SenderConfig { full_ack: FullAck::FlightBefore, ..CFG });
     bench.ack(901); // one segment is left
     bench.ack(1001);
     bench.expect_cwnd(100.0 + 100.0 + 100.0); // slow start, below the threshold of five
@@ -99,7 +99,7 @@ fn ns3_bounds_the_window_after_recovery_by_a_segment_more_than_was_in_flight() {
 
 #[test]
 fn ns3_grows_no_window_on_a_partial_acknowledgement() {
-    let mut bench = recovering(&SenderConfig { full_ack_grows: true, ..CFG });
+    let mut bench = recovering(&SenderConfig { full_ack: FullAck::FlightBefore, ..CFG });
     bench.ack(501);
     assert!(bench.sender.in_recovery());
     bench.expect_cwnd(800.0 - 500.0 + 100.0);
