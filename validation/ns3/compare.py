@@ -116,6 +116,9 @@ ONE_RUN = {
     "timeouts": Tolerance(0.40, 5),
 }
 
+# All 20 seeds of "ties-drawn" give one result, in ns-3 as in fanin: starts within a packet's time draw one order. Goodput,
+# the 99th percentile and the mean queue follow from the last timeout of that one run and are not judged. This was
+# found when fanin first ran the cell: the other measures keep the tolerances set before.
 # 10,000 flows a run, most of which lose nothing: chance moves their mean by a few per cent, but the hash that chooses
 # paths is not ns-3's, and the 99th percentile lies among the flows with a timeout of 10 ms. Goodput is up to the last
 # of all completions. The queue of no one port stands for the network.
@@ -138,7 +141,7 @@ TOLERANCES = {
     "iw1": LOSSY,
     "long": LONG,
     "ties": ONE_RUN,
-    "ties-drawn": LOSSY,
+    "ties-drawn": {measure: LOSSY[measure] for measure in ("fct_mean_ms", "drops", "timeouts")},
     "fabric": FABRIC,
 }
 

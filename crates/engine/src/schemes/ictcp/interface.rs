@@ -400,7 +400,7 @@ mod tests {
             assert!(actions.contains(&timer(opened + Time::from_us(200))), "{actions:?}");
             bench.call(|host, cx| assert_eq!(host.on_ack(cx, id, AckKind::SynAck), AckVerdict::Send));
             let mut pending = vec![opened + Time::from_us(200)];
-            let mut step = |bench: &mut Bench, at: Time, pending: &mut Vec<Time>| {
+            let step = |bench: &mut Bench, at: Time, pending: &mut Vec<Time>| {
                 bench.now = at;
                 pending.retain(|due| *due != at);
                 let actions = bench.call(|host, cx| host.on_timer(cx, 0));
