@@ -27,7 +27,7 @@ pub(super) const RECEIVER_PLACEMENT: Param = Param::new(
 impl Topology {
     /// Gives parts that a scenario wants at random to other hosts, from a stream of the run's seed.
     pub fn place_at_random(&mut self, params: &Params, stream: &mut Stream) {
-        let random = |param: &Param| params.has(param.key) && params.text(param.key) == "random";
+        let random = |param: &Param| params.has(param.key) && params.is(param.key, "random");
         if random(&RECEIVER_PLACEMENT) {
             let mut hosts = [&self.receivers[..], &self.senders[..]].concat();
             stream.shuffle(&mut hosts);
