@@ -192,7 +192,7 @@ impl FlowTable {
             (command::DELETE_STRICT, _) => {
                 // The very match and priority (section 6.4).
                 way.limit = way.limit.filter(|_| !(change.priority == priority::WINDOW && flags));
-                way.entry = way.entry.filter(|_| !(change.priority == priority::FLOW && !flags));
+                way.entry = way.entry.filter(|_| change.priority != priority::FLOW || flags);
             }
             (command::DELETE, _) => {
                 // Whatever the match covers, of any priority: one without flags covers those with flags. What is still
