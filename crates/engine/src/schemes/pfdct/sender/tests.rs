@@ -233,7 +233,7 @@ fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_o
     near(high.kt(), 9.875);
 }
 
-/// The switch's clip alone would leave K_t to go on to its own limits, from where it came back one step in a round trip.
+/// The switch's clip alone would leave `K_t` to go on to its own limits, from where it came back one step in a round trip.
 #[test]
 fn p7_the_clip_limits_what_a_flow_asks_for() {
     let params = crate::spec::Params::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
