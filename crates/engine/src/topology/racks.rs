@@ -27,7 +27,7 @@ pub(super) const RECEIVER_PLACEMENT: Param = Param::new(
 impl Topology {
     /// Gives parts that a scenario wants at random to other hosts, from a stream of the run's seed.
     pub fn place_at_random(&mut self, params: &Params, stream: &mut Stream) {
-        let random = |param: &Param| params.has(param.key) && params.is(param.key, "random");
+        let random = |param: &Param| params.has(param.key) && params.choice(param.key) == "random";
         if random(&RECEIVER_PLACEMENT) {
             let mut hosts = [&self.receivers[..], &self.senders[..]].concat();
             stream.shuffle(&mut hosts);
@@ -49,7 +49,7 @@ impl Topology {
 
 /// The receiving hosts: as many as the traffic needs, in the order that the scenario says.
 pub(super) fn receivers(racks: &[Vec<NodeId>], params: &Params, demand: &Demand) -> Vec<NodeId> {
-    let order = if params.is("receiver-placement", "spread") { in_turn(racks) } else { racks.concat() };
+    let order = if params.choice("receiver-placement") == "spread" { in_turn(racks) } else { racks.concat() };
     order.into_iter().take(demand.receivers.max(1)).collect()
 }
 
@@ -72,12 +72,11 @@ pub(super) fn assign(
     }
     let (home, others) = racks.split_at(1);
     let (home, others) = (home.concat(), others.to_vec());
-    topology.senders = if params.is("sender-placement", "local") {
-        [home, in_turn(&others)].concat()
-    } else if params.is("sender-placement", "packed") {
-        [others.concat(), home].concat()
-    } else {
-        [in_turn(&others), home].concat()
+    // Not every topology declares every word.
+    topology.senders = match params.choice("sender-placement") {
+        "local" => [home, in_turn(&others)].concat(),
+        "packed" => [others.concat(), home].concat(),
+        _ => [in_turn(&others), home].concat(),
     };
     topology.receivers = receivers;
     let hosts = topology.nodes.iter().filter(|kind| **kind == NodeKind::Host).count();
