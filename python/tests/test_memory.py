@@ -170,7 +170,7 @@ def test_runs_wait_for_memory_but_one_always_goes():
         assert not place.has_room([work_of(60)], work_of(41))
         assert not place.has_room([work_of(1)] * 4, work_of(1))
     assert len(told) == 1
-    assert "fewer run at once" in str(told[0].message)
+    assert "fewer runs in parallel" in str(told[0].message)
     place.close()
 
 
