@@ -16,8 +16,9 @@ use std::time::Instant;
 use fanin_engine::environment::{self, EnvironmentRow, Setting};
 use fanin_engine::schemes::{self, Reading, SchemeRow, Wish};
 use fanin_engine::sim::{self, Failure, GroupPreview, Outcome, Preview, RunError};
-use fanin_engine::spec::{Files, KEYS, Kind, Param, Scenario, SpecError, common, json_schema, workloads};
-use fanin_engine::{fault, queue, tcp, topology, traffic};
+use fanin_engine::spec::{self, Files, KEYS, Kind, Param, Scenario, SpecError, common, json_schema, workloads};
+use fanin_engine::traffic::{self, TrafficRow};
+use fanin_engine::{fault, queue, tcp, topology};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
@@ -37,6 +38,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(resolved_table, module)?)?;
@@ -65,6 +67,12 @@ fn schema() -> String {
     json_schema().to_string()
 }
 
+/// The number that a scenario value with a unit means, and the unit in which results have it; `None` of other text.
+#[pyfunction]
+fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    spec::quantity(text)
+}
+
 /// Everything that a scenario can name, with its parameters, and everything that a run measures, as JSON.
 #[pyfunction]
 fn registry() -> String {
@@ -72,7 +80,7 @@ fn registry() -> String {
     let faults = fault::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
     let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
-    let traffic = traffic::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    let traffic = traffic::REGISTRY.iter().map(pattern);
     let environments = environment::REGISTRY.iter().map(environment);
     json!({
         "environments": environments.collect::<Vec<_>>(),
@@ -110,6 +118,7 @@ fn scheme(row: &SchemeRow) -> Value {
     let reading = |reading: &Reading| json!({ "id": reading.id, "text": reading.text, "params": reading.params });
     found["transport"] = Value::Object(stack.chain(wishes).collect());
     found["stack"] = json!(row.stack());
+    found["reacts_to_marks"] = json!(row.reacts_to_marks());
     found["readings"] = row.readings.iter().map(reading).collect();
     found
 }
@@ -126,6 +135,12 @@ fn environment(row: &EnvironmentRow) -> Value {
     found
 }
 
+fn pattern(row: &TrafficRow) -> Value {
+    let mut found = entry(row.key, row.summary, "", row.params);
+    found["fan_in"] = json!(row.fan_in);
+    found
+}
+
 fn entry(key: &str, summary: &str, manual: &str, params: &[Param]) -> Value {
     json!({ "key": key, "summary": summary, "manual": manual, "params": parameters(&[params]) })
 }
@@ -138,11 +153,23 @@ fn parameter(param: &Param) -> Value {
     json!({
         "key": param.key,
         "takes": takes(param.kind),
+        "words": words(param),
         "default": param.default,
         "doc": param.doc,
         "source": param.source,
         "reading": param.reading,
     })
+}
+
+/// The words that a key takes, if there is a list of them.
+fn words(param: &Param) -> Vec<&'static str> {
+    match param.kind {
+        Kind::Bool => vec!["true", "false"],
+        Kind::Choice(words) => words.to_vec(),
+        Kind::Sizes => spec::WORKLOADS.to_vec(),
+        Kind::Text if param.key == "probes" => sim::probe_names(),
+        _ => Vec::new(),
+    }
 }
 
 /// What a kind of value looks like in a scenario file.

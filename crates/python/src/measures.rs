@@ -29,6 +29,7 @@ fn total(total: &Total, always: bool) -> Value {
         "label": total.label,
         "definition": total.definition,
         "short": total.short,
+        "goal": total.goal,
         "doc": total.doc,
         "topic": total.topic.name(),
         "better": total.better.name(),

@@ -15,7 +15,7 @@ use crate::event::order::{Class, Event, MiscKey};
 use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
-use crate::net::port::{Limit, LinkState, PortSpec, Situation, Verdict};
+use crate::net::port::{Decision, Limit, LinkState, PortSpec, Situation};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason, Markable, Step};
 use crate::units::Time;
@@ -263,12 +263,12 @@ impl Core {
             let slow = &mut self.slow[link.index()];
             let node = &mut *self.nodes[slow.spec.node];
             let situation = Situation { now: self.now, backlog, bands: &slow.bands, pool_bytes, node };
-            let (verdict, would_mark) = slow.spec.admit(packet, situation);
+            let (decision, would_mark) = slow.spec.admit(packet, situation);
             self.books.ports[link.index()].would_mark += u64::from(would_mark);
-            match verdict {
-                Verdict::Enqueue(band) => return Ok((band, pool_bytes)),
-                Verdict::Drop(reason) => return Err(reason),
-                Verdict::PushOut(victim, reason) => {
+            match decision {
+                Decision::Enqueue(band) => return Ok((band, pool_bytes)),
+                Decision::Drop(reason) => return Err(reason),
+                Decision::PushOut(victim, reason) => {
                     if !self.push_out(link, usize::from(victim)) {
                         return Err(reason);
                     }

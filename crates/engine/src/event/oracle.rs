@@ -7,7 +7,7 @@ use crate::event::order::{Class, Event, MiscKey, TieBreak};
 use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
-use crate::net::port::{Limit, LinkState, PortSpec, Situation, Verdict};
+use crate::net::port::{Decision, Limit, LinkState, PortSpec, Situation};
 use crate::packet::{Flags, Packet};
 use crate::roles::{Backlog, DropReason};
 use crate::units::Time;
@@ -154,7 +154,7 @@ impl Oracle {
         true
     }
 
-    fn admit(&mut self, link: usize, packet: &mut Packet) -> (Verdict, bool) {
+    fn admit(&mut self, link: usize, packet: &mut Packet) -> (Decision, bool) {
         let pool_bytes = self.pool_bytes(self.ports[link].spec.limit);
         let port = &mut self.ports[link];
         let bands = if port.spec.is_scheduled() { &port.counts[..] } else { &[] };
@@ -197,12 +197,12 @@ impl EventCore for Oracle {
         let (i, mut packet) = (link.index(), *packet);
         let marked = packet.flags.has(Flags::CE);
         let band = loop {
-            let (verdict, would_mark) = self.admit(i, &mut packet);
+            let (decision, would_mark) = self.admit(i, &mut packet);
             self.books.ports[i].would_mark += u64::from(would_mark);
-            match verdict {
-                Verdict::Enqueue(band) => break usize::from(band).min(self.ports[i].bands.len() - 1),
-                Verdict::PushOut(band, _) if self.push_out(i, usize::from(band)) => {}
-                Verdict::Drop(reason) | Verdict::PushOut(_, reason) => {
+            match decision {
+                Decision::Enqueue(band) => break usize::from(band).min(self.ports[i].bands.len() - 1),
+                Decision::PushOut(band, _) if self.push_out(i, usize::from(band)) => {}
+                Decision::Drop(reason) | Decision::PushOut(_, reason) => {
                     return self.books.on_drop(link, &packet, reason, self.now);
                 }
             }

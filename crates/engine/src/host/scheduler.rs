@@ -6,7 +6,7 @@ use crate::host::flow::{HeldAck, HeldRequest};
 use crate::host::hosts::Hosts;
 use crate::ids::{FlowId, NodeId};
 use crate::net::network::Network;
-use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::tcp::receiver::AckOut;
 
 impl Hosts {
@@ -75,7 +75,7 @@ impl Hosts {
             return self.send_syn_ack(id, net);
         }
         self.ask(to, id, net, |window, cx| window.on_open(cx, id, announced));
-        if self.ack_verdict(to, id, AckKind::SynAck, net) == AckVerdict::Hold {
+        if self.ack_decision(to, id, AckKind::SynAck, net) == AckDecision::Hold {
             // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data
             // that is held will do, and echoes its marks.
             self.flows[id].receiver.held.get_or_insert(HeldAck { syn: true, ece: false });
@@ -92,9 +92,9 @@ impl Hosts {
             return self.send_ack(id, ack, false, net);
         }
         let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };
-        let verdict = self.ack_verdict(to, id, kind, net);
+        let decision = self.ack_decision(to, id, kind, net);
         let held = &mut self.flows[id].receiver.held;
-        if verdict == AckVerdict::Hold {
+        if decision == AckDecision::Hold {
             // One acknowledgement stands for all that were held, and with it the echo of their marks.
             let ece = ack.ece || held.is_some_and(|held| held.ece);
             *held = Some(HeldAck { syn: false, ece });
@@ -116,7 +116,7 @@ impl Hosts {
     ) -> bool {
         let (client, scheme) = (self.flows[request].wire.from, self.endpoint(request).scheme);
         let asked = self.call(client, scheme, Some(answer), net, |window, cx| window.on_request(cx, answer));
-        let holds = asked == Some(AckVerdict::Hold);
+        let holds = asked == Some(AckDecision::Hold);
         if holds {
             self.flows[request].dialogue.held = Some(held);
         }
@@ -136,9 +136,9 @@ impl Hosts {
         self.run_actions(node, scheme, net);
     }
 
-    fn ack_verdict<C: EventCore>(&mut self, node: NodeId, id: FlowId, kind: AckKind, net: &Network<C>) -> AckVerdict {
+    fn ack_decision<C: EventCore>(&mut self, node: NodeId, id: FlowId, kind: AckKind, net: &Network<C>) -> AckDecision {
         let ask = |window: &mut dyn WindowControl, cx: &mut ReceiverCx<'_>| window.on_ack(cx, id, kind);
-        self.call(node, self.endpoint(id).scheme, Some(id), net, ask).unwrap_or(AckVerdict::Send)
+        self.call(node, self.endpoint(id).scheme, Some(id), net, ask).unwrap_or(AckDecision::Send)
     }
 
     /// Lets a host's scheduler act, because of a flow or of a timer.

@@ -32,6 +32,7 @@ const HOW_MUCH: &[Total] = &[
         label: "Goodput of all flows",
         definition: "payload in order, first start to last completion of finite flows or end of the run",
         short: "goodput",
+        goal: "goodput",
         doc: "payload of all flows, endless ones included, that arrived in order, divided by the length of the \
               goodput window. The window runs from the first start of a finite transfer (or the end of \
               `measure.warmup`) to the last completion of one (or to the end of the run, if some are incomplete or \
@@ -54,6 +55,7 @@ const HOW_MUCH: &[Total] = &[
         label: "Jain's fairness index",
         definition: "over the goodputs of all transfers",
         short: "Jain",
+        goal: "fairness",
         doc: "Jain, Chiu and Hawe's fairness index over the goodputs of transfers: 1 if all are equal, 1/n if one of \
               n transfers gets everything. The goodput of a completed transfer is taken over its completion time; \
               that of any other transfer from its start, or from the start of the goodput window if that is later, \
@@ -85,6 +87,7 @@ const HOW_LONG: &[Total] = &[
         label: "Flow completion time, mean",
         definition: "finite flows, from SYN, request or first byte to last byte in order",
         short: "mean FCT",
+        goal: "mean-fct",
         doc: "mean completion time of the finite transfers that completed: from the SYN, request or first byte to the last \
               byte in order",
         of_groups: true,
@@ -109,6 +112,7 @@ const HOW_LONG: &[Total] = &[
         label: "Flow completion time, 99th percentile",
         definition: "nearest rank over the finite flows of a run",
         short: "p99 FCT",
+        goal: "p99-fct",
         doc: "99th percentile of the completion times of finite transfers, by nearest rank",
         of_groups: true,
         ..TIME
@@ -125,6 +129,7 @@ const HOW_LONG: &[Total] = &[
         label: "Query completion time, mean",
         definition: "first request to the last byte of the last response",
         short: "query",
+        goal: "query-mean",
         doc: "mean completion time of the queries that completed, from the first request to the last byte of the last \
               response. A query is a set of transfers that are requested together",
         ..TIME
@@ -134,6 +139,7 @@ const HOW_LONG: &[Total] = &[
         label: "Query completion time, 99th percentile",
         definition: "nearest rank over the queries of a run",
         short: "query p99",
+        goal: "query-p99",
         doc: "99th percentile of the query completion times, by nearest rank",
         ..TIME
     },
@@ -175,6 +181,7 @@ const HOW_LONG: &[Total] = &[
 const DROPS: Total = Total {
     name: "drops",
     label: "Packets dropped",
+    goal: "drops",
     doc: "packets lost anywhere",
     better: Less,
     of_groups: true,
@@ -184,6 +191,7 @@ const DROPS: Total = Total {
 const TIMEOUTS: Total = Total {
     name: "timeouts",
     label: "Retransmission timeouts",
+    goal: "timeouts",
     doc: "expired retransmission timers, SYNs included, up to the last byte of each transfer's data",
     better: Less,
     of_groups: true,
@@ -224,6 +232,7 @@ const MORE_LOSSES: &[Total] = &[
         label: "Share of flows with a timeout",
         definition: "of all flows, endless ones included",
         short: "with a timeout",
+        goal: "timeout-ratio",
         doc: "share of all transfers that had at least one timeout",
         better: Less,
         of_groups: true,
@@ -243,7 +252,8 @@ const AT_SWITCHES: &[Total] = &[
         name: "queue_mean_packets",
         label: "Bottleneck queue, mean",
         definition: "time-weighted, transmitted one included",
-        short: "queue",
+        short: "queue, mean",
+        goal: "queue",
         doc: "time-weighted mean of the bottleneck port's backlog, including the packet in transmission, from the \
               start of the goodput window to the end of the run. The run ends later than the window if handshakes are \
               given up after the last completion. All `queue_*` totals cover this time",
@@ -307,6 +317,7 @@ const AT_SWITCHES: &[Total] = &[
         label: "Bottleneck queue, 99th percentile",
         definition: "over time, transmitted one included",
         short: "queue, p99",
+        goal: "queue-p99",
         doc: "99th percentile of the bottleneck port's backlog over time, idle time included, by nearest rank",
         ..LEVEL
     },
@@ -393,6 +404,7 @@ pub fn totals() -> impl Iterator<Item = Total> {
         name: reason.total(),
         definition: reason.definition(),
         doc: "",
+        goal: "",
         of_groups: false,
         hidden_at_zero: true,
         ..DROPS
@@ -401,6 +413,7 @@ pub fn totals() -> impl Iterator<Item = Total> {
         name: cause.column(),
         definition: cause.definition(),
         doc: cause.description(),
+        goal: "",
         of_groups: false,
         hidden_at_zero: true,
         ..TIMEOUTS

@@ -3,7 +3,7 @@
 /// Which way a measure is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Better {
-    /// Neither way: it describes the run.
+    /// Neither: it describes the run.
     #[default]
     Neither,
     /// More of it.
@@ -119,6 +119,8 @@ pub struct Total {
     pub definition: &'static str,
     /// Name at the head of a narrow column; the name itself if empty.
     pub short: &'static str,
+    /// Name as a goal or a bound of `fanin compare`, `capacity` and `tune`; empty if it has no name but its own.
+    pub goal: &'static str,
     /// The whole definition, in Markdown; label and definition say it all if empty.
     pub doc: &'static str,
     /// Where it is shown.
@@ -145,6 +147,7 @@ impl Total {
             label: "",
             definition: "",
             short: "",
+            goal: "",
             doc: "",
             topic,
             better: Better::Neither,

@@ -137,7 +137,7 @@ pub(crate) struct PortSpec {
 
 /// The decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Decision {
     Enqueue(u8),
     /// The last packet of this band makes room first; if it has none, the arriving packet is lost for this reason.
     PushOut(u8, DropReason),
@@ -187,9 +187,9 @@ impl PortSpec {
 
     /// Decides about an arriving packet, which may be marked. The second value: a mark was due, ECT or not.
     #[inline(always)]
-    pub(crate) fn admit(&mut self, packet: &mut Packet, at: Situation<'_>) -> (Verdict, bool) {
+    pub(crate) fn admit(&mut self, packet: &mut Packet, at: Situation<'_>) -> (Decision, bool) {
         if !self.admits {
-            return (Verdict::Drop(DropReason::LinkDown), false);
+            return (Decision::Drop(DropReason::LinkDown), false);
         }
         let size = Bytes::new(u64::from(packet.size));
         let full = self.full(size, at.backlog, at.pool_bytes);
@@ -199,19 +199,19 @@ impl PortSpec {
         let mut cx = QueueCx { now, backlog, bands, rate, buffer, random, node, would_mark: false };
         if let Some(reason) = full {
             let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.shows_bands);
-            return (victim.map_or(Verdict::Drop(reason), |band| Verdict::PushOut(band, reason)), false);
+            return (victim.map_or(Decision::Drop(reason), |band| Decision::PushOut(band, reason)), false);
         }
         let before = packet.flags;
-        let verdict = match self.discipline.on_enqueue(&mut cx, packet) {
+        let decision = match self.discipline.on_enqueue(&mut cx, packet) {
             // RFC 3168 s5
             Admission::Enqueue(_) if self.drops_unmarkable && cx.would_mark && !packet.flags.has(Flags::CE) => {
-                Verdict::Drop(DropReason::Discipline)
+                Decision::Drop(DropReason::Discipline)
             }
-            Admission::Enqueue(band) => Verdict::Enqueue(band),
-            Admission::Drop => Verdict::Drop(DropReason::Discipline),
-            Admission::Full => Verdict::Drop(DropReason::BufferFull),
+            Admission::Enqueue(band) => Decision::Enqueue(band),
+            Admission::Drop => Decision::Drop(DropReason::Discipline),
+            Admission::Full => Decision::Drop(DropReason::BufferFull),
         };
-        (verdict, cx.would_mark || marked_now(before, packet))
+        (decision, cx.would_mark || marked_now(before, packet))
     }
 
     #[inline(always)]

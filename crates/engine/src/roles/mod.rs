@@ -23,6 +23,6 @@ mod switch;
 pub use controller::{Controller, ControllerAction, ControllerCx};
 pub use path::{Ecmp, PathCx, PathRequest, PathSelector, Routes, Spray};
 pub use queue::{Admission, Backlog, DropReason, Markable, QueueCx, QueueDiscipline, Step};
-pub use receiver::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+pub use receiver::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 pub use sender::{AckEvent, CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts, half_flight};
 pub use switch::{AddressBook, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, SwitchPort};

@@ -66,9 +66,9 @@ pub enum AckKind {
     Duplicate,
 }
 
-/// What becomes of an acknowledgement that wants to leave.
+/// Whether an acknowledgement is sent at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckVerdict {
+pub enum AckDecision {
     /// It leaves now.
     Send,
     /// It waits; at most one waits per flow, and a newer one takes its place. Number and window are those of
@@ -125,15 +125,15 @@ pub trait WindowControl: Send {
     /// The host has opened a connection, or has an open one, to ask for data on it: the last packet of the handshake and
     /// the request want to leave. They let out the first segment of the answer, which comes as `flow`. Those that are
     /// held leave with [`ReceiverAction::Release`]. Asked only if [`Scheme::follows_requests`](crate::schemes::Scheme).
-    fn on_request(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) -> AckVerdict {
-        AckVerdict::Send
+    fn on_request(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) -> AckDecision {
+        AckDecision::Send
     }
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
     /// A segment without data came: the last one of the handshake, or of the connection.
     fn on_bare_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) {}
     /// An acknowledgement wants to leave.
-    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckVerdict;
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckDecision;
     /// A timer set earlier expired.
     fn on_timer(&mut self, _cx: &mut ReceiverCx<'_>, _token: u64) {}
     /// Whether it may still act on a flow. One that is over is kept for as long.

@@ -31,6 +31,7 @@ use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
 use crate::spec::{Param, Params, SpecError, TrafficGroup};
+use crate::tcp::EcnMode;
 use crate::units::{Rate, Time};
 use std::any::Any;
 
@@ -72,6 +73,12 @@ impl SchemeRow {
             Wish::Stack(key) => Some(*key),
             Wish::Needs(..) | Wish::Prefers(..) => None,
         })
+    }
+    /// Whether its senders, with the scheme's defaults, react to marks, so that it needs queues that mark.
+    #[must_use]
+    pub fn reacts_to_marks(&self) -> bool {
+        let scheme = (self.build)(&Params::defaults(&[self.params]));
+        scheme.congestion_control(&FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000))).ecn() != EcnMode::Off
     }
 }
 
@@ -133,6 +140,13 @@ pub struct FlowFacts {
     /// Round-trip time of a full segment on its path while nobody else sends: what no sender can know, told only to
     /// schemes that ask for it ([`Scheme::wants_idle_rtt`]).
     pub idle_rtt: Option<Time>,
+}
+
+impl FlowFacts {
+    /// A flow that stands for any, to ask a scheme what its senders are like.
+    pub(crate) fn of_any(mss: u64, rate: Rate) -> Self {
+        Self { flow: FlowId::default(), bytes: None, mss, packet: mss, rate, idle_rtt: None }
+    }
 }
 
 /// What is known about a node when the network is built.

@@ -13,6 +13,7 @@ pub use crate::measure::flow_table::FlowTable;
 pub use crate::measure::rows::Spill;
 pub use crate::measure::timeouts::TimeoutCause;
 pub use crate::measure::totals::{Outcome, offered_json};
+pub use build::probe_names;
 pub use error::RunError;
 pub use preview::{GroupPreview, Preview};
 pub use world::Progress;

@@ -10,7 +10,7 @@ use crate::packet::{Flags, Packet};
 use crate::roles::Backlog;
 use crate::sim::error::RunError;
 use crate::units::Time;
-use crate::work::plan::Work;
+use crate::work::plan::Plan;
 
 /// Everything that is simulated.
 ///
@@ -22,7 +22,7 @@ pub(crate) struct World<C> {
     pub(crate) net: Network<C>,
     pub(crate) switches: Switches,
     pub(crate) hosts: Hosts,
-    pub(crate) work: Work,
+    pub(crate) work: Plan,
     pub(crate) watch: Watch,
     /// Packets that have crossed a link.
     pub(crate) hops: u64,

@@ -10,6 +10,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     summary: "Long flows, endless or of a given size.",
     params: PARAMS,
     demand_key: "flows",
+    fan_in: None,
     demand: |params| {
         let flows = params.integer("flows") as usize;
         let own = params.is("placement", "own-host");

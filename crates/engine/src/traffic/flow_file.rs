@@ -41,7 +41,7 @@ pub struct BadLine {
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+enum Field {
     /// In units of so many picoseconds.
     Start(u64),
     Src,
@@ -56,7 +56,7 @@ const COLUMNS: &str = "start, src, dst, bytes and, if wanted, class and deadline
 /// A list of flows, read as far as it was asked for.
 pub struct FlowFile {
     input: Box<dyn BufRead + Send>,
-    columns: Vec<Column>,
+    columns: Vec<Field>,
     line: u64,
     last: Time,
     raw: Vec<u8>,
@@ -89,7 +89,7 @@ impl FlowFile {
             file.columns.push(column);
         }
         for (name, column) in
-            [("start", Column::Start(0)), ("src", Column::Src), ("dst", Column::Dst), ("bytes", Column::Bytes)]
+            [("start", Field::Start(0)), ("src", Field::Src), ("dst", Field::Dst), ("bytes", Field::Bytes)]
         {
             if !file.columns.iter().any(|other| std::mem::discriminant(other) == std::mem::discriminant(&column)) {
                 return Err(file.bad(format!("no column \"{name}\"; the header names {COLUMNS}")));
@@ -113,16 +113,16 @@ impl FlowFile {
         let mut flow = ListedFlow { start, src: 0, dst: 0, bytes: 0, class, deadline: None, line };
         for (column, field) in self.columns.iter().zip(text.split(',').map(str::trim)) {
             let read = match column {
-                Column::Start(scale) => time(field, *scale).map(|start| flow.start = start),
-                Column::Src => host(field).map(|host| flow.src = host),
-                Column::Dst => host(field).map(|host| flow.dst = host),
-                Column::Bytes => bytes(field).map(|bytes| flow.bytes = bytes),
-                Column::Class => {
+                Field::Start(scale) => time(field, *scale).map(|start| flow.start = start),
+                Field::Src => host(field).map(|host| flow.src = host),
+                Field::Dst => host(field).map(|host| flow.dst = host),
+                Field::Bytes => bytes(field).map(|bytes| flow.bytes = bytes),
+                Field::Class => {
                     field.clone_into(&mut flow.class);
                     Ok(())
                 }
-                Column::Deadline(_) if field.is_empty() => Ok(()),
-                Column::Deadline(scale) => {
+                Field::Deadline(_) if field.is_empty() => Ok(()),
+                Field::Deadline(scale) => {
                     time(field, *scale).map(|time| flow.deadline = (time > Time::ZERO).then_some(time))
                 }
             };
@@ -160,7 +160,7 @@ impl FlowFile {
     }
 }
 
-fn column(name: &str) -> Option<Column> {
+fn column(name: &str) -> Option<Field> {
     let (word, unit) = name.split_once('_').unwrap_or((name, "s"));
     let scale = match unit {
         "s" => 1_000_000_000_000,
@@ -171,12 +171,12 @@ fn column(name: &str) -> Option<Column> {
         _ => return None,
     };
     match (word, name) {
-        ("start", _) => Some(Column::Start(scale)),
-        ("deadline", _) => Some(Column::Deadline(scale)),
-        (_, "src") => Some(Column::Src),
-        (_, "dst") => Some(Column::Dst),
-        (_, "bytes") => Some(Column::Bytes),
-        (_, "class") => Some(Column::Class),
+        ("start", _) => Some(Field::Start(scale)),
+        ("deadline", _) => Some(Field::Deadline(scale)),
+        (_, "src") => Some(Field::Src),
+        (_, "dst") => Some(Field::Dst),
+        (_, "bytes") => Some(Field::Bytes),
+        (_, "class") => Some(Field::Class),
         _ => None,
     }
 }

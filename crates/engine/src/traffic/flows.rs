@@ -17,6 +17,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     summary: "The flows of a CSV file: start, src, dst, bytes and, if wanted, class and deadline.",
     params: PARAMS,
     demand_key: "senders",
+    fan_in: None,
     demand,
     one_client: false,
     near: |_| 0,

@@ -15,6 +15,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     summary: "Many servers respond to one client at once, once or in barrier-synchronised rounds.",
     params: PARAMS,
     demand_key: "senders",
+    fan_in: Some("senders"),
     demand: |params| {
         let senders = params.integer("senders") as usize;
         let own = params.is("placement", "own-host");

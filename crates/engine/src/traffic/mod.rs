@@ -35,6 +35,8 @@ pub struct TrafficRow {
     pub params: &'static [Param],
     /// The key that says how many hosts it needs.
     pub demand_key: &'static str,
+    /// The key that is its fan-in: how many hosts send to one receiver at the same time.
+    pub fan_in: Option<&'static str>,
     /// Hosts that it needs.
     pub demand: fn(&Params) -> Demand,
     /// All its data goes to one host, the last of the receivers that it needs.

@@ -17,6 +17,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     summary: "Queries that begin independently, each of a random client that asks several random workers at once.",
     params: PARAMS,
     demand_key: "senders",
+    fan_in: Some("fan-in"),
     demand,
     one_client: false,
     near: |_| 0,

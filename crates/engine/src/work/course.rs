@@ -15,10 +15,10 @@ use crate::traffic::{Connection, Request};
 use crate::units::Time;
 use crate::work::group::Group;
 use crate::work::ideal::Alone;
-use crate::work::plan::Work;
+use crate::work::plan::Plan;
 use crate::work::transfer::Transfer;
 
-impl Work {
+impl Plan {
     /// A transfer begins: with its request, if it has one, or with its data. One whose connection is opened before comes
     /// here twice.
     pub(crate) fn start_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {

@@ -14,7 +14,7 @@ use crate::work::group::Group;
 use crate::work::transfer::{Query, Transfer, Transfers};
 
 /// The work of all hosts.
-pub(crate) struct Work {
+pub(crate) struct Plan {
     pub(crate) groups: Vec<Group>,
     pub(crate) transfers: Transfers,
     pub(crate) queries: Vec<Query>,
@@ -27,7 +27,7 @@ pub(crate) struct Work {
     pub(crate) over: bool,
 }
 
-impl Work {
+impl Plan {
     pub(crate) fn new(groups: Vec<Group>, warmup: Time) -> Self {
         Self {
             groups,

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::window::{FlowWindow, Quota};
 use crate::ids::FlowId;
-use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::schemes::NodeFacts;
 use crate::tcp::FIRST_DATA;
 use crate::units::Time;
@@ -219,7 +219,7 @@ impl WindowControl for Interface {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckVerdict {
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckDecision {
         if let Some(flow) = self.flows.get_mut(&flow) {
             if self.config.two_looks && kind == AckKind::SynAck {
                 flow.on_syn_ack(cx.now);
@@ -227,7 +227,7 @@ impl WindowControl for Interface {
                 flow.on_ack(cx.now, cx.mss);
             }
         }
-        AckVerdict::Send
+        AckDecision::Send
     }
 
     fn knows(&self, flow: FlowId) -> bool {
@@ -398,7 +398,7 @@ mod tests {
             let opened = bench.now;
             let actions = bench.call(|host, cx| host.on_open(cx, id, &Announcement::default()));
             assert!(actions.contains(&timer(opened + Time::from_us(200))), "{actions:?}");
-            bench.call(|host, cx| assert_eq!(host.on_ack(cx, id, AckKind::SynAck), AckVerdict::Send));
+            bench.call(|host, cx| assert_eq!(host.on_ack(cx, id, AckKind::SynAck), AckDecision::Send));
             let mut pending = vec![opened + Time::from_us(200)];
             let step = |bench: &mut Bench, at: Time, pending: &mut Vec<Time>| {
                 bench.now = at;

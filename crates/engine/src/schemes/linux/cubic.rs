@@ -2,7 +2,7 @@
 //!
 //! Windows are in segments and times in seconds in here, as in the RFC.
 
-use super::hystart::{HyStart, Verdict};
+use super::hystart::{Growth, HyStart};
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
 use crate::units::Time;
 
@@ -63,16 +63,16 @@ impl Cubic {
     fn slow_start(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         // Congestion avoidance after this is a stage of its own.
         self.epoch = None;
-        let verdict = self.hystart.as_mut().map(|hystart| hystart.on_ack(cx.una, cx.nxt, ack.rtt));
-        let share = match verdict {
-            Some(Verdict::Exit) => {
+        let growth = self.hystart.as_mut().map(|hystart| hystart.on_ack(cx.una, cx.nxt, ack.rtt));
+        let share = match growth {
+            Some(Growth::Exit) => {
                 self.hystart = None;
                 cx.window.ssthresh = cx.window.cwnd;
                 // RFC 9438 s4.10
                 self.cwnd_prior = cx.window.cwnd / cx.mss;
                 return;
             }
-            Some(Verdict::Grow(share)) => share,
+            Some(Growth::Grow(share)) => share,
             None => 1.0,
         };
         cx.window.cwnd += (ack.acked as f64).min(SLOW_START_LIMIT * cx.mss) * share;

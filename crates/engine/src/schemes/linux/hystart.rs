@@ -11,7 +11,7 @@ const ROUNDS: u32 = 5;
 
 /// What an acknowledgement means for slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum Growth {
     /// Slow start goes on, with this share of its growth.
     Grow(f64),
     /// It is over.
@@ -37,7 +37,7 @@ impl HyStart {
     }
 
     /// An acknowledgement up to `una`, with `nxt` sent so far and a round-trip time if it gives one.
-    pub(super) fn on_ack(&mut self, una: u64, nxt: u64, rtt: Option<Time>) -> Verdict {
+    pub(super) fn on_ack(&mut self, una: u64, nxt: u64, rtt: Option<Time>) -> Growth {
         let mut over = false;
         if una > self.round_end {
             over = self.end_round(nxt);
@@ -47,12 +47,12 @@ impl HyStart {
             self.samples += 1;
         }
         if over {
-            return Verdict::Exit;
+            return Growth::Exit;
         }
         if self.samples >= SAMPLES {
             self.look();
         }
-        Verdict::Grow(if self.conservative.is_some() { 1.0 / GROWTH_DIVISOR } else { 1.0 })
+        Growth::Grow(if self.conservative.is_some() { 1.0 / GROWTH_DIVISOR } else { 1.0 })
     }
 
     /// Returns whether conservative slow start has had its rounds.
@@ -89,10 +89,10 @@ mod tests {
     struct Rounds(HyStart, u64);
 
     impl Rounds {
-        /// Eight acknowledgements of one round with this round-trip time in ms; the last verdict.
-        fn round(&mut self, rtt: u64) -> Verdict {
+        /// Eight acknowledgements of one round with this round-trip time in ms; the last growth.
+        fn round(&mut self, rtt: u64) -> Growth {
             let end = self.1 + 8;
-            let mut last = Verdict::Exit;
+            let mut last = Growth::Exit;
             for _ in 0..8 {
                 self.1 += 1;
                 last = self.0.on_ack(self.1, end, Some(Time::from_ms(rtt)));
@@ -101,23 +101,23 @@ mod tests {
         }
     }
 
-    fn after(rtts: &[u64]) -> Verdict {
+    fn after(rtts: &[u64]) -> Growth {
         let mut rounds = Rounds(HyStart::new(), 1);
         rtts.iter().map(|rtt| rounds.round(*rtt)).last().expect("a round")
     }
 
     #[test]
     fn rfc9406_s4_2_longer_round_trips_slow_the_growth_to_a_quarter() {
-        assert_eq!(after(&[40, 44]), Verdict::Grow(1.0), "less than an eighth longer");
-        assert_eq!(after(&[40, 45]), Verdict::Grow(0.25));
+        assert_eq!(after(&[40, 44]), Growth::Grow(1.0), "less than an eighth longer");
+        assert_eq!(after(&[40, 45]), Growth::Grow(0.25));
     }
 
     #[test]
     fn rfc9406_s4_3_the_threshold_is_between_4_and_16_ms() {
-        assert_eq!(after(&[1, 4]), Verdict::Grow(1.0));
-        assert_eq!(after(&[1, 5]), Verdict::Grow(0.25));
-        assert_eq!(after(&[800, 815]), Verdict::Grow(1.0));
-        assert_eq!(after(&[800, 816]), Verdict::Grow(0.25));
+        assert_eq!(after(&[1, 4]), Growth::Grow(1.0));
+        assert_eq!(after(&[1, 5]), Growth::Grow(0.25));
+        assert_eq!(after(&[800, 815]), Growth::Grow(1.0));
+        assert_eq!(after(&[800, 816]), Growth::Grow(0.25));
     }
 
     #[test]
@@ -126,23 +126,23 @@ mod tests {
         rounds.round(40);
         for _ in 0..7 {
             rounds.1 += 1;
-            assert_eq!(rounds.0.on_ack(rounds.1, 100, Some(Time::from_ms(90))), Verdict::Grow(1.0));
+            assert_eq!(rounds.0.on_ack(rounds.1, 100, Some(Time::from_ms(90))), Growth::Grow(1.0));
         }
-        assert_eq!(rounds.0.on_ack(rounds.1, 100, Some(Time::from_ms(90))), Verdict::Grow(0.25));
+        assert_eq!(rounds.0.on_ack(rounds.1, 100, Some(Time::from_ms(90))), Growth::Grow(0.25));
     }
 
     #[test]
     fn rfc9406_s4_2_shorter_round_trips_resume_slow_start() {
-        assert_eq!(after(&[40, 50, 49]), Verdict::Grow(1.0));
-        assert_eq!(after(&[40, 50, 50]), Verdict::Grow(0.25));
+        assert_eq!(after(&[40, 50, 49]), Growth::Grow(1.0));
+        assert_eq!(after(&[40, 50, 50]), Growth::Grow(0.25));
     }
 
     #[test]
     fn rfc9406_s4_2_five_rounds_later_slow_start_is_over() {
         let mut rounds = Rounds(HyStart::new(), 1);
         rounds.round(40);
-        (0..5).for_each(|_| assert_eq!(rounds.round(50), Verdict::Grow(0.25)));
+        (0..5).for_each(|_| assert_eq!(rounds.round(50), Growth::Grow(0.25)));
         rounds.1 += 1;
-        assert_eq!(rounds.0.on_ack(rounds.1, 100, None), Verdict::Exit);
+        assert_eq!(rounds.0.on_ack(rounds.1, 100, None), Growth::Exit);
     }
 }

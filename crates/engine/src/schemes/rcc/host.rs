@@ -8,7 +8,7 @@ use super::rules::{MarkAction, Rules};
 use super::timers::{ALARM, ASK, PERIOD, TIMERS, call};
 use super::window::Accepted;
 use crate::ids::FlowId;
-use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::schemes::NodeFacts;
 use crate::units::Time;
 use std::collections::BTreeMap;
@@ -162,9 +162,9 @@ impl WindowControl for Host {
         self.set_window(cx, slot);
     }
 
-    fn on_request(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) -> AckVerdict {
+    fn on_request(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) -> AckDecision {
         if !self.rules.scheduler || !self.rules.requests_wait {
-            return AckVerdict::Send;
+            return AckDecision::Send;
         }
         let slot = match self.slot(id) {
             Some(slot) => slot,
@@ -173,14 +173,14 @@ impl WindowControl for Host {
         let cap = self.rules.cap(false, &self.facts);
         let flow = &mut self.flows[slot as usize];
         if flow.active {
-            return AckVerdict::Send; // The same request again, or more of it.
+            return AckDecision::Send; // The same request again, or more of it.
         }
         // READING: E24 how much will come is not known yet: its priority is the lowest, first come, first served.
         (flow.remaining, flow.cap) = (None, cap);
         (flow.active, flow.asked, flow.heard, flow.repeats) = (true, true, false, false);
         self.active.push(slot);
         self.unassigned = true;
-        if self.signal(cx, slot, false) { AckVerdict::Send } else { AckVerdict::Hold }
+        if self.signal(cx, slot, false) { AckDecision::Send } else { AckDecision::Hold }
     }
 
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, arrival: &Arrival) {
@@ -219,14 +219,14 @@ impl WindowControl for Host {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, _kind: AckKind) -> AckVerdict {
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, _kind: AckKind) -> AckDecision {
         let slot = self.slot(id).filter(|slot| self.flows[*slot as usize].active);
         let Some(slot) = slot else {
             // Nothing is to come of it: its acknowledgement lets nothing out, and others may have their turn.
             self.release(cx);
-            return AckVerdict::Send;
+            return AckDecision::Send;
         };
-        if self.signal(cx, slot, false) { AckVerdict::Send } else { AckVerdict::Hold }
+        if self.signal(cx, slot, false) { AckDecision::Send } else { AckDecision::Hold }
     }
 
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, token: u64) {

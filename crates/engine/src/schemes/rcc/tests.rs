@@ -5,7 +5,7 @@ use super::host::Host;
 use super::marks::Alpha;
 use super::rules::{Arm, Rules};
 use crate::ids::{FlowId, NodeId};
-use crate::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use crate::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::schemes::NodeFacts;
 use crate::spec::Params;
 use crate::tcp::EcnMode;
@@ -63,8 +63,8 @@ impl Bench {
     }
 
     fn ack(&mut self, flow: usize, kind: AckKind) -> Vec<Left> {
-        let (verdict, mut left) = self.call(|host, cx| host.on_ack(cx, FlowId::new(flow), kind));
-        if verdict == AckVerdict::Send {
+        let (decision, mut left) = self.call(|host, cx| host.on_ack(cx, FlowId::new(flow), kind));
+        if decision == AckDecision::Send {
             left.insert(0, (flow, false));
         }
         left
@@ -423,12 +423,12 @@ fn requests_wait_for_their_turn_and_the_segment_that_they_let_out_counts() {
     // RCCE, section IV.B.
     let mut bench = Bench::new(&[("queue-max", "2"), ("requests", "wait")]);
     for (flow, leaves) in [(0, true), (1, true), (2, false), (3, false)] {
-        let (verdict, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(flow)));
-        assert_eq!((verdict, left), (AckVerdict::Hold, acks(&[flow][..usize::from(leaves)])), "{flow}");
+        let (decision, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(flow)));
+        assert_eq!((decision, left), (AckDecision::Hold, acks(&[flow][..usize::from(leaves)])), "{flow}");
     }
     assert_eq!((bench.host.in_flight(), bench.host.waiting()), (2, 2));
     let (again, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(2)));
-    assert_eq!((again, left), (AckVerdict::Send, vec![]), "more of a request that has been told of");
+    assert_eq!((again, left), (AckDecision::Send, vec![]), "more of a request that has been told of");
     // The answer begins: now its size is known, and it goes on before those of which nothing is known.
     bench.receivers.entry(0).or_default();
     bench.call(|host, cx| host.on_open(cx, FlowId::new(0), &Announcement { bytes: Some(2 * MSS), deadline: None }));
@@ -442,8 +442,8 @@ fn requests_pass_where_they_need_not_wait() {
     for values in [&[("requests", "pass")][..], &[("requests", "wait"), ("scheduler", "off")]] {
         let mut bench = Bench::new(&[&[("queue-max", "1")], values].concat());
         for flow in 0..3 {
-            let (verdict, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(flow)));
-            assert_eq!((verdict, left), (AckVerdict::Send, vec![]));
+            let (decision, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(flow)));
+            assert_eq!((decision, left), (AckDecision::Send, vec![]));
         }
         assert_eq!(bench.host.in_flight(), 0);
     }

@@ -11,7 +11,7 @@ use super::state::EdgeState;
 use crate::ids::{FlowId, LinkId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{
-    AckKind, AckVerdict, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent,
+    AckDecision, AckKind, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent,
     SwitchCx, SwitchPort, WindowControl,
 };
 use crate::schemes::NodeFacts;
@@ -138,7 +138,7 @@ impl Proxy {
         }
         let pass = asked.keep(*packet, passage.to);
         if first
-            && let Some(AckVerdict::Send) = self.ask(cx, line, |window, cx| window.on_request(cx, answer))
+            && let Some(AckDecision::Send) = self.ask(cx, line, |window, cx| window.on_request(cx, answer))
             && let Some(asked) = self.flows.get_mut(&answer).and_then(|connection| connection.asked.as_mut())
         {
             // It need not wait: nothing but this packet was kept.
@@ -212,9 +212,9 @@ impl Proxy {
         };
         let line = connection.line;
         let mut actions = Vec::new();
-        let Some(verdict) = self.verdict(cx, line, id, kind, &mut actions) else { return Pass::Forward };
+        let Some(decision) = self.decision(cx, line, id, kind, &mut actions) else { return Pass::Forward };
         let pass = match self.flows.get_mut(&id) {
-            Some(connection) if verdict == AckVerdict::Hold => {
+            Some(connection) if decision == AckDecision::Hold => {
                 if let Some((packet, to)) = connection.held.replace((*packet, passage.to)) {
                     // The newer one says all that it said.
                     cx.actions.push(SwitchAction::Discard { packet, to });
@@ -242,14 +242,14 @@ impl Proxy {
     }
 
     /// What becomes of an acknowledgement, and what else is to be done once that is settled.
-    fn verdict(
+    fn decision(
         &mut self,
         cx: &SwitchCx<'_>,
         line: LinkId,
         id: FlowId,
         kind: AckKind,
         actions: &mut Vec<ReceiverAction>,
-    ) -> Option<AckVerdict> {
+    ) -> Option<AckDecision> {
         let (mss, most) = (self.facts.mss, u64::from(u16::MAX) << 14);
         let scheduler = &mut self.schedulers[self.lines.get(&line)?.scheduler];
         let mut receiver = ReceiverCx { now: cx.now, mss, rate: scheduler.rate, most, actions };

@@ -1,7 +1,6 @@
 //! How the end points of a traffic group are set.
 
 use crate::host::hosts::Endpoint;
-use crate::ids::FlowId;
 use crate::schemes::{FlowFacts, Scheme};
 use crate::spec::{Params, Scenario, SpecError};
 use crate::tcp::receiver::ReceiverConfig;
@@ -29,5 +28,5 @@ pub(super) fn endpoint(
 
 /// A flow that stands for any, to ask a scheme what its senders are like.
 pub(super) fn some_flow(mss: u64, network: &Params) -> FlowFacts {
-    FlowFacts { flow: FlowId::default(), bytes: None, mss, packet: mss, rate: network.rate("rate"), idle_rtt: None }
+    FlowFacts::of_any(mss, network.rate("rate"))
 }

@@ -5,6 +5,8 @@ mod layout;
 mod ports;
 mod watch;
 
+pub use watch::probe_names;
+
 pub(crate) use layout::Substitutes;
 
 use crate::event::order::TieBreak;
@@ -23,7 +25,7 @@ use crate::traffic::Place;
 use crate::units::Time;
 use crate::work::cast::{self, Cast};
 use crate::work::group::Group;
-use crate::work::plan::Work;
+use crate::work::plan::Plan;
 use layout::Layout;
 use std::collections::BTreeMap;
 
@@ -63,7 +65,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
         },
         switches,
         hosts: Hosts::new(hosts, layout.schemes, layout.endpoints, host_probes),
-        work: Work::new(groups, measure.time("warmup")),
+        work: Plan::new(groups, measure.time("warmup")),
         watch: Watch { every: if sampled { measure.time("queue-sample") } else { Time::ZERO }, samples: Vec::new() },
         hops: 0,
         events: 0,

@@ -5,11 +5,58 @@ use crate::ids::{LinkId, NodeId};
 use crate::measure::capture::Capture;
 use crate::measure::pcapng::Resolution;
 use crate::measure::probes::{self, HostProbes, Recorder};
-use crate::schemes::{self, NodeFacts, Scheme};
+use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
 use crate::sim::build::endpoint::some_flow;
-use crate::spec::{Scenario, SpecError};
+use crate::spec::{Params, Scenario, SpecError};
 use crate::topology::{LinkSpec, Topology};
-use crate::units::Time;
+use crate::units::{Rate, Time};
+
+/// The values that can be recorded over time.
+struct ProbeNames {
+    of_senders: Vec<&'static str>,
+    of_switches: Vec<&'static str>,
+    /// Of receiving hosts, and of no sender.
+    of_hosts: Vec<&'static str>,
+}
+
+impl ProbeNames {
+    /// Those that every sender has, and those of the senders, switches and receiving hosts of some schemes.
+    fn of<'a>(schemes: impl Iterator<Item = &'a Box<dyn Scheme>>, facts: &FlowFacts) -> Self {
+        let node = NodeId::default();
+        let switch = NodeFacts { node, rate: facts.rate, base_rtt: Time::ZERO, mss: facts.mss, packet: facts.packet };
+        let mut names = Self { of_senders: probes::COMMON.to_vec(), of_switches: Vec::new(), of_hosts: Vec::new() };
+        for scheme in schemes {
+            scheme.congestion_control(facts).probes(&mut |name, _| add(&mut names.of_senders, name));
+            if let Some(agent) = scheme.switch_agent(&switch) {
+                agent.probes(&mut |name, _| add(&mut names.of_switches, name));
+            }
+            if let Some(window) = scheme.window_control(&switch) {
+                let mut show = |name, _| add(&mut names.of_hosts, name);
+                window.probes(&mut show);
+                window.flow_probes(facts.flow, &mut show);
+            }
+        }
+        names.of_hosts.retain(|name| !names.of_senders.contains(name));
+        names
+    }
+
+    fn all(mut self) -> Vec<&'static str> {
+        self.of_hosts.retain(|name| !self.of_switches.contains(name));
+        [self.of_senders, self.of_switches, self.of_hosts].concat()
+    }
+}
+
+fn add(names: &mut Vec<&'static str>, name: &'static str) {
+    if !names.contains(&name) {
+        names.push(name);
+    }
+}
+
+/// The name of everything that `measure.probes` can record, with any scheme.
+pub fn probe_names() -> Vec<&'static str> {
+    let built: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(&Params::defaults(&[row.params]))).collect();
+    ProbeNames::of(built.iter(), &FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000))).all()
+}
 
 /// The probes asked for; each must be one that every sender has, or one of a scheme's senders, switches or receiving
 /// hosts. Not only of those in use: a sweep over schemes asks for the same probes of all.
@@ -19,34 +66,16 @@ pub(super) fn probes(
 ) -> Result<(HostProbes, Option<Recorder>), SpecError> {
     let measure = &scenario.measure;
     let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.params);
-    let node = NodeId::default();
-    let switch = NodeFacts { node, rate: facts.rate, base_rtt: Time::ZERO, mss: facts.mss, packet: facts.packet };
-    let mut known: Vec<&str> = probes::COMMON.to_vec();
-    let (mut of_switches, mut of_hosts): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
-    for scheme in in_use.iter().chain(&registered) {
-        scheme.congestion_control(&facts).probes(&mut |name, _| known.extend((!known.contains(&name)).then_some(name)));
-        if let Some(agent) = scheme.switch_agent(&switch) {
-            agent.probes(&mut |name, _| of_switches.extend((!of_switches.contains(&name)).then_some(name)));
-        }
-        if let Some(window) = scheme.window_control(&switch) {
-            let mut show = |name, _| of_hosts.extend((!of_hosts.contains(&name)).then_some(name));
-            window.probes(&mut show);
-            window.flow_probes(facts.flow, &mut show);
-        }
-    }
+    let known = ProbeNames::of(in_use.iter().chain(&registered), &facts);
     let names: Vec<&str> =
         measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off")).collect();
-    of_hosts.retain(|name| !known.contains(name));
-    if let Some(unknown) =
-        names.iter().find(|name| ![&known, &of_switches, &of_hosts].iter().any(|all| all.contains(name)))
-    {
-        of_hosts.retain(|name| !of_switches.contains(name));
-        let there = [known, of_switches, of_hosts].concat().join(", ");
-        return Err(measure.fail("probes", format!("nobody shows \"{unknown}\"; there are {there}")));
-    }
     let of = |all: &[&str]| names.iter().any(|name| all.contains(name));
-    let (switches, hosts) = (of(&of_switches), of(&of_hosts));
+    let (switches, hosts) = (of(&known.of_switches), of(&known.of_hosts));
+    let known = known.all();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+        return Err(measure.fail("probes", format!("nobody shows \"{unknown}\"; there are {}", known.join(", "))));
+    }
     let flows = measure.integer("probe-flows") as usize;
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
     Ok((HostProbes::new(&names, flows, hosts), switches.then(|| Recorder::new(names))))

@@ -4,7 +4,7 @@ use super::bench::{Log, Parts, Tap, reals, run_instead, star, tapped};
 use crate::ids::FlowId;
 use crate::packet::Flags;
 use crate::roles::{
-    AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, ReceiverCx, SenderCx, TransferFacts,
+    AckDecision, AckEvent, AckKind, Announcement, Arrival, CongestionControl, ReceiverCx, SenderCx, TransferFacts,
     WindowControl,
 };
 use crate::schemes::NewReno;
@@ -43,8 +43,8 @@ impl WindowControl for Fields {
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, arrival: &Arrival) {
         self.0.push(arrival.field);
     }
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
-        AckVerdict::Send
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+        AckDecision::Send
     }
 }
 

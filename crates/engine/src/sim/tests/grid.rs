@@ -606,9 +606,9 @@ fn state_shared_by_the_ports_and_the_agent_of_a_switch() {
 }
 
 /// An agent that reads what a drop-tail port holds, in bytes.
-struct Reading;
+struct BacklogReader;
 
-impl SwitchAgent for Reading {
+impl SwitchAgent for BacklogReader {
     fn on_packet(&mut self, _cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
         packet.field = passage.backlog.bytes;
         assert!(passage.backlog.packets == 0 || passage.backlog.bytes >= 40);
@@ -616,14 +616,14 @@ impl SwitchAgent for Reading {
     }
 }
 
-impl Scheme for Reading {
+impl Scheme for BacklogReader {
     fn switch_agent(&self, _switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
-        Some(Box::new(Reading))
+        Some(Box::new(BacklogReader))
     }
 }
 
 #[test]
 fn an_agent_sees_the_bytes_of_any_port() {
     let case = Case { measure: "queues = \"none\"", ..Case::default() };
-    assert!(case.agree_with(&|| instead(Reading)).number("drops") > 0.0);
+    assert!(case.agree_with(&|| instead(BacklogReader)).number("drops") > 0.0);
 }

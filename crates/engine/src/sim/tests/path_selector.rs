@@ -5,7 +5,7 @@ use super::bench::{Log, Parts, Tap, both, reals, scenario, star};
 use crate::ids::{FlowId, NodeId};
 use crate::packet::CellTag;
 use crate::roles::{
-    AckKind, AckVerdict, Announcement, Arrival, PathCx, PathRequest, PathSelector, ReceiverCx, WindowControl,
+    AckDecision, AckKind, Announcement, Arrival, PathCx, PathRequest, PathSelector, ReceiverCx, WindowControl,
 };
 use crate::schemes::Scheme;
 use crate::sim::build::Substitutes;
@@ -45,8 +45,8 @@ impl WindowControl for Overtaking {
             self.0.push(flow);
         }
     }
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
-        AckVerdict::Send
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+        AckDecision::Send
     }
 }
 

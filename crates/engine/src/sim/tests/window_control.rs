@@ -5,8 +5,8 @@ use super::bench::{Log, Parts, instead, reals, run_instead, scenario, star, tapp
 use crate::ids::{FlowId, LinkId};
 use crate::packet::{Flags, Packet};
 use crate::roles::{
-    AckEvent, AckKind, AckVerdict, Announcement, Arrival, CongestionControl, Pass, Passage, ReceiverAction, ReceiverCx,
-    SenderCx, SwitchAction, SwitchAgent, SwitchCx, WindowControl,
+    AckDecision, AckEvent, AckKind, Announcement, Arrival, CongestionControl, Pass, Passage, ReceiverAction,
+    ReceiverCx, SenderCx, SwitchAction, SwitchAgent, SwitchCx, WindowControl,
 };
 use crate::schemes::{NewReno, Scheme};
 use crate::sim::build::Substitutes;
@@ -38,9 +38,9 @@ impl WindowControl for Watching {
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, flow: FlowId, _arrival: &Arrival) {
         self.log.push(Told::Data(flow));
     }
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckVerdict {
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckDecision {
         self.log.push(Told::Ack(flow, kind));
-        AckVerdict::Send
+        AckDecision::Send
     }
 }
 
@@ -134,8 +134,8 @@ impl WindowControl for Holding {
         cx.actions.push(ReceiverAction::Timer { at: TICK, token: 1 });
     }
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
-        AckVerdict::Hold
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+        AckDecision::Hold
     }
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, token: u64) {
         assert_eq!(cx.now, TICK * token, "each timer brings its token");
@@ -223,10 +223,10 @@ impl WindowControl for HoldingData {
         }
     }
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
-    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
+    fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
         let hold = self.opened && cx.now <= Time::from_ms(2);
         self.opened = true;
-        if hold { AckVerdict::Hold } else { AckVerdict::Send }
+        if hold { AckDecision::Hold } else { AckDecision::Send }
     }
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, _token: u64) {
         cx.actions.push(ReceiverAction::Release { flow: FlowId::new(0), push: false });
@@ -279,8 +279,8 @@ impl WindowControl for Asking {
         cx.actions.push(ReceiverAction::Timer { at: TICK, token: flow.index() as u64 });
     }
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
-        AckVerdict::Send
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+        AckDecision::Send
     }
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_>, token: u64) {
         cx.actions.push(ReceiverAction::Release { flow: FlowId::new(token as usize), push: true });
@@ -317,8 +317,8 @@ struct Silent;
 impl WindowControl for Silent {
     fn on_open(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _announced: &Announcement) {}
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
-        AckVerdict::Hold
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+        AckDecision::Hold
     }
 }
 

@@ -13,10 +13,11 @@ mod sizes;
 pub(super) mod table;
 pub(super) mod workload;
 
+pub use quantity::quantity;
 pub use settings::Params;
 pub(super) use settings::path_of;
 pub use sizes::Sizes;
-pub use workload::workloads;
+pub use workload::{KEYS as WORKLOADS, workloads};
 
 use crate::units::{Bytes, Rate, Size, Time};
 

@@ -152,6 +152,11 @@ impl<'a> Quantity<'a> {
         Ok(Self { text, digits, decimals: part.len() as u32, unit })
     }
 
+    /// The number times `scale`, to the precision of `f64`.
+    fn amount(&self, scale: u128) -> Option<f64> {
+        Some(self.digits.checked_mul(scale)? as f64 / 10_f64.powi(self.decimals as i32))
+    }
+
     /// The number times `scale`, which must come out whole and be at most `limit`.
     fn times(&self, scale: u128, kind: Kind, limit: u64) -> Result<u64, Fault> {
         let scaled = self.digits.checked_mul(scale).ok_or_else(|| too_large(self.text))?;
@@ -163,21 +168,48 @@ impl<'a> Quantity<'a> {
     }
 }
 
-fn time(text: &str) -> Result<Time, Fault> {
-    let quantity = Quantity::of(Kind::Time, text)?;
-    let scale = match quantity.unit {
+/// The number that `text` means where no key says of what kind it is, with the unit in which results have such a number:
+/// seconds, bit/s, bytes, packets (also of a window in segments), or 1 for a share. `None` of what has no unit.
+pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    if text.contains(['%', '/']) && !text.contains("/s") {
+        return fraction(&Scalar::Text(text.to_owned())).ok().map(|share| (share, "1"));
+    }
+    let quantity = Quantity::of(Kind::Size, text).ok()?;
+    let counted = || matches!(quantity.unit, "pkt" | "mss").then_some((1, "pkt"));
+    let in_bytes = || Some((byte_scale(quantity.unit)?, "B"));
+    let in_bits = || Some((rate_scale(quantity.unit)?, "bit/s"));
+    if let Some(scale) = time_scale(quantity.unit) {
+        return Some((quantity.amount(scale)? / 1e12, "s"));
+    }
+    let (scale, unit) = counted().or_else(in_bytes).or_else(in_bits)?;
+    Some((quantity.amount(scale)?, unit))
+}
+
+/// Picoseconds in a unit of time.
+fn time_scale(unit: &str) -> Option<u128> {
+    Some(match unit {
         "ps" => 1,
         "ns" => 1_000,
         "us" => 1_000_000,
         "ms" => 1_000_000_000,
         "s" => 1_000_000_000_000,
-        unit => return Err(unknown_unit(Kind::Time, text, unit)),
-    };
+        _ => return None,
+    })
+}
+
+fn time(text: &str) -> Result<Time, Fault> {
+    let quantity = Quantity::of(Kind::Time, text)?;
+    let scale = time_scale(quantity.unit).ok_or_else(|| unknown_unit(Kind::Time, text, quantity.unit))?;
     quantity.times(scale, Kind::Time, LONGEST).map(Time::from_ps)
 }
 
+/// Bytes in a unit of size.
+fn byte_scale(unit: &str) -> Option<u128> {
+    unit.strip_suffix('B').and_then(prefix)
+}
+
 fn bytes(kind: Kind, quantity: &Quantity<'_>) -> Result<u64, Fault> {
-    let scale = quantity.unit.strip_suffix('B').and_then(prefix);
+    let scale = byte_scale(quantity.unit);
     let scale = scale.ok_or_else(|| unknown_unit(kind, quantity.text, quantity.unit))?;
     quantity.times(scale, kind, LARGEST)
 }
@@ -206,12 +238,16 @@ fn sizes(text: &str) -> Result<Sizes, Fault> {
     Sizes::read(text, |text| bytes(Kind::Bytes, &Quantity::of(Kind::Bytes, text)?))
 }
 
-fn rate(text: &str) -> Result<Rate, Fault> {
-    let quantity = Quantity::of(Kind::Rate, text)?;
-    let unit = quantity.unit;
+/// Bits per second in a unit of rate.
+fn rate_scale(unit: &str) -> Option<u128> {
     let bits = ["bps", "b/s"].iter().find_map(|suffix| unit.strip_suffix(suffix)).and_then(prefix);
     let bytes = ["Bps", "B/s"].iter().find_map(|suffix| unit.strip_suffix(suffix)).and_then(prefix);
-    let scale = bits.or(bytes.map(|scale| scale * 8)).ok_or_else(|| unknown_unit(Kind::Rate, text, unit))?;
+    bits.or(bytes.map(|scale| scale * 8))
+}
+
+fn rate(text: &str) -> Result<Rate, Fault> {
+    let quantity = Quantity::of(Kind::Rate, text)?;
+    let scale = rate_scale(quantity.unit).ok_or_else(|| unknown_unit(Kind::Rate, text, quantity.unit))?;
     let rate = Rate::from_bps(quantity.times(scale, Kind::Rate, u64::MAX)?);
     if rate == Rate::from_bps(0) {
         return Err(format!("must be above zero, not {text:?}").into());

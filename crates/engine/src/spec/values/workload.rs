@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// The name of every workload.
-pub(in crate::spec) const KEYS: [&str; FILES.len()] = {
+pub const KEYS: [&str; FILES.len()] = {
     let mut keys = [""; FILES.len()];
     let mut i = 0;
     while i < keys.len() {

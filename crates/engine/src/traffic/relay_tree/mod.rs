@@ -24,6 +24,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     summary: "A client queries aggregators near it, which query workers of their own and forward the responses.",
     params: PARAMS,
     demand_key: "senders",
+    fan_in: Some("senders"),
     demand: |params| {
         let (workers, edges) = (params.integer("senders") as usize, params.integer("edge-count") as usize);
         let own = params.is("placement", "own-host");

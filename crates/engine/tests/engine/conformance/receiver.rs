@@ -3,7 +3,7 @@
 use super::{MSS, RATE, field, for_every_scheme, node_facts, skewed};
 use fanin_engine::ids::FlowId;
 use fanin_engine::rng::Stream;
-use fanin_engine::roles::{AckKind, AckVerdict, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
+use fanin_engine::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use fanin_engine::tcp::receiver::Delivery;
 use fanin_engine::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ impl Host {
         let id = FlowId::new(flow);
         self.tell(window, |window, cx| window.on_data(cx, id, &arrival));
         let kind = if duplicate || out_of_order { AckKind::Duplicate } else { AckKind::Data };
-        let _: AckVerdict = self.tell(window, |window, cx| window.on_ack(cx, id, kind));
+        let _: AckDecision = self.tell(window, |window, cx| window.on_ack(cx, id, kind));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ids::{FlowId, LinkId};
 use crate::measure::table::Data;
 use crate::packet::{Flags, Packet};
 use crate::roles::{
-    AckKind, AckVerdict, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent,
+    AckDecision, AckKind, Announcement, Arrival, Pass, Passage, ReceiverAction, ReceiverCx, SwitchAction, SwitchAgent,
     SwitchCx, WindowControl,
 };
 use crate::schemes::{NodeFacts, Scheme};
@@ -117,8 +117,8 @@ impl WindowControl for Grant {
         cx.actions.push(ReceiverAction::Window { flow, bytes: self.0 });
     }
     fn on_data(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _arrival: &Arrival) {}
-    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckVerdict {
-        AckVerdict::Send
+    fn on_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId, _kind: AckKind) -> AckDecision {
+        AckDecision::Send
     }
 }
 
