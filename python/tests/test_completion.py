@@ -33,6 +33,13 @@ def complete(cwd, line):
         ("fanin run small.toml --set traffic.bursts.sen", "traffic.bursts.senders="),
         ("fanin sweep small.toml --set transport.scheme=dc", "dctcp"),
         ("fanin tune small.toml --param scheme.dctcp.mark-t", "scheme.dctcp.mark-threshold="),
+        ("fanin run small.toml --set traffic.bursts.kind=inc", "incast"),
+        ("fanin run small.toml --set traffic.bursts.bytes-each=web", "web-search"),
+        ("fanin run small.toml --set measure.probes=ss", "ssthresh"),
+        ("fanin run small.toml --set network.topology=fat", "fat-tree"),
+        ("fanin run small.toml --set transport.sack=t", "true"),
+        ("fanin compare small.toml --goal query-p", "query-p99"),
+        ("fanin compare small.toml --goal back", "background"),
         ("fanin claims --verdict not-", "not-run"),
     ],
 )

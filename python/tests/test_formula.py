@@ -47,9 +47,19 @@ def test_any_text_is_a_formula_or_a_value_error(text):
 
 
 def test_scenario_values_count_in_stored_units():
-    assert quantity("64KiB") == (65536.0, "bytes")
+    assert quantity("64KiB") == (65536.0, "B")
     assert quantity("25us") == (pytest.approx(25e-6), "s")
-    assert quantity("10 Gbps") == (1e10, "bps")
-    assert quantity("30%") == (0.3, "ratio")
+    assert quantity("10 Gbps") == (1e10, "bit/s")
+    assert quantity("30%") == (0.3, "1")
     assert quantity(3) == (3.0, "")
+    assert quantity("100kB") == quantity("100KB") == (1e5, "B")
+    assert [quantity(value) for value in ("25GBps", "1Tbps", "500ps", "2TB", "1/16", "10mss", "0.5pkt")] == [
+        (2e11, "bit/s"),
+        (1e12, "bit/s"),
+        (5e-10, "s"),
+        (2e12, "B"),
+        (0.0625, "1"),
+        (10.0, "pkt"),
+        (0.5, "pkt"),
+    ]
     assert [quantity(value) for value in ("dctcp", "3parsec", "", None)] == [None] * 4

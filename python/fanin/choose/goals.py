@@ -1,7 +1,8 @@
 """Measures of a network under short names, the goals made of them, and bounds on them.
 
-A measure is one of :data:`MEASURES` or any column of a sweep's table. If more than one in a hundred finite flows of a
-run did not complete, the slowest are missing from its completion times, so the run counts as the worst.
+A measure has one of the names that totals declare for goals, or is any column of a sweep's table. If more than one in a
+hundred finite flows of a run did not complete, the slowest are missing from its completion times, so the run counts as
+the worst.
 """
 
 from __future__ import annotations
@@ -11,10 +12,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fanin.choose.measure_names import MEASURES
 from fanin.later import np
 from fanin.numbers.stats import Floats
-from fanin.numbers.summary import ColumnInfo, column, format_interval, format_number, format_value
+from fanin.numbers.summary import (
+    BACKGROUND,
+    ColumnInfo,
+    column,
+    format_interval,
+    format_number,
+    format_value,
+    goals,
+    is_completion_time,
+)
 from fanin.numbers.units import quantity
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
@@ -27,9 +36,6 @@ _UNFINISHED = 0.01
 _MAYBE_NONE = ("", "1", "pkt", "B")
 """Units of measures that can be zero: counts, ratios and queues."""
 
-_UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "pkt", "ratio": "1"}
-"""Suffix of a column's name, as :func:`fanin.numbers.units.quantity` returns it -> the column's unit."""
-
 
 @dataclass(frozen=True)
 class Measure:
@@ -40,6 +46,8 @@ class Measure:
     column: str
     more: bool
     """Whether more of it is better."""
+    is_time: bool = False
+    """Whether it is a completion time."""
     parts: tuple[str, ...] = ()
     """Columns whose sum it is, if it is not a column itself."""
 
@@ -53,11 +61,6 @@ class Measure:
     def values(self, rows: Sequence[Row]) -> Floats:
         """The values in several runs."""
         return np.array([self.value(row) for row in rows], dtype=np.float64)
-
-    @property
-    def is_time(self) -> bool:
-        """Whether it is a completion time."""
-        return self.column.rpartition(".")[2].startswith(("fct_", "query_"))
 
     @property
     def is_ratio(self) -> bool:
@@ -97,29 +100,43 @@ def measure(name: str, experiment: Experiment) -> Measure:
 
     """
     name = name.strip()
-    found = MEASURES.get(name, name)
-    if found == "background":
+    found = goals().get(name, name)
+    if found == BACKGROUND:
         groups = [group["name"] for group in experiment.resolved()["traffic"] if group["kind"] == "background"]
         if not groups:
             raise ValueError("background: the scenario has no background traffic")
         parts = tuple(f"groups.{group}.goodput_bps" for group in groups)
-        return Measure(name, found, column(parts[0]).better == "more", parts)
+        return Measure(name, found, column(parts[0]).better == "more", parts=parts)
     known = [each for each in checks.columns(experiment) if each not in (*experiment.swept, "seed")]
     if found not in known or found in ("run_id", "result_hash", "wall_s"):
-        close = difflib.get_close_matches(name, [*MEASURES, *known], n=1)
+        close = difflib.get_close_matches(name, [*goals(), *known], n=1)
         hint = f' (did you mean "{close[0]}"?)' if close else ""
-        raise ValueError(f"there is no measure {name!r}{hint}; choose from {', '.join(MEASURES)}, or any column")
+        raise ValueError(f"there is no measure {name!r}{hint}; choose from {', '.join(goals())}, or any column")
     own = next((each for each in experiment.columns if each.id == found), None)
-    return Measure(name, found, column(found).better == "more" if own is None else _is_more_better(own))
+    better = column(found).better if own is None else _better(own)
+    if better == "neither":
+        how = f"{name}: neither more nor less of it is better, so it is no goal and no bound"
+        raise ValueError(how if own is None else f'{how}; declare better = "high" or "low" in its [[column]]')
+    return Measure(name, found, better == "more", is_completion_time(found) if own is None else _is_time(own))
 
 
-def _is_more_better(own: Column) -> bool:
-    """Whether more of a column that an experiment declares is better: as it says, or by what it is made of."""
+def _better(own: Column) -> str:
+    """Which way a column that an experiment declares is better: as it says, or by what it is made of."""
     if own.better is not None:
-        return own.better == "high"
+        return "more" if own.better == "high" else "less"
     if own.of is None:
-        return column(own.id, own.label).unit == "bit/s"
-    return own.take == "jain" or (own.take not in ("count", "std", "clusters") and column(own.of).better == "more")
+        return "more" if column(own.id, own.label).unit == "bit/s" else "neither"
+    if own.take == "jain":
+        return "more"
+    return "neither" if own.take in ("count", "clusters") else "less" if own.take == "std" else column(own.of).better
+
+
+def _is_time(own: Column) -> bool:
+    """Whether a column that an experiment declares is a completion time, of which unfinished flows are missing."""
+    if own.of is None:
+        return column(own.id).unit == "s"
+    of = column(own.of)
+    return own.table in ("flows", "requests") and of.unit == "s" and of.better == "less"
 
 
 @dataclass(frozen=True)
@@ -262,11 +279,9 @@ def keep(text: str, experiment: Experiment) -> Keep:
     unit = column(bounded.shown_as).unit
     if found is not None:
         number, own = found
-        if own == "ratio" and value.endswith("%") and not bounded.is_ratio:
+        if own == "1" and value.endswith("%") and not bounded.is_ratio:
             return Keep(text, bounded, number, relative=True)
-        if own == "packets" and unit != "pkt":
-            found = None
-        elif _UNITS.get(own, "") == unit or (not own and unit in ("1", "")):
+        if own == unit or (not own and unit in ("1", "")):
             return Keep(text, bounded, number, relative=False)
     units = {"s": "a time such as 500us", "bit/s": "a rate such as 9Gbps", "pkt": "packets such as 20pkt"}
     wanted = units.get(unit, "a number")

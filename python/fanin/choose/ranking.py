@@ -46,11 +46,9 @@ MEASURES = (
 _NAMES = {
     CRITERION: "query goodput",
     "query_p50_s": "query p50",
-    "groups.background.goodput_bps": "background",
-    "groups.queries.jain": "Jain",
-    "queue_mean_packets": "queue, mean",
+    "groups.background.goodput_bps": BACKGROUND,
 }
-"""Names of those at the heads of narrow columns, where they are not those of the totals."""
+"""Names of those at the heads of narrow columns that are not those of the totals."""
 
 MEDIAN = "Query completion time, median: nearest rank over the queries of a run"
 """The column ``query_p50_s``, which the experiments declare."""
@@ -279,7 +277,7 @@ def overall(regimes: Iterable[Regime]) -> list[Overall]:
 
 def name_of(measure: str) -> str:
     """Short name of a measure."""
-    return _NAMES.get(measure) or short(measure)
+    return _NAMES.get(measure) or short(measure.rpartition(".")[2])
 
 
 def heading(measure: str) -> str:

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-_LISTS = ("true | false", "true or false")
-
 
 def bare(items: Iterable[Any]) -> list[Any]:
     """Completions without their help: the parser renders it with rich, which takes longer than all the rest."""
@@ -124,19 +122,19 @@ def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the pars
     return [f"{path}={given}{comma}{each}" for each in _matching(_values(path, ctx), last)]
 
 
-def goals(incomplete: str) -> list[str]:
+def goal(incomplete: str) -> list[str]:
     """Measures, at the end of a list that is separated by commas."""
-    from fanin.choose.measure_names import MEASURES
+    from fanin.numbers.summary import goals
 
     given, comma, last = incomplete.rpartition(",")
-    return [f"{given}{comma}{each}" for each in _matching(MEASURES, last)]
+    return [f"{given}{comma}{each}" for each in _matching(goals(), last)]
 
 
 def bounds(incomplete: str) -> list[str]:
     """``MEASURE=``."""
-    from fanin.choose.measure_names import MEASURES
+    from fanin.numbers.summary import goals
 
-    return _matching([f"{each}=" for each in MEASURES], incomplete)
+    return _matching([f"{each}=" for each in goals()], incomplete)
 
 
 def verdicts(incomplete: str) -> list[str]:
@@ -219,18 +217,9 @@ def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, 
 
 
 def _values(path: str, ctx: Any) -> list[str]:  # noqa: ANN401
-    from fanin.registry import registry
     from fanin.scenario import catalogue
 
-    if path == "transport.scheme" or (path.startswith("traffic.") and path.endswith(".scheme")):
-        return _schemes()
     known = catalogue.parameters()
     own = {f"{section}.{name}.{key}": at for section, name, key, at in _of_groups(_scenario(ctx), list(known))}
-    takes = known.get(own.get(path, path), {}).get("takes", "")
-    if takes in _LISTS:
-        return ["true", "false"]
-    if path == "network.topology":
-        return [row["key"] for row in registry()["topologies"]]
-    if path == "queue.kind":
-        return [row["key"] for row in registry()["queues"]]
-    return takes.split(" | ") if " | " in takes else []
+    words: list[str] = known.get(own.get(path, path), {}).get("words", [])
+    return words

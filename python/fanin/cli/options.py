@@ -71,7 +71,7 @@ GoalOption = Annotated[
     typer.Option(
         "--goal",
         "--by",
-        autocompletion=completion.goals,
+        autocompletion=completion.goal,
         help="Criterion of the ranking: a measure such as query-p99, or several with weights: query-p99:2,goodput.",
     ),
 ]

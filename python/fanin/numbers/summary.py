@@ -26,6 +26,11 @@ class ColumnInfo:
     better: str = "neither"
     """Which way is better: more, less or neither."""
 
+    def in_unit(self, unit: str) -> ColumnInfo:
+        """The same label and definition for values in a unit."""
+        shown_as, scale = _shown(unit, "%" if unit == "1" else "")
+        return ColumnInfo(self.label, self.definition, unit, shown_as, scale)
+
     @property
     def full(self) -> str:
         """Label and definition."""
@@ -45,6 +50,12 @@ _SHOWN = {
     ("1", "%"): ("%", 100.0),
 }
 """Unit, and unit that a measure asks to be shown in -> the unit that people read, and the factor between them."""
+
+
+def _shown(unit: str, asked: str) -> tuple[str, float]:
+    """The unit that people read, and shown value divided by stored value."""
+    return _SHOWN.get((unit, asked), ("" if asked == "1" else asked or unit, 1.0))
+
 
 _ENDS = {
     "_bps": ("bit/s", ""),
@@ -74,6 +85,8 @@ class Measured:
     """Unit that people read, where that is not the usual one."""
     short: str = ""
     """Name at the head of a narrow column."""
+    goal: str = ""
+    """Name as a goal or a bound, if it has one besides its own."""
     doc: str = ""
     """The whole definition, in Markdown."""
     topic: str = ""
@@ -109,6 +122,15 @@ def _columns() -> dict[str, dict[str, Measured]]:
         }
         for table in registry()["tables"]
     }
+
+
+BACKGROUND = "background"
+"""The goal that is no total: goodput of all groups of that kind together."""
+
+
+def goals() -> dict[str, str]:
+    """Name of a goal -> the total that it means; :data:`BACKGROUND` means itself."""
+    return {each.goal: each.name for each in measured().values() if each.goal} | {BACKGROUND: BACKGROUND}
 
 
 def table_names() -> tuple[str, ...]:
@@ -166,8 +188,7 @@ def column(name: str, entry: str | None = None) -> ColumnInfo:
     else:
         ends = (units for end, units in _ENDS.items() if f"_{name.rpartition('.')[2]}".endswith(end))
         unit, asked = next(ends, ("", ""))
-    usual = ("" if asked == "1" else asked or unit, 1.0)
-    shown_as, scale = _SHOWN.get((unit, asked), usual)
+    shown_as, scale = _shown(unit, asked)
     better = known.better if known else "neither"
     if entry is not None:
         label, _, definition = entry.partition(": ")
@@ -179,6 +200,12 @@ def column(name: str, entry: str | None = None) -> ColumnInfo:
     else:
         label, definition = known.label, known.definition
     return ColumnInfo(label, definition, unit, shown_as, scale, better)
+
+
+def is_completion_time(name: str) -> bool:
+    """Whether a total is a completion time, of which flows that did not finish are missing."""
+    known = measured().get(name.rpartition(".")[2])
+    return known is not None and known.topic == "completion" and known.unit == "s"
 
 
 def short(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from fanin.later import pl
-from fanin.numbers.summary import ColumnInfo, column
+from fanin.numbers.summary import ColumnInfo
 from fanin.numbers.units import quantity
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.format.claim import Case
@@ -59,4 +59,4 @@ def axis_of(frame: pl.DataFrame, name: str, known: ColumnInfo) -> ColumnInfo:
     if name not in frame.columns or frame.schema[name] != pl.String or known.shown_as:
         return known
     found = {each[1] for value in frame[name] if (each := quantity(value)) is not None}
-    return column(f"x_{found.pop()}", known.full) if len(found) == 1 else known
+    return known.in_unit(found.pop()) if len(found) == 1 else known

@@ -97,7 +97,7 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
 
 def _packets(size: object) -> float:
     number, unit = quantity(size) or (0.0, "")
-    return number if unit == "packets" else number / _FRAME
+    return number if unit == "pkt" else number / _FRAME
 
 
 def _number(value: object) -> float:

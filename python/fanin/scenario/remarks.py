@@ -57,9 +57,9 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     # Who has marks counted that would have been set has drop-tail on purpose.
     if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
         return None
-    keys = {row["key"]: {param["key"] for param in row["params"]} for row in registry()["schemes"]}
+    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
     used = {group["scheme"] for group in resolved["traffic"]}
-    schemes = sorted(scheme for scheme in used if ecn == "on" or "mark-threshold" in keys[scheme])
+    schemes = sorted(scheme for scheme in used if ecn == "on" or reacts[scheme])
     if not schemes:
         return None
     return f'{", ".join(schemes)} waits for marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'

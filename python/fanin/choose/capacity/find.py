@@ -7,6 +7,7 @@ from pathlib import Path
 from fanin.choose.capacity.search import SEEDS, Found, Search
 from fanin.choose.goals import Keep
 from fanin.errors import NotFoundError, ScenarioError
+from fanin.registry import registry
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory
 from fanin.run.pool import Advance, Place
@@ -16,9 +17,6 @@ from fanin.scenario.points import Point
 KEEP = ("goodput=90%", "timeout-ratio=1%")
 """Default bounds."""
 
-_KEYS = {"incast": "senders", "requests": "fan-in", "relay-tree": "senders"}
-"""Kind of traffic -> its parameter that is the fan-in."""
-
 
 def fan_in_path(experiment: Experiment) -> str:
     """The scenario value that is the fan-in, if there is exactly one.
@@ -27,8 +25,9 @@ def fan_in_path(experiment: Experiment) -> str:
         NotFoundError: there is none, or several; the message names the option that selects it.
 
     """
+    keys = {row["key"]: row["fan_in"] for row in registry()["traffic"]}
     groups = experiment.resolved()["traffic"]
-    found = [f"traffic.{group['name']}.{_KEYS[group['kind']]}" for group in groups if group["kind"] in _KEYS]
+    found = [f"traffic.{group['name']}.{key}" for group in groups if (key := keys[group["kind"]])]
     if len(found) == 1:
         return found[0]
     some = f"several fan-ins: {', '.join(found)}" if found else "no traffic from many senders to one receiver"
