@@ -10,6 +10,8 @@ import pytest
 import fanin
 from fanin.choose import comparison, goals
 from fanin.choose.comparison import Compared, Estimate, compare, placed, referred_to
+from fanin.cli.compare import compare as command
+from fanin.numbers import summary
 from fanin.numbers.stats import mean_interval
 from fanin.run import laboratory
 
@@ -341,3 +343,31 @@ def test_the_library_compares_without_the_command_line(work):
     both = compare(fanin.load("small.toml"), ["newreno", "dctcp"], [1, 2, 3], out=None)
     assert [each.scheme for each in both] == ["newreno", "dctcp"]
     assert both[0].estimates["drops"].difference == 0.0
+
+
+def test_goals_are_named_alike_in_the_registry_the_help_and_the_reference():
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "choosing.md").read_text()
+    table = page.partition("| measure |")[2].partition("\n\n")[0].splitlines()[2:]
+    documented = {name: row for row in table for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+    assert set(documented) == set(summary.goals())
+    for name, total in summary.goals().items():
+        if name != summary.BACKGROUND:
+            assert f"`{total}`" in documented[name]
+            assert documented[name].split("|")[3].strip() == summary.column(total).better
+    help_ = " ".join((command.__doc__ or "").split()).partition("Goals: ")[2].partition(", or any column")[0]
+    assert set(help_.split(", ")) == set(summary.goals())
+
+
+@pytest.mark.parametrize("text", ["marks", "events", "window_start_s"])
+def test_a_measure_without_a_direction_is_no_goal_and_no_bound(work, text):
+    experiment = fanin.load("small.toml")
+    for refused in (lambda: goals.goal(text, experiment), lambda: goals.keep(f"{text}=1", experiment)):
+        with pytest.raises(ValueError, match="neither more nor less of it is better"):
+            refused()
+
+
+def test_totals_with_a_declared_unit_end_as_columns_without_one_must():
+    """The end of a name gives the unit of an experiment's own column; declared names follow the same rule."""
+    for name, declared in summary.measured().items():
+        unit = summary.column(f"own_{name}").unit
+        assert unit in ("", declared.unit), name

@@ -4,11 +4,14 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import fanin
 from fanin.errors import ResultsError
+from fanin.numbers.stats import percentile
+from fanin.results.columns import jain
 from fanin.results.store import Store
 from fanin.scenario import library
 from fanin.scenario.points import points
@@ -225,3 +228,20 @@ def test_rows_that_find_no_room_are_told_as_what_cannot_be_written(work, monkeyp
     with pytest.raises(ResultsError, match="cannot write results"):
         fanin.load("many.toml").run(store=Store("results"))
     assert not list(Path("results/runs").glob("*"))
+
+
+def test_percentiles_and_jains_index_are_those_of_the_engine(small):
+    run = small.run()
+    bursts = run.flows().filter(group="bursts")
+    times = bursts["fct_s"].to_numpy()
+    assert len(times) == run.summary["completed"] == 3
+    for name, percent in {"fct_p50_s": 50, "fct_p95_s": 95, "fct_p99_s": 99, "fct_max_s": 100}.items():
+        assert run.summary[name] == percentile(times, percent)
+    totals = next(group for group in run.summary["groups"] if group["group"] == "bursts")
+    assert totals["jain"] == pytest.approx(jain(bursts["bytes"].to_numpy() / times), rel=1e-9)
+
+
+def test_nothing_is_shared_fairly_where_nobody_gets_anything():
+    assert jain(np.zeros(3)) is None
+    assert jain(np.array([1e200, 1e200])) == 1.0
+    assert jain(np.array([0.0, 0.0, 5.0, 0.0])) == 0.25

@@ -156,7 +156,7 @@ def tolerance(text: str) -> tuple[str, Tolerance]:
     if not name or not equals or found is None or found[0] < 0:
         raise ValueError(f"{text!r} is not COLUMN=SHARE or COLUMN=NUMBER, such as goodput_bps=5% or timeouts=2")
     number, unit = found
-    return name, Tolerance(share=number) if unit == "ratio" else Tolerance(number=number)
+    return name, Tolerance(share=number) if unit == "1" else Tolerance(number=number)
 
 
 def _number(text: str) -> float | str:

@@ -128,13 +128,19 @@ def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:
     return weighted / total if total else None
 
 
-def jain(values: Floats) -> float:
-    """Jain, Chiu and Hawe's index: one if all are equal, 1/n if one has everything."""
-    square = float((values**2).sum())
-    return float(values.sum()) ** 2 / (len(values) * square) if square else 1.0
+def jain(values: Floats) -> float | None:
+    """Jain, Chiu and Hawe's index: one if all are equal, 1/n if one has everything; nothing if all are zero.
+
+    Scaled by the largest value, as in the engine, so that neither very large nor very small values lose precision.
+    """
+    largest = float(np.abs(values).max())
+    if largest == 0:
+        return None
+    scaled = values / largest
+    return float(scaled.sum()) ** 2 / (len(values) * float((scaled**2).sum()))
 
 
-TAKES: dict[str, Callable[[Floats], float]] = {
+TAKES: dict[str, Callable[[Floats], float | None]] = {
     "mean": lambda values: float(values.mean()),
     "sum": lambda values: float(values.sum()),
     "min": lambda values: float(values.min()),
