@@ -40,7 +40,7 @@ pub struct Setting {
 }
 
 /// The environment of a scenario that names none.
-pub const DEFAULT: &str = "rfc";
+pub const DEFAULT: &str = rfc::ROW.key;
 
 /// Every environment.
 pub const REGISTRY: &[EnvironmentRow] =

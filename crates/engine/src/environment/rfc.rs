@@ -1,9 +1,9 @@
 //! What the RFCs say, and fanin's own choices where they say nothing.
 
-use super::{DEFAULT, EnvironmentRow};
+use super::EnvironmentRow;
 
 pub(super) const ROW: EnvironmentRow = EnvironmentRow {
-    key: DEFAULT,
+    key: "rfc",
     summary: "What the RFCs say: the declared default of every key.",
     manual: "\
 No tool in particular. Every key has its declared default, whose source `fanin check --resolved` shows, but for what a scheme
