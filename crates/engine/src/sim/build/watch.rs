@@ -13,10 +13,10 @@ use crate::units::{Rate, Time};
 
 /// The values that can be recorded over time.
 struct ProbeNames {
-    of_senders: Vec<&'static str>,
-    of_switches: Vec<&'static str>,
+    senders: Vec<&'static str>,
+    switches: Vec<&'static str>,
     /// Of receiving hosts, and of no sender.
-    of_hosts: Vec<&'static str>,
+    hosts: Vec<&'static str>,
 }
 
 impl ProbeNames {
@@ -24,25 +24,25 @@ impl ProbeNames {
     fn of<'a>(schemes: impl Iterator<Item = &'a Box<dyn Scheme>>, facts: &FlowFacts) -> Self {
         let node = NodeId::default();
         let switch = NodeFacts { node, rate: facts.rate, base_rtt: Time::ZERO, mss: facts.mss, packet: facts.packet };
-        let mut names = Self { of_senders: probes::COMMON.to_vec(), of_switches: Vec::new(), of_hosts: Vec::new() };
+        let mut names = Self { senders: probes::COMMON.to_vec(), switches: Vec::new(), hosts: Vec::new() };
         for scheme in schemes {
-            scheme.congestion_control(facts).probes(&mut |name, _| add(&mut names.of_senders, name));
+            scheme.congestion_control(facts).probes(&mut |name, _| add(&mut names.senders, name));
             if let Some(agent) = scheme.switch_agent(&switch) {
-                agent.probes(&mut |name, _| add(&mut names.of_switches, name));
+                agent.probes(&mut |name, _| add(&mut names.switches, name));
             }
             if let Some(window) = scheme.window_control(&switch) {
-                let mut show = |name, _| add(&mut names.of_hosts, name);
+                let mut show = |name, _| add(&mut names.hosts, name);
                 window.probes(&mut show);
                 window.flow_probes(facts.flow, &mut show);
             }
         }
-        names.of_hosts.retain(|name| !names.of_senders.contains(name));
+        names.hosts.retain(|name| !names.senders.contains(name));
         names
     }
 
     fn all(mut self) -> Vec<&'static str> {
-        self.of_hosts.retain(|name| !self.of_switches.contains(name));
-        [self.of_senders, self.of_switches, self.of_hosts].concat()
+        self.hosts.retain(|name| !self.switches.contains(name));
+        [self.senders, self.switches, self.hosts].concat()
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn probes(
     let names: Vec<&str> =
         measure.text("probes").split(',').map(str::trim).filter(|name| !matches!(*name, "" | "off")).collect();
     let of = |all: &[&str]| names.iter().any(|name| all.contains(name));
-    let (switches, hosts) = (of(&known.of_switches), of(&known.of_hosts));
+    let (switches, hosts) = (of(&known.switches), of(&known.hosts));
     let known = known.all();
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         return Err(measure.fail("probes", format!("nobody shows \"{unknown}\"; there are {}", known.join(", "))));
