@@ -1,4 +1,4 @@
-//! QualNet, in which DT-CWA was simulated.
+//! `QualNet`, in which DT-CWA was simulated.
 
 use super::{EnvironmentRow, set};
 

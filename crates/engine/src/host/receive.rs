@@ -15,6 +15,20 @@ use crate::roles::{Announcement, Arrival};
 use crate::tcp::receiver::Segment;
 use crate::units::Bytes;
 
+/// What TCP reads of a packet whose `len` bytes of payload begin at `seq`.
+#[inline(always)]
+fn segment(packet: &Packet, seq: u64, len: u64) -> Segment {
+    Segment {
+        seq,
+        len,
+        fin: packet.flags.has(Flags::FIN),
+        ce: packet.flags.has(Flags::CE),
+        cwr: packet.flags.has(Flags::CWR),
+        stamp: packet.stamp,
+        retransmitted: packet.flags.has(Flags::RETRANSMITTED),
+    }
+}
+
 impl Hosts {
     /// A segment comes to TCP, with everything that follows from it. It `arrives` now, or has waited since it did.
     /// Returns whether it completes the transfer in progress on its flow.
@@ -35,15 +49,7 @@ impl Hosts {
             return false;
         }
         let now = net.now();
-        let segment = Segment {
-            seq: side.state.unwrap(packet.seq),
-            len: payload,
-            fin: packet.flags.has(Flags::FIN),
-            ce: packet.flags.has(Flags::CE),
-            cwr: packet.flags.has(Flags::CWR),
-            stamp: packet.stamp,
-            retransmitted: packet.flags.has(Flags::RETRANSMITTED),
-        };
+        let segment = segment(packet, side.state.unwrap(packet.seq), payload);
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         let next = side.state.next();

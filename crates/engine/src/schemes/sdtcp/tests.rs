@@ -310,7 +310,7 @@ fn only_flows_through_the_port_count() {
 /// S24: a client asks its servers, and the answers leave by the port that the SYN-ACKs left by.
 #[test]
 fn answers_to_a_client_that_opens_its_connections_are_regulated() {
-    let share = (25_000 + 85 * 1500) / 2;
+    let share = u32::midpoint(25_000, 85 * 1500);
     for (keys, wanted) in [(&[][..], vec![(0, 0, share), (0, 1, share)]), (&[("data-from", "opener")][..], vec![])] {
         let mut control = Control::new(keys);
         (0..2).for_each(|flow| control.open(flow));

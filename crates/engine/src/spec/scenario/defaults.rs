@@ -52,7 +52,7 @@ impl Defaults {
     }
 
     /// `[queue]`, or the table of a scheme, which may have a queue of its own, with the defaults of the network's switches.
-    pub(super) fn queue(&self, network: &Params, table: Params) -> Params {
+    pub(super) fn queue(&self, network: &Params, table: &Params) -> Params {
         let part = self.switch(network);
         let settings = part.row.switch.iter();
         let of_queue = settings.filter_map(|setting| Some((setting.key.strip_prefix("queue.")?, setting)));

@@ -11,17 +11,14 @@ const WRAP: f64 = 4_294_967_296.0;
 impl Sender {
     pub(super) fn on_duplicate<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.dup_acks += 1;
-        let (fresh, lost) = match &self.scoreboard {
+        let (fresh, lost) = if let Some(board) = &self.scoreboard {
             // RFC 6675 s5.1: no new recovery before everything sent at the last timeout is acknowledged.
-            Some(board) => {
-                let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
-                (self.una >= self.recover, board.is_lost(self.una, &sack))
-            }
+            let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
+            (self.una >= self.recover, board.is_lost(self.una, &sack))
+        } else {
             // RFC 6582 s3.2 step 2: the acknowledgement must cover more than `recover`.
-            None => {
-                self.count_left(env.cfg);
-                (self.passes_recover(env.cfg.recover_check), false)
-            }
+            self.count_left(env.cfg);
+            (self.passes_recover(env.cfg.recover_check), false)
         };
         if (fresh && (self.dup_acks >= env.cfg.duplicate_ack_threshold || lost)) || self.first_lost {
             self.enter_recovery(env);
