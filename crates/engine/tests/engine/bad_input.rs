@@ -110,7 +110,7 @@ fn sizes_that_do_not_add_up() {
         "must be at least 1B",
     );
     refused(&sizes("kind = \"sessions\"\nbytes-each = 10"), "8: traffic.sessions.bytes-each", "needs a unit");
-    refused(&[("10KB", "10KB 50%, 0B 50%")], "9: traffic.incast.bytes-each", "an answer has 1B at least");
+    refused(&[("10KB", "10KB 50%, 0B 50%")], "9: traffic.incast.bytes-each", "a response has at least 1B");
     let several = sizes("kind = \"background\"\nbytes-each = \"0B 50%, 20KB 50%\"");
     refused(&several, "8: traffic.background.bytes-each", "0B is endless data");
     refused(&[("10KB", "web-serach")], "9: traffic.incast.bytes-each", "unknown workload \"web-serach\"");

@@ -80,11 +80,19 @@ fn other_words(param: &Param) -> Vec<&'static str> {
     words.iter().copied().filter(|word| *word != param.default).collect()
 }
 
+/// What has to be set beside `param`, where it must not be written with the default of another: the last of its other words.
+fn beside(row: &SchemeRow, param: &Param) -> Option<(&'static str, &'static str)> {
+    let (key, idle) = param.idle_with?;
+    let other = row.params.iter().find(|other| other.key == key && other.default == idle)?;
+    other_words(other).last().map(|word| (key, *word))
+}
+
 /// A scheme with one parameter changed, each in turn; from the table of parameters, so that a new one is among them.
 fn alternatives(row: &'static SchemeRow) -> impl Iterator<Item = Setting> {
     row.params.iter().flat_map(move |param| {
         other_words(param).into_iter().map(move |word| {
-            Setting::new(row.key, Origin::Alternative, &format!("{}={word}", param.key), &[(param.key, word)])
+            let values: Vec<_> = beside(row, param).into_iter().chain([(param.key, word)]).collect();
+            Setting::new(row.key, Origin::Alternative, &format!("{}={word}", param.key), &values)
         })
     })
 }
