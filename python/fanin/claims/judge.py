@@ -70,9 +70,11 @@ class Judgement:
         lowest, highest = self.case.accept
         if math.isnan(self.value):
             return 1.0
-        gap = max(lowest - self.value, self.value - highest, 0.0)
-        if gap == 0 or math.isinf(gap):
-            return float(gap > 0)
+        if lowest <= self.value <= highest:
+            return 0.0
+        gap = max(lowest - self.value, self.value - highest)
+        if math.isinf(gap):
+            return 1.0
         bound = lowest if self.value < lowest else highest
         published = self.case.published if isinstance(self.case.published, int | float) else 0.0
         width = highest - lowest if math.isfinite(highest - lowest) else 0.0

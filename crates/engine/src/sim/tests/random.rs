@@ -1,12 +1,14 @@
 //! Random small scenarios: both event cores agree, and what must hold in every run does.
 
-use super::bench::{both, reals};
+use super::bench::{both, reals, scenario};
+use crate::ids::NodeId;
 use crate::measure::table::Data;
 use crate::measure::timeouts::TimeoutCause;
 use crate::queue;
-use crate::schemes;
+use crate::schemes::{self, NodeFacts};
 use crate::sim::Outcome;
 use crate::sim::build::Substitutes;
+use crate::units::{Rate, Time};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
@@ -140,6 +142,21 @@ fn names(outcome: &Outcome, table: &str, column: &str) -> Vec<String> {
     }
 }
 
+/// How many buffers of the configured size a switch port has: the scheme's own queue may have one for each band.
+fn buffers(text: &str) -> f64 {
+    let scenario = scenario(text);
+    let row = schemes::REGISTRY.iter().find(|row| row.key == scenario.scheme_key()).expect("a registered scheme");
+    let facts = NodeFacts {
+        node: NodeId::new(0),
+        rate: Rate::from_bps(1_000_000_000),
+        base_rtt: Time::from_us(100),
+        mss: 1460,
+        packet: 1500,
+    };
+    let own = (row.build)(scenario.scheme(row.key)).queue(&facts).filter(|_| scenario.queue.kind == "auto");
+    own.map_or(1.0, |queue| f64::from(queue.buffers()))
+}
+
 fn check(text: &str, outcome: &Outcome, packets: Option<f64>, shared: bool) -> TestCaseResult {
     let sum = |table, column| reals(outcome, table, column).iter().sum::<f64>();
     if let Some(limit) = packets {
@@ -230,7 +247,8 @@ proptest! {
         );
         let outcome = both(&text, &Substitutes::default).map_err(TestCaseError::fail)?;
         let buffer = network.lines().find_map(|line| line.strip_prefix("buffer = \"")?.strip_suffix("pkt\""));
-        let limit = buffer.filter(|_| in_packets).and_then(|packets| packets.parse().ok());
+        let limit = buffer.filter(|_| in_packets).and_then(|packets| packets.parse::<f64>().ok());
+        let limit = limit.map(|packets| packets * buffers(&text));
         check(&text, &outcome, limit, traffic.matches("[[traffic]]").count() > 1)?;
     }
 }

@@ -36,6 +36,7 @@ fn seen(pit: &str) -> Vec<Seen> {
     let text = format!(
         "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"5us\"\nbuffer = \"150pkt\"\n\
          [transport]\nscheme = \"pfdct\"\nrto-min = \"2ms\"\necn-retransmit = true\n[scheme.pfdct]\nclass = \"size-only\"\nkt-dir = \"frozen\"\n\
+         bands = 3\nband-buf = \"split\"\nslow-start = \"until-mark\"\nkt-high = \"band\"\n\
          kt-init = 40\npit = \"{pit}\"\n[[traffic]]\nname = \"long\"\nkind = \"background\"\nflows = 3\n[[traffic]]\n\
          kind = \"incast\"\nsenders = 12\nbytes-each = \"15KB\"\nstart = \"5ms\"\n[run]\nduration = \"20ms\"\n"
     );

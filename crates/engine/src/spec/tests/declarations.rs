@@ -83,7 +83,7 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
                     ["scheme", scheme, key] => {
                         schemes::REGISTRY.iter().any(|other| other.key == scheme && has(other.params, key))
                     }
-                    ["transport", key] => has(tcp::PARAMS, key),
+                    ["transport", key] => has(SCHEME, key) || has(tcp::PARAMS, key),
                     ["network", key] => has(NETWORK, key) || topology::REGISTRY.iter().any(|row| has(row.params, key)),
                     ["traffic", key] => {
                         has(TRAFFIC_COMMON, key) || traffic::REGISTRY.iter().any(|row| has(row.params, key))
