@@ -276,16 +276,19 @@ def test_a_column_of_an_experiment_is_better_as_what_it_is_made_of(work):
         "c": ('of = "flows.fct_s"\ntake = "jain"', True),
         "d": ('of = "flows.goodput_bps"\ntake = "std"', False),
         "e_bps": ('formula = "{goodput_bps} / 2"', True),
-        "f_ratio": ('formula = "{drops} / {segments_received}"', False),
-        "goodput_ratio": ('formula = "{goodput_bps} / 1e9"', False),
+        "f_ratio": ('formula = "{drops} / {segments_received}"\nbetter = "low"', False),
         "g_ratio": ('formula = "{goodput_bps} / 1e9"\nbetter = "high"', True),
     }
-    declared = [f'[[column]]\nid = "{name}"\nlabel = "L"\n{origin}\n' for name, (origin, _) in columns.items()]
+    unclear = {"h_ratio": ('formula = "{goodput_bps} / 1e9"', None)}
+    every = (columns | unclear).items()
+    declared = [f'[[column]]\nid = "{name}"\nlabel = "L"\n{origin}\n' for name, (origin, _) in every]
     Path("own.toml").write_text("\n".join([Path("small.toml").read_text(), *declared]))
     experiment = fanin.load("own.toml")
     assert {name: goals.measure(name, experiment).more for name in columns} == {
         name: more for name, (_, more) in columns.items()
     }
+    with pytest.raises(ValueError, match="neither more nor less of it is better"):
+        goals.measure("h_ratio", experiment)
     assert [goals.measure(name, experiment).more for name in ("jain", "completed", "drops", "background")] == [
         True,
         True,

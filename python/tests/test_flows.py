@@ -140,7 +140,7 @@ def test_flow_tables_of_two_engines_are_not_taken_together(scenario, cli, tmp_pa
     flows.drop("deadline_s").write_parquet(tmp_path / "two.parquet")
     result = cli("fct", str(tmp_path / "one.parquet"), str(tmp_path / "one.parquet"), str(tmp_path / "two.parquet"))
     assert result.code == 3
-    assert "two.parquet: its columns are not those of" in result.err
+    assert "two.parquet: its columns differ from those of" in result.err
 
 
 def test_long_times_and_large_slowdowns_are_plain_numbers():

@@ -72,7 +72,9 @@ def test_a_sentence_that_counts_elsewhere_is_there(cli, work):
     assert again
     assert again <= set(found)
     counted = len(found) - sum(bool(entry["same_as"]) for entry in found.values())
-    tally = f"{counted} sentences: {counted} not run ({len(found) - counted} more repeat a sentence"
+    forbidden = sum(entry["verdict"] == "cannot be" and not entry["same_as"] for entry in found.values())
+    verdicts = f"{forbidden} cannot be, {counted - forbidden} not run"
+    tally = f"{counted} sentences: {verdicts} ({len(found) - counted} more repeat a sentence"
     assert cli("claims").out.splitlines()[-1].startswith(tally)
     assert cli("claims", "--page", "page.md").err.splitlines()[-1].startswith(tally)
     listed = json.loads(cli("list", "experiments", "--json").out)

@@ -157,5 +157,8 @@ def test_values_of_schemes_out_of_use_are_named(cli, work):
     text = Path("small.toml").read_text()
     Path("plain.toml").write_text(text[: text.index("[sweep]")])
     for verb in (["check"], ["run", "--no-store"]):
-        assert "warning: scheme.dctcp.g: no traffic" in cli(*verb, "plain.toml", *setting).err
+        assert (
+            "warning: scheme.dctcp.g: no network or traffic group uses this scheme"
+            in cli(*verb, "plain.toml", *setting).err
+        )
         assert "warning" not in cli(*verb, "plain.toml", *setting, "--set", "transport.scheme=dctcp").err

@@ -148,7 +148,7 @@ def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
     folder = paths[0].parent
     query = _query(data, folder / "runs.parquet")
     if data.rows and data.varying() and not plots_of(data):
-        note(f"no plots: none has a value to show on at most {MOST_LINES} lines")
+        note(f"no plots: no total has a value, or a plot would have more than {MOST_LINES} lines")
         note("to choose the plots, write them as [[plot]] and use fanin reproduce")
     if not silent:
         _print(data)
