@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
 import math
 import os
@@ -269,7 +268,8 @@ def sweep_fanin(cell: Cell, fanin: Sequence[str]) -> list[dict[str, float]]:
         command = ["sweep", scenario, "--bare", *sets(cell), "--seeds", seeds, "--jobs", "1", "--out", folder, "--json"]
         printed = json.loads(ask([*fanin, *command]))
         runs = next(path for path in printed["paths"] if Path(path).name == "runs.parquet")
-        rows = csv.DictReader(io.StringIO(ask([*fanin, "export", runs])))
+        # The second line has the units.
+        rows = csv.DictReader(line for line in ask([*fanin, "export", runs]).splitlines() if not line.startswith("#"))
         return [measured(cell, row) for row in sorted(rows, key=lambda row: int(row["seed"]))]
 
 
