@@ -24,10 +24,14 @@ pub(super) fn ports(
     let packet = layout.mss + u64::from(layout.header);
     // A switch of several tiers has ports of several rates.
     let port = |link: &LinkSpec| NodeFacts { rate: link.rate, ..layout.facts(link.from) };
+    // Read once: there may be thousands of ports.
+    let network = &scenario.network.params;
+    let (span, ties) = (network.time("host-jitter"), ties(network));
+    let (drops_unmarkable, waiting_only) = (network.is("non-ect", "drop"), network.is("buffer-counts", "waiting"));
+    let observed = observed(scenario, topology);
     let mut ports = Vec::with_capacity(topology.links.len());
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
-        let (span, ties) = (scenario.network.params.time("host-jitter"), ties(&scenario.network.params));
         let jitter = (!switch && (span > Time::ZERO || ties != Ties::Seeded)).then(|| Jitter {
             stream: Stream::named(seed, &format!("host-jitter/{}", link.from)),
             span,
@@ -36,7 +40,7 @@ pub(super) fn ports(
         });
         let (one, discipline) = if switch {
             let discipline = discipline(scenario, layout.bundle(), &port(link));
-            (limit(&scenario.network.params, link, packet)?, discipline)
+            (limit(network, link, packet)?, discipline)
         } else {
             (Limit::Unlimited, queue::drop_tail())
         };
@@ -47,13 +51,13 @@ pub(super) fn ports(
             limit: one.times(discipline.buffers()),
             buffer: one.size(),
             shows_bands: discipline.bands() > 1 || discipline.acts_on_dequeue(),
-            drops_unmarkable: switch && scenario.network.params.is("non-ect", "drop") && discipline.marks(),
+            drops_unmarkable: switch && drops_unmarkable && discipline.marks(),
             discipline,
-            waiting_only: switch && scenario.network.params.is("buffer-counts", "waiting"),
+            waiting_only: switch && waiting_only,
             jitter,
             random: Stream::named(seed, &format!("port/{i}")),
             node: link.from.index(),
-            observed: observed(scenario, topology, LinkId::new(i), switch) || looked_at[link.from.index()],
+            observed: observed(LinkId::new(i), switch) || looked_at[link.from.index()],
             faulty: layout.faults.moves_departures(LinkId::new(i)),
             up: true,
             admits: true,
@@ -104,14 +108,14 @@ fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> B
     (row.build)(&scenario.queue.params)
 }
 
-fn observed(scenario: &Scenario, topology: &Topology, link: LinkId, switch: bool) -> bool {
+/// Whether the queue of a link's port, which may be a switch's, is measured.
+fn observed(scenario: &Scenario, topology: &Topology) -> impl Fn(LinkId, bool) -> bool {
     let measure = &scenario.measure;
-    if measure.is("queues", "all") {
-        return switch;
-    }
+    let every = measure.is("queues", "all");
     // The time bins have a column for the bottleneck's queue.
-    let wanted = measure.is("queues", "bottleneck") || measure.time("bin") > Time::ZERO;
-    wanted && link == topology.bottleneck
+    let one = measure.is("queues", "bottleneck") || measure.time("bin") > Time::ZERO;
+    let bottleneck = topology.bottleneck;
+    move |link, switch| if every { switch } else { one && link == bottleneck }
 }
 
 /// The books about the ports, with the queues of those that are observed.
@@ -120,8 +124,8 @@ pub(super) fn books(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) ->
     let width = scenario.measure.time("bin");
     let switch = |link: &LinkSpec| topology.nodes[link.from.index()] == NodeKind::Switch;
     let links = topology.links.iter().enumerate().map(|(i, link)| (LinkId::new(i), switch(link)));
-    let watched: Vec<LinkId> =
-        links.filter(|(link, switch)| observed(scenario, topology, *link, *switch)).map(|(link, _)| link).collect();
+    let observed = observed(scenario, topology);
+    let watched: Vec<LinkId> = links.filter(|(link, switch)| observed(*link, *switch)).map(|(link, _)| link).collect();
     let bins = (width > Time::ZERO).then(|| Bins::new(width, layout.endpoints.len(), watched.len()));
     let limits = ports.iter().map(|port| port.limit);
     let mut books = Books::new(limits, topology.nodes.len(), bins, layout.header);
