@@ -151,6 +151,12 @@ impl Flow {
         self.arrived_bytes += u64::from(packet.size);
         self.receiver.field = packet.field;
     }
+    /// An acknowledgement has reached its sender.
+    #[inline(always)]
+    pub(crate) fn book_ack(&mut self, packet: &Packet) {
+        self.acks_arrived += 1;
+        self.ack_bytes_arrived += u64::from(packet.size);
+    }
     /// What its sender announces of what it carries now.
     pub(crate) fn announced(&self) -> Announcement {
         Announcement { bytes: self.carried.bytes.filter(|_| self.announces_size), ..self.carried }

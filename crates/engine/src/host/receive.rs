@@ -73,7 +73,7 @@ impl Hosts {
                 bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
         }
-        let scheduled = self.is_scheduled(packet.flow);
+        let scheduled = self.is_scheduled(packet.flow, to);
         if scheduled {
             let Segment { seq, ce, fin, .. } = segment;
             let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };

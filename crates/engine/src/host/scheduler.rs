@@ -16,12 +16,11 @@ impl Hosts {
         self.has_schedulers && self.by_node[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
     }
 
-    /// Whether the scheduler of its host acts on a flow. A request that a client's scheduler may hold is not counted by
+    /// Whether the scheduler of the host `to` acts on a flow that ends there. A request that a client's scheduler may hold is not counted by
     /// that of its server: each could wait for the other.
     #[inline(always)]
-    pub(super) fn is_scheduled(&self, id: FlowId) -> bool {
-        let flow = &self.flows[id];
-        self.has_scheduler(flow.wire.to) && flow.dialogue.answer.is_none()
+    pub(super) fn is_scheduled(&self, id: FlowId, to: NodeId) -> bool {
+        self.has_scheduler(to) && self.flows[id].dialogue.answer.is_none()
     }
 
     /// The host that keeps the scheduler of another: itself, unless those at its switch share one.
@@ -71,7 +70,7 @@ impl Hosts {
         announced: &Announcement,
         net: &mut Network<C>,
     ) {
-        if !self.is_scheduled(id) {
+        if !self.is_scheduled(id, to) {
             return self.send_syn_ack(id, net);
         }
         self.ask(to, id, net, |window, cx| window.on_open(cx, id, announced));
@@ -88,7 +87,7 @@ impl Hosts {
     /// Sends an acknowledgement, or leaves it to the host's scheduler.
     pub(super) fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: AckOut, net: &mut Network<C>) {
         let to = self.flows[id].wire.to;
-        if !self.is_scheduled(id) {
+        if !self.is_scheduled(id, to) {
             return self.send_ack(id, ack, false, net);
         }
         let kind = if ack.duplicate { AckKind::Duplicate } else { AckKind::Data };

@@ -205,11 +205,12 @@ impl Hosts {
         }
     }
 
-    /// The SYN-ACK of a connection on which the client asks: whether its scheduler holds what follows.
+    /// The SYN-ACK of a connection on which the client asks: whether its scheduler holds what follows, with it.
     fn holds_handshake<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) -> bool {
-        let flow = &mut self.flows[packet.flow];
+        let Some(flow) = self.flows.get_mut(packet.flow) else { return false };
         let Some(answer) = flow.dialogue.answer.filter(|_| flow.sender.state() == State::SynSent) else { return false };
         if flow.dialogue.held.is_some() {
+            flow.book_ack(packet);
             return true; // A second SYN-ACK says nothing new.
         }
         // RFC 6298 s3 (Karn), as for any acknowledgement.
@@ -217,7 +218,11 @@ impl Hosts {
         let held =
             HeldRequest::Handshake { window: u64::from(packet.window), flags: packet.flags, rtt, field: packet.field };
         flow.sender.rest();
-        self.turn_of(packet.flow, answer, held, net)
+        let holds = self.turn_of(packet.flow, answer, held, net);
+        if holds {
+            self.flows[packet.flow].book_ack(packet);
+        }
+        holds
     }
 
     /// The sender of an endless transfer closes. Returns the number of bytes that it sent.
@@ -236,15 +241,13 @@ impl Hosts {
     /// An acknowledgement reached its sender.
     #[inline]
     pub(crate) fn on_ack<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) {
-        let Some(flow) = self.flows.get_mut(packet.flow) else { return net.stray(packet) };
-        flow.acks_arrived += 1;
-        flow.ack_bytes_arrived += u64::from(packet.size);
         let syn = packet.flags.has(Flags::SYN);
         if syn && self.holds_handshake(packet, net) {
             return;
         }
         let Self { flows, by_node: hosts, endpoints, probes, .. } = self;
-        let flow = &mut flows[packet.flow];
+        let Some(flow) = flows.get_mut(packet.flow) else { return net.stray(packet) };
+        flow.book_ack(packet);
         let blocks =
             if packet.flags.has(Flags::SACK) { net.core.books().sack.take(packet.stamp.bits() as usize) } else { None };
         // RFC 6298 s3 (Karn): the echo of a retransmission is ambiguous. An ACK with blocks carries no stamp.

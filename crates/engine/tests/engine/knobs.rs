@@ -1,16 +1,23 @@
-//! Parameters that no published experiment sets: each changes a run in which it can.
+//! Parameters that no published experiment sets: each changes a run, or its capture, in which it can.
 
 use crate::outcome::run;
 use fanin_engine::sim::Outcome;
 
-/// An incast of forty servers, with further keys of `[network]` and of the scheme, and further tables.
-fn incast(network: &str, scheme: &str, params: &str, more: &str) -> Outcome {
+/// An incast of forty servers, with further keys of `[network]`, of `[transport]` and of the scheme, and further tables.
+fn incast_over(network: &str, transport: &str, scheme: &str, params: &str, more: &str) -> Outcome {
     run(&format!(
-        "[network]\ndelay = \"25us\"\n{network}\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\n\
+        "[network]\ndelay = \"25us\"\n{network}\n[transport]\nscheme = \"{scheme}\"\nrto-min = \"10ms\"\n{transport}\n\
          [scheme.{scheme}]\n{params}\n[[traffic]]\nname = \"bursts\"\nkind = \"incast\"\nsenders = 40\nbytes-each = \"64KB\"\n\
          start = \"20ms\"\njitter = \"100us\"\n{more}\n[run]\nduration = \"2s\"\n"
     ))
 }
+
+/// The same over TCP as it is by default.
+fn incast(network: &str, scheme: &str, params: &str, more: &str) -> Outcome {
+    incast_over(network, "", scheme, params, more)
+}
+
+const SHALLOW: &str = "topology = \"star\"\nbuffer = \"30pkt\"";
 
 /// A flow of 8 MB that began before the bursts.
 const LONG: &str =
@@ -23,11 +30,11 @@ fn differ(name: &str, one: &Outcome, other: &Outcome) {
 
 #[test]
 fn parameters_of_schemes() {
-    let (shallow, deep) = ("topology = \"star\"\nbuffer = \"30pkt\"", "topology = \"star\"\nbuffer = \"100pkt\"");
+    let deep = "topology = \"star\"\nbuffer = \"100pkt\"";
     let lossy = &format!("{LONG}[control]\nloss = \"30%\"\n");
     for (network, scheme, param, more) in [
-        (shallow, "linux", "reno-friendly = false", LONG),
-        (shallow, "pfdct", "kt-when = \"literal\"", LONG),
+        (SHALLOW, "linux", "reno-friendly = false", LONG),
+        (SHALLOW, "pfdct", "kt-when = \"literal\"", LONG),
         (deep, "sdtcp", "rule-timeout = \"1s\"", lossy),
         (deep, "sdtcp", "buffer-timeout = \"1ms\"", lossy),
     ] {
@@ -36,7 +43,7 @@ fn parameters_of_schemes() {
     // It moves the plateau of the cubic curve, which windows as small as these reach only without the Reno-friendly region.
     let (param, cubic) = ("fast-convergence = false", "reno-friendly = false");
     let beside = format!("{cubic}\n{param}");
-    differ(param, &incast(shallow, "linux", &beside, LONG), &incast(shallow, "linux", cubic, LONG));
+    differ(param, &incast(SHALLOW, "linux", &beside, LONG), &incast(SHALLOW, "linux", cubic, LONG));
 }
 
 #[test]
@@ -112,4 +119,56 @@ fn parameters_of_the_control_channel() {
     for param in ["service-time = \"50us\"", "delay = \"100us\"", "jitter = \"100us\""] {
         differ(param, &control(param), &control(""));
     }
+}
+
+#[test]
+fn further_parameters_of_schemes() {
+    for (network, flows, scheme, param) in [
+        (SHALLOW, 1, "linux", "growth = \"per-ack\""),
+        (SHALLOW, 1, "sab", "rtt0 = \"900us\""),
+        (SHALLOW, 1, "rcc", "release = \"at-most\""),
+        (SHALLOW, 1, "pfdct", "sticky = false"),
+        ("topology = \"star\"\nbuffer = \"200pkt\"", 4, "pfdct", "rtt-min = \"oracle\""),
+    ] {
+        let more = LONG.replace("flows = 1", &format!("flows = {flows}"));
+        differ(param, &incast(network, scheme, param, &more), &incast(network, scheme, "", &more));
+    }
+}
+
+#[test]
+fn parameters_of_the_transport() {
+    let rounds = "rounds = 2\nconnections = \"persistent\"\ngap = \"50ms\"\n";
+    for (network, param, more) in [
+        (SHALLOW, "rto-granularity = \"20ms\"", ""),
+        (SHALLOW, "rto-backoff-limit = 0", ""),
+        (SHALLOW, "rto-backoff-reset = \"new-ack\"", ""),
+        // Windows that have grown beyond the initial one.
+        ("topology = \"star\"\nbuffer = \"5000pkt\"", "idle-restart = false", rounds),
+    ] {
+        let newreno = |keys: &str| incast_over(network, keys, "newreno", "", more);
+        differ(param, &newreno(param), &newreno(""));
+    }
+}
+
+#[test]
+fn parameters_of_hosts_and_servers() {
+    let newreno = |network: &str, more: &str| incast(&format!("{SHALLOW}\n{network}"), "newreno", "", more);
+    let jitter = "host-jitter = \"5us\"";
+    differ(jitter, &newreno(jitter, ""), &newreno("", ""));
+    let asked = "request = \"200B\"\nthink = \"20us\"\n";
+    let jitter = "think-jitter = \"50us\"";
+    differ(jitter, &newreno("", &format!("{asked}{jitter}")), &newreno("", asked));
+}
+
+#[test]
+fn parameters_of_captures() {
+    let captured = |param: &str| {
+        let measure = format!("[measure]\ncapture = \"bottleneck\"\n{param}\n");
+        incast("topology = \"star\"", "newreno", "", &measure).capture.expect("it was asked for")
+    };
+    let (whole, limited) = (captured(""), captured("capture-limit = 5"));
+    // A small header block and one of the link, then five of packets of 1500 bytes at most.
+    assert!((100..8_000).contains(&limited.len()), "{} bytes of {}", limited.len(), whole.len());
+    assert!(whole.len() > 100 * limited.len(), "{} bytes of {}", limited.len(), whole.len());
+    assert_ne!(captured("capture-time = \"ps\""), whole);
 }

@@ -10,7 +10,6 @@ mod determinism;
 mod knobs;
 mod measures;
 mod outcome;
-mod parameters;
 mod schemes;
 mod snapshots;
 mod theory;

@@ -86,12 +86,12 @@ pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[End
     let host = |node: NodeId| topology.senders.contains(&node);
     let receiver = topology.receivers[0];
     let names = topology.names();
-    let wants = |word| scenario.measure.is("capture", word);
+    let words = ["all", "bottleneck", "senders", "receiver"];
+    let [all, bottleneck, senders, receivers] = words.map(|word| scenario.measure.is("capture", word));
     let wanted = |i: usize, link: &LinkSpec| {
-        wants("all")
-            || wants("bottleneck") && i == topology.bottleneck.index()
-            || wants("senders") && (host(link.from) || host(link.to))
-            || wants("receiver") && (link.from == receiver || link.to == receiver)
+        all || bottleneck && i == topology.bottleneck.index()
+            || senders && (host(link.from) || host(link.to))
+            || receivers && (link.from == receiver || link.to == receiver)
     };
     let links: Vec<(LinkId, String)> = topology
         .links

@@ -23,6 +23,18 @@ impl Part {
     fn of(key: &str, whose: String) -> Self {
         Self { row: environment::find(key), whose }
     }
+
+    /// `params` with what the switch sets of them under names such as `network.` and a key; it need not know them all.
+    fn of_switch(&self, table: &str, params: Params) -> Params {
+        let settings = self.row.switch.iter();
+        let named = settings.filter_map(|setting| Some((setting.key.strip_prefix(table)?, setting)));
+        named.fold(params, |params, (key, setting)| {
+            if !params.has(key) {
+                return params;
+            }
+            params.or(key, setting.value, format!("{}: {}", self.whose, setting.source))
+        })
+    }
 }
 
 impl Defaults {
@@ -43,22 +55,12 @@ impl Defaults {
     /// `[network]` with the defaults of its switches.
     pub(super) fn network(&self, network: Params) -> Params {
         let part = self.switch(&network);
-        let settings = part.row.switch.iter();
-        let of_network = settings.filter_map(|setting| Some((setting.key.strip_prefix("network.")?, setting)));
-        let network = network.settled("switch", part.row.key, part.whose.as_str());
-        of_network.filter(|(key, _)| network.has(key)).fold(network.clone(), |network, (key, setting)| {
-            network.or(key, setting.value, format!("{}: {}", part.whose, setting.source))
-        })
+        part.of_switch("network.", network.settled("switch", part.row.key, part.whose.as_str()))
     }
 
     /// `[queue]`, or the table of a scheme, which may have a queue of its own, with the defaults of the network's switches.
-    pub(super) fn queue(&self, network: &Params, table: &Params) -> Params {
-        let part = self.switch(network);
-        let settings = part.row.switch.iter();
-        let of_queue = settings.filter_map(|setting| Some((setting.key.strip_prefix("queue.")?, setting)));
-        of_queue.filter(|(key, _)| table.has(key)).fold(table.clone(), |table, (key, setting)| {
-            table.or(key, setting.value, format!("{}: {}", part.whose, setting.source))
-        })
+    pub(super) fn queue(&self, network: &Params, table: Params) -> Params {
+        self.switch(network).of_switch("queue.", table)
     }
 
     fn switch(&self, network: &Params) -> Part {

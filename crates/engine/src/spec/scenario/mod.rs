@@ -113,7 +113,7 @@ impl Scenario {
         let mut network = variant(&Variants::network(), &reader.source("network")?)?;
         let mut queue = variant(&Variants::queue(), &reader.source("queue")?)?;
         network.params = defaults.network(network.params);
-        queue.params = defaults.queue(&network.params, &queue.params);
+        queue.params = defaults.queue(&network.params, queue.params);
         let transport = reader.table("transport", &[SCHEME, tcp::PARAMS])?;
         let traffic = reader.traffic()?;
         let network_scheme = transport.choice("scheme");
@@ -122,7 +122,7 @@ impl Scenario {
         let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
         let transports: Vec<_> = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
         let schemes = reader.schemes(&used)?.into_iter();
-        let schemes = schemes.map(|(key, params)| (key, defaults.queue(&network.params, &params))).collect();
+        let schemes = schemes.map(|(key, params)| (key, defaults.queue(&network.params, params))).collect();
         Ok(Self {
             environment: defaults.environment,
             network,
