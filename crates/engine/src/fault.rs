@@ -4,7 +4,7 @@
 //! until a routing protocol converges. To add a kind: a row in [`REGISTRY`] and, if it does something new, an
 //! [`Effect`].
 
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::units::Rate;
 
 /// A kind of fault that a scenario can name.
@@ -16,7 +16,7 @@ pub struct FaultRow {
     /// Keys of its `[[fault]]` table beyond those of all faults.
     pub params: &'static [Param],
     /// What it does while it lasts.
-    pub effect: fn(&Params) -> Effect,
+    pub effect: fn(&Values) -> Effect,
 }
 
 /// Every kind of fault.
@@ -76,7 +76,7 @@ const LINK_DOWN: FaultRow = FaultRow {
             "our choice: a short break, which the port does not notice",
         ),
     ],
-    effect: |params| Effect::Down { flush: params.is("queued", "drop") },
+    effect: |values| Effect::Down { flush: values.is("queued", "drop") },
 };
 
 const LOSS: FaultRow = FaultRow {
@@ -87,7 +87,7 @@ const LOSS: FaultRow = FaultRow {
         DIRECTION,
         Param::new("rate", Kind::Fraction, "1%", "Probability that a packet is lost.", "our choice: a bad cable"),
     ],
-    effect: |params| Effect::Loss(params.number("rate")),
+    effect: |values| Effect::Loss(values.number("rate")),
 };
 
 const RATE: FaultRow = FaultRow {
@@ -99,7 +99,7 @@ const RATE: FaultRow = FaultRow {
         Param::new("rate", Kind::Rate, "100Mbps", "Its rate meanwhile.", "our choice: negotiated down from 1 Gbps")
             .at_least(1.0),
     ],
-    effect: |params| Effect::Rate(params.rate("rate")),
+    effect: |values| Effect::Rate(values.rate("rate")),
 };
 
 const CONTROLLER_OUTAGE: FaultRow = FaultRow {

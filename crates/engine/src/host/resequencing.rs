@@ -6,7 +6,7 @@ use crate::host::hosts::Hosts;
 use crate::ids::FlowId;
 use crate::net::network::Network;
 use crate::packet::{CellTag, Flags, Packet};
-use crate::tcp::resequencer::{Place, Resequencer};
+use crate::tcp::resequencer::{Position, Resequencer};
 use crate::units::Time;
 
 impl Hosts {
@@ -32,10 +32,10 @@ impl Hosts {
         }
         let seq = flow.receiver.state.unwrap(packet.seq);
         let fin = u64::from(packet.flags.has(Flags::FIN));
-        let place = Place { cell, seq, end: seq + u64::from(packet.size - flow.wire.header) + fin };
+        let position = Position { cell, seq, end: seq + u64::from(packet.size - flow.wire.header) + fin };
         let next = flow.receiver.state.next();
         let order = flow.receiver.order.get_or_insert_with(|| Box::new(Resequencer::new(next)));
-        let in_turn = order.on_segment(place, packet, net.now());
+        let in_turn = order.on_segment(position, packet, net.now());
         if !in_turn && !std::mem::replace(&mut order.timed, true) {
             net.core.schedule(net.now() + patience, Class::Resequencing, id.index());
         }

@@ -11,7 +11,7 @@ use crate::ids::NodeId;
 use crate::net::network::Network;
 use crate::rng::Stream;
 use crate::roles::{Controller, ControllerAction, ControllerCx};
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub(crate) struct ControlChannel {
 
 impl ControlChannel {
     /// The channel described by the scenario's `[control]`, for a network with this number of nodes.
-    pub(crate) fn new(control: &Params, nodes: usize, seed: u64) -> Self {
+    pub(crate) fn new(control: &Values, nodes: usize, seed: u64) -> Self {
         Self {
             delay: control.time("delay"),
             jitter: control.time("jitter"),

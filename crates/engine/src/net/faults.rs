@@ -56,10 +56,10 @@ impl Faults {
         };
         for (i, fault) in scenario.faults.iter().enumerate() {
             let row = REGISTRY.iter().find(|row| row.key == fault.kind).expect("the parser knows the registry");
-            let effect = (row.effect)(&fault.params);
+            let effect = (row.effect)(&fault.values);
             let links = if effect == Effect::ControllerOutage { Vec::new() } else { links(fault, topology, &names)? };
-            let at = fault.params.time("at");
-            let until = match fault.params.time("for") {
+            let at = fault.values.time("at");
+            let until = match fault.values.time("for") {
                 Time::ZERO => Time::NEVER,
                 lasting => at + lasting,
             };
@@ -172,7 +172,7 @@ impl Faults {
 
 /// The links that a fault names, in the order of links.
 fn links(fault: &ScenarioFault, topology: &Topology, names: &[String]) -> Result<Vec<LinkId>, SpecError> {
-    let wanted = fault.params.text(LINK_KEY);
+    let wanted = fault.values.text(LINK_KEY);
     let mut links: Vec<LinkId> = if wanted == "bottleneck" {
         vec![topology.bottleneck]
     } else {
@@ -182,9 +182,9 @@ fn links(fault: &ScenarioFault, topology: &Topology, names: &[String]) -> Result
     };
     if links.is_empty() {
         let valid: Vec<&str> = std::iter::once("bottleneck").chain(names.iter().map(String::as_str)).collect();
-        return Err(fault.params.unknown_name(LINK_KEY, "no such link in this network", wanted, &valid));
+        return Err(fault.values.unknown_name(LINK_KEY, "no such link in this network", wanted, &valid));
     }
-    if fault.params.is("direction", "both") {
+    if fault.values.is("direction", "both") {
         links.extend(links.clone().into_iter().map(twin));
     }
     links.sort_unstable();

@@ -9,7 +9,7 @@
 use super::{QueueRow, REQUIRES_ECT};
 use crate::packet::Packet;
 use crate::roles::{Admission, Backlog, QueueCx, QueueDiscipline};
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::units::Size;
 
 pub(super) const ROW: QueueRow = QueueRow {
@@ -20,8 +20,8 @@ pub(super) const ROW: QueueRow = QueueRow {
         DoubleThreshold::stop("50pkt", "Chen et al. 2013: K2 = 50 packets"),
         REQUIRES_ECT,
     ],
-    build: |params| {
-        Box::new(DoubleThreshold { requires_ect: params.flag("requires-ect"), ..DoubleThreshold::new(params) })
+    build: |values| {
+        Box::new(DoubleThreshold { requires_ect: values.flag("requires-ect"), ..DoubleThreshold::new(values) })
     },
 };
 
@@ -49,8 +49,8 @@ impl DoubleThreshold {
             .at_least(1.0)
     }
     /// The discipline that these two keys describe.
-    pub fn new(params: &Params) -> Self {
-        Self::between(params.size("start"), params.size("stop"))
+    pub fn new(values: &Values) -> Self {
+        Self::between(values.size("start"), values.size("stop"))
     }
     /// Marking from `start` upwards to `stop` downwards.
     pub const fn between(start: Size, stop: Size) -> Self {

@@ -17,7 +17,7 @@ pub(super) const ROW: QueueRow = QueueRow {
         "Count arrivals that find at least this much in the port as if they had been marked; 0 counts none.",
         "off: only some papers plot it",
     )],
-    build: |params| match params.size("would-mark") {
+    build: |values| match values.size("would-mark") {
         Size::Packets(0) | Size::Bytes(0) => super::drop_tail(),
         threshold => Box::new(Threshold { mark: false, ..Threshold::at(threshold, MarkAt::Enqueue) }),
     },

@@ -7,7 +7,7 @@
 use super::{QueueRow, REQUIRES_ECT};
 use crate::packet::Packet;
 use crate::roles::{Admission, Backlog, Markable, QueueCx, QueueDiscipline, Step};
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::units::Size;
 
 pub(super) const ROW: QueueRow = QueueRow {
@@ -31,12 +31,12 @@ pub(super) const ROW: QueueRow = QueueRow {
         ),
         REQUIRES_ECT,
     ],
-    build: |params| {
-        let at = MarkAt::chosen(params);
+    build: |values| {
+        let at = MarkAt::chosen(values);
         Box::new(Threshold {
-            above: params.is("compare", "above"),
-            requires_ect: params.flag("requires-ect"),
-            ..Threshold::at(params.size("threshold"), at)
+            above: values.is("compare", "above"),
+            requires_ect: values.flag("requires-ect"),
+            ..Threshold::at(values.size("threshold"), at)
         })
     },
 };
@@ -61,8 +61,8 @@ impl MarkAt {
     );
 
     /// The choice of `mark-at` in a table.
-    pub fn chosen(params: &Params) -> Self {
-        params.choose("mark-at", &[("enqueue", Self::Enqueue), ("dequeue", Self::Dequeue)])
+    pub fn chosen(values: &Values) -> Self {
+        values.choose("mark-at", &[("enqueue", Self::Enqueue), ("dequeue", Self::Dequeue)])
     }
 }
 

@@ -14,7 +14,7 @@ pub use red::{Notice, Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;
 
 use crate::roles::QueueDiscipline;
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 
 /// A queue discipline that a scenario can name.
 pub struct QueueRow {
@@ -25,7 +25,7 @@ pub struct QueueRow {
     /// Keys of the `[queue]` table.
     pub params: &'static [Param],
     /// Makes the discipline of one port.
-    pub build: fn(&Params) -> Box<dyn QueueDiscipline>,
+    pub build: fn(&Values) -> Box<dyn QueueDiscipline>,
 }
 
 /// The key by which a marking queue lets a scenario choose whom it marks.

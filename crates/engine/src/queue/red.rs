@@ -9,7 +9,7 @@ use super::QueueRow;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::roles::{Admission, QueueCx, QueueDiscipline};
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::units::Time;
 
 pub(super) const ROW: QueueRow = QueueRow {
@@ -110,8 +110,8 @@ impl RedConfig {
     );
 }
 
-impl From<&Params> for RedConfig {
-    fn from(params: &Params) -> Self {
+impl From<&Values> for RedConfig {
+    fn from(params: &Values) -> Self {
         Self {
             min: params.number("red-min"),
             max: params.number("red-max"),

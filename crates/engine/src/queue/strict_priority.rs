@@ -26,13 +26,13 @@ pub(super) const ROW: QueueRow = QueueRow {
             "one egress queue, as drop-tail",
         ),
     ],
-    build: |params| {
-        let at = MarkAt::chosen(params);
-        let marking = match params.size("threshold") {
+    build: |values| {
+        let at = MarkAt::chosen(values);
+        let marking = match values.size("threshold") {
             Size::Packets(0) | Size::Bytes(0) => Threshold::never(),
             threshold => Threshold::at(threshold, at),
         };
-        Box::new(StrictPriority::new(params.integer("bands") as u8, marking, params.is("scope", "band")))
+        Box::new(StrictPriority::new(values.integer("bands") as u8, marking, values.is("scope", "band")))
     },
 };
 

@@ -30,7 +30,7 @@ use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
 
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{CongestionControl, Controller, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl};
-use crate::spec::{Param, Params, SpecError, TrafficGroup};
+use crate::spec::{Param, SpecError, TrafficGroup, Values};
 use crate::tcp::EcnMode;
 use crate::units::{Rate, Time};
 use std::any::Any;
@@ -52,7 +52,7 @@ pub struct SchemeRow {
     /// What it counts in its switches ([`Scheme::node_totals`]).
     pub totals: &'static [SwitchTotal],
     /// Makes the scheme from its parameters.
-    pub build: fn(&Params) -> Box<dyn Scheme>,
+    pub build: fn(&Values) -> Box<dyn Scheme>,
 }
 
 /// What a scheme wants of `[transport]`: a key, and its value as a scenario would write it.
@@ -77,7 +77,7 @@ impl SchemeRow {
     /// Whether its senders, with the scheme's defaults, react to marks, so that it needs queues that mark.
     #[must_use]
     pub fn reacts_to_marks(&self) -> bool {
-        let scheme = (self.build)(&Params::defaults(&[self.params]));
+        let scheme = (self.build)(&Values::defaults(&[self.params]));
         scheme.congestion_control(&FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000))).ecn() != EcnMode::Off
     }
 }
@@ -173,12 +173,12 @@ pub struct NetworkFacts {
 
 /// A published system: a bundle of roles.
 pub trait Scheme: Send + Sync {
-    /// Refuses what it could not serve: `groups` are the traffic whose hosts run it, `params` its own values.
+    /// Refuses what it could not serve: `groups` are the traffic whose hosts run it, `values` its own values.
     ///
     /// # Errors
     ///
     /// Names the key, and what to write instead.
-    fn check(&self, _params: &Params, _groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+    fn check(&self, _values: &Values, _groups: &[&TrafficGroup]) -> Result<(), SpecError> {
         Ok(())
     }
     /// The sender of one flow.

@@ -19,7 +19,7 @@ const LONGEST_PROPAGATION: Time = Time::from_secs(500);
 
 /// Refuses what would not fit the memory or the keys of the event queue.
 pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -> Result<(), SpecError> {
-    let (measure, network) = (&scenario.measure, &scenario.network.params);
+    let (measure, network) = (&scenario.measure, &scenario.network.values);
     let duration = scenario.run.time("duration").ps();
     let rows = |interval: Time| if interval == Time::ZERO { 0 } else { duration / interval.ps() };
     let too_many = |key: &str, rows: u64| {
@@ -55,14 +55,14 @@ pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults:
             "packets would wait for {waits}, and tell how old they are up to {}; let it end earlier, or queued = \"drop\"",
             Stamp::OLDEST
         );
-        return Err(scenario.faults[fault].params.fail("for", message));
+        return Err(scenario.faults[fault].values.fail("for", message));
     }
     for (fault, links, rate) in faults.rates() {
         let transmission = LARGEST_PACKET * u64::from(rate.ps_per_byte().expect("the parser checks rates"));
         let longest = links.iter().map(|link| topology.links[link.index()].delay).max().unwrap_or(Time::ZERO);
         if longest + jitter + Time::from_ps(transmission) > reach {
             let message = format!("a packet takes too long to cross a link of {rate} and {longest}");
-            return Err(scenario.faults[fault].params.fail("rate", message));
+            return Err(scenario.faults[fault].values.fail("rate", message));
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ impl Preview {
         let topology = &world.net.topology;
         let is_switch = |kind: &NodeKind| *kind == NodeKind::Switch;
         let switches = topology.nodes.iter().filter(|kind| is_switch(kind)).count();
-        let network = &scenario.network.params;
+        let network = &scenario.network.values;
         let bounds = Bounds {
             duration: scenario.run.time("duration"),
             rate: network.rate("rate").bps() as f64,

@@ -1,6 +1,6 @@
 //! A scenario file as a tree that remembers its lines, with overrides written into it.
 
-use super::error::{Fault, Place, SpecError};
+use super::error::{Fault, Origin, SpecError};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// Where its key stands.
-    pub(super) place: Place,
+    pub(super) origin: Origin,
     /// What it holds.
     pub(super) content: Content,
 }
@@ -52,10 +52,10 @@ impl Table {
     fn find_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.0.iter_mut().find(|(name, _)| name == key).map(|(_, node)| node)
     }
-    /// The value of `key`, an empty table at `place` if there was none.
-    fn table_at(&mut self, key: &str, place: &Place) -> &mut Node {
+    /// The value of `key`, an empty table at `origin` if there was none.
+    fn table_at(&mut self, key: &str, origin: &Origin) -> &mut Node {
         let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
-            self.0.push((key.to_owned(), Node { place: place.clone(), content: Content::Table(Self::default()) }));
+            self.0.push((key.to_owned(), Node { origin: origin.clone(), content: Content::Table(Self::default()) }));
             self.0.len() - 1
         });
         &mut self.0[at].1
@@ -85,11 +85,11 @@ impl Content {
         }
     }
     /// The content that `text` stands for: what it is as TOML, else the text itself.
-    pub(super) fn of_override(text: &str, place: &Place) -> Self {
+    pub(super) fn of_override(text: &str, origin: &Origin) -> Self {
         let parsed = DeValue::parse(text).ok();
         parsed.map_or_else(
             || Self::Scalar(Scalar::Text(text.to_owned())),
-            |value| content(value.get_ref(), &Lines::all_at(place)),
+            |value| content(value.get_ref(), &Lines::all_at(origin)),
         )
     }
 }
@@ -107,36 +107,36 @@ impl Scalar {
 }
 
 /// Reads the TOML in `text`, which came from `file`.
-pub(super) fn parse(text: &str, file: &Place) -> Result<Table, SpecError> {
+pub(super) fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
     let lines = Lines::of(text, file);
     let table = DeTable::parse(text).map_err(|error| {
         // Text that ends too early has no span: its last line is where the rest is missing.
         let at = error.span().map_or(text.len(), |span| span.start);
-        lines.place(&(at..at)).error("", format!("not valid TOML: {}", error.message()))
+        lines.origin(&(at..at)).error("", format!("not valid TOML: {}", error.message()))
     })?;
     Ok(sorted(table.get_ref(), &lines))
 }
 
 /// Writes `value` at the dotted `path`, in which a traffic group or a fault goes by its name.
 pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecError> {
-    let place = Place::overrides();
+    let origin = Origin::overrides();
     let parts: Vec<&str> = path.split('.').collect();
     let [tables @ .., key] = parts.as_slice() else { unreachable!("split yields at least one part") };
     if parts.iter().any(|part| part.is_empty()) {
-        return Err(place.error(path, "not the path of a key, such as \"run.seed\""));
+        return Err(origin.error(path, "not the path of a key, such as \"run.seed\""));
     }
-    let node = Node { content: Content::of_override(value, &place), place: place.clone() };
+    let node = Node { content: Content::of_override(value, &origin), origin: origin.clone() };
     let mut table = root;
     for (depth, part) in tables.iter().enumerate() {
         let here = || parts[..=depth].join(".");
-        table = match &mut table.table_at(part, &place).content {
+        table = match &mut table.table_at(part, &origin).content {
             Content::Table(inner) => inner,
             Content::Array(groups) if depth == 0 && matches!(*part, "traffic" | "fault") && parts.len() > 2 => {
-                return group(groups, &parts, &place).and_then(|group| set_in_group(group, &parts, node));
+                return group(groups, &parts, &origin).and_then(|group| set_in_group(group, &parts, node));
             }
             other => {
                 return Err(
-                    place.error(here(), format!("is {}, so it has no key {:?}", other.noun(), parts[depth + 1]))
+                    origin.error(here(), format!("is {}, so it has no key {:?}", other.noun(), parts[depth + 1]))
                 );
             }
         };
@@ -148,12 +148,12 @@ pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecE
 /// Writes `node` into a traffic group or a fault; `parts` is the path from the root.
 fn set_in_group(group: &mut Table, parts: &[&str], node: Node) -> Result<(), SpecError> {
     let &[_, name, key] = parts else {
-        return Err(node.place.error(parts.join("."), format!("a {} has no tables inside", noun(parts[0]))));
+        return Err(node.origin.error(parts.join("."), format!("a {} has no tables inside", noun(parts[0]))));
     };
     if key == "kind" && group.find("name").is_none() {
         // The group keeps the name by which this and later overrides address it.
         let content = Content::Scalar(Scalar::Text(name.to_owned()));
-        group.set("name", Node { place: node.place.clone(), content });
+        group.set("name", Node { origin: node.origin.clone(), content });
     }
     group.set(key, node);
     Ok(())
@@ -165,12 +165,12 @@ fn noun(list: &str) -> &'static str {
 }
 
 /// The traffic group or fault that `parts` begins with.
-fn group<'a>(groups: &'a mut [Node], parts: &[&str], place: &Place) -> Result<&'a mut Table, SpecError> {
+fn group<'a>(groups: &'a mut [Node], parts: &[&str], origin: &Origin) -> Result<&'a mut Table, SpecError> {
     let [list, name, ..] = *parts else { unreachable!("the caller has seen both") };
     let Some(at) = groups.iter().position(|node| group_name(node) == Some(name)) else {
         let names: Vec<&str> = groups.iter().filter_map(group_name).collect();
         let what = format!("no such {}", noun(list));
-        return Err(place.error(format!("{list}.{name}"), Fault::unknown_name(&what, name, &names)));
+        return Err(origin.error(format!("{list}.{name}"), Fault::unknown_name(&what, name, &names)));
     };
     let Content::Table(table) = &mut groups[at].content else { unreachable!("only a table has a name") };
     Ok(table)
@@ -186,21 +186,21 @@ fn group_name(node: &Node) -> Option<&str> {
 
 /// Turns offsets into places.
 struct Lines<'a> {
-    file: &'a Place,
+    file: &'a Origin,
     /// Offsets of the line feeds; none if everything stands at `file` itself.
     feeds: Option<Vec<usize>>,
 }
 
 impl<'a> Lines<'a> {
-    fn of(text: &str, file: &'a Place) -> Self {
+    fn of(text: &str, file: &'a Origin) -> Self {
         Self { file, feeds: Some(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect()) }
     }
-    fn all_at(file: &'a Place) -> Self {
+    fn all_at(file: &'a Origin) -> Self {
         Self { file, feeds: None }
     }
-    fn place(&self, span: &Range<usize>) -> Place {
+    fn origin(&self, span: &Range<usize>) -> Origin {
         let line = self.feeds.as_ref().map(|feeds| feeds.partition_point(|feed| *feed < span.start) + 1);
-        Place { file: self.file.file.clone(), line }
+        Origin { file: self.file.file.clone(), line }
     }
 }
 
@@ -209,7 +209,7 @@ fn sorted(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let node = |span, value: &Spanned<DeValue<'_>>| Node {
-        place: lines.place(&span),
+        origin: lines.origin(&span),
         content: content(value.get_ref(), lines),
     };
     Table(entries.into_iter().map(|(key, value)| (key.get_ref().to_string(), node(key.span(), value))).collect())
@@ -225,7 +225,7 @@ fn content(value: &DeValue<'_>, lines: &Lines<'_>) -> Content {
         DeValue::Table(table) => return Content::Table(sorted(table, lines)),
         DeValue::Array(array) => {
             let node = |item: &Spanned<DeValue<'_>>| Node {
-                place: lines.place(&item.span()),
+                origin: lines.origin(&item.span()),
                 content: content(item.get_ref(), lines),
             };
             return Content::Array(array.iter().map(node).collect());

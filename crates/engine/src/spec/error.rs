@@ -57,15 +57,15 @@ const OVERRIDES: &str = "--set";
 
 /// Where a key or table stands.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Origin {
     /// The file, or `--set`.
     pub(super) file: Arc<str>,
     /// Its line there.
     pub(super) line: Option<usize>,
 }
 
-impl Place {
-    /// The place of everything that overrides write.
+impl Origin {
+    /// The origin of everything that overrides write.
     pub(super) fn overrides() -> Self {
         Self::file(OVERRIDES)
     }
@@ -73,7 +73,7 @@ impl Place {
     pub(super) fn is_override(&self) -> bool {
         &*self.file == OVERRIDES
     }
-    /// The place of what a file lacks as a whole.
+    /// The origin of what a file lacks as a whole.
     pub(super) fn file(name: &str) -> Self {
         Self { file: name.into(), line: None }
     }
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-/// A mistake whose place the finder does not know.
+/// A mistake whose origin its finder does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     /// What is wrong.

@@ -25,7 +25,7 @@ pub use declare::{Kind, Param};
 pub use error::SpecError;
 pub use scenario::{Files, KEYS, ResolvedRow, Scenario, ScenarioFault, Selected, TrafficGroup, Unused};
 pub use schema::json_schema;
-pub use values::{Params, Sizes, Value, WORKLOADS, Window, quantity, workloads};
+pub use values::{Sizes, Value, Values, WORKLOADS, Window, quantity, workloads};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use super::receiver::ReceiverConfig;
 use super::rto::RtoConfig;
 use super::sender::{FullAck, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
 use super::tlp::ProbeConfig;
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 
 /// The keys, beside the one that names the scheme.
 pub const PARAMS: &[Param] = &[
@@ -352,7 +352,7 @@ pub const PARAMS: &[Param] = &[
 /// # Errors
 ///
 /// Names the key, and what to write instead.
-pub(crate) fn check(transport: &Params) -> Result<(), SpecError> {
+pub(crate) fn check(transport: &Values) -> Result<(), SpecError> {
     if transport.bytes("receive-buffer") < transport.bytes("mss") {
         return Err(transport.fail("receive-buffer", "the receive buffer holds less than one segment"));
     }
@@ -364,7 +364,7 @@ pub(crate) fn check(transport: &Params) -> Result<(), SpecError> {
 }
 
 /// Shift of the advertised window.
-pub(crate) fn window_scale(transport: &Params) -> u8 {
+pub(crate) fn window_scale(transport: &Values) -> u8 {
     if transport.is("window-scale", "auto") {
         let buffer = transport.bytes("receive-buffer").get();
         // RFC 7323 s2.2: the smallest shift that lets 16 bits hold the buffer, 14 at most.
@@ -383,7 +383,7 @@ enum EcnChoice {
 
 impl EcnMode {
     /// How the ends of a flow use ECN if its congestion control wants it this way.
-    pub(crate) fn chosen(transport: &Params, wanted: Self) -> Self {
+    pub(crate) fn chosen(transport: &Values, wanted: Self) -> Self {
         let words = [("auto", EcnChoice::Scheme), ("off", EcnChoice::Off), ("on", EcnChoice::On)];
         match transport.choose("ecn", &words) {
             EcnChoice::Off => Self::Off,
@@ -393,8 +393,8 @@ impl EcnMode {
     }
 }
 
-impl From<&Params> for SenderConfig {
-    fn from(transport: &Params) -> Self {
+impl From<&Values> for SenderConfig {
+    fn from(transport: &Values) -> Self {
         let mss = transport.bytes("mss").get();
         let either = |key, yes, no| transport.choose(key, &[(yes, true), (no, false)]);
         Self {
@@ -449,8 +449,8 @@ impl From<&Params> for SenderConfig {
     }
 }
 
-impl From<&Params> for RtoConfig {
-    fn from(transport: &Params) -> Self {
+impl From<&Values> for RtoConfig {
+    fn from(transport: &Values) -> Self {
         Self {
             minimum: transport.time("rto-min"),
             initial: transport.time("rto-initial"),
@@ -461,8 +461,8 @@ impl From<&Params> for RtoConfig {
     }
 }
 
-impl From<&Params> for RackConfig {
-    fn from(transport: &Params) -> Self {
+impl From<&Values> for RackConfig {
+    fn from(transport: &Values) -> Self {
         let probe =
             ProbeConfig { max_ack_delay: transport.time("probe-ack-delay"), margin: transport.time("probe-margin") };
         Self {
@@ -474,7 +474,7 @@ impl From<&Params> for RackConfig {
 
 impl ReceiverConfig {
     /// The values of `[transport]` for a flow that uses ECN so.
-    pub(crate) fn new(transport: &Params, ecn: EcnMode) -> Self {
+    pub(crate) fn new(transport: &Values, ecn: EcnMode) -> Self {
         Self {
             ack_every: transport.integer("ack-every") as u32,
             ack_delay: transport.time("ack-delay"),

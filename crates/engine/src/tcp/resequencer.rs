@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Where a segment belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// Number of its flowcell; 0 for segments without one, from 1 for others.
     pub cell: u32,
     /// Its first sequence number.
@@ -25,7 +25,7 @@ pub struct Resequencer {
     cell: u32,
     expected: u64,
     /// What waits, by first number, and since when.
-    held: BTreeMap<u64, (Place, Packet, Time)>,
+    held: BTreeMap<u64, (Position, Packet, Time)>,
     /// A timer is on its way.
     pub timed: bool,
 }
@@ -37,22 +37,22 @@ impl Resequencer {
     }
 
     /// A segment arrives. Returns whether it goes on to TCP at once; else it waits.
-    pub fn on_segment(&mut self, place: Place, packet: &Packet, now: Time) -> bool {
+    pub fn on_segment(&mut self, position: Position, packet: &Packet, now: Time) -> bool {
         // A later cell may begin only where the earlier ones end.
-        if place.cell <= self.cell || place.seq <= self.expected {
-            self.pass(place);
+        if position.cell <= self.cell || position.seq <= self.expected {
+            self.pass(position);
             return true;
         }
         // One that comes again waits no longer for it.
-        let since = self.held.get(&place.seq).map_or(now, |(_, _, since)| *since);
-        self.held.insert(place.seq, (place, *packet, since));
+        let since = self.held.get(&position.seq).map_or(now, |(_, _, since)| *since);
+        self.held.insert(position.seq, (position, *packet, since));
         false
     }
 
     /// The next of those that wait whose turn has come, if any.
     pub fn take_next(&mut self) -> Option<Packet> {
-        let (place, ..) = self.held.first_key_value()?.1;
-        if place.cell > self.cell && place.seq > self.expected { None } else { self.take_first() }
+        let (position, ..) = self.held.first_key_value()?.1;
+        if position.cell > self.cell && position.seq > self.expected { None } else { self.take_first() }
     }
 
     /// The first of those that wait, if its turn has come, or if it or one behind it has waited since `since` or longer:
@@ -62,8 +62,8 @@ impl Resequencer {
     }
 
     fn take_first(&mut self) -> Option<Packet> {
-        let (_, (place, packet, _)) = self.held.pop_first()?;
-        self.pass(place);
+        let (_, (position, packet, _)) = self.held.pop_first()?;
+        self.pass(position);
         Some(packet)
     }
 
@@ -72,9 +72,9 @@ impl Resequencer {
         self.held.values().map(|(_, _, began)| began.saturating_add(patience)).min()
     }
 
-    fn pass(&mut self, place: Place) {
-        self.cell = self.cell.max(place.cell);
-        self.expected = self.expected.max(place.end);
+    fn pass(&mut self, position: Position) {
+        self.cell = self.cell.max(position.cell);
+        self.expected = self.expected.max(position.end);
     }
 }
 
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     /// Flowcells of three segments of ten bytes: cell 1 has 1 to 30, cell 2 has 31 to 60.
-    fn place(segment: u64) -> Place {
+    fn position(segment: u64) -> Position {
         let seq = 1 + 10 * segment;
-        Place { cell: (segment / 3) as u32 + 1, seq, end: seq + 10 }
+        Position { cell: (segment / 3) as u32 + 1, seq, end: seq + 10 }
     }
 
     /// What TCP sees of segments that arrive in this order.
@@ -93,7 +93,7 @@ mod tests {
         let mut seen = Vec::new();
         for segment in arrivals {
             let packet = Packet { seq: *segment as u32, ..Packet::default() };
-            if order.on_segment(place(*segment), &packet, Time::from_us(*segment)) {
+            if order.on_segment(position(*segment), &packet, Time::from_us(*segment)) {
                 seen.push(*segment);
             }
             while let Some(packet) = order.take_next() {
@@ -146,7 +146,7 @@ mod tests {
         let mut order = Resequencer::new(1);
         let packet = |segment: u64| Packet { seq: segment as u32, ..Packet::default() };
         for (segment, at) in [(3, 10), (6, 15), (6, 18)] {
-            assert!(!order.on_segment(place(segment), &packet(segment), Time::from_us(at)));
+            assert!(!order.on_segment(position(segment), &packet(segment), Time::from_us(at)));
         }
         assert_eq!(order.deadline(Time::from_us(9)), Some(Time::from_us(19)));
         let late = |order: &mut Resequencer, since| order.take_late(Time::from_us(since)).map(|packet| packet.seq);
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn segments_without_a_cell_do_not_wait() {
         let mut order = Resequencer::new(1);
-        let bare = |seq: u64| Place { cell: 0, seq, end: seq + 10 };
+        let bare = |seq: u64| Position { cell: 0, seq, end: seq + 10 };
         assert!(order.on_segment(bare(101), &Packet::default(), Time::ZERO));
         assert!(order.on_segment(bare(1), &Packet::default(), Time::ZERO));
     }

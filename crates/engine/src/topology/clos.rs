@@ -76,20 +76,20 @@ pub(super) const ROW: TopologyRow = TopologyRow {
         SENDER_PLACEMENT,
         RECEIVER_PLACEMENT,
     ],
-    build: |params, demand| {
+    build: |values, demand| {
         let layers = Layers {
-            pods: params.integer("pods") as usize,
-            leaves: params.integer("leaves") as usize,
-            spines: params.integer("spines") as usize,
-            cores: params.integer("cores") as usize,
-            hosts: params.integer("hosts-per-leaf") as usize,
-            parallel: params.integer("parallel-links") as usize,
-            uplink_rate: params.rate("uplink-rate"),
-            core_rate: params.rate("core-rate"),
+            pods: values.integer("pods") as usize,
+            leaves: values.integer("leaves") as usize,
+            spines: values.integer("spines") as usize,
+            cores: values.integer("cores") as usize,
+            hosts: values.integer("hosts-per-leaf") as usize,
+            parallel: values.integer("parallel-links") as usize,
+            uplink_rate: values.rate("uplink-rate"),
+            core_rate: values.rate("core-rate"),
             names: ["leaf", "spine", "core"],
             buffers: ["spine-buffer", "core-buffer"],
             hosts_key: "hosts-per-leaf",
         };
-        layers.build(params, demand, "parallel-links")
+        layers.build(values, demand, "parallel-links")
     },
 };

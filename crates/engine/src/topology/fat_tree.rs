@@ -91,9 +91,9 @@ pub(super) const ROW: TopologyRow = TopologyRow {
         SENDER_PLACEMENT,
         RECEIVER_PLACEMENT,
     ],
-    build: |params, demand| {
-        let pods = params.integer("pods") as usize;
-        let number = |key: &str, regular: usize| match params.integer(key) as usize {
+    build: |values, demand| {
+        let pods = values.integer("pods") as usize;
+        let number = |key: &str, regular: usize| match values.integer(key) as usize {
             0 => regular,
             given => given,
         };
@@ -105,12 +105,12 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             cores: number("cores", spines * (pods / 2)),
             hosts: number("hosts-per-edge", pods / 2),
             parallel: 1,
-            uplink_rate: params.rate("uplink-rate"),
-            core_rate: params.rate("core-rate"),
+            uplink_rate: values.rate("uplink-rate"),
+            core_rate: values.rate("core-rate"),
             names: ["edge", "aggregation", "core"],
             buffers: ["aggregation-buffer", "core-buffer"],
             hosts_key: "hosts-per-edge",
         };
-        layers.build(params, demand, "pods")
+        layers.build(values, demand, "pods")
     },
 };

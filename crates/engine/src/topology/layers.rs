@@ -7,7 +7,7 @@
 use super::racks::{assign, receivers};
 use super::{Demand, MAX_PORTS, NodeKind, Topology};
 use crate::ids::{LinkId, NodeId};
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::{Rate, Time};
 
 /// The key for another buffer at the spines.
@@ -82,17 +82,17 @@ impl Layers {
         Rate::from_bps(hosts.min(uplinks).min(cores))
     }
 
-    fn check(&self, params: &Params, key: &str) -> Result<(), SpecError> {
+    fn check(&self, values: &Values, key: &str) -> Result<(), SpecError> {
         if self.pods > 1 && (self.cores == 0 || !self.cores.is_multiple_of(self.spines)) {
             let message = format!(
                 "{} cores cannot be divided evenly among the {} {} switches of a pod",
                 self.cores, self.spines, self.names[1]
             );
-            return Err(params.fail("cores", message));
+            return Err(values.fail("cores", message));
         }
         let hosts = self.pods * self.leaves * self.hosts;
         if hosts > MAX_PORTS {
-            return Err(params.fail(self.hosts_key, format!("gives {hosts} hosts, more than {MAX_PORTS}")));
+            return Err(values.fail(self.hosts_key, format!("gives {hosts} hosts, more than {MAX_PORTS}")));
         }
         let trunks = self.pods * self.spines * (self.leaves + self.group()) * self.parallel;
         let hops = if self.pods > 1 { 4 } else { 2 };
@@ -100,16 +100,16 @@ impl Layers {
         if trunks > MOST_TRUNKS || paths > MOST_PATHS {
             let message =
                 format!("gives {trunks} cables between switches and {paths} paths between two hosts: too many");
-            return Err(params.fail(key, message));
+            return Err(values.fail(key, message));
         }
         Ok(())
     }
 
     /// Lays it out; `key` is the parameter to blame where it is too large.
-    pub(super) fn build(&self, params: &Params, demand: &Demand, key: &str) -> Result<Topology, SpecError> {
-        self.check(params, key)?;
-        let (rate, delay) = (params.rate("rate"), params.time("delay"));
-        let delay_of = |tier: &Param| match params.time(tier.key) {
+    pub(super) fn build(&self, values: &Values, demand: &Demand, key: &str) -> Result<Topology, SpecError> {
+        self.check(values, key)?;
+        let (rate, delay) = (values.rate("rate"), values.time("delay"));
+        let delay_of = |tier: &Param| match values.time(tier.key) {
             Time::ZERO => delay,
             other => other,
         };
@@ -146,8 +146,8 @@ impl Layers {
         }
         topology.pods = self.pods;
         topology.bisection = Some(self.bisection(rate));
-        let receivers = receivers(&racks, params, demand);
-        assign(&mut topology, racks, receivers, params, demand, self.hosts_key)?;
+        let receivers = receivers(&racks, values, demand);
+        assign(&mut topology, racks, receivers, values, demand, self.hosts_key)?;
         Ok(topology)
     }
 

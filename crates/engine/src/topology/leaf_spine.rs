@@ -36,20 +36,20 @@ pub(super) const ROW: TopologyRow = TopologyRow {
         SENDER_PLACEMENT,
         RECEIVER_PLACEMENT,
     ],
-    build: |params, demand| {
+    build: |values, demand| {
         let layers = Layers {
             pods: 1,
-            leaves: params.integer("leaves") as usize,
-            spines: params.integer("spines") as usize,
+            leaves: values.integer("leaves") as usize,
+            spines: values.integer("spines") as usize,
             cores: 0,
-            hosts: params.integer("hosts-per-leaf") as usize,
+            hosts: values.integer("hosts-per-leaf") as usize,
             parallel: 1,
-            uplink_rate: params.rate("uplink-rate"),
-            core_rate: params.rate("uplink-rate"),
+            uplink_rate: values.rate("uplink-rate"),
+            core_rate: values.rate("uplink-rate"),
             names: ["leaf", "spine", "core"],
             buffers: ["spine-buffer", "spine-buffer"],
             hosts_key: "hosts-per-leaf",
         };
-        layers.build(params, demand, "spines")
+        layers.build(values, demand, "spines")
     },
 };

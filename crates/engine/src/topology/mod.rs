@@ -17,7 +17,7 @@ mod ways;
 
 use crate::ids::{LinkId, NodeId};
 use crate::roles::SwitchPort;
-use crate::spec::{Param, Params, SpecError};
+use crate::spec::{Param, SpecError, Values};
 use crate::units::{Rate, Time};
 
 /// A topology that a scenario can name.
@@ -29,7 +29,7 @@ pub struct TopologyRow {
     /// Keys of the `[network]` table beyond those that every topology has.
     pub params: &'static [Param],
     /// Lays it out for the hosts that the traffic needs.
-    pub build: fn(&Params, &Demand) -> Result<Topology, SpecError>,
+    pub build: fn(&Values, &Demand) -> Result<Topology, SpecError>,
 }
 
 /// Every topology.
@@ -247,8 +247,8 @@ pub(crate) fn twin(link: LinkId) -> LinkId {
 }
 
 /// How many sender hosts to lay out: as many as the scenario says, else as many as its traffic needs.
-fn sender_hosts(params: &Params, demand: &Demand) -> Result<usize, SpecError> {
-    let hosts = match params.integer("sender-hosts") as usize {
+fn sender_hosts(values: &Values, demand: &Demand) -> Result<usize, SpecError> {
+    let hosts = match values.integer("sender-hosts") as usize {
         0 => demand.senders,
         hosts => hosts,
     };
@@ -258,10 +258,10 @@ fn sender_hosts(params: &Params, demand: &Demand) -> Result<usize, SpecError> {
              placement = \"round-robin\" in their traffic group",
             demand.senders
         );
-        return Err(params.fail("sender-hosts", message));
+        return Err(values.fail("sender-hosts", message));
     }
     match (Demand { senders: hosts, ..*demand }).too_many() {
-        Some(message) => Err(params.fail("sender-hosts", message)),
+        Some(message) => Err(values.fail("sender-hosts", message)),
         None => Ok(hosts.max(1)),
     }
 }

@@ -3,7 +3,7 @@
 use super::{Demand, NodeKind, Topology, twin};
 use crate::ids::NodeId;
 use crate::rng::Stream;
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 
 /// The parameter that says where senders stand.
 pub(super) const SENDER_PLACEMENT: Param = Param::new(
@@ -26,8 +26,8 @@ pub(super) const RECEIVER_PLACEMENT: Param = Param::new(
 
 impl Topology {
     /// Gives parts that a scenario wants at random to other hosts, from a stream of the run's seed.
-    pub fn place_at_random(&mut self, params: &Params, stream: &mut Stream) {
-        let random = |param: &Param| params.has(param.key) && params.choice(param.key) == "random";
+    pub fn place_at_random(&mut self, values: &Values, stream: &mut Stream) {
+        let random = |param: &Param| values.has(param.key) && values.choice(param.key) == "random";
         if random(&RECEIVER_PLACEMENT) {
             let mut hosts = [&self.receivers[..], &self.senders[..]].concat();
             stream.shuffle(&mut hosts);
@@ -48,8 +48,8 @@ impl Topology {
 }
 
 /// The receiving hosts: as many as the traffic needs, in the order that the scenario says.
-pub(super) fn receivers(racks: &[Vec<NodeId>], params: &Params, demand: &Demand) -> Vec<NodeId> {
-    let order = if params.choice("receiver-placement") == "spread" { in_turn(racks) } else { racks.concat() };
+pub(super) fn receivers(racks: &[Vec<NodeId>], values: &Values, demand: &Demand) -> Vec<NodeId> {
+    let order = if values.choice("receiver-placement") == "spread" { in_turn(racks) } else { racks.concat() };
     order.into_iter().take(demand.receivers.max(1)).collect()
 }
 
@@ -59,7 +59,7 @@ pub(super) fn assign(
     topology: &mut Topology,
     mut racks: Vec<Vec<NodeId>>,
     receivers: Vec<NodeId>,
-    params: &Params,
+    values: &Values,
     demand: &Demand,
     key: &str,
 ) -> Result<(), SpecError> {
@@ -73,7 +73,7 @@ pub(super) fn assign(
     let (home, others) = racks.split_at(1);
     let (home, others) = (home.concat(), others.to_vec());
     // Not every topology declares every word.
-    topology.senders = match params.choice("sender-placement") {
+    topology.senders = match values.choice("sender-placement") {
         "local" => [home, in_turn(&others)].concat(),
         "packed" => [others.concat(), home].concat(),
         _ => [in_turn(&others), home].concat(),
@@ -87,7 +87,7 @@ pub(super) fn assign(
             demand.senders.max(1),
             demand.receivers.max(1)
         );
-        return Err(params.fail(key, message));
+        return Err(values.fail(key, message));
     }
     topology.bottleneck = twin(topology.uplink(topology.receivers[0]));
     Ok(())

@@ -5,7 +5,7 @@
 
 use super::{NodeKind, Topology, twin};
 use crate::ids::NodeId;
-use crate::spec::{Params, SpecError};
+use crate::spec::{SpecError, Values};
 
 /// The word for the hosts that a traffic pattern is given without being asked.
 pub const BY_PART: &str = "by-part";
@@ -47,11 +47,11 @@ impl Topology {
     ///
     /// # Errors
     /// It names what the network does not have.
-    pub fn select(&self, params: &Params, key: &str) -> Result<Vec<NodeId>, SpecError> {
+    pub fn select(&self, values: &Values, key: &str) -> Result<Vec<NodeId>, SpecError> {
         let mut chosen = Vec::new();
         let mut taken = vec![false; self.nodes.len()];
-        for item in params.text(key).split(',').map(str::trim) {
-            for host in self.named(params, key, item)? {
+        for item in values.text(key).split(',').map(str::trim) {
+            for host in self.named(values, key, item)? {
                 if !std::mem::replace(&mut taken[host.index()], true) {
                     chosen.push(host);
                 }
@@ -61,16 +61,16 @@ impl Topology {
     }
 
     /// The hosts of one item of the list.
-    fn named(&self, params: &Params, key: &str, item: &str) -> Result<Vec<NodeId>, SpecError> {
+    fn named(&self, values: &Values, key: &str, item: &str) -> Result<Vec<NodeId>, SpecError> {
         let (word, numbers) = item.split_once('-').map_or((item, None), |(word, numbers)| (word, Some(numbers)));
         if !NAMES.contains(&(word, numbers.is_some())) {
             if NAMES.contains(&(word, true)) {
                 return Err(
-                    params.fail(key, format!("which {word}? Write \"{word}-0\", or \"{word}-0..3\" for several"))
+                    values.fail(key, format!("which {word}? Write \"{word}-0\", or \"{word}-0..3\" for several"))
                 );
             }
             let words: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            return Err(params.unknown_name(key, &format!("{item:?} names no hosts"), word, &words));
+            return Err(values.unknown_name(key, &format!("{item:?} names no hosts"), word, &words));
         }
         let single = |hosts: &[NodeId]| hosts.iter().map(|host| vec![*host]).collect::<Vec<_>>();
         let sets = match word {
@@ -83,14 +83,14 @@ impl Topology {
         let Some(numbers) = numbers else { return Ok(sets.concat()) };
         let (first, last) = numbers.split_once("..").unwrap_or((numbers, numbers));
         let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
-            return Err(params.fail(key, format!("{item:?} is no range: write \"{word}-0\" or \"{word}-0..3\"")));
+            return Err(values.fail(key, format!("{item:?} is no range: write \"{word}-0\" or \"{word}-0..3\"")));
         };
         if first > last {
-            return Err(params.fail(key, format!("the range {item:?} runs backwards")));
+            return Err(values.fail(key, format!("the range {item:?} runs backwards")));
         }
         if last >= sets.len() {
             let there = format!("{word}-0 to {word}-{}", sets.len().saturating_sub(1));
-            return Err(params.fail(key, format!("the network has no {word}-{last}, only {there}")));
+            return Err(values.fail(key, format!("the network has no {word}-{last}, only {there}")));
         }
         Ok(sets[first..=last].concat())
     }

@@ -2,7 +2,7 @@
 
 use super::{Demand, NodeKind, SENDER_HOSTS, Topology, TopologyRow, sender_hosts};
 use crate::ids::LinkId;
-use crate::spec::{Params, SpecError};
+use crate::spec::{SpecError, Values};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "star",
@@ -11,9 +11,9 @@ pub(super) const ROW: TopologyRow = TopologyRow {
     build,
 };
 
-fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
-    let (rate, delay) = (params.rate("rate"), params.time("delay"));
-    let senders = sender_hosts(params, demand)?;
+fn build(values: &Values, demand: &Demand) -> Result<Topology, SpecError> {
+    let (rate, delay) = (values.rate("rate"), values.time("delay"));
+    let senders = sender_hosts(values, demand)?;
     // The first cable added below is the first receiver's; its second direction starts at the switch.
     let mut topology = Topology::new(LinkId::new(1));
     let switch = topology.add_node(NodeKind::Switch);

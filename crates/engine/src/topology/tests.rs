@@ -37,7 +37,7 @@ fn try_lay_out(text: &str, senders: usize, receivers: usize) -> Result<Topology,
     let text = format!("[network]\n{text}\n[[traffic]]\nkind = \"background\"\n");
     let scenario = Scenario::parse(&text, "test.toml", &[])?;
     let row = REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("registered");
-    (row.build)(&scenario.network.params, &Demand { senders, receivers })
+    (row.build)(&scenario.network.values, &Demand { senders, receivers })
 }
 
 /// Switches, hosts and cables.
@@ -170,9 +170,9 @@ fn the_fat_tree_of_pfdct_section_5_3() {
 /// What a text selects, as numbers of hosts.
 fn selected(topology: &Topology, text: &str) -> Vec<usize> {
     const KEY: Param = Param::new("from", crate::spec::Kind::Text, "all", "Hosts.", "all");
-    let params = Params::defaults(&[&[KEY]]).with("from", text);
+    let values = Values::defaults(&[&[KEY]]).with("from", text);
     let all = topology.hosts();
-    let hosts = topology.select(&params, "from").unwrap_or_else(|error| panic!("{error}"));
+    let hosts = topology.select(&values, "from").unwrap_or_else(|error| panic!("{error}"));
     hosts.iter().map(|host| all.iter().position(|other| other == host).expect("a host")).collect()
 }
 

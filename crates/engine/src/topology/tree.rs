@@ -11,7 +11,7 @@
 use super::racks::assign;
 use super::{Demand, MAX_PORTS, Topology, TopologyRow};
 use crate::ids::LinkId;
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "tree",
@@ -51,11 +51,11 @@ pub(super) const ROW: TopologyRow = TopologyRow {
     build,
 };
 
-fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
-    let (rate, delay) = (params.rate("rate"), params.time("delay"));
-    let (edges, hosts) = (params.integer("edge-switches") as usize, params.integer("hosts-per-edge") as usize);
+fn build(values: &Values, demand: &Demand) -> Result<Topology, SpecError> {
+    let (rate, delay) = (values.rate("rate"), values.time("delay"));
+    let (edges, hosts) = (values.integer("edge-switches") as usize, values.integer("hosts-per-edge") as usize);
     if edges * hosts + demand.receivers > MAX_PORTS {
-        return Err(params.fail("hosts-per-edge", format!("gives {} hosts, more than {MAX_PORTS}", edges * hosts)));
+        return Err(values.fail("hosts-per-edge", format!("gives {} hosts, more than {MAX_PORTS}", edges * hosts)));
     }
     let mut topology = Topology::new(LinkId::default());
     let root = topology.add_switch("root".to_owned());
@@ -63,10 +63,10 @@ fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
     let mut racks = vec![receivers.clone()];
     for edge in 0..edges {
         let switch = topology.add_switch(format!("edge-{edge}"));
-        topology.add_cable(switch, root, params.rate("uplink-rate"), delay);
+        topology.add_cable(switch, root, values.rate("uplink-rate"), delay);
         racks.push((0..hosts).map(|_| topology.add_host(switch, rate, delay)).collect());
         topology.set_buffer(switch, "edge-buffer");
     }
-    assign(&mut topology, racks, receivers, params, demand, "hosts-per-edge")?;
+    assign(&mut topology, racks, receivers, values, demand, "hosts-per-edge")?;
     Ok(topology)
 }

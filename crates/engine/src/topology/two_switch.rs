@@ -2,7 +2,7 @@
 
 use super::{Demand, NodeKind, SENDER_HOSTS, Topology, TopologyRow, sender_hosts};
 use crate::ids::LinkId;
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "two-switch",
@@ -22,15 +22,15 @@ pub(super) const ROW: TopologyRow = TopologyRow {
     build,
 };
 
-fn build(params: &Params, demand: &Demand) -> Result<Topology, SpecError> {
-    let (rate, delay) = (params.rate("rate"), params.time("delay"));
-    let senders = sender_hosts(params, demand)?;
+fn build(values: &Values, demand: &Demand) -> Result<Topology, SpecError> {
+    let (rate, delay) = (values.rate("rate"), values.time("delay"));
+    let senders = sender_hosts(values, demand)?;
     // The trunk is the first cable, and its first direction leads to the receivers.
     let mut topology = Topology::new(LinkId::new(0));
     let near = topology.add_node(NodeKind::Switch);
     let far = topology.add_node(NodeKind::Switch);
-    topology.add_cable(near, far, params.rate("trunk-rate"), delay);
-    for _ in 0..demand.receivers.max(params.integer("receiver-hosts") as usize) {
+    topology.add_cable(near, far, values.rate("trunk-rate"), delay);
+    for _ in 0..demand.receivers.max(values.integer("receiver-hosts") as usize) {
         let host = topology.add_host(far, rate, delay);
         topology.receivers.push(host);
     }

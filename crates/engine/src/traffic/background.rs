@@ -1,7 +1,7 @@
 //! Background: long flows, endless or of a given size, that start and can stop one after the other.
 
 use super::{Outlook, Pace, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
-use crate::spec::{Kind, Param, Params, Sizes, SpecError};
+use crate::spec::{Kind, Param, Sizes, SpecError, Values};
 use crate::topology::{BY_PART, Demand};
 use crate::units::Time;
 
@@ -11,15 +11,15 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     params: PARAMS,
     demand_key: "flows",
     fan_in: None,
-    demand: |params| {
-        let flows = params.integer("flows") as usize;
-        let own = params.is("placement", "own-host");
-        Demand { senders: if own { flows } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
+    demand: |values| {
+        let flows = values.integer("flows") as usize;
+        let own = values.is("placement", "own-host");
+        Demand { senders: if own { flows } else { 1 }, receivers: values.integer("receiver") as usize + 1 }
     },
     one_client: false,
     near: |_| 0,
     unopened: |_| None,
-    build: |params, _| build(params),
+    build: |values, _| build(values),
 };
 
 const PARAMS: &[Param] = &[
@@ -65,32 +65,32 @@ const PARAMS: &[Param] = &[
     ),
 ];
 
-fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
-    let last = params.time("interval").ps().checked_mul(params.integer("flows"));
+fn build(values: &Values) -> Result<Box<dyn Traffic>, SpecError> {
+    let last = values.time("interval").ps().checked_mul(values.integer("flows"));
     if last.is_none_or(|last| last > LATEST.ps()) {
-        return Err(params.fail("interval", format!("the last flow would begin more than {LATEST} after the first")));
+        return Err(values.fail("interval", format!("the last flow would begin more than {LATEST} after the first")));
     }
-    let sizes = params.sizes("bytes-each");
+    let sizes = values.sizes("bytes-each");
     if sizes.least() == 0 && sizes.most() > 0 {
-        return Err(params.fail("bytes-each", "0B is endless data, and cannot be one size of several"));
+        return Err(values.fail("bytes-each", "0B is endless data, and cannot be one size of several"));
     }
-    let (start, stop) = (params.time("start"), params.time("stop"));
+    let (start, stop) = (values.time("start"), values.time("stop"));
     if stop > Time::ZERO && sizes.most() > 0 {
-        return Err(params.fail("stop", "has an effect on endless data only; leave out bytes-each"));
+        return Err(values.fail("stop", "has an effect on endless data only; leave out bytes-each"));
     }
     if stop > Time::ZERO && stop <= start {
-        return Err(params.fail("stop", format!("must be later than start, which is {start}")));
+        return Err(values.fail("stop", format!("must be later than start, which is {start}")));
     }
     Ok(Box::new(Background {
-        flows: params.integer("flows") as usize,
+        flows: values.integer("flows") as usize,
         sizes: Some(sizes.clone()).filter(|sizes| sizes.most() > 0),
         start,
-        interval: params.time("interval"),
+        interval: values.time("interval"),
         stop: (stop > Time::ZERO).then_some(stop),
-        spread: Spread::of(params),
-        receiver: params.integer("receiver") as usize,
-        in_turn: params.text("to") != BY_PART,
-        random: params.is("placement", "random"),
+        spread: Spread::of(values),
+        receiver: values.integer("receiver") as usize,
+        in_turn: values.text("to") != BY_PART,
+        random: values.is("placement", "random"),
     }))
 }
 

@@ -9,7 +9,7 @@ use super::sessions::demand;
 use super::sessions::params::{PLACEMENT, RECEIVERS, SENDERS};
 use super::{Outlook, Pace, Place, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec};
 use crate::ids::NodeId;
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::Time;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
@@ -40,11 +40,11 @@ const PARAMS: &[Param] = &[
     PLACEMENT,
 ];
 
-fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
-    let name = params.text("file");
-    let bad = |bad: BadLine| params.fail("file", format!("{name}:{}: {}", bad.line, bad.message));
+fn build(values: &Values, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
+    let name = values.text("file");
+    let bad = |bad: BadLine| values.fail("file", format!("{name}:{}: {}", bad.line, bad.message));
     let open = || {
-        let input = place.files.open(name).map_err(|why| params.fail("file", format!("{name}: {why}")))?;
+        let input = place.files.open(name).map_err(|why| values.fail("file", format!("{name}: {why}")))?;
         FlowFile::new(input).map_err(bad)
     };
     let (senders, receivers) = (place.senders, place.receivers);
@@ -64,12 +64,12 @@ fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
         bytes += flow.bytes as f64;
     }
     if listed == 0 {
-        return Err(params.fail("file", format!("{name}: no flows")));
+        return Err(values.fail("file", format!("{name}: no flows")));
     }
     Ok(Box::new(Flows {
         file: open()?,
         name: name.to_owned(),
-        start: params.time("start"),
+        start: values.time("start"),
         classes,
         listed,
         mean: bytes / listed as f64,

@@ -6,7 +6,7 @@ use super::{
     asked_for, host, shuffled,
 };
 use crate::ids::{NodeId, TransferId};
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 use crate::topology::Demand;
 use crate::units::Time;
 
@@ -16,21 +16,21 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     params: PARAMS,
     demand_key: "senders",
     fan_in: Some("senders"),
-    demand: |params| {
-        let senders = params.integer("senders") as usize;
-        let own = params.is("placement", "own-host");
+    demand: |values| {
+        let senders = values.integer("senders") as usize;
+        let own = values.is("placement", "own-host");
         Demand {
             senders: if own { senders } else { senders.min(1) },
-            receivers: params.integer("receiver") as usize + 1,
+            receivers: values.integer("receiver") as usize + 1,
         }
     },
     one_client: true,
     near: |_| 0,
-    unopened: |params| {
+    unopened: |values| {
         let open = Unopened { key: "connections", instead: "connections = \"fresh\"" };
-        if params.is("connections", "fresh") { asked_for(params) } else { Some(open) }
+        if values.is("connections", "fresh") { asked_for(values) } else { Some(open) }
     },
-    build: |params, _| build(params),
+    build: |values, _| build(values),
 };
 
 const PARAMS: &[Param] = &[
@@ -127,40 +127,40 @@ const PARAMS: &[Param] = &[
     ),
 ];
 
-fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
-    let senders = params.integer("senders") as usize;
-    let responses = Responses::of(params, senders)?;
-    let (persistent, random) = (!params.is("connections", "fresh"), params.is("placement", "random"));
+fn build(values: &Values) -> Result<Box<dyn Traffic>, SpecError> {
+    let senders = values.integer("senders") as usize;
+    let responses = Responses::of(values, senders)?;
+    let (persistent, random) = (!values.is("connections", "fresh"), values.is("placement", "random"));
     if persistent && random {
-        return Err(params.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
+        return Err(values.fail("placement", "open connections stay with their hosts; give connections = \"fresh\""));
     }
-    let (start, stop) = (params.time("start"), params.time("stop"));
-    let opens = params.is("connections", "opened").then(|| (params.time("open-at"), params.time("open-spread")));
+    let (start, stop) = (values.time("start"), values.time("stop"));
+    let opens = values.is("connections", "opened").then(|| (values.time("open-at"), values.time("open-spread")));
     if let Some((at, spread)) = opens
         && at + spread > start
     {
-        return Err(params.fail("open-at", format!("with open-spread must not be later than start, which is {start}")));
+        return Err(values.fail("open-at", format!("with open-spread must not be later than start, which is {start}")));
     }
     if stop > Time::ZERO && stop <= start {
-        return Err(params.fail("stop", format!("must be later than start, which is {start}")));
+        return Err(values.fail("stop", format!("must be later than start, which is {start}")));
     }
     Ok(Box::new(Incast {
         senders,
         responses,
         start,
         stop: if stop > Time::ZERO { stop } else { Time::NEVER },
-        spread: Spread::of(params),
-        together: params.flag("together"),
-        rounds: params.integer("rounds"),
-        gap: params.time("gap"),
+        spread: Spread::of(values),
+        together: values.flag("together"),
+        rounds: values.integer("rounds"),
+        gap: values.time("gap"),
         persistent,
         opens,
-        request: params.bytes("request").get(),
-        think: params.time("think"),
-        think_jitter: params.time("think-jitter"),
-        receiver: params.integer("receiver") as usize,
+        request: values.bytes("request").get(),
+        think: values.time("think"),
+        think_jitter: values.time("think-jitter"),
+        receiver: values.integer("receiver") as usize,
         random,
-        concurrent: params.integer("concurrent") as usize,
+        concurrent: values.integer("concurrent") as usize,
         started: 0,
         open: 0,
         next: 0,

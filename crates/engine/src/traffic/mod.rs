@@ -21,7 +21,7 @@ pub use outlook::{Bounds, Forecast, Outlook, Pace};
 
 use crate::ids::{NodeId, TransferId};
 use crate::rng::Stream;
-use crate::spec::{Files, Param, Params, SpecError};
+use crate::spec::{Files, Param, SpecError, Values};
 use crate::topology::{Demand, Topology};
 use crate::units::Time;
 
@@ -38,13 +38,13 @@ pub struct TrafficRow {
     /// The key that is its fan-in: how many hosts send to one receiver at the same time.
     pub fan_in: Option<&'static str>,
     /// Hosts that it needs.
-    pub demand: fn(&Params) -> Demand,
+    pub demand: fn(&Values) -> Demand,
     /// All its data goes to one host, the last of the receivers that it needs.
     pub one_client: bool,
     /// How many of its sending hosts stand at its client's switch, if there are so many; they are its first.
-    pub near: fn(&Params) -> usize,
+    pub near: fn(&Values) -> usize,
     /// Why not every connection of its data is opened by the host that sends the data, if so.
-    pub unopened: fn(&Params) -> Option<Unopened>,
+    pub unopened: fn(&Values) -> Option<Unopened>,
     /// Makes the pattern.
     pub build: Build,
 }
@@ -59,13 +59,13 @@ pub struct Unopened {
 }
 
 /// Requests use the connection of their response, which the client then opens.
-fn asked_for(params: &Params) -> Option<Unopened> {
-    let asked = params.bytes("request").get() > 0;
+fn asked_for(values: &Values) -> Option<Unopened> {
+    let asked = values.bytes("request").get() > 0;
     asked.then_some(Unopened { key: "request", instead: "request = \"0B\"" })
 }
 
 /// Makes a pattern for a given network and hosts.
-pub type Build = fn(&Params, &Place<'_>) -> Result<Box<dyn Traffic>, SpecError>;
+pub type Build = fn(&Values, &Place<'_>) -> Result<Box<dyn Traffic>, SpecError>;
 
 /// The network and the hosts of a pattern.
 #[derive(Clone, Copy, Debug)]
@@ -247,8 +247,8 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(params: &Params) -> Self {
-        Self { jitter: params.time("jitter"), exponential: params.time("exponential") }
+    fn of(values: &Values) -> Self {
+        Self { jitter: values.time("jitter"), exponential: values.time("exponential") }
     }
     fn draw(self, stream: &mut Stream) -> Time {
         let jitter = stream.uniform_time(self.jitter);

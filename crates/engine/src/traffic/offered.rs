@@ -2,7 +2,7 @@
 
 use super::Place;
 use crate::ids::NodeId;
-use crate::spec::{Params, SpecError};
+use crate::spec::{SpecError, Values};
 use crate::units::Time;
 
 /// The average arrivals, whether they complete or not.
@@ -20,9 +20,9 @@ pub struct Offered {
 
 impl Offered {
     /// Reads `load`, `load-of` and `interval` for arrivals of `mean` bytes at these receivers.
-    pub(super) fn of(params: &Params, place: &Place<'_>, receivers: &[NodeId], mean: f64) -> Result<Self, SpecError> {
-        let (load, interval) = (params.number("load"), params.time("interval"));
-        let bisection = params.is("load-of", "bisection");
+    pub(super) fn of(values: &Values, place: &Place<'_>, receivers: &[NodeId], mean: f64) -> Result<Self, SpecError> {
+        let (load, interval) = (values.number("load"), values.time("interval"));
+        let bisection = values.is("load-of", "bisection");
         let (of, capacity) = if bisection {
             ("bisection", place.topology.bisection.map(|rate| rate.bps() as f64))
         } else {
@@ -33,14 +33,14 @@ impl Offered {
             (false, true) => interval,
             (true, false) => {
                 let none = "this network has no two halves; those of leaf-spine, clos and fat-tree have";
-                let capacity = capacity.ok_or_else(|| params.fail("load-of", none))?;
+                let capacity = capacity.ok_or_else(|| values.fail("load-of", none))?;
                 Time::from_secs_f64(mean * 8.0 / (load * capacity))
             }
-            (false, false) => return Err(params.fail("load", "give load or interval")),
-            (true, true) => return Err(params.fail("interval", "give load or interval, not both")),
+            (false, false) => return Err(values.fail("load", "give load or interval")),
+            (true, true) => return Err(values.fail("interval", "give load or interval, not both")),
         };
         if interval == Time::ZERO {
-            return Err(params.fail("load", "all would begin at once; give less"));
+            return Err(values.fail("load", "all would begin at once; give less"));
         }
         Ok(Self { mean, interval, of, capacity })
     }
@@ -57,18 +57,18 @@ impl Offered {
 }
 
 /// Until when arrivals go on.
-pub(super) fn stop(params: &Params) -> Result<Time, SpecError> {
-    let (start, stop) = (params.time("start"), params.time("stop"));
+pub(super) fn stop(values: &Values) -> Result<Time, SpecError> {
+    let (start, stop) = (values.time("start"), values.time("stop"));
     if stop == Time::ZERO {
         return Ok(Time::NEVER);
     }
     if stop <= start {
-        return Err(params.fail("stop", format!("must be later than start, which is {start}")));
+        return Err(values.fail("stop", format!("must be later than start, which is {start}")));
     }
     Ok(stop)
 }
 
 /// How many may begin.
-pub(super) fn count(params: &Params) -> u64 {
-    Some(params.integer("count")).filter(|count| *count > 0).unwrap_or(u64::MAX)
+pub(super) fn count(values: &Values) -> u64 {
+    Some(values.integer("count")).filter(|count| *count > 0).unwrap_or(u64::MAX)
 }

@@ -9,7 +9,7 @@ use super::sessions::params::{COUNT, INTERVAL, LOAD, LOAD_OF, PLACEMENT, RECEIVE
 use super::sessions::{demand, receivers};
 use super::{Outlook, Pace, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
 use crate::ids::NodeId;
-use crate::spec::{Kind, Param, Params, SpecError};
+use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::Time;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
@@ -52,24 +52,24 @@ const PARAMS: &[Param] = &[
     PLACEMENT,
 ];
 
-fn build(params: &Params, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
-    let fan_in = params.integer("fan-in") as usize;
-    let responses = Responses::of(params, fan_in)?;
-    let clients = receivers(params, place);
+fn build(values: &Values, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecError> {
+    let fan_in = values.integer("fan-in") as usize;
+    let responses = Responses::of(values, fan_in)?;
+    let clients = receivers(values, place);
     let mean = responses.mean(fan_in);
     Ok(Box::new(Requests {
         fan_in,
         responses,
-        offered: Offered::of(params, place, clients, mean)?,
+        offered: Offered::of(values, place, clients, mean)?,
         clients: clients.to_vec(),
         workers: place.senders.to_vec(),
-        start: params.time("start"),
-        stop: stop(params)?,
-        left: count(params),
-        jitter: params.time("jitter"),
-        request: params.bytes("request").get(),
-        think: params.time("think"),
-        think_jitter: params.time("think-jitter"),
+        start: values.time("start"),
+        stop: stop(values)?,
+        left: count(values),
+        jitter: values.time("jitter"),
+        request: values.bytes("request").get(),
+        think: values.time("think"),
+        think_jitter: values.time("think-jitter"),
     }))
 }
 

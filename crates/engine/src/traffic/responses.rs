@@ -1,7 +1,7 @@
 //! Sizes of the responses to a query: a size for each, or a total that they share.
 
 use crate::rng::Stream;
-use crate::spec::{Kind, Param, Params, Sizes, SpecError};
+use crate::spec::{Kind, Param, Sizes, SpecError, Values};
 
 pub(super) const BYTES_EACH: Param = Param::new(
     "bytes-each",
@@ -29,19 +29,19 @@ pub(super) enum Responses {
 
 impl Responses {
     /// Reads both keys for `senders` responses.
-    pub(super) fn of(params: &Params, senders: usize) -> Result<Self, SpecError> {
-        let (each, total) = (params.sizes("bytes-each"), params.bytes("bytes-total").get());
+    pub(super) fn of(values: &Values, senders: usize) -> Result<Self, SpecError> {
+        let (each, total) = (values.sizes("bytes-each"), values.bytes("bytes-total").get());
         if each.least() == 0 && each.most() > 0 {
-            return Err(params.fail("bytes-each", "a response has at least 1B"));
+            return Err(values.fail("bytes-each", "a response has at least 1B"));
         }
         match (each.most(), total) {
-            (0, 0) => Err(params.fail("bytes-each", "give bytes-each or bytes-total, 1B at least")),
+            (0, 0) => Err(values.fail("bytes-each", "give bytes-each or bytes-total, 1B at least")),
             (_, 0) => Ok(Self::Each(each.clone())),
             (0, total) if total < senders as u64 => {
-                Err(params.fail("bytes-total", format!("{total} bytes cannot be split over {senders} senders")))
+                Err(values.fail("bytes-total", format!("{total} bytes cannot be split over {senders} senders")))
             }
             (0, total) => Ok(Self::Total(total)),
-            _ => Err(params.fail("bytes-total", "give bytes-each or bytes-total, not both")),
+            _ => Err(values.fail("bytes-total", "give bytes-each or bytes-total, not both")),
         }
     }
 

@@ -28,12 +28,12 @@ impl Bench {
         let scenario = Scenario::parse(text, "test.toml", &[])?.with_files(files);
         let group = &scenario.traffic[0];
         let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("registered");
-        let topology = (row.build)(&scenario.network.params, &Demand { senders: 1, receivers: 1 })?;
-        let hosts = |key| topology.select(&group.params, key);
+        let topology = (row.build)(&scenario.network.values, &Demand { senders: 1, receivers: 1 })?;
+        let hosts = |key| topology.select(&group.values, key);
         let (senders, receivers) = (hosts("from")?, hosts("to")?);
         let place = Place { topology: &topology, senders: &senders, receivers: &receivers, files: &scenario.files };
         let pattern = REGISTRY.iter().find(|row| row.key == group.kind).expect("registered");
-        let traffic = (pattern.build)(&group.params, &place)?;
+        let traffic = (pattern.build)(&group.values, &place)?;
         let stream = Stream::named(1, "test");
         let (planned, queries, wakes) = (Vec::new(), Vec::new(), Vec::new());
         let mut bench = Self { topology, senders, receivers, traffic, stream, planned, queries, wakes };

@@ -19,7 +19,7 @@ pub(crate) fn traffic_row(group: &TrafficGroup) -> &'static TrafficRow {
 
 /// Hosts that the network must lay out for a group. Those that it names are there anyway.
 pub(crate) fn by_part(group: &TrafficGroup) -> Demand {
-    let demand = (traffic_row(group).demand)(&group.params);
+    let demand = (traffic_row(group).demand)(&group.values);
     Demand {
         senders: if names(group, "from") { 0 } else { demand.senders },
         receivers: if names(group, "to") { 0 } else { demand.receivers },
@@ -27,7 +27,7 @@ pub(crate) fn by_part(group: &TrafficGroup) -> Demand {
 }
 
 fn names(group: &TrafficGroup, key: &str) -> bool {
-    group.params.text(key) != BY_PART
+    group.values.text(key) != BY_PART
 }
 
 /// The hosts of all groups, in file order. If no group speaks of parts, hosts are called by number from now on.
@@ -42,12 +42,12 @@ pub(crate) fn casts(scenario: &Scenario, topology: &mut Topology) -> Result<Vec<
         }
         if names(group, "to") && cast.senders.len() == 1 && cast.receivers.contains(&cast.senders[0]) {
             let message = "names the only host that sends among those that receive";
-            return Err(group.params.fail("to", message));
+            return Err(group.values.fail("to", message));
         }
         casts.push(cast);
     }
     let parts = |text: &str| text == BY_PART || text.contains("sender") || text.contains("receiver");
-    let by_number = |group: &TrafficGroup| ["from", "to"].iter().all(|key| !parts(group.params.text(key)));
+    let by_number = |group: &TrafficGroup| ["from", "to"].iter().all(|key| !parts(group.values.text(key)));
     if scenario.traffic.iter().all(by_number) {
         topology.number_hosts(casts[0].receivers[0]);
     }
@@ -62,16 +62,16 @@ fn senders(
     free: &mut Vec<NodeId>,
 ) -> Result<Vec<NodeId>, SpecError> {
     let row = traffic_row(group);
-    let near = (row.near)(&group.params);
-    let client = (near > 0).then(|| receivers[(row.demand)(&group.params).receivers - 1]);
+    let near = (row.near)(&group.values);
+    let client = (near > 0).then(|| receivers[(row.demand)(&group.values).receivers - 1]);
     let in_order = |hosts: &mut Vec<NodeId>| {
         if let Some(client) = client {
             near_first(hosts, near, client, topology);
         }
     };
     let mut named = if names(group, "from") {
-        topology.select(&group.params, "from")?
-    } else if group.params.is("placement", "own-host") {
+        topology.select(&group.values, "from")?
+    } else if group.values.is("placement", "own-host") {
         in_order(free);
         return Ok(free.drain(..by_part(group).senders).collect());
     } else {
@@ -94,19 +94,19 @@ fn receivers(group: &TrafficGroup, topology: &Topology) -> Result<Vec<NodeId>, S
     if !names(group, "to") {
         return Ok(topology.receivers.clone());
     }
-    let receivers = topology.select(&group.params, "to")?;
-    let needed = (traffic_row(group).demand)(&group.params).receivers;
+    let receivers = topology.select(&group.values, "to")?;
+    let needed = (traffic_row(group).demand)(&group.values).receivers;
     if receivers.len() >= needed {
         return Ok(receivers);
     }
     let there = receivers.len();
-    Err(group.params.fail("to", format!("names {there} hosts, and the group needs {needed} for its receiver")))
+    Err(group.values.fail("to", format!("names {there} hosts, and the group needs {needed} for its receiver")))
 }
 
 /// Leaves a group's only client out of the senders that it names, and checks that there are enough.
 fn check_named(group: &TrafficGroup, cast: &mut Cast) -> Result<(), SpecError> {
     let row = traffic_row(group);
-    let Demand { senders, receivers } = (row.demand)(&group.params);
+    let Demand { senders, receivers } = (row.demand)(&group.values);
     let mut but = "";
     if row.one_client {
         let client = cast.receivers[receivers - 1];
@@ -122,5 +122,5 @@ fn check_named(group: &TrafficGroup, cast: &mut Cast) -> Result<(), SpecError> {
         cast.senders.len(),
         senders.max(1),
     );
-    Err(group.params.fail("from", message))
+    Err(group.values.fail("from", message))
 }

@@ -5,7 +5,7 @@ mod readings;
 use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx, TransferFacts};
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::tcp::EcnMode;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -16,7 +16,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
-    build: |params| Box::new(Bundle::new(params)),
+    build: |values| Box::new(Bundle::new(values)),
 };
 
 const PARAMS: &[Param] = &[
@@ -55,14 +55,14 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
-        let (min, max) = (params.number("urgency-min"), params.number("urgency-max"));
+    fn new(values: &Values) -> Self {
+        let (min, max) = (values.number("urgency-min"), values.number("urgency-max"));
         // Numbers of the values, which may be equal.
-        let late = [min, max, 1.0][params.choose("late", &[("give-way", 0), ("hurry", 1), ("as-dctcp", 2)])];
+        let late = [min, max, 1.0][values.choose("late", &[("give-way", 0), ("hurry", 1), ("as-dctcp", 2)])];
         Self {
-            marking: DctcpSender::marking(params),
-            sender: DctcpSender::new(params),
-            urgency: Urgency { min, max, sawtooth: params.number("sawtooth"), late },
+            marking: DctcpSender::marking(values),
+            sender: DctcpSender::new(values),
+            urgency: Urgency { min, max, sawtooth: values.number("sawtooth"), late },
         }
     }
     fn sender(&self, mss: u64) -> D2tcp {
@@ -149,7 +149,7 @@ mod tests {
     /// A sender with alpha = 1/4, a window of ten segments of 1000 bytes and a round trip of 1 ms, at time 10 ms, with
     /// 75,000 bytes to send: it needs 10 ms at three quarters of its window.
     fn bench(params: &[(&str, &str)], deadline_ms: Option<u64>) -> TestSender<D2tcp> {
-        let params = params.iter().fold(Params::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
+        let params = params.iter().fold(Values::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
         let mut bench = TestSender::new(Bundle::new(&params.with("alpha0", "0.25")).sender(1000), 10.0);
         bench.now = Time::from_ms(10);
         bench.srtt = Some(Time::from_ms(1));

@@ -8,7 +8,7 @@ mod readings;
 use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx};
-use crate::spec::{Kind, Param, Params, Window};
+use crate::spec::{Kind, Param, Values, Window};
 use crate::tcp::EcnMode;
 use rcc_code::RccCode;
 
@@ -95,11 +95,11 @@ impl DctcpSender {
     .at_least(1.0);
 
     /// The values of [`Self::G`], [`Self::ALPHA0`] and [`Self::MIN_WINDOW`].
-    pub(super) fn new(params: &Params) -> Self {
+    pub(super) fn new(params: &Values) -> Self {
         Self { g: params.number("g"), alpha0: params.number("alpha0"), min_window: params.window("min-window") }
     }
     /// The switch port that [`Self::MARK_THRESHOLD`] and [`MarkAt::PARAM`] describe.
-    pub(super) fn marking(params: &Params) -> Threshold {
+    pub(super) fn marking(params: &Values) -> Threshold {
         Threshold::at(params.size("mark-threshold"), MarkAt::chosen(params))
     }
     /// The sender of one flow with segments of `mss` bytes.

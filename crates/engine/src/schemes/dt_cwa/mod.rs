@@ -9,7 +9,7 @@ mod sender;
 use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow, Wish};
 use crate::queue::DoubleThreshold;
 use crate::roles::{CongestionControl, QueueDiscipline};
-use crate::spec::{Kind, Param, Params, Window};
+use crate::spec::{Kind, Param, Values, Window};
 use sender::{Alpha, DtCwa, EpisodeEnd, Eq1, Horizon, Rules};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -101,7 +101,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    fn new(params: &Values) -> Self {
         Self {
             marking: DoubleThreshold::new(params),
             sender: DctcpSender::new(params),

@@ -223,11 +223,11 @@ mod tests {
     use super::super::{Bundle, PARAMS};
     use super::*;
     use crate::schemes::test_sender::{MSS, TestSender};
-    use crate::spec::Params;
+    use crate::spec::Values;
 
     /// A sender whose window has grown from `low` to `high` segments, all of which are outstanding.
     fn bench(params: &[(&str, &str)], low: f64, high: f64) -> TestSender<DtCwa> {
-        let params = params.iter().fold(Params::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
+        let params = params.iter().fold(Values::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
         let mut bench = TestSender::new(Bundle::new(&params).sender(1000), low);
         bench.window.cwnd = high * MSS;
         bench.send(high as u64);

@@ -20,7 +20,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
-    build: |params| Box::new(Bundle { marking: DoubleThreshold::new(params), sender: DctcpSender::new(params) }),
+    build: |values| Box::new(Bundle { marking: DoubleThreshold::new(values), sender: DctcpSender::new(values) }),
 };
 
 struct Bundle {

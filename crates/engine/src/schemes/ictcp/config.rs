@@ -1,6 +1,6 @@
 //! The parameters of ICTCP as its rules read them.
 
-use crate::spec::{Params, Window};
+use crate::spec::{Values, Window};
 use crate::units::Time;
 
 /// The rules in force.
@@ -30,7 +30,7 @@ pub(super) struct Config {
 }
 
 impl Config {
-    pub(super) fn new(params: &Params) -> Self {
+    pub(super) fn new(params: &Values) -> Self {
         let rdtcp = params.is("flavour", "rdtcp");
         let chosen = |key, other| params.is(key, other) || (rdtcp && params.is(key, "auto"));
         Self {

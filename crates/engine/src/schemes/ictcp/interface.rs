@@ -260,7 +260,7 @@ impl WindowControl for Interface {
 mod tests {
     use super::*;
     use crate::ids::NodeId;
-    use crate::spec::Params;
+    use crate::spec::Values;
     use crate::tcp::receiver::Delivery;
     use crate::units::Rate;
 
@@ -277,7 +277,7 @@ mod tests {
         }
 
         fn with(set: &[(&str, &str)]) -> Self {
-            let defaults = Params::defaults(&[super::super::PARAMS]);
+            let defaults = Values::defaults(&[super::super::PARAMS]);
             let params = set.iter().fold(defaults, |params, (key, value)| params.with(key, value));
             let rate = Rate::from_bps(1_000_000_000);
             let host = NodeFacts { node: NodeId::new(0), rate, base_rtt: MS, mss: 1000, packet: 1000 };

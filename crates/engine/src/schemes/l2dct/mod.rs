@@ -8,7 +8,7 @@ mod readings;
 use super::{Dctcp, DctcpSender, FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx, TransferFacts};
-use crate::spec::{Kind, Param, Params, Window};
+use crate::spec::{Kind, Param, Values, Window};
 use crate::tcp::{EcnMode, FIRST_DATA};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -87,7 +87,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    fn new(params: &Values) -> Self {
         Self {
             marking: DctcpSender::marking(params),
             sender: DctcpSender::new(params),
@@ -204,7 +204,7 @@ mod tests {
 
     /// A sender with this estimate and segments of 1000 bytes that has sent `sent` bytes.
     fn bench(params: &[(&str, &str)], alpha: &str, sent: u64) -> TestSender<L2dct> {
-        let params = params.iter().fold(Params::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
+        let params = params.iter().fold(Values::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
         let mut bench = TestSender::new(Bundle::new(&params.with("alpha0", alpha)).sender(1000), 20.0);
         bench.una += sent;
         bench.nxt = bench.una;

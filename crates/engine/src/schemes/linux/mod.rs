@@ -10,7 +10,7 @@ pub use cubic::{Cubic, CubicConfig};
 
 use super::{FlowFacts, Scheme, SchemeRow, Wish};
 use crate::roles::CongestionControl;
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "linux",
@@ -20,7 +20,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
     totals: &[],
-    build: |params| Box::new(Bundle::new(params)),
+    build: |values| Box::new(Bundle::new(values)),
 };
 
 const PARAMS: &[Param] = &[
@@ -71,15 +71,15 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    fn new(values: &Values) -> Self {
         Self {
             cubic: CubicConfig {
-                c: params.number("c"),
-                beta: params.number("beta"),
-                fast_convergence: params.flag("fast-convergence"),
-                reno_friendly: params.flag("reno-friendly"),
-                hystart: params.flag("hystart"),
-                per_ack: params.is("growth", "per-ack"),
+                c: values.number("c"),
+                beta: values.number("beta"),
+                fast_convergence: values.flag("fast-convergence"),
+                reno_friendly: values.flag("reno-friendly"),
+                hystart: values.flag("hystart"),
+                per_ack: values.is("growth", "per-ack"),
             },
         }
     }

@@ -26,7 +26,7 @@ use self::sender::Sender;
 use self::settings::{QueueSettings, SenderSettings};
 use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, SwitchTotal};
 use crate::roles::{CongestionControl, QueueDiscipline};
-use crate::spec::{Params, Window};
+use crate::spec::{Values, Window};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    fn new(params: &Values) -> Self {
         let scope = params.choose(
             "kt-scope",
             &[("sum", Scope::Sum), ("per-flow", Scope::PerFlow), ("max", Scope::Max), ("global", Scope::Global)],

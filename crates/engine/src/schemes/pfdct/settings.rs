@@ -4,7 +4,7 @@ use super::active::Scope;
 use super::bands::{Tag, prioband};
 use super::field::sixteenths;
 use crate::queue::RedConfig;
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::units::Time;
 
 /// Which flows are long (P11).
@@ -107,7 +107,7 @@ pub(super) struct SenderSettings {
 
 impl SenderSettings {
     /// As the scenario says; the smallest window is set for each flow.
-    pub(super) fn from(params: &Params, scope: Scope) -> Self {
+    pub(super) fn from(params: &Values, scope: Scope) -> Self {
         Self {
             class: params.choose(
                 "class",
@@ -164,7 +164,7 @@ impl SenderSettings {
 }
 
 /// The upper limit of the clip, if there is one.
-fn clip_high(params: &Params) -> Option<f64> {
+fn clip_high(params: &Values) -> Option<f64> {
     Some(params.number("clip-high")).filter(|packets| *packets > 0.0)
 }
 
@@ -233,7 +233,7 @@ pub(super) struct QueueSettings {
 
 impl QueueSettings {
     /// As the scenario says.
-    pub(super) fn from(params: &Params, scope: Scope, transport: Transport) -> Self {
+    pub(super) fn from(params: &Values, scope: Scope, transport: Transport) -> Self {
         let red = RedConfig::from(params);
         let low = u64::from(sixteenths(params.number("clip-low")));
         let high = clip_high(params).map_or(u64::MAX, |packets| u64::from(sixteenths(packets)).max(low));

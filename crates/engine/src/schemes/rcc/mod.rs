@@ -22,7 +22,7 @@ mod window;
 use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, Wish};
 use crate::queue::{MarkAt, Threshold};
 use crate::roles::{CongestionControl, QueueDiscipline, WindowControl};
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::units::Size;
 use host::Host;
 use rules::{Arm, Rules, TimerRules};
@@ -267,7 +267,7 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    pub(super) fn new(params: &Params) -> Self {
+    pub(super) fn new(params: &Values) -> Self {
         Self {
             rules: Rules::new(params),
             push_is_only_a_request: params.is("push", "request"),

@@ -2,7 +2,7 @@
 
 use super::marks::{Alpha, Periods};
 use crate::schemes::NodeFacts;
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::units::Time;
 
 /// How often the acknowledgements of others may be put before one that waits.
@@ -101,7 +101,7 @@ pub(in crate::schemes) struct Rules {
 
 impl Rules {
     /// The rules of a `[scheme.<key>]` table that has the keys of `[scheme.rcc]`.
-    pub(in crate::schemes) fn new(params: &Params) -> Self {
+    pub(in crate::schemes) fn new(params: &Values) -> Self {
         Self {
             scheduler: params.is("scheduler", "on"),
             queue_max: params.integer("queue-max"),

@@ -7,7 +7,7 @@ use super::rules::{Arm, Rules};
 use crate::ids::{FlowId, NodeId};
 use crate::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, ReceiverCx, WindowControl};
 use crate::schemes::NodeFacts;
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::tcp::EcnMode;
 use crate::tcp::receiver::{AckList, Receiver, ReceiverConfig, Segment};
 use crate::units::{Rate, Time};
@@ -29,7 +29,7 @@ struct Bench {
 impl Bench {
     /// A host with these values in place of the defaults.
     fn new(values: &[(&str, &str)]) -> Self {
-        let params = values.iter().fold(Params::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
+        let params = values.iter().fold(Values::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
         let facts = NodeFacts {
             node: NodeId::default(),
             rate: Rate::from_bps(1_000_000_000),
@@ -520,7 +520,7 @@ fn the_defaults_are_the_authors() {
         mss: 1446,
         packet: 1500,
     };
-    let rcc = Rules::new(&Params::defaults(&[PARAMS]));
+    let rcc = Rules::new(&Values::defaults(&[PARAMS]));
     assert_eq!((rcc.cap(false, &facts), rcc.cap(true, &facts), rcc.push_bonus), (700, 300, 150));
     assert_eq!((rcc.marks.alpha, rcc.timer.arm, rcc.equal_only), (Alpha::Code, Arm::OnRelease, false));
     assert_eq!((rcc.queue_max, rcc.timer.minimum), (40, Time::from_ms(10)));

@@ -25,7 +25,7 @@ use super::{FlowFacts, NetworkFacts, NodeFacts, Rcc, Scheme, SchemeRow};
 use crate::roles::{
     CongestionControl, Controller as ControllerRole, Ecmp, PathSelector, QueueDiscipline, SwitchAgent, WindowControl,
 };
-use crate::spec::{Params, SpecError, TrafficGroup};
+use crate::spec::{SpecError, TrafficGroup, Values};
 use crate::units::Time;
 use controller::Controller;
 use edge::{Edge, OverTrees};
@@ -71,7 +71,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    fn new(params: &Values) -> Self {
         let spreading = Spreading {
             cell: params.bytes("st-cell").get(),
             patience: params.time("st-hold"),
@@ -93,7 +93,7 @@ impl Bundle {
 }
 
 impl Scheme for Bundle {
-    fn check(&self, params: &Params, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+    fn check(&self, params: &Values, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
         traffic::check(params, groups)
     }
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {

@@ -13,7 +13,7 @@ use crate::roles::{
     SwitchCx, SwitchPort,
 };
 use crate::schemes::{NetworkFacts, NodeFacts, Scheme};
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -592,7 +592,7 @@ fn without_trees_it_has_neither_agents_nor_a_controller() {
             selector.patience(),
         )
     };
-    let scheme = (ROW.build)(&Params::defaults(&[ROW.params]));
+    let scheme = (ROW.build)(&Values::defaults(&[ROW.params]));
     assert_eq!(parts(&*scheme), (false, false, None, None));
     assert!(scheme.window_control(&node).is_some() && scheme.queue(&node).is_some());
 }
@@ -607,7 +607,7 @@ fn the_defaults_are_those_of_the_paper() {
         packet: 1500,
     };
     // C RTO_r / 2 with 83333 packets a second and 10 ms; the plain share; no bonus; Algorithm 1 as printed.
-    let rcc = super::Rcc::new(&Params::defaults(&[ROW.params]));
+    let rcc = super::Rcc::new(&Values::defaults(&[ROW.params]));
     let rules = rcc.rules();
     assert_eq!((rules.cap(false, &facts), rules.cap(true, &facts), rules.push_bonus), (416, 416, 0));
     assert_eq!(format!("{:?} {:?}", rules.marks.alpha, rules.timer.arm), "Ratio OnQueue");

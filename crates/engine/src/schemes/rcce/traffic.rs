@@ -1,13 +1,13 @@
 //! What traffic RCCE's edge can serve.
 
-use crate::spec::{Params, SpecError, TrafficGroup};
+use crate::spec::{SpecError, TrafficGroup, Values};
 use crate::traffic;
 
 /// The pattern with aggregators.
 const RELAY_TREE: &str = "relay-tree";
 
 /// Fails where the edge would do nothing for some of the traffic without a word.
-pub(super) fn check(params: &Params, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
+pub(super) fn check(params: &Values, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
     if params.is("edge-mode", "tor-proxy") {
         return groups.iter().try_for_each(|group| opened_by_sender(group));
     }
@@ -25,9 +25,9 @@ pub(super) fn check(params: &Params, groups: &[&TrafficGroup]) -> Result<(), Spe
 fn opened_by_sender(group: &TrafficGroup) -> Result<(), SpecError> {
     let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
     // The switch sees a client open a connection, and its request.
-    let unopened = (row.unopened)(&group.params).filter(|unopened| unopened.key != "request");
+    let unopened = (row.unopened)(&group.values).filter(|unopened| unopened.key != "request");
     let Some(unopened) = unopened else { return Ok(()) };
-    Err(group.params.fail_with_suggestion(
+    Err(group.values.fail_with_suggestion(
         unopened.key,
         "the scheduler of scheme.rcce.edge-mode = \"tor-proxy\" sees no SYN of a connection that is open from the beginning, and would not \
          schedule it",

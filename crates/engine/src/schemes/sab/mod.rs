@@ -8,7 +8,7 @@ use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, Wish};
 use crate::ids::FlowId;
 use crate::packet::{Flags, Packet};
 use crate::roles::{AckEvent, CongestionControl, Pass, Passage, SenderCx, SwitchAgent, SwitchCx};
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::units::Time;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -82,7 +82,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    fn new(params: &Values) -> Self {
         Self {
             epsilon: params.number("epsilon"),
             rtt0: params.time("rtt0"),

@@ -23,7 +23,7 @@ mod wire;
 
 use super::{NetworkFacts, NodeFacts, Scheme, SchemeRow};
 use crate::roles::{Controller as ControllerRole, SwitchAgent};
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::units::{Size, Time};
 use controller::{Controller, ControllerConfig, Reevaluate};
 use flows::{ClassConfig, ClassRule};
@@ -58,7 +58,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    fn new(params: &Params) -> Self {
+    fn new(params: &Values) -> Self {
         let seconds =
             |key: &str| u16::try_from(params.time(key).ps().div_ceil(Time::from_secs(1).ps())).unwrap_or(u16::MAX);
         Self {

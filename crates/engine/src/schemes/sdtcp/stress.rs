@@ -10,7 +10,7 @@ use super::{Bundle, ROW, priority};
 use crate::ids::NodeId;
 use crate::packet::{Addresses, Flags};
 use crate::roles::{Controller as _, ControllerAction, ControllerCx};
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::units::Time;
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ const MSS: u16 = 1460;
 impl ControllerStress {
     /// One that knows its two switches and no flow.
     pub fn new(rtt: Time) -> Self {
-        let controller = Bundle::new(&Params::defaults(&[ROW.params])).controller;
+        let controller = Bundle::new(&Values::defaults(&[ROW.params])).controller;
         let cfg = super::ControllerConfig { rtt, both_ways: false, ..controller };
         let mut stress = Self { controller: Controller::new(cfg), now: Time::ZERO, actions: Vec::new() };
         for switch in [0, 1] {

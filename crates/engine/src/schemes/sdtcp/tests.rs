@@ -18,7 +18,7 @@ use crate::roles::{
     SwitchAgent as _, SwitchCx, SwitchPort,
 };
 use crate::schemes::{NodeFacts, Scheme as _};
-use crate::spec::Params;
+use crate::spec::Values;
 use crate::units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ impl AddressBook for Book {
 }
 
 fn bundle(changes: &[(&str, &str)]) -> Bundle {
-    let params = changes.iter().fold(Params::defaults(&[ROW.params]), |params, (key, value)| params.with(key, value));
+    let params = changes.iter().fold(Values::defaults(&[ROW.params]), |params, (key, value)| params.with(key, value));
     Bundle::new(&params)
 }
 

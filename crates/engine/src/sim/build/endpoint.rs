@@ -2,7 +2,7 @@
 
 use crate::host::hosts::Endpoint;
 use crate::schemes::{FlowFacts, Scheme};
-use crate::spec::{Params, Scenario, SpecError};
+use crate::spec::{Scenario, SpecError, Values};
 use crate::tcp::receiver::ReceiverConfig;
 use crate::tcp::sender::SenderConfig;
 use crate::tcp::{self, EcnMode};
@@ -15,7 +15,7 @@ pub(super) fn endpoint(
 ) -> Result<Endpoint, SpecError> {
     let transport = scenario.transport_of(key);
     tcp::check(transport)?;
-    let any = some_flow(transport.bytes("mss").get(), &scenario.network.params);
+    let any = some_flow(transport.bytes("mss").get(), &scenario.network.values);
     let ecn = EcnMode::chosen(transport, scheme.congestion_control(&any).ecn());
     Ok(Endpoint {
         sender: SenderConfig::from(transport),
@@ -27,6 +27,6 @@ pub(super) fn endpoint(
 }
 
 /// A flow that stands for any, to ask a scheme what its senders are like.
-pub(super) fn some_flow(mss: u64, network: &Params) -> FlowFacts {
+pub(super) fn some_flow(mss: u64, network: &Values) -> FlowFacts {
     FlowFacts::of_any(mss, network.rate("rate"))
 }

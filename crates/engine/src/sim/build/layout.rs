@@ -146,12 +146,12 @@ fn topology(scenario: &Scenario) -> Result<Topology, SpecError> {
     };
     let row = topology::REGISTRY.iter().find(|row| row.key == scenario.network.kind).expect("the parser knows it");
     let follows = row.params.iter().any(|param| param.key == "sender-hosts")
-        && scenario.network.params.is_default("sender-hosts");
+        && scenario.network.values.is_default("sender-hosts");
     if follows && let Some(message) = total.too_many() {
         return Err(asks_for_most(scenario, &demands, &total, message));
     }
-    let mut topology = (row.build)(&scenario.network.params, &total)?;
-    topology.place_at_random(&scenario.network.params, &mut Stream::named(scenario.run.integer("seed"), "placement"));
+    let mut topology = (row.build)(&scenario.network.values, &total)?;
+    topology.place_at_random(&scenario.network.values, &mut Stream::named(scenario.run.integer("seed"), "placement"));
     Ok(topology)
 }
 
@@ -167,11 +167,11 @@ fn asks_for_most(scenario: &Scenario, demands: &[Demand], total: &Demand, mut me
         message += "; let flows share hosts with placement = \"round-robin\"";
     }
     let to = ["receivers", "receiver"].into_iter().find(|key| !many_senders && has(key));
-    group.params.fail(to.unwrap_or(row.demand_key), message)
+    group.values.fail(to.unwrap_or(row.demand_key), message)
 }
 
 fn header(scenario: &Scenario) -> Result<u16, SpecError> {
-    let header = scenario.transport.bytes("header").get() + scenario.network.params.bytes("frame-overhead").get();
+    let header = scenario.transport.bytes("header").get() + scenario.network.values.bytes("frame-overhead").get();
     // SACK blocks come on top of an acknowledgement's headers, and are far smaller than a segment.
     if header + scenario.transport.bytes("mss").get() > LARGEST_PACKET {
         let message = format!("segment and headers exceed the largest packet of {LARGEST_PACKET} bytes");
@@ -187,7 +187,7 @@ fn windows(schemes: &[Box<dyn Scheme>], host: &NodeFacts) -> Vec<Option<Box<dyn 
 }
 
 fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
-    let network = &scenario.network.params;
+    let network = &scenario.network.values;
     if network.is("path-selector", "auto") {
         bundle.path_selector(host)
     } else if network.is("path-selector", "ecmp") {

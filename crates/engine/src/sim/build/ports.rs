@@ -9,7 +9,7 @@ use crate::rng::Stream;
 use crate::roles::QueueDiscipline;
 use crate::schemes::{NodeFacts, Scheme};
 use crate::sim::build::layout::Layout;
-use crate::spec::{Params, Scenario, SpecError};
+use crate::spec::{Scenario, SpecError, Values};
 use crate::topology::{LinkSpec, NodeKind, Topology};
 use crate::units::{Size, Time};
 
@@ -25,7 +25,7 @@ pub(super) fn ports(
     // A switch of several tiers has ports of several rates.
     let port = |link: &LinkSpec| NodeFacts { rate: link.rate, ..layout.facts(link.from) };
     // Read once: there may be thousands of ports.
-    let network = &scenario.network.params;
+    let network = &scenario.network.values;
     let (span, ties) = (network.time("host-jitter"), ties(network));
     let (drops_unmarkable, waiting_only) = (network.is("non-ect", "drop"), network.is("buffer-counts", "waiting"));
     let observed = observed(scenario, topology);
@@ -66,12 +66,12 @@ pub(super) fn ports(
     Ok(ports)
 }
 
-fn ties(network: &Params) -> Ties {
+fn ties(network: &Values) -> Ties {
     let words = [("drawn", Ties::Seeded), ("waiting-first", Ties::WaitingFirst), ("fresh-first", Ties::FreshFirst)];
     network.choose("ties", &words)
 }
 
-fn limit(network: &Params, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {
+fn limit(network: &Values, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {
     if network.is("admission", "dynamic-threshold") {
         let memory = match network.size("shared-buffer") {
             Size::Bytes(bytes) => bytes,
@@ -105,7 +105,7 @@ fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> B
         return bundle.queue(switch).unwrap_or_else(queue::drop_tail);
     }
     let row = queue::REGISTRY.iter().find(|row| row.key == scenario.queue.kind).expect("the parser knows it");
-    (row.build)(&scenario.queue.params)
+    (row.build)(&scenario.queue.values)
 }
 
 /// Whether the queue of a link's port, which may be a switch's, is measured.

@@ -7,7 +7,7 @@ use crate::measure::pcapng::Resolution;
 use crate::measure::probes::{self, HostProbes, Recorder};
 use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
 use crate::sim::build::endpoint::some_flow;
-use crate::spec::{Params, Scenario, SpecError};
+use crate::spec::{Scenario, SpecError, Values};
 use crate::topology::{LinkSpec, Topology};
 use crate::units::{Rate, Time};
 
@@ -54,7 +54,7 @@ fn add(names: &mut Vec<&'static str>, name: &'static str) {
 
 /// The name of everything that `measure.probes` can record, with any scheme.
 pub fn probe_names() -> Vec<&'static str> {
-    let built: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(&Params::defaults(&[row.params]))).collect();
+    let built: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(&Values::defaults(&[row.params]))).collect();
     ProbeNames::of(built.iter(), &FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000))).all()
 }
 
@@ -65,7 +65,7 @@ pub(super) fn probes(
     in_use: &[Box<dyn Scheme>],
 ) -> Result<(HostProbes, Option<Recorder>), SpecError> {
     let measure = &scenario.measure;
-    let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.params);
+    let facts = some_flow(scenario.transport.bytes("mss").get(), &scenario.network.values);
     let registered: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(scenario.scheme(row.key))).collect();
     let known = ProbeNames::of(in_use.iter().chain(&registered), &facts);
     let names: Vec<&str> =

@@ -5,12 +5,12 @@
 use crate::environment::{self, EnvironmentRow};
 use crate::schemes::{SchemeRow, Wish};
 use crate::spec::common::AUTO;
-use crate::spec::values::Params;
+use crate::spec::values::Values;
 
 /// Where defaults come from.
 pub(super) struct Defaults {
     /// The key beside the tables.
-    pub(super) environment: Params,
+    pub(super) environment: Values,
 }
 
 /// One part of an environment, and how a table of values calls it.
@@ -24,22 +24,22 @@ impl Part {
         Self { row: environment::find(key), whose }
     }
 
-    /// `params` with what the switch sets of them under names such as `network.` and a key; it need not know them all.
-    fn of_switch(&self, table: &str, params: Params) -> Params {
+    /// `values` with what the switch sets of them under names such as `network.` and a key; it need not know them all.
+    fn of_switch(&self, table: &str, values: Values) -> Values {
         let settings = self.row.switch.iter();
         let named = settings.filter_map(|setting| Some((setting.key.strip_prefix(table)?, setting)));
-        named.fold(params, |params, (key, setting)| {
-            if !params.has(key) {
-                return params;
+        named.fold(values, |values, (key, setting)| {
+            if !values.has(key) {
+                return values;
             }
-            params.or(key, setting.value, format!("{}: {}", self.whose, setting.source))
+            values.or(key, setting.value, format!("{}: {}", self.whose, setting.source))
         })
     }
 }
 
 impl Defaults {
     /// In the environment that a file names.
-    pub(super) fn of(environment: Params) -> Self {
+    pub(super) fn of(environment: Values) -> Self {
         Self { environment }
     }
 
@@ -53,17 +53,17 @@ impl Defaults {
     }
 
     /// `[network]` with the defaults of its switches.
-    pub(super) fn network(&self, network: Params) -> Params {
+    pub(super) fn network(&self, network: Values) -> Values {
         let part = self.switch(&network);
         part.of_switch("network.", network.settled("switch", part.row.key, part.whose.as_str()))
     }
 
     /// `[queue]`, or the table of a scheme, which may have a queue of its own, with the defaults of the network's switches.
-    pub(super) fn queue(&self, network: &Params, table: Params) -> Params {
+    pub(super) fn queue(&self, network: &Values, table: Values) -> Values {
         self.switch(network).of_switch("queue.", table)
     }
 
-    fn switch(&self, network: &Params) -> Part {
+    fn switch(&self, network: &Values) -> Part {
         match network.choice("switch") {
             AUTO => self.own(),
             key if network.is_default("switch") => Part::of(key, format!("environment {key}")),
@@ -72,27 +72,27 @@ impl Defaults {
     }
 
     /// `[transport]` for end points of a scheme.
-    pub(super) fn transport(&self, transport: &Params, scheme: &SchemeRow) -> Params {
+    pub(super) fn transport(&self, transport: &Values, scheme: &SchemeRow) -> Values {
         let part = self.stack(transport, scheme);
         let manual = format!("the scheme {}, whose manual page says why", scheme.key);
-        let mut params = transport.clone().settled("stack", part.row.key, part.whose.as_str());
+        let mut values = transport.clone().settled("stack", part.row.key, part.whose.as_str());
         for wish in scheme.transport {
             if let Wish::Prefers(key, value) = wish {
-                params = params.or(key, value, manual.as_str());
+                values = values.or(key, value, manual.as_str());
             }
         }
         for setting in part.row.stack {
-            params = params.or(setting.key, setting.value, format!("{}: {}", part.whose, setting.source));
+            values = values.or(setting.key, setting.value, format!("{}: {}", part.whose, setting.source));
         }
         for wish in scheme.transport {
             if let Wish::Needs(key, value) = wish {
-                params = params.or(key, value, manual.as_str());
+                values = values.or(key, value, manual.as_str());
             }
         }
-        params
+        values
     }
 
-    fn stack(&self, transport: &Params, scheme: &SchemeRow) -> Part {
+    fn stack(&self, transport: &Values, scheme: &SchemeRow) -> Part {
         match transport.choice("stack") {
             AUTO if self.named() != environment::DEFAULT => self.own(),
             AUTO => match scheme.stack() {

@@ -13,8 +13,8 @@ pub use resolved::{ResolvedRow, Unused};
 
 use super::common::{CONTROL, MEASURE, RUN, SCHEME, Variants};
 use super::document;
-use super::error::{Place, SpecError};
-use super::values::Params;
+use super::error::{Origin, SpecError};
+use super::values::Values;
 use crate::{schemes, tcp};
 use defaults::Defaults;
 use read::{Reader, variant};
@@ -27,29 +27,29 @@ pub const KEYS: &[&str] =
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The key beside the tables: `environment`.
-    environment: Params,
+    environment: Values,
     /// `[network]`, of the kind that its key `topology` names.
     pub network: Selected,
     /// `[queue]`, of the kind that its key `kind` names, which may be `auto`.
     pub queue: Selected,
     /// `[transport]`, with the defaults of its stack and the network's scheme.
-    pub transport: Params,
+    pub transport: Values,
     /// `[[traffic]]`, at least one, in file order.
     pub traffic: Vec<TrafficGroup>,
     /// `[[fault]]`, in file order.
     pub faults: Vec<ScenarioFault>,
     /// `[control]`.
-    pub control: Params,
+    pub control: Values,
     /// `[measure]`.
-    pub measure: Params,
+    pub measure: Values,
     /// `[run]`.
-    pub run: Params,
+    pub run: Values,
     /// The files that it names.
     pub files: Files,
     /// `[scheme.<key>]` of every scheme, in registry order.
-    schemes: Vec<(&'static str, Params)>,
+    schemes: Vec<(&'static str, Values)>,
     /// `[transport]` with the defaults of every scheme in use, in registry order.
-    transports: Vec<(&'static str, Params)>,
+    transports: Vec<(&'static str, Values)>,
 }
 
 /// A table whose keys depend on its kind.
@@ -58,7 +58,7 @@ pub struct Selected {
     /// The registry key, or `auto`.
     pub kind: &'static str,
     /// Every value of the table, that of the selecting key among them.
-    pub params: Params,
+    pub values: Values,
 }
 
 /// One `[[traffic]]` group.
@@ -71,7 +71,7 @@ pub struct TrafficGroup {
     /// The scheme of its end points where that is not the one of `[transport]`.
     pub scheme: Option<&'static str>,
     /// Its other values.
-    pub params: Params,
+    pub values: Values,
 }
 
 /// One `[[fault]]`.
@@ -82,7 +82,7 @@ pub struct ScenarioFault {
     /// The registry key of its kind.
     pub kind: &'static str,
     /// Its other values.
-    pub params: Params,
+    pub values: Values,
 }
 
 impl Scenario {
@@ -92,7 +92,7 @@ impl Scenario {
     /// # Errors
     /// The first mistake in the text or the overrides, and with it every unknown key and every value that is not of its kind.
     pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Self, SpecError> {
-        let file = Place::file(file);
+        let file = Origin::file(file);
         let mut root = document::parse(text, &file)?;
         for (path, value) in overrides {
             document::set(&mut root, path, value)?;
@@ -112,8 +112,8 @@ impl Scenario {
         let defaults = Defaults::of(reader.environment()?);
         let mut network = variant(&Variants::network(), &reader.source("network")?)?;
         let mut queue = variant(&Variants::queue(), &reader.source("queue")?)?;
-        network.params = defaults.network(network.params);
-        queue.params = defaults.queue(&network.params, queue.params);
+        network.values = defaults.network(network.values);
+        queue.values = defaults.queue(&network.values, queue.values);
         let transport = reader.table("transport", &[SCHEME, tcp::PARAMS])?;
         let traffic = reader.traffic()?;
         let network_scheme = transport.choice("scheme");
@@ -122,7 +122,7 @@ impl Scenario {
         let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
         let transports: Vec<_> = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
         let schemes = reader.schemes(&used)?.into_iter();
-        let schemes = schemes.map(|(key, params)| (key, defaults.queue(&network.params, params))).collect();
+        let schemes = schemes.map(|(key, values)| (key, defaults.queue(&network.values, values))).collect();
         Ok(Self {
             environment: defaults.environment,
             network,
@@ -165,7 +165,7 @@ impl Scenario {
     ///
     /// # Panics
     /// If no scheme is registered under that key.
-    pub fn scheme(&self, key: &str) -> &Params {
+    pub fn scheme(&self, key: &str) -> &Values {
         of_scheme(&self.schemes, key)
     }
 
@@ -173,7 +173,7 @@ impl Scenario {
     ///
     /// # Panics
     /// If neither the network nor a traffic group names that scheme.
-    pub fn transport_of(&self, key: &str) -> &Params {
+    pub fn transport_of(&self, key: &str) -> &Values {
         of_scheme(&self.transports, key)
     }
 
@@ -183,22 +183,22 @@ impl Scenario {
     }
 
     /// Every table but those of schemes.
-    fn tables(&self) -> impl Iterator<Item = &Params> {
-        let head = [&self.network.params, &self.queue.params, &self.transport].into_iter();
+    fn tables(&self) -> impl Iterator<Item = &Values> {
+        let head = [&self.network.values, &self.queue.values, &self.transport].into_iter();
         let listed =
-            self.traffic.iter().map(|group| &group.params).chain(self.faults.iter().map(|fault| &fault.params));
+            self.traffic.iter().map(|group| &group.values).chain(self.faults.iter().map(|fault| &fault.values));
         head.chain(listed).chain([&self.control, &self.measure, &self.run])
     }
 
     /// The schemes that the network or a traffic group names, in registry order.
-    fn used_schemes(&self) -> impl Iterator<Item = &(&'static str, Params)> {
+    fn used_schemes(&self) -> impl Iterator<Item = &(&'static str, Values)> {
         let is_used = |key| key == self.scheme_key() || self.traffic.iter().any(|group| group.scheme == Some(key));
         self.schemes.iter().filter(move |(key, _)| is_used(*key))
     }
 }
 
 /// The values of one scheme.
-fn of_scheme<'a>(all: &'a [(&'static str, Params)], key: &str) -> &'a Params {
+fn of_scheme<'a>(all: &'a [(&'static str, Values)], key: &str) -> &'a Values {
     let found = all.iter().find(|(scheme, _)| *scheme == key);
     &found.unwrap_or_else(|| panic!("no scheme {key:?}")).1
 }

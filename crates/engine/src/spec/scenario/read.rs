@@ -4,15 +4,15 @@ use super::{KEYS, ScenarioFault, Selected, TrafficGroup};
 use crate::spec::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variants};
 use crate::spec::declare::Param;
 use crate::spec::document::{Content, Node, Table};
-use crate::spec::error::{Fault, Place, SpecError, misspelt};
+use crate::spec::error::{Fault, Origin, SpecError, misspelt};
 use crate::spec::values::table::{Source, as_table, check_keys, mistakes};
-use crate::spec::values::{Params, Value};
+use crate::spec::values::{Value, Values};
 use crate::{schemes, tcp};
 
 /// The file with its overrides.
 pub(super) struct Reader<'a> {
     pub(super) root: &'a Table,
-    pub(super) file: &'a Place,
+    pub(super) file: &'a Origin,
 }
 
 impl<'a> Reader<'a> {
@@ -49,12 +49,12 @@ impl<'a> Reader<'a> {
 
     /// The file as a table.
     fn whole(&self) -> Source<'a> {
-        Source { path: String::new(), table: Some(self.root), place: self.file.clone() }
+        Source { path: String::new(), table: Some(self.root), origin: self.file.clone() }
     }
 
     /// The keys beside the tables.
-    pub(super) fn environment(&self) -> Result<Params, SpecError> {
-        self.whole().params(&[ENVIRONMENT], true)
+    pub(super) fn environment(&self) -> Result<Values, SpecError> {
+        self.whole().values(&[ENVIRONMENT], true)
     }
 
     /// The top-level table `key`.
@@ -63,23 +63,23 @@ impl<'a> Reader<'a> {
     }
 
     /// A table of fixed keys.
-    pub(super) fn table(&self, key: &str, declared: &[&'static [Param]]) -> Result<Params, SpecError> {
+    pub(super) fn table(&self, key: &str, declared: &[&'static [Param]]) -> Result<Values, SpecError> {
         let source = self.source(key)?;
         check_keys(&source, declared, &[])?;
-        source.params(declared, true)
+        source.values(declared, true)
     }
 
     /// `[scheme.<key>]` of every scheme; only the `used` ones must be complete.
-    pub(super) fn schemes(&self, used: &[&str]) -> Result<Vec<(&'static str, Params)>, SpecError> {
+    pub(super) fn schemes(&self, used: &[&str]) -> Result<Vec<(&'static str, Values)>, SpecError> {
         let all = self.source("scheme")?;
         if let Some(error) = unknown_schemes(&all).into_iter().next() {
             return Err(error);
         }
         let read = |row: &'static schemes::SchemeRow| {
             let table = all.table.and_then(|table| table.find(row.key));
-            let source = source(table, format!("scheme.{}", row.key), &all.place)?;
+            let source = source(table, format!("scheme.{}", row.key), &all.origin)?;
             check_keys(&source, &[row.params], &[])?;
-            Ok((row.key, source.params(&[row.params], used.contains(&row.key))?))
+            Ok((row.key, source.values(&[row.params], used.contains(&row.key))?))
         };
         schemes::REGISTRY.iter().map(read).collect()
     }
@@ -87,28 +87,28 @@ impl<'a> Reader<'a> {
     /// `[[traffic]]`.
     pub(super) fn traffic(&self) -> Result<Vec<TrafficGroup>, SpecError> {
         let node = self.root.find("traffic");
-        let place = node.map_or(self.file, |node| &node.place);
+        let origin = node.map_or(self.file, |node| &node.origin);
         let nodes: &[Node] = match node.map(|node| &node.content) {
             Some(Content::Array(nodes)) => nodes,
-            Some(Content::Table(_)) => return Err(place.error("traffic", "is a list: write [[traffic]]")),
-            Some(other) => return Err(place.error("traffic", format!("must be [[traffic]], not {}", other.noun()))),
+            Some(Content::Table(_)) => return Err(origin.error("traffic", "is a list: write [[traffic]]")),
+            Some(other) => return Err(origin.error("traffic", format!("must be [[traffic]], not {}", other.noun()))),
             None => &[],
         };
         if nodes.is_empty() {
-            return Err(place.error("traffic", "at least one [[traffic]] is required"));
+            return Err(origin.error("traffic", "at least one [[traffic]] is required"));
         }
         let mut groups: Vec<TrafficGroup> = Vec::new();
         for node in nodes {
             let group = self.group(node)?;
             if groups.iter().any(|other| other.name == group.name) {
                 let message = format!("two groups are called {:?}; give each a name of its own", group.name);
-                return Err(group.params.fail("name", message));
+                return Err(group.values.fail("name", message));
             }
             groups.push(group);
         }
         // An incast of none beside other traffic is a point of a figure; alone it tells nothing.
-        if groups.iter().all(|group| group.kind == "incast" && group.params.integer("senders") == 0) {
-            return Err(groups[0].params.fail("senders", "must be at least 1, not 0, where there is no other traffic"));
+        if groups.iter().all(|group| group.kind == "incast" && group.values.integer("senders") == 0) {
+            return Err(groups[0].values.fail("senders", "must be at least 1, not 0, where there is no other traffic"));
         }
         Ok(groups)
     }
@@ -118,21 +118,21 @@ impl<'a> Reader<'a> {
         let Some(node) = self.root.find("fault") else { return Ok(Vec::new()) };
         let nodes = match &node.content {
             Content::Array(nodes) => nodes,
-            Content::Table(_) => return Err(node.place.error("fault", "is a list: write [[fault]]")),
+            Content::Table(_) => return Err(node.origin.error("fault", "is a list: write [[fault]]")),
             other @ Content::Scalar(_) => {
-                return Err(node.place.error("fault", format!("must be [[fault]], not {}", other.noun())));
+                return Err(node.origin.error("fault", format!("must be [[fault]], not {}", other.noun())));
             }
         };
         let mut faults: Vec<ScenarioFault> = Vec::new();
         for node in nodes {
             let variants = Variants::fault();
             let (source, name) = self.named(node, "fault", &variants)?;
-            let Selected { kind, params } = variant(&variants, &source)?;
+            let Selected { kind, values } = variant(&variants, &source)?;
             let name = name.unwrap_or_else(|| kind.to_owned());
             if faults.iter().any(|other| other.name == name) {
-                return Err(params.fail("name", format!("two faults are called {name:?}; give each a name of its own")));
+                return Err(values.fail("name", format!("two faults are called {name:?}; give each a name of its own")));
             }
-            faults.push(ScenarioFault { name, kind, params });
+            faults.push(ScenarioFault { name, kind, values });
         }
         Ok(faults)
     }
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         if let Some(name) = &name {
             source.path = format!("{list}.{name}");
         }
-        let kind = source.params(&[variants.selector], true)?.choice(variants.selector[0].key);
+        let kind = source.values(&[variants.selector], true)?.choice(variants.selector[0].key);
         source.path = format!("{list}.{}", name.as_deref().unwrap_or(kind));
         Ok((source, name))
     }
@@ -163,18 +163,18 @@ impl<'a> Reader<'a> {
         let (source, name) = self.named(node, "traffic", &variants)?;
         let [_, scheme] = variants.optional else { unreachable!("a group has a name and a scheme") };
         let scheme = source.read(scheme)?.map(|value| registered_scheme(&value));
-        let Selected { kind, params } = variant(&variants, &source)?;
-        Ok(TrafficGroup { name: name.unwrap_or_else(|| kind.to_owned()), kind, scheme, params })
+        let Selected { kind, values } = variant(&variants, &source)?;
+        Ok(TrafficGroup { name: name.unwrap_or_else(|| kind.to_owned()), kind, scheme, values })
     }
 }
 
 /// Reads a table whose selector decides on its keys.
 pub(super) fn variant(variants: &Variants, source: &Source<'_>) -> Result<Selected, SpecError> {
-    let kind = source.params(&[variants.selector], true)?.choice(variants.selector[0].key);
+    let kind = source.values(&[variants.selector], true)?.choice(variants.selector[0].key);
     let row = variants.rows.iter().find(|row| row.key == kind).expect("choices are the rows' keys");
     let declared = [variants.selector, variants.common, row.params];
     check_keys(source, &[&declared[..], &[variants.optional]].concat(), &variants.rows)?;
-    Ok(Selected { kind, params: source.params(&declared, true)? })
+    Ok(Selected { kind, values: source.values(&declared, true)? })
 }
 
 /// What `find` finds in a table, or the mistake that it is none.
@@ -185,7 +185,7 @@ fn all_or(source: Result<Source<'_>, SpecError>, find: impl FnOnce(&Source<'_>) 
 /// The mistakes of a table whose selector decides on its keys. If the selector cannot be read no key is unknown, and only the
 /// values of keys that every kind has can be judged.
 fn mistakes_in_variant(variants: &Variants, source: &Source<'_>) -> Vec<SpecError> {
-    let Ok(selected) = source.params(&[variants.selector], true) else {
+    let Ok(selected) = source.values(&[variants.selector], true) else {
         let common = [variants.selector, variants.common, variants.optional].concat();
         return common.iter().filter_map(|param| source.read(param).err()).collect();
     };
@@ -198,7 +198,7 @@ fn mistakes_of_schemes(all: &Source<'_>) -> Vec<SpecError> {
     let mut found = unknown_schemes(all);
     for row in schemes::REGISTRY {
         let table = all.table.and_then(|table| table.find(row.key));
-        let source = source(table, format!("scheme.{}", row.key), &all.place);
+        let source = source(table, format!("scheme.{}", row.key), &all.origin);
         found.extend(all_or(source, |source| mistakes(source, &[row.params], &[])));
     }
     found
@@ -212,19 +212,19 @@ fn unknown_schemes(all: &Source<'_>) -> Vec<SpecError> {
 }
 
 /// The table that `node` is, if there is a node.
-fn source<'a>(node: Option<&'a Node>, path: String, file: &Place) -> Result<Source<'a>, SpecError> {
-    let Some(node) = node else { return Ok(Source { path, table: None, place: file.clone() }) };
+fn source<'a>(node: Option<&'a Node>, path: String, file: &Origin) -> Result<Source<'a>, SpecError> {
+    let Some(node) = node else { return Ok(Source { path, table: None, origin: file.clone() }) };
     match as_table(&node.content) {
-        Ok(table) => Ok(Source { path, table: Some(table), place: node.place.clone() }),
-        Err(fault) => Err(node.place.error(path, fault)),
+        Ok(table) => Ok(Source { path, table: Some(table), origin: node.origin.clone() }),
+        Err(fault) => Err(node.origin.error(path, fault)),
     }
 }
 
 /// Top-level keys that are a slip for one of the engine's, and all that an override names: it has no other reader.
 fn unknown_tables(root: &Table) -> Vec<SpecError> {
     let foreign = root.0.iter().filter(|(key, _)| !KEYS.contains(&key.as_str()));
-    let unknown = foreign.filter(|(key, node)| node.place.is_override() || misspelt(key, KEYS).is_some());
-    unknown.map(|(key, node)| node.place.error(key, Fault::unknown_name("unknown key", key, KEYS))).collect()
+    let unknown = foreign.filter(|(key, node)| node.origin.is_override() || misspelt(key, KEYS).is_some());
+    unknown.map(|(key, node)| node.origin.error(key, Fault::unknown_name("unknown key", key, KEYS))).collect()
 }
 
 fn is_word(name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{Scenario, ScenarioFault, TrafficGroup};
 use crate::spec::common::TRAFFIC_OPTIONAL;
-use crate::spec::values::{Params, path_of};
+use crate::spec::values::{Values, path_of};
 use serde_json::{Map, json};
 use std::borrow::Cow;
 
@@ -34,12 +34,12 @@ impl Scenario {
     /// The values that were written and do nothing: of schemes that nobody uses, and those that another key makes idle.
     pub fn unused(&self) -> Vec<Unused> {
         let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
-        let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, params)| params);
+        let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, values)| values);
         let of_schemes = unused.flat_map(rows).filter(|row| !row.is_default);
         let of_schemes = of_schemes.map(|row| Unused { path: row.path, beside: None });
-        let idle = |params: &Params| {
-            let path = params.path().to_owned();
-            let found = params.ignored().map(move |(key, (other, word))| Unused {
+        let idle = |values: &Values| {
+            let path = values.path().to_owned();
+            let found = values.ignored().map(move |(key, (other, word))| Unused {
                 path: format!("{path}.{key}"),
                 beside: Some((format!("{path}.{other}"), word)),
             });
@@ -51,11 +51,11 @@ impl Scenario {
     /// Every value in effect, in a canonical form: equal for all ways to write the same scenario. The environment is not in it
     /// but as its switch and, unless schemes differ in it, its stack.
     pub fn resolved(&self) -> serde_json::Value {
-        let schemes: Map<_, _> = self.used_schemes().map(|(key, params)| ((*key).to_owned(), object(params))).collect();
+        let schemes: Map<_, _> = self.used_schemes().map(|(key, values)| ((*key).to_owned(), object(values))).collect();
         let traffic: Vec<_> = self.traffic.iter().map(|group| self.resolved_group(group)).collect();
         json!({
-            "network": object(&self.network.params),
-            "queue": object(&self.queue.params),
+            "network": object(&self.network.values),
+            "queue": object(&self.queue.values),
             "transport": self.resolved_transport(),
             "scheme": schemes,
             "traffic": traffic,
@@ -76,9 +76,9 @@ impl Scenario {
     /// Whether the schemes in use bring different defaults for a key of `[transport]`.
     fn defaults_differ(&self, key: &str) -> bool {
         let value =
-            |params: &Params| params.iter().find(|(param, ..)| param.key == key).map(|(_, value, _)| value.clone());
+            |values: &Values| values.iter().find(|(param, ..)| param.key == key).map(|(_, value, _)| value.clone());
         let first = value(&self.transport);
-        self.transports.iter().any(|(_, params)| value(params) != first)
+        self.transports.iter().any(|(_, values)| value(values) != first)
     }
 
     /// `[transport]` with one row for each value in effect.
@@ -90,8 +90,8 @@ impl Scenario {
                 result.push(row);
                 continue;
             }
-            for (scheme, params) in &self.transports {
-                let of_scheme = rows(params).find(|other| other.path == row.path).expect("the same keys");
+            for (scheme, values) in &self.transports {
+                let of_scheme = rows(values).find(|other| other.path == row.path).expect("the same keys");
                 result.push(ResolvedRow { path: format!("{} of {scheme}", row.path), ..of_scheme });
             }
         }
@@ -102,17 +102,17 @@ impl Scenario {
         let scheme = group.scheme.unwrap_or(self.scheme_key());
         let head = [("name", group.name.as_str()), ("scheme", scheme)];
         let mut map: Map<_, _> = head.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
-        map.extend(entries(&group.params));
+        map.extend(entries(&group.values));
         map.into()
     }
 
     /// Every value in effect with its origin: the environment, and what is in [`Scenario::resolved`], in that order.
     pub fn resolved_table(&self) -> Vec<ResolvedRow> {
-        let head = [&self.environment, &self.network.params, &self.queue.params];
+        let head = [&self.environment, &self.network.values, &self.queue.values];
         let head = head.into_iter().flat_map(rows).chain(self.transport_rows());
-        let schemes = self.used_schemes().map(|(_, params)| params);
+        let schemes = self.used_schemes().map(|(_, values)| values);
         let traffic = self.traffic.iter().flat_map(|group| self.group_rows(group));
-        let faults = self.faults.iter().map(|fault| &fault.params);
+        let faults = self.faults.iter().map(|fault| &fault.values);
         let tail = faults.chain([&self.control, &self.measure, &self.run]);
         head.chain(schemes.flat_map(rows)).chain(traffic).chain(tail.flat_map(rows)).collect()
     }
@@ -120,36 +120,36 @@ impl Scenario {
     fn group_rows(&self, group: &TrafficGroup) -> impl Iterator<Item = ResolvedRow> {
         let [_, scheme] = TRAFFIC_OPTIONAL else { unreachable!("a group has a name and a scheme") };
         let scheme = ResolvedRow {
-            path: format!("{}.scheme", group.params.path()),
+            path: format!("{}.scheme", group.values.path()),
             value: group.scheme.unwrap_or(self.scheme_key()).to_owned(),
             is_default: group.scheme.is_none(),
             source: scheme.source.into(),
             doc: scheme.doc,
         };
-        std::iter::once(scheme).chain(rows(&group.params))
+        std::iter::once(scheme).chain(rows(&group.values))
     }
 }
 
 fn resolved_fault(fault: &ScenarioFault) -> serde_json::Value {
     let mut map: Map<_, _> = [("name".to_owned(), fault.name.clone().into())].into_iter().collect();
-    map.extend(entries(&fault.params));
+    map.extend(entries(&fault.values));
     map.into()
 }
 
-fn object(params: &Params) -> serde_json::Value {
-    entries(params).collect::<Map<_, _>>().into()
+fn object(values: &Values) -> serde_json::Value {
+    entries(values).collect::<Map<_, _>>().into()
 }
 
-fn entries(params: &Params) -> impl Iterator<Item = (String, serde_json::Value)> {
-    params.iter().map(|(param, value, _)| (param.key.to_owned(), value.into()))
+fn entries(values: &Values) -> impl Iterator<Item = (String, serde_json::Value)> {
+    values.iter().map(|(param, value, _)| (param.key.to_owned(), value.into()))
 }
 
-fn rows(params: &Params) -> impl Iterator<Item = ResolvedRow> {
-    params.iter().map(|(param, value, is_default)| ResolvedRow {
-        path: path_of(params.path(), param.key),
+fn rows(values: &Values) -> impl Iterator<Item = ResolvedRow> {
+    values.iter().map(|(param, value, is_default)| ResolvedRow {
+        path: path_of(values.path(), param.key),
         value: value.to_string(),
         is_default,
-        source: params.source_of_default(param.key).map_or(param.source.into(), |source| source.to_owned().into()),
+        source: values.source_of_default(param.key).map_or(param.source.into(), |source| source.to_owned().into()),
         doc: param.doc,
     })
 }

@@ -5,7 +5,7 @@ use crate::spec::common::{
     CONTROL, ENVIRONMENT, FAULT, FAULT_OPTIONAL, MEASURE, NETWORK, QUEUE, RUN, SCHEME, TOPOLOGY, TRAFFIC,
     TRAFFIC_COMMON, TRAFFIC_OPTIONAL, Variants,
 };
-use crate::spec::{Kind, Param, Params};
+use crate::spec::{Kind, Param, Values};
 use crate::{environment, fault, queue, schemes, tcp, topology, traffic};
 
 /// The declarations of each table that can occur, together.
@@ -34,7 +34,7 @@ fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
 #[test]
 fn every_default_is_a_value_of_its_kind_and_within_bounds() {
     for (_, declared) in tables() {
-        Params::defaults(&declared);
+        Values::defaults(&declared);
     }
 }
 
@@ -120,18 +120,18 @@ fn readings_of_schemes_are_told_apart_and_name_real_parameters() {
 #[test]
 fn every_word_of_a_choice_has_a_meaning_of_its_own() {
     const CHOICE: &[Param] = &[Param::new("how", Kind::Choice(&["fast", "slow"]), "slow", "How.", "a test")];
-    let params = Params::defaults(&[CHOICE]);
-    assert_eq!(params.choose("how", &[("fast", 2), ("slow", 1)]), 1);
-    assert_eq!(params.clone().with("how", "fast").choose("how", &[("slow", 1), ("fast", 2)]), 2);
-    assert!(params.is("how", "slow") && !params.is("how", "fast"));
+    let values = Values::defaults(&[CHOICE]);
+    assert_eq!(values.choose("how", &[("fast", 2), ("slow", 1)]), 1);
+    assert_eq!(values.clone().with("how", "fast").choose("how", &[("slow", 1), ("fast", 2)]), 2);
+    assert!(values.is("how", "slow") && !values.is("how", "fast"));
     let refused = |meanings: &[(&str, u8)]| {
-        let params = std::panic::AssertUnwindSafe(&params);
-        assert!(std::panic::catch_unwind(|| params.choose("how", meanings)).is_err(), "{meanings:?}");
+        let values = std::panic::AssertUnwindSafe(&values);
+        assert!(std::panic::catch_unwind(|| values.choose("how", meanings)).is_err(), "{meanings:?}");
     };
     refused(&[("slow", 1)]);
     refused(&[("slow", 1), ("quick", 2)]);
     refused(&[("slow", 1), ("slow", 2)]);
     refused(&[("slow", 1), ("fast", 1)]);
-    let params = std::panic::AssertUnwindSafe(&params);
-    assert!(std::panic::catch_unwind(|| params.is("how", "quick")).is_err());
+    let values = std::panic::AssertUnwindSafe(&values);
+    assert!(std::panic::catch_unwind(|| values.is("how", "quick")).is_err());
 }

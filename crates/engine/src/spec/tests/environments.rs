@@ -73,8 +73,8 @@ fn the_environment_of_a_file_that_names_none_changes_no_declared_default() {
 fn an_environment_brings_a_stack_and_a_switch_and_says_where_each_value_is_from() {
     let scenario = with("environment=mininet-2.2 queue.kind=red");
     assert_eq!((scenario.transport.time("ack-delay"), scenario.transport.integer("ack-every")), (Time::from_ms(40), 2));
-    assert_eq!(scenario.network.params.choice("non-ect"), "drop");
-    assert_eq!(scenario.queue.params.number("red-weight").to_string(), "0.5");
+    assert_eq!(scenario.network.values.choice("non-ect"), "drop");
+    assert_eq!(scenario.queue.values.number("red-weight").to_string(), "0.5");
     assert_eq!(source(&scenario, "transport.rto-min"), "environment mininet-2.2: Linux 3.16: TCP_RTO_MIN, HZ/5");
     assert!(source(&scenario, "network.non-ect").starts_with("environment mininet-2.2: "));
     assert!(source(&scenario, "queue.red-min").starts_with("environment mininet-2.2: Mininet 2.2"));
@@ -86,14 +86,14 @@ fn a_stack_and_a_switch_can_be_named_alone_and_win_over_the_environment() {
     let both = with("environment=qualnet network.switch=rfc stack=linux-6");
     assert_eq!((both.transport.choice("stack"), both.transport.bytes("mss")), ("linux-6", Bytes::new(1460)));
     assert!(both.transport.flag("sack"));
-    assert_eq!((both.network.params.choice("switch"), both.network.params.is_default("buffer")), ("rfc", true));
-    assert_eq!(both.network.params.size("buffer").to_string(), "100pkt");
+    assert_eq!((both.network.values.choice("switch"), both.network.values.is_default("buffer")), ("rfc", true));
+    assert_eq!(both.network.values.size("buffer").to_string(), "100pkt");
     let stack = with("stack=qualnet");
-    assert_eq!((stack.transport.integer("ack-every"), stack.network.params.choice("switch")), (2, "rfc"));
+    assert_eq!((stack.transport.integer("ack-every"), stack.network.values.choice("switch")), (2, "rfc"));
     assert!(source(&stack, "transport.ack-every").starts_with("stack qualnet: "));
     let switch = with("network.switch=qualnet");
     assert_eq!(
-        (switch.transport.choice("stack"), switch.network.params.size("buffer").to_string()),
+        (switch.transport.choice("stack"), switch.network.values.size("buffer").to_string()),
         ("rfc", "150000B".into())
     );
 }

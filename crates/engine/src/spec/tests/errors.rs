@@ -161,9 +161,9 @@ fn keys_of_another_kind_name_it() {
     const OURS: &[Param] = &[Param::new("kind", Kind::Text, "auto", "", "")];
     const RED: &[Param] = &[Param::new("max-threshold", Kind::Size, "1pkt", "", "")];
     let row = |key, params| Variant { key, summary: "", params };
-    let place = crate::spec::error::Place::file("s.toml");
-    let table = crate::spec::document::parse("max-threshold = 3", &place).unwrap();
-    let source = Source { path: "queue".into(), table: Some(&table), place };
+    let origin = crate::spec::error::Origin::file("s.toml");
+    let table = crate::spec::document::parse("max-threshold = 3", &origin).unwrap();
+    let source = Source { path: "queue".into(), table: Some(&table), origin };
     let error = check_keys(&source, &[OURS], &[row("auto", &[]), row("red", RED)]).unwrap_err();
     assert_eq!(error.to_string(), "s.toml:1: queue.max-threshold: is a key of \"red\" only");
 }
@@ -277,11 +277,11 @@ fn structured_errors_for_the_binding() {
 #[test]
 fn errors_of_later_checks_stand_where_the_key_does() {
     let scenario = parse_with(WHOLE, &[("transport.mss", "1000B")]).unwrap();
-    let fail = |params: &crate::spec::Params, key| params.fail(key, "will not do").to_string();
-    assert_eq!(fail(&scenario.network.params, "buffer"), "s.toml:7: network.buffer: will not do");
-    assert_eq!(fail(&scenario.network.params, "delay"), "s.toml:4: network.delay: will not do");
+    let fail = |values: &crate::spec::Values, key| values.fail(key, "will not do").to_string();
+    assert_eq!(fail(&scenario.network.values, "buffer"), "s.toml:7: network.buffer: will not do");
+    assert_eq!(fail(&scenario.network.values, "delay"), "s.toml:4: network.delay: will not do");
     assert_eq!(fail(&scenario.transport, "mss"), "--set: transport.mss: will not do");
-    assert_eq!(fail(&scenario.traffic[0].params, "senders"), "s.toml:23: traffic.bursts.senders: will not do");
+    assert_eq!(fail(&scenario.traffic[0].values, "senders"), "s.toml:23: traffic.bursts.senders: will not do");
     assert_eq!(fail(scenario.scheme("newreno"), "x"), "s.toml:17: scheme.newreno.x: will not do");
     let error = scenario.run.fail_with_suggestion("seed", "is unlucky", "8");
     assert_eq!(error.to_string(), "s.toml:38: run.seed: is unlucky (did you mean \"8\"?)");

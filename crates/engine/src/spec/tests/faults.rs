@@ -19,10 +19,10 @@ fn faults_are_read_with_their_defaults() {
         with("kind = \"link-down\"\nat = \"1ms\"\n[[fault]]\nname = \"slow\"\nkind = \"rate\"\nrate = \"10Mbps\"\n");
     let scenario = parse(&text).unwrap();
     let [down, slow] = scenario.faults.as_slice() else { panic!("two faults") };
-    assert_eq!((down.name.as_str(), down.kind, down.params.time("at")), ("link-down", "link-down", Time::from_ms(1)));
-    assert_eq!((down.params.text("link"), down.params.time("for")), ("bottleneck", Time::ZERO));
+    assert_eq!((down.name.as_str(), down.kind, down.values.time("at")), ("link-down", "link-down", Time::from_ms(1)));
+    assert_eq!((down.values.text("link"), down.values.time("for")), ("bottleneck", Time::ZERO));
     let effect = |kind: &str, fault: &super::super::ScenarioFault| {
-        (REGISTRY.iter().find(|row| row.key == kind).expect("registered").effect)(&fault.params)
+        (REGISTRY.iter().find(|row| row.key == kind).expect("registered").effect)(&fault.values)
     };
     assert_eq!(effect("link-down", down), Effect::Down { flush: false });
     assert_eq!((slow.name.as_str(), effect("rate", slow)), ("slow", Effect::Rate(Rate::from_bps(10_000_000))));
@@ -33,7 +33,7 @@ fn faults_are_read_with_their_defaults() {
 fn overrides_call_a_fault_by_its_name() {
     let text = with("kind = \"loss\"\n");
     let scenario = parse_with(&text, &[("fault.loss.rate", "2%"), ("fault.loss.at", "3ms")]).unwrap();
-    assert_eq!(scenario.faults[0].params.number("rate").to_string(), "0.02");
+    assert_eq!(scenario.faults[0].values.number("rate").to_string(), "0.02");
     let error = parse_with(&text, &[("fault.lss.rate", "2%")]).unwrap_err();
     assert_eq!(error, "--set: fault.lss: no such fault (did you mean \"loss\"?)");
     let error = parse_with(&text, &[("fault.loss.a.b", "2%")]).unwrap_err();

@@ -1,7 +1,7 @@
 //! Reading whole scenarios, overrides, and the canonical form.
 
 use super::{WHOLE, parse, parse_with};
-use crate::spec::{Kind, Param, Params, Window};
+use crate::spec::{Kind, Param, Values, Window};
 use crate::units::{Bytes, Rate, Size, Time};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const SMALL: &str = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incas
 fn written_values_and_defaults() {
     let scenario = parse(WHOLE).unwrap();
     assert_eq!((scenario.network.kind, scenario.queue.kind, scenario.scheme_key()), ("star", "drop-tail", "dctcp"));
-    let network = &scenario.network.params;
+    let network = &scenario.network.values;
     assert_eq!(network.rate("rate"), Rate::from_bps(10_000_000_000));
     assert_eq!(network.size("buffer"), Size::Bytes(150_000));
     assert_eq!((network.time("delay"), network.is_default("delay")), (Time::from_us(25), true));
@@ -27,7 +27,7 @@ fn written_values_and_defaults() {
     let [bursts, second] = scenario.traffic.as_slice() else { panic!("two groups") };
     assert_eq!((bursts.name.as_str(), bursts.kind, bursts.scheme), ("bursts", "incast", None));
     assert_eq!((second.name.as_str(), second.scheme), ("incast", Some("newreno")));
-    assert_eq!(bursts.params.integer("senders"), 49);
+    assert_eq!(bursts.values.integer("senders"), 49);
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_small_file_is_enough() {
     let scenario = parse(SMALL).unwrap();
     assert_eq!((scenario.queue.kind, scenario.scheme_key()), ("auto", "newreno"));
     assert_eq!(scenario.run.time("duration"), Time::from_secs(30));
-    assert!(scenario.queue.params.is_default("kind"));
+    assert!(scenario.queue.values.is_default("kind"));
     assert_eq!(parse(&SMALL.replace('\n', "\r\n")).unwrap().resolved(), scenario.resolved());
 }
 
@@ -43,8 +43,8 @@ fn a_small_file_is_enough() {
 fn overrides_apply_before_the_checks() {
     let no_senders = SMALL.replace("senders = 3\n", "");
     let scenario = parse_with(&no_senders, &[("traffic.incast.senders", "10")]).unwrap();
-    assert_eq!(scenario.traffic[0].params.integer("senders"), 10);
-    assert!(!scenario.traffic[0].params.is_default("senders"));
+    assert_eq!(scenario.traffic[0].values.integer("senders"), 10);
+    assert!(!scenario.traffic[0].values.is_default("senders"));
     let scenario = parse_with("[[traffic]]\nkind = \"incast\"\nsenders = 1", &[("network.topology", "star")]).unwrap();
     assert_eq!(scenario.network.kind, "star");
 }
@@ -75,7 +75,7 @@ fn overrides_of_every_form() {
     assert_eq!(scenario.scheme("dctcp").size("mark-threshold"), Size::Packets(5));
     assert_eq!(scenario.measure.text("probes"), "cwnd,srtt");
     assert_eq!(scenario.transport.choice("window-scale"), "7");
-    assert_eq!(scenario.network.params.time("delay"), Time::from_us(6));
+    assert_eq!(scenario.network.values.time("delay"), Time::from_us(6));
     assert_eq!((scenario.traffic[0].name.as_str(), scenario.traffic[0].scheme), ("renamed", Some("dctcp")));
     assert_eq!((scenario.run.integer("seed"), scenario.run.time("duration")), (1000, Time::from_secs(30)));
 }
@@ -83,7 +83,7 @@ fn overrides_of_every_form() {
 #[test]
 fn a_group_named_by_its_kind_keeps_the_name_when_the_kind_changes() {
     let scenario = parse_with(SMALL, &[("traffic.incast.kind", "incast"), ("traffic.incast.senders", "4")]).unwrap();
-    assert_eq!((scenario.traffic[0].name.as_str(), scenario.traffic[0].params.integer("senders")), ("incast", 4));
+    assert_eq!((scenario.traffic[0].name.as_str(), scenario.traffic[0].values.integer("senders")), ("incast", 4));
 }
 
 #[test]
@@ -219,26 +219,26 @@ const DECLARED: &[Param] = &[
 
 #[test]
 fn params_for_tests() {
-    let params = Params::defaults(&[DECLARED]).with("count", "5").with("gain", "50%");
-    assert_eq!((params.integer("count"), params.number("gain").to_string()), (5, "0.5".into()));
-    assert_eq!((params.time("interval"), params.is_default("interval")), (Time::from_ms(1), true));
-    assert!(!params.is_default("count"));
+    let values = Values::defaults(&[DECLARED]).with("count", "5").with("gain", "50%");
+    assert_eq!((values.integer("count"), values.number("gain").to_string()), (5, "0.5".into()));
+    assert_eq!((values.time("interval"), values.is_default("interval")), (Time::from_ms(1), true));
+    assert!(!values.is_default("count"));
 }
 
 #[test]
-#[should_panic(expected = "params.count is required and was not given")]
+#[should_panic(expected = "values.count is required and was not given")]
 fn required_keys_have_no_default() {
-    Params::defaults(&[DECLARED]).integer("count");
+    Values::defaults(&[DECLARED]).integer("count");
 }
 
 #[test]
-#[should_panic(expected = "params.nothing is not a declared key")]
+#[should_panic(expected = "values.nothing is not a declared key")]
 fn undeclared_keys_are_a_programmers_error() {
-    Params::defaults(&[DECLARED]).time("nothing");
+    Values::defaults(&[DECLARED]).time("nothing");
 }
 
 #[test]
 #[should_panic(expected = "gain is not a time; it holds Number(0.0625)")]
 fn mistyped_keys_are_a_programmers_error() {
-    Params::defaults(&[DECLARED]).time("gain");
+    Values::defaults(&[DECLARED]).time("gain");
 }

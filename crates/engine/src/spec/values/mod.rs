@@ -5,17 +5,18 @@
 //! | `quantity.rs` | from text to a value with its unit, and back |
 //! | `sizes.rs`, `workload.rs` | sizes to draw from, and the published ones |
 //! | `table.rs` | one table of the file held against its declarations |
-//! | `settings.rs` | what came of it: the checked values of one table, by key |
+//! | `checked.rs` | what came of it: the checked values of one table, by key |
 
+mod checked;
 pub(super) mod quantity;
-mod settings;
+
 mod sizes;
 pub(super) mod table;
 pub(super) mod workload;
 
+pub use checked::Values;
+pub(super) use checked::path_of;
 pub use quantity::quantity;
-pub use settings::Params;
-pub(super) use settings::path_of;
 pub use sizes::Sizes;
 pub use workload::{KEYS as WORKLOADS, workloads};
 

@@ -1,11 +1,11 @@
 //! One table of a scenario file, held against the declarations of its keys.
 
 use super::quantity;
-use super::{Params, Value, path_of};
+use super::{Value, Values, path_of};
 use crate::spec::common::Variant;
 use crate::spec::declare::Param;
 use crate::spec::document::{Content, Table};
-use crate::spec::error::{Fault, Place, SpecError};
+use crate::spec::error::{Fault, Origin, SpecError};
 
 /// Where to find a table, present or not.
 #[derive(Clone, Debug)]
@@ -15,14 +15,14 @@ pub(in crate::spec) struct Source<'a> {
     /// What it holds; none if the file lacks it.
     pub(in crate::spec) table: Option<&'a Table>,
     /// Where it stands.
-    pub(in crate::spec) place: Place,
+    pub(in crate::spec) origin: Origin,
 }
 
 impl Source<'_> {
     /// An error in `key` of this table, at the key if it is there.
     pub(in crate::spec) fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
-        let place = self.table.and_then(|table| table.find(key)).map_or(&self.place, |node| &node.place);
-        place.error(path_of(&self.path, key), fault)
+        let origin = self.table.and_then(|table| table.find(key)).map_or(&self.origin, |node| &node.origin);
+        origin.error(path_of(&self.path, key), fault)
     }
     /// The value written for `param`, if one is.
     pub(in crate::spec) fn read(&self, param: &Param) -> Result<Option<Value>, SpecError> {
@@ -30,22 +30,22 @@ impl Source<'_> {
         quantity::read(param, &node.content).map(Some).map_err(|fault| self.error(param.key, fault))
     }
     /// The values of all `declared` keys. Required ones may be absent if nobody `uses` the table.
-    pub(in crate::spec) fn params(&self, declared: &[&'static [Param]], used: bool) -> Result<Params, SpecError> {
-        let mut params = Params::defaults(declared);
+    pub(in crate::spec) fn values(&self, declared: &[&'static [Param]], used: bool) -> Result<Values, SpecError> {
+        let mut values = Values::defaults(declared);
         for param in declared.iter().flat_map(|params| params.iter()) {
             if let Some(value) = self.read(param)? {
                 let node = self.table.and_then(|table| table.find(param.key)).expect("it was read");
-                params.write(param.key, value, node.place.clone());
-            } else if used && params.lacks(param.key) {
+                values.write(param.key, value, node.origin.clone());
+            } else if used && values.lacks(param.key) {
                 let kind = param.kind;
                 let example =
                     quantity::units(kind).first().map_or(String::new(), |unit| format!(" such as \"10{unit}\""));
                 return Err(self.error(param.key, format!("is required: {}{example}", quantity::noun(kind))));
             }
         }
-        let params = params.of_table(&self.path, &self.place);
-        params.check_idle()?;
-        Ok(params)
+        let values = values.of_table(&self.path, &self.origin);
+        values.check_idle()?;
+        Ok(values)
     }
 }
 

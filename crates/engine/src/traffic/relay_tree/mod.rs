@@ -13,7 +13,7 @@ use super::{
     asked_for,
 };
 use crate::ids::{NodeId, TransferId};
-use crate::spec::{Params, SpecError};
+use crate::spec::{SpecError, Values};
 use crate::topology::Demand;
 use crate::units::Time;
 use params::PARAMS;
@@ -25,57 +25,57 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     params: PARAMS,
     demand_key: "senders",
     fan_in: Some("senders"),
-    demand: |params| {
-        let (workers, edges) = (params.integer("senders") as usize, params.integer("edge-count") as usize);
-        let own = params.is("placement", "own-host");
-        Demand { senders: edges + if own { workers } else { 1 }, receivers: params.integer("receiver") as usize + 1 }
+    demand: |values| {
+        let (workers, edges) = (values.integer("senders") as usize, values.integer("edge-count") as usize);
+        let own = values.is("placement", "own-host");
+        Demand { senders: edges + if own { workers } else { 1 }, receivers: values.integer("receiver") as usize + 1 }
     },
     one_client: true,
     near: near_client,
-    unopened: |params| {
+    unopened: |values| {
         let open = Unopened { key: "cut-through", instead: "cut-through = false" };
-        if params.flag("cut-through") { Some(open) } else { asked_for(params) }
+        if values.flag("cut-through") { Some(open) } else { asked_for(values) }
     },
-    build: |params, _| build(params),
+    build: |values, _| build(values),
 };
 
 /// The aggregators, if they are to be near.
-fn near_client(params: &Params) -> usize {
-    if params.is("edge-placement", "near") { params.integer("edge-count") as usize } else { 0 }
+fn near_client(values: &Values) -> usize {
+    if values.is("edge-placement", "near") { values.integer("edge-count") as usize } else { 0 }
 }
 
-fn build(params: &Params) -> Result<Box<dyn Traffic>, SpecError> {
-    let (workers, edges) = (params.integer("senders") as usize, params.integer("edge-count") as usize);
-    let fan_in = match params.integer("edge-fan-in") as usize {
+fn build(values: &Values) -> Result<Box<dyn Traffic>, SpecError> {
+    let (workers, edges) = (values.integer("senders") as usize, values.integer("edge-count") as usize);
+    let fan_in = match values.integer("edge-fan-in") as usize {
         0 => workers.div_ceil(edges.max(1)),
         fan_in if edges > 0 && fan_in.saturating_mul(edges) < workers => {
             let message = format!("{edges} aggregators with {fan_in} workers each do not take {workers} workers");
-            return Err(params.fail("edge-fan-in", message));
+            return Err(values.fail("edge-fan-in", message));
         }
         fan_in => fan_in,
     };
-    let small = params.integer("small-senders") as usize;
+    let small = values.integer("small-senders") as usize;
     if small > workers {
-        return Err(params.fail("small-senders", format!("there are {workers} workers in all")));
+        return Err(values.fail("small-senders", format!("there are {workers} workers in all")));
     }
     Ok(Box::new(RelayTree {
         workers,
-        large: params.bytes("bytes-each").get(),
-        small: (small, params.bytes("small-bytes").get()),
+        large: values.bytes("bytes-each").get(),
+        small: (small, values.bytes("small-bytes").get()),
         fan_in,
-        last: params.is("edge-placement", "last"),
-        compute: params.time("edge-compute"),
-        reduction: params.number("edge-reduction"),
-        cut_through: params.flag("cut-through"),
-        triage: params.bytes("edge-triage").get(),
-        gathered: params.is("edge-triage-by", "gathered").then(|| vec![Seen::default(); workers]),
-        start: params.time("start"),
-        rounds: params.integer("rounds"),
-        gap: params.time("gap"),
-        request: params.bytes("request").get(),
-        think: params.time("think"),
-        think_jitter: params.time("think-jitter"),
-        receiver: params.integer("receiver") as usize,
+        last: values.is("edge-placement", "last"),
+        compute: values.time("edge-compute"),
+        reduction: values.number("edge-reduction"),
+        cut_through: values.flag("cut-through"),
+        triage: values.bytes("edge-triage").get(),
+        gathered: values.is("edge-triage-by", "gathered").then(|| vec![Seen::default(); workers]),
+        start: values.time("start"),
+        rounds: values.integer("rounds"),
+        gap: values.time("gap"),
+        request: values.bytes("request").get(),
+        think: values.time("think"),
+        think_jitter: values.time("think-jitter"),
+        receiver: values.integer("receiver") as usize,
         edges: vec![Edge::default(); edges],
         legs: BTreeMap::new(),
         started: 0,

@@ -17,7 +17,7 @@ impl Bench {
     fn new(values: &[(&str, &str)]) -> Self {
         let params = [("senders", "6"), ("bytes-each", "1000B"), ("edge-count", "2")];
         let params =
-            params.iter().chain(values).fold(Params::defaults(&[PARAMS]), |p, (key, value)| p.with(key, value));
+            params.iter().chain(values).fold(Values::defaults(&[PARAMS]), |p, (key, value)| p.with(key, value));
         let hosts = (ROW.demand)(&params).senders;
         let traffic = build(&params).expect("sound");
         let senders = (0..hosts).map(NodeId::new).collect();
@@ -81,7 +81,7 @@ fn a_fan_in_fills_aggregators_one_after_the_other() {
     let mut bench = Bench::new(&[("edge-fan-in", "4")]);
     assert_eq!((bench.complete(0).len(), bench.complete(1).len()), (4, 2));
     let params = [("senders", "9"), ("bytes-each", "1KB"), ("edge-count", "2"), ("edge-fan-in", "4")];
-    let params = params.iter().fold(Params::defaults(&[PARAMS]), |p, (key, value)| p.with(key, value));
+    let params = params.iter().fold(Values::defaults(&[PARAMS]), |p, (key, value)| p.with(key, value));
     assert!(build(&params).is_err(), "nine workers for two aggregators with four");
 }
 

@@ -14,7 +14,7 @@ mod tests;
 use super::offered::{Offered, count, stop};
 use super::{Outlook, Pace, Place, Request, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, asked_for};
 use crate::ids::{NodeId, TransferId};
-use crate::spec::{Params, Sizes, SpecError};
+use crate::spec::{Sizes, SpecError, Values};
 use crate::topology::{BY_PART, Demand};
 use crate::units::Time;
 use pairs::Pairs;
@@ -31,10 +31,10 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     one_client: false,
     near: |_| 0,
     unopened: asked_for,
-    build: |params, place| {
-        let concurrent = params.integer("concurrent");
-        let (gap, jitter) = (params.time("gap"), params.time("jitter"));
-        build(params, place, Arrivals::Closed { concurrent, gap, jitter })
+    build: |values, place| {
+        let concurrent = values.integer("concurrent");
+        let (gap, jitter) = (values.time("gap"), values.time("jitter"));
+        build(values, place, Arrivals::Closed { concurrent, gap, jitter })
     },
 };
 
@@ -48,39 +48,39 @@ pub(super) const POISSON: TrafficRow = TrafficRow {
     one_client: false,
     near: |_| 0,
     unopened: asked_for,
-    build: |params, place| {
-        let offered = Offered::of(params, place, receivers(params, place), params.sizes("bytes-each").mean())?;
-        build(params, place, Arrivals::Poisson(offered))
+    build: |values, place| {
+        let offered = Offered::of(values, place, receivers(values, place), values.sizes("bytes-each").mean())?;
+        build(values, place, Arrivals::Poisson(offered))
     },
 };
 
 /// Hosts by part.
-pub(super) fn demand(params: &Params) -> Demand {
-    let own = params.is("placement", "own-host") && params.text("from") == BY_PART;
-    let senders = if own { params.integer("senders") as usize } else { 1 };
-    let receivers = if params.text("to") == BY_PART { params.integer("receivers") as usize } else { 1 };
+pub(super) fn demand(values: &Values) -> Demand {
+    let own = values.is("placement", "own-host") && values.text("from") == BY_PART;
+    let senders = if own { values.integer("senders") as usize } else { 1 };
+    let receivers = if values.text("to") == BY_PART { values.integer("receivers") as usize } else { 1 };
     Demand { senders, receivers }
 }
 
 /// The receiving hosts: of those by part as many as it says.
-pub(super) fn receivers<'a>(params: &Params, place: &Place<'a>) -> &'a [NodeId] {
-    match params.text("to") {
-        BY_PART => &place.receivers[..params.integer("receivers") as usize],
+pub(super) fn receivers<'a>(values: &Values, place: &Place<'a>) -> &'a [NodeId] {
+    match values.text("to") {
+        BY_PART => &place.receivers[..values.integer("receivers") as usize],
         _ => place.receivers,
     }
 }
 
-fn build(params: &Params, place: &Place<'_>, arrivals: Arrivals) -> Result<Box<dyn Traffic>, SpecError> {
-    let request = params.bytes("request").get();
-    let think = params.time("think");
+fn build(values: &Values, place: &Place<'_>, arrivals: Arrivals) -> Result<Box<dyn Traffic>, SpecError> {
+    let request = values.bytes("request").get();
+    let think = values.time("think");
     Ok(Box::new(Sessions {
-        pairs: Pairs::new(params, place.topology, place.senders, receivers(params, place))?,
-        sizes: params.sizes("bytes-each").clone(),
+        pairs: Pairs::new(values, place.topology, place.senders, receivers(values, place))?,
+        sizes: values.sizes("bytes-each").clone(),
         arrivals,
         request: (request > 0).then_some(Request { bytes: request, think }),
-        start: params.time("start"),
-        stop: stop(params)?,
-        left: count(params),
+        start: values.time("start"),
+        stop: stop(values)?,
+        left: count(values),
         begun: 0,
         slots: BTreeMap::new(),
     }))

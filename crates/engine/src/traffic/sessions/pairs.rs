@@ -2,7 +2,7 @@
 
 use crate::ids::NodeId;
 use crate::rng::Stream;
-use crate::spec::{Params, SpecError};
+use crate::spec::{SpecError, Values};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 
@@ -19,12 +19,12 @@ pub(super) struct Pairs {
 
 impl Pairs {
     pub(super) fn new(
-        params: &Params,
+        values: &Values,
         topology: &Topology,
         senders: &[NodeId],
         receivers: &[NodeId],
     ) -> Result<Self, SpecError> {
-        let in_rack = params.number("in-rack");
+        let in_rack = values.number("in-rack");
         let mut near = BTreeMap::new();
         if in_rack > 0.0 {
             let mut racks: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
@@ -37,9 +37,9 @@ impl Pairs {
                 near.extend((!others.is_empty()).then_some((*receiver, others)));
             }
         }
-        let in_turn = params.is("pairs", "in-turn");
+        let in_turn = values.is("pairs", "in-turn");
         if in_turn && in_rack > 0.0 {
-            return Err(params.fail("in-rack", "has an effect with pairs = \"random\" only"));
+            return Err(values.fail("in-rack", "has an effect with pairs = \"random\" only"));
         }
         Ok(Self { senders: senders.to_vec(), receivers: receivers.to_vec(), in_turn, in_rack, near })
     }

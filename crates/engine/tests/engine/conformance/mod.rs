@@ -11,7 +11,7 @@ mod stress;
 use fanin_engine::ids::{FlowId, NodeId};
 use fanin_engine::rng::Stream;
 use fanin_engine::schemes::{FlowFacts, NodeFacts, REGISTRY, Scheme, SchemeRow};
-use fanin_engine::spec::{Kind, Param, Params};
+use fanin_engine::spec::{Kind, Param, Values};
 use fanin_engine::units::{Rate, Time};
 
 /// Payload and wire bytes of a full segment.
@@ -111,7 +111,7 @@ const ALTERNATIVE_ROUNDS: u64 = 2;
 fn for_every_scheme(what: &str, rounds: u64, test: impl Fn(&dyn Scheme, &mut Stream)) {
     for setting in settings() {
         let row = REGISTRY.iter().find(|row| row.key == setting.scheme).expect("a registered scheme");
-        let params = setting.values.iter().fold(Params::defaults(&[row.params]), |p, (key, value)| p.with(key, value));
+        let params = setting.values.iter().fold(Values::defaults(&[row.params]), |p, (key, value)| p.with(key, value));
         let rounds = if setting.origin == Origin::Alternative { ALTERNATIVE_ROUNDS } else { rounds };
         for round in 0..rounds {
             let scheme = (row.build)(&params);

@@ -13,7 +13,7 @@ const MANY: Size = Size::Packets(100);
 
 /// The parameters as a scenario with these values would have them.
 fn with(values: &[(&str, &str)]) -> QueueSettings {
-    let params = crate::spec::Params::defaults(&[&PARAMS]);
+    let params = crate::spec::Values::defaults(&[&PARAMS]);
     let params = values.iter().fold(params, |params, (key, value)| params.with(key, value));
     QueueSettings::from(&params, Scope::Sum, Transport::InBand)
 }

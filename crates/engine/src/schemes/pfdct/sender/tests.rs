@@ -9,7 +9,7 @@ const RTT: Time = Time::from_us(100);
 
 /// The parameters as a scenario without any would have them.
 fn settings() -> SenderSettings {
-    let params = crate::spec::Params::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
+    let params = crate::spec::Values::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
     SenderSettings { min_window: 2.0 * MSS, ..SenderSettings::from(&params, Scope::Sum) }
 }
 
@@ -236,7 +236,7 @@ fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_o
 /// The switch's clip alone would leave `K_t` to go on to its own limits, from where it came back one step in a round trip.
 #[test]
 fn p7_the_clip_limits_what_a_flow_asks_for() {
-    let params = crate::spec::Params::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
+    let params = crate::spec::Values::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
     let clip = SenderSettings::from(&params.with("clip-low", "20").with("clip-high", "60"), Scope::Sum);
     let set = SenderSettings { class: ClassRule::SizeOnly, h: 1.0, ..clip };
     let mut bench = sender(set, None, 20.0);

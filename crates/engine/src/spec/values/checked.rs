@@ -3,7 +3,7 @@
 use super::quantity;
 use super::{Sizes, Value, Window};
 use crate::spec::declare::{Kind, Param};
-use crate::spec::error::{Fault, Place, SpecError};
+use crate::spec::error::{Fault, Origin, SpecError};
 use crate::units::{Bytes, Rate, Size, Time};
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use std::sync::Arc;
 ///
 /// The typed accessors panic for a key that is not declared with that type, which no scenario can cause.
 #[derive(Clone, Debug)]
-pub struct Params {
+pub struct Values {
     path: String,
-    place: Place,
+    origin: Origin,
     items: Vec<Item>,
 }
 
@@ -23,20 +23,20 @@ struct Item {
     /// None only for a required key that nobody needs: of a scheme out of use, or in a test.
     value: Option<Value>,
     /// Where it was written; none for a default.
-    place: Option<Place>,
+    origin: Option<Origin>,
     /// Where its default comes from, if that is not the declared one.
     source: Option<Arc<str>>,
 }
 
-impl Params {
+impl Values {
     /// The defaults of `declared`, for tests. Required keys have no value and panic when asked for.
     ///
     /// # Panics
     /// If a declared default is not a value of its kind.
     pub fn defaults(declared: &[&'static [Param]]) -> Self {
         let items = declared.iter().flat_map(|params| params.iter());
-        let items = items.map(|param| Item { param, value: default(param), place: None, source: None }).collect();
-        Self { path: "params".to_owned(), place: Place::file("defaults"), items }
+        let items = items.map(|param| Item { param, value: default(param), origin: None, source: None }).collect();
+        Self { path: "params".to_owned(), origin: Origin::file("defaults"), items }
     }
 
     /// The same values with `key` set to what `value` means, for tests.
@@ -45,29 +45,29 @@ impl Params {
     /// If the key is not declared or the value is not of its kind.
     #[must_use]
     pub fn with(mut self, key: &str, value: &str) -> Self {
-        let place = self.place.clone();
+        let origin = self.origin.clone();
         let at = self.index(key);
         let item = &mut self.items[at];
         match quantity::read_text(item.param, value) {
             Ok(value) => item.value = Some(value),
             Err(fault) => panic!("{key} = {value:?}: {}", fault.message),
         }
-        item.place = Some(place);
+        item.origin = Some(origin);
         self
     }
 
     /// Notes the value that was written for `key`, and where.
-    pub(super) fn write(&mut self, key: &str, value: Value, place: Place) {
+    pub(super) fn write(&mut self, key: &str, value: Value, origin: Origin) {
         let at = self.index(key);
-        (self.items[at].value, self.items[at].place) = (Some(value), Some(place));
+        (self.items[at].value, self.items[at].origin) = (Some(value), Some(origin));
     }
     /// Whether `key` has neither a value nor a default.
     pub(super) fn lacks(&self, key: &str) -> bool {
         self.items[self.index(key)].value.is_none()
     }
     /// The same values, of the table at `path`.
-    pub(super) fn of_table(mut self, path: &str, place: &Place) -> Self {
-        (self.path, self.place) = (path.to_owned(), place.clone());
+    pub(super) fn of_table(mut self, path: &str, origin: &Origin) -> Self {
+        (self.path, self.origin) = (path.to_owned(), origin.clone());
         self
     }
 
@@ -82,7 +82,7 @@ impl Params {
     /// The same values with what a word such as `auto` stands for, whoever wrote it.
     ///
     /// # Panics
-    /// As [`Params::or`].
+    /// As [`Values::or`].
     #[must_use]
     pub(in crate::spec) fn settled(mut self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
         let source = source.into();
@@ -175,7 +175,7 @@ impl Params {
     ///
     /// # Panics
     /// For a [`Kind::Choice`] too: compared as text, a word that is renamed would silently mean another one. Use
-    /// [`Params::choose`] or [`Params::is`].
+    /// [`Values::choose`] or [`Values::is`].
     pub fn text(&self, key: &str) -> &str {
         let declared = self.items[self.index(key)].param.kind;
         assert!(!matches!(declared, Kind::Choice(_)), "{key} is a choice: ask for it with `is` or `choose`");
@@ -204,7 +204,7 @@ impl Params {
 
     /// Fails for the first key that was written and does nothing beside another.
     pub(super) fn check_idle(&self) -> Result<(), SpecError> {
-        for item in self.items.iter().filter(|item| item.place.is_some()) {
+        for item in self.items.iter().filter(|item| item.origin.is_some()) {
             if let Some((key, word)) = item.param.idle_with
                 && self.choice(key) == word
             {
@@ -216,21 +216,21 @@ impl Params {
 
     /// The keys that were written and of which nothing comes beside another, with that one and its word.
     pub(in crate::spec) fn ignored(&self) -> impl Iterator<Item = (&'static str, (&'static str, &'static str))> {
-        let written = self.items.iter().filter(|item| item.place.is_some());
+        let written = self.items.iter().filter(|item| item.origin.is_some());
         let beside = |item: &Item| item.param.ignored_with.filter(|(key, word)| self.choice(key) == *word);
         written.filter_map(move |item| Some((item.param.key, beside(item)?)))
     }
 
     /// Whether `key` has its default, by nobody having written it.
     pub fn is_default(&self, key: &str) -> bool {
-        self.items[self.index(key)].place.is_none()
+        self.items[self.index(key)].origin.is_none()
     }
 
     /// The error of a `key` of this table whose value does not do, where it was written or else at the table.
     pub fn fail(&self, key: &str, message: impl Into<String>) -> SpecError {
         self.error(key, message.into())
     }
-    /// As [`Params::fail`], with what to write instead.
+    /// As [`Values::fail`], with what to write instead.
     pub fn fail_with_suggestion(
         &self,
         key: &str,
@@ -251,7 +251,7 @@ impl Params {
     }
     /// Each declared key with its value and whether that is the default, in order of declaration.
     pub(in crate::spec) fn iter(&self) -> impl Iterator<Item = (&'static Param, &Value, bool)> {
-        self.items.iter().filter_map(|item| Some((item.param, item.value.as_ref()?, item.place.is_none())))
+        self.items.iter().filter_map(|item| Some((item.param, item.value.as_ref()?, item.origin.is_none())))
     }
     /// The word of a [`Kind::Choice`] key, as declared.
     pub(crate) fn choice(&self, key: &str) -> &'static str {
@@ -273,8 +273,8 @@ impl Params {
     }
 
     fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
-        let written = self.items.iter().find(|item| item.param.key == key).and_then(|item| item.place.as_ref());
-        written.unwrap_or(&self.place).error(path_of(&self.path, key), fault)
+        let written = self.items.iter().find(|item| item.param.key == key).and_then(|item| item.origin.as_ref());
+        written.unwrap_or(&self.origin).error(path_of(&self.path, key), fault)
     }
     fn value(&self, key: &str) -> &Value {
         let value = self.items[self.index(key)].value.as_ref();
