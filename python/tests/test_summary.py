@@ -45,7 +45,7 @@ def test_columns_of_tables_are_those_that_are_declared(work):
     ("name", "full", "unit", "better"),
     [
         ("groups.a.jain", "Jain's fairness index, a alone: over the goodputs of all transfers", "", "more"),
-        ("bins.jain", "over the payload of every transfer in progress in an interval", "", "more"),
+        ("bins.jain", "over the payload of every transfer in progress in a bin", "", "more"),
         ("flows.timeouts_syn", "Retransmission timeouts: of a SYN", "", "less"),
         ("link-bins.utilisation", "Utilisation of the link", "%", "more"),
         ("flows.completion_s", "Completion of the flow", "s", "less"),

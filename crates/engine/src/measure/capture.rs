@@ -9,24 +9,24 @@ use crate::units::Time;
 
 /// TCP port of OpenFlow controllers.
 const OPENFLOW: u16 = 6653;
-/// TCP port of every switch's end of its connection.
+/// TCP port at the switch's end of each control connection.
 const SWITCH: u16 = 40_000;
-/// Address of the controller, beyond every node's.
+/// Address of the controller, above those of all nodes.
 const CONTROLLER: [u8; 4] = [10, 255, 255, 254];
-/// Most payload of a segment on the control channel.
+/// Largest payload of a segment on the control channel, in bytes.
 const SEGMENT: usize = 1460;
 
-/// The control channel: a TCP connection for each switch, whose packets are taken where they are sent. There are no
-/// losses below the messages, so there are no acknowledgements of their own and no retransmissions; a message that the
-/// channel loses is captured all the same.
+/// The control channel: one TCP connection per switch, captured where packets are sent. Losses are of whole messages,
+/// so there are no pure acknowledgements and no retransmissions; a message that the channel loses is captured all the
+/// same.
 #[derive(Debug)]
 struct ControlCapture {
     interface: u32,
-    /// By node, the next numbers of the switch's and of the controller's side; zero before the handshake.
+    /// By node, the next sequence numbers of the switch and of the controller; zero before the handshake.
     next: Vec<[u32; 2]>,
 }
 
-/// A capture in progress. Packets are taken at the far end of a link, when their last bit has arrived.
+/// A capture in progress. Packets are captured at the far end of a link, when their last bit has arrived.
 #[derive(Debug)]
 pub(crate) struct Capture {
     file: PcapNg,
@@ -39,7 +39,7 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Captures `links`, each under a name, until `limit` packets are taken.
+    /// Captures `links`, each under a name, until `limit` packets are captured.
     pub(crate) fn new(
         links: &[(LinkId, String)],
         count: usize,
@@ -63,7 +63,7 @@ impl Capture {
         self
     }
 
-    /// A message leaves a switch (`up`) or the controller.
+    /// Captures a message that leaves a switch (`up`) or the controller.
     pub(crate) fn record_message(&mut self, switch: NodeId, up: bool, message: &[u8], now: Time) {
         let Some(control) = &self.control else { return };
         if control.next[switch.index()] == [0; 2] {
@@ -101,8 +101,8 @@ impl Capture {
         self.file.whole_packet(control.interface, now, &header, payload);
     }
 
-    /// A packet has crossed `link`. Headers take `header` bytes of every packet; `blocks` are those of its
-    /// acknowledgement, if it has any.
+    /// Captures a packet that has crossed `link`. `header` is the size of every packet's headers; `blocks` are the SACK
+    /// blocks of an acknowledgement, if any.
     pub(crate) fn record(
         &mut self,
         link: LinkId,
@@ -126,7 +126,7 @@ impl Capture {
         let of_data = book.addresses(packet.flow);
         let addresses = if ack { of_data.reversed() } else { of_data };
         let last = packet.size == header && packet.seq > 1 && !flags.has(Flags::FIN);
-        // A receiver has no data of its own: its numbers stand still after its SYN.
+        // A receiver sends no data, so its sequence number does not change after its SYN.
         let (seq, acknowledged) = match (ack, syn) {
             (false, true) => (packet.seq, 0),
             // The last packet of a connection acknowledges the receiver's FIN.

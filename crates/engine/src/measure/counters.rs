@@ -1,8 +1,8 @@
-//! What is counted for a flow, and so for each transfer on it.
+//! Counters of a flow, and of each transfer on it.
 
 use crate::measure::timeouts::TimeoutCause;
 
-/// Counters of a flow, to tell the transfers of one connection apart.
+/// Counters of a flow. Their differences are those of the single transfers of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     pub(crate) retransmissions: u64,
@@ -27,7 +27,7 @@ impl Counters {
             marks: self.marks - earlier.marks,
         }
     }
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let mut timeouts = self.timeouts;
         for (count, more) in timeouts.iter_mut().zip(&other.timeouts) {

@@ -192,7 +192,7 @@ const TIMEOUTS: Total = Total {
     name: "timeouts",
     label: "Retransmission timeouts",
     goal: "timeouts",
-    doc: "expired retransmission timers, SYNs included, up to the last byte of each transfer's data",
+    doc: "retransmission timeouts, those of SYNs included, up to the last byte of each transfer's data",
     better: Less,
     of_groups: true,
     ..LOSSES
@@ -210,7 +210,7 @@ const BETWEEN: &[Total] = &[
     Total {
         name: "retransmissions",
         label: "Retransmissions",
-        doc: "segments and SYNs sent again, up to the last byte of each transfer's data. A FIN that is sent again \
+        doc: "segments and SYNs retransmitted, up to the last byte of each transfer's data. A FIN that is retransmitted \
               after that does not count here, but does in `bins`",
         better: Less,
         of_groups: true,

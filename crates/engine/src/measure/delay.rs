@@ -1,13 +1,13 @@
-//! One-way delay of the packets of a class, and how much it varies.
+//! One-way delay and jitter of a class of packets.
 
 use super::histogram::Histogram;
 use crate::units::Time;
 
 /// Delays of a class of packets.
 ///
-/// "Jitter" is two numbers here, each named: the mean absolute difference between consecutive packets of a flow,
-/// and the standard deviation. The smoothed estimate of RFC 3550 section 6.4.1 filters those same differences
-/// with a gain of 1/16; its value depends on when it is read, so it is not a statistic of a window.
+/// "Jitter" has two definitions here, under two names: the mean absolute difference between consecutive packets of a
+/// flow, and the standard deviation. The smoothed estimate of RFC 3550 section 6.4.1 filters the same differences with
+/// a gain of 1/16. Its value depends on when it is read, so it is no statistic of a window.
 #[derive(Clone, Debug, Default)]
 pub struct DelayStats {
     delays: Histogram,
@@ -18,12 +18,12 @@ pub struct DelayStats {
 }
 
 impl DelayStats {
-    /// No packets yet.
+    /// Statistics without packets.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts a packet, with the delay of the packet that was received before it on the same flow, if any.
+    /// Counts a packet. `previous` is the delay of the packet received before it on the same flow, if any.
     #[inline]
     pub fn record(&mut self, delay: Time, previous: Option<Time>) {
         let ps = delay.ps();
@@ -43,7 +43,7 @@ impl DelayStats {
         self.pairs += other.pairs;
     }
 
-    /// Forgets everything, as at the end of the warm-up.
+    /// Clears everything, as at the end of the warm-up.
     pub fn clear(&mut self) {
         self.delays.clear();
         (self.squares, self.differences, self.pairs) = (0, 0, 0);
@@ -71,8 +71,8 @@ impl DelayStats {
         })
     }
 
-    /// Variance in ps^2. Delays that differ by nanoseconds around milliseconds would lose it to rounding in
-    /// floating point, so the squares are moved to the mean in integers: `sum (d - m)^2 = sum d^2 + n m^2 - 2 m sum d`.
+    /// Variance in ps^2. In floating point, rounding would swamp the variance of delays of milliseconds that differ by
+    /// nanoseconds, so the squares are centred on the mean in integers: `sum (d - m)^2 = sum d^2 + n m^2 - 2 m sum d`.
     fn variance_ps2(&self) -> f64 {
         let n = u128::from(self.delays.count());
         let mean = self.delays.sum() / n;
@@ -82,16 +82,16 @@ impl DelayStats {
     }
 }
 
-/// Delay of a class over a window.
+/// Delays of a class over a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelaySummary {
     /// The number of packets.
     pub packets: u64,
-    /// Mean in seconds, exact up to the rounding of this number.
+    /// Mean in seconds, exact but for the rounding to `f64`.
     pub mean_s: f64,
     /// Exact minimum.
     pub min: Time,
-    /// Median. This and the other percentiles are nearest-rank ones, at most 1/64 too high.
+    /// Median. All percentiles are by nearest rank, at most 1/64 too high.
     pub p50: Time,
     /// 95th percentile.
     pub p95: Time,
@@ -101,10 +101,10 @@ pub struct DelaySummary {
     pub p999: Time,
     /// Exact maximum.
     pub max: Time,
-    /// Standard deviation of all packets' delays in seconds, dividing by their number.
+    /// Population standard deviation of the delays, in seconds.
     pub standard_deviation_s: f64,
-    /// Jitter in seconds: mean over all consecutive packets of the same flow of the absolute difference of their
-    /// delays (the |D| of RFC 3550 section 6.4.1, unsmoothed). `None` if no flow had two packets.
+    /// Jitter in seconds: mean absolute difference between the delays of consecutive packets of a flow (|D| of RFC 3550
+    /// section 6.4.1, unsmoothed). `None` if no flow had two packets.
     pub mean_absolute_difference_s: Option<f64>,
 }
 
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_deviation_survives_a_large_mean() {
-        // 1 s plus or minus 1.5 ps: 24 digits of a squared delay, which f64 does not hold.
+        // 1 s plus or minus 1.5 ps: a squared delay has 24 digits, more than f64 holds.
         let mut stats = DelayStats::new();
         let second = Time::from_secs(1);
         stats.record(second, None);

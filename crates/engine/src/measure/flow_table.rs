@@ -1,4 +1,4 @@
-//! The table of flows: a row per transfer, made some rows at a time since there may be millions.
+//! The table of flows: one row per transfer, built in batches because there may be millions.
 
 use crate::measure::rows::{Row, Rows};
 use crate::measure::table::{Column, Data, Table, digest_head, digest_name};
@@ -12,7 +12,7 @@ use std::io;
 /// How a column reads a row.
 #[derive(Clone, Copy)]
 enum Read {
-    /// Its number.
+    /// The number of the row.
     Number,
     Count(fn(&Row) -> u64),
     MayCount(fn(&Row) -> Option<u64>),
@@ -33,24 +33,24 @@ const fn plain(name: &'static str, unit: &'static str, description: &'static str
     FlowColumn(name, unit, description, read, Heading::NONE)
 }
 
-/// What each transfer is.
+/// Identity of a transfer.
 const IDENTITY: &[FlowColumn] = &[
-    plain("flow", "", "Number of the transfer, in the order of planning.", Read::Number),
+    plain("flow", "", "Number of the transfer, in the order in which transfers are created.", Read::Number),
     FlowColumn("group", "", "Traffic group.", Read::Group, Heading::GROUP),
-    plain("class", "", "Its class, if a list of flows gives it one, else the traffic group.", Read::Class),
+    plain("class", "", "Class from a list of flows, else the traffic group.", Read::Class),
     plain("src", "", "Sending host.", Read::Count(|row| row.from.index() as u64)),
     plain("dst", "", "Receiving host.", Read::Count(|row| row.to.index() as u64)),
     plain(
         "connection",
         "",
-        "Flow handle of its connection, once it has begun.",
+        "Flow handle of its connection, once it has started.",
         Read::MayCount(|row| row.flow.map(|flow| flow.index() as u64)),
     ),
-    plain("query", "", "Query that it belongs to, if any.", Read::MayCount(|row| row.query.map(u64::from))),
-    FlowColumn("bytes", "B", "Size; none for endless data.", Read::MayCount(|row| row.bytes), Heading::new("Size")),
+    plain("query", "", "Query to which it belongs, if any.", Read::MayCount(|row| row.query.map(u64::from))),
+    FlowColumn("bytes", "B", "Size; null for endless data.", Read::MayCount(|row| row.bytes), Heading::new("Size")),
 ];
 
-/// When it came, and how fast.
+/// When a transfer ran, and how fast.
 const TIMING: &[FlowColumn] = &[
     FlowColumn(
         "delivered_bytes",
@@ -76,66 +76,66 @@ const TIMING: &[FlowColumn] = &[
     FlowColumn(
         "deadline_s",
         "s",
-        "When its last byte should have arrived; none if it is in no hurry.",
+        "When its last byte should have arrived; null without a deadline.",
         Read::MayReal(|row| row.deadline.map(Time::secs)),
         Heading::new("Deadline of the flow").shown_in("s"),
     ),
     FlowColumn(
         "fct_s",
         "s",
-        "Flow completion time: completion minus start; none for endless data, even if it was stopped.",
+        "Flow completion time: completion minus start; null for endless data, even if it was stopped.",
         Read::MayReal(Row::fct),
         Heading::new("Flow completion time").less(),
     ),
     plain(
         "ideal_s",
         "s",
-        "Completion time alone in the network and with an unlimited window.",
+        "Completion time of the transfer alone in the network with an unlimited window.",
         Read::MayReal(|row| row.ideal.map(Time::secs)),
     ),
     plain(
         "ideal_hpcc_s",
         "s",
-        "Base round trip plus wire bytes over the path's lowest rate: what HPCC divides by.",
+        "Base round-trip time plus bytes on the wire divided by the path's lowest rate: the denominator of HPCC's slowdown.",
         Read::MayReal(|row| row.standalone.map(Time::secs)),
     ),
     FlowColumn(
         "slowdown",
         "1",
-        "fct_s over ideal_s.",
+        "fct_s divided by ideal_s.",
         Read::MayReal(|row| Some(row.fct()? / row.ideal.map(Time::secs)?)),
-        Heading::new("Slowdown").told_by("completion time over the best possible one").less(),
+        Heading::new("Slowdown").told_by("completion time divided by the ideal one").less(),
     ),
     FlowColumn(
         "goodput_bps",
         "bit/s",
-        "Payload over completion time; of a transfer without one, over its part of the goodput window.",
+        "Payload divided by completion time; without a completion time, by the transfer's part of the goodput window.",
         Read::MayReal(|row| Some(row.rate? * 8.0)),
-        Heading::new("Goodput of the flow").told_by("payload over completion time").more(),
+        Heading::new("Goodput of the flow").told_by("payload divided by completion time").more(),
     ),
 ];
 
-/// What was lost and marked, but for the causes of timeouts.
+/// Losses and marks of a transfer; the causes of timeouts are declared with `TimeoutCause`.
 const TROUBLE: [&[FlowColumn]; 2] = [
     &[
         plain(
             "retransmissions",
             "1",
-            "Segments and SYNs sent again, those of its request included.",
+            "Segments and SYNs retransmitted, those of its request included.",
             Read::Count(|row| row.counters.retransmissions),
         ),
         plain(
             "timeouts",
             "1",
-            "Expired retransmission timers, those of SYNs and of its request included.",
+            "Retransmission timeouts, those of SYNs and of its request included.",
             Read::Count(|row| row.counters.timeout_count()),
         ),
     ],
     &[
         plain("loss_probes", "1", "Tail loss probes sent (RFC 8985).", Read::Count(|row| row.counters.loss_probes)),
-        plain("marks", "1", "Its segments that were marked.", Read::Count(|row| row.counters.marks)),
-        plain("drops", "1", "Its segments that were dropped.", Read::Count(|row| row.counters.drops)),
-        plain("failed", "", "The handshake was given up.", Read::Flag(|row| row.failed)),
+        plain("marks", "1", "Segments of the transfer that were marked.", Read::Count(|row| row.counters.marks)),
+        plain("drops", "1", "Segments of the transfer that were dropped.", Read::Count(|row| row.counters.drops)),
+        plain("failed", "", "Whether the handshake was given up.", Read::Flag(|row| row.failed)),
     ],
 ];
 
@@ -146,7 +146,7 @@ fn columns() -> impl Iterator<Item = FlowColumn> {
     before.chain(causes).chain(rest.iter().copied())
 }
 
-/// The table of flows of a run that is over.
+/// The table of flows of a finished run.
 #[derive(Debug)]
 pub struct FlowTable {
     rows: Rows,
@@ -154,13 +154,13 @@ pub struct FlowTable {
     labels: Labels,
 }
 
-/// What groups and classes are called.
+/// Names of groups and classes.
 #[derive(Debug)]
 struct Labels {
     groups: Vec<String>,
-    /// Groups of one name as a class share it.
+    /// Names of groups and of their classes, each once.
     classes: Vec<String>,
-    /// By group and class within it, which of `classes` it is.
+    /// Index into `classes`, by group and by class within the group.
     places: Vec<Vec<u32>>,
 }
 
@@ -169,7 +169,8 @@ impl Labels {
         let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
         let (mut classes, mut places) = (names.clone(), Vec::new());
         for group in groups {
-            // A class of this group that another one has as well, or that is called like a group, is the same.
+            // Classes of the same name in different groups are one class, and so are a class and a group of the same
+            // name.
             let known = classes.len();
             let mut place = |class: &String| {
                 classes[..known].iter().position(|name| name == class).unwrap_or_else(|| {
@@ -191,7 +192,7 @@ impl Labels {
 pub(crate) const NAME: &str = "flows";
 const DESCRIPTION: &str = "One row per transfer.";
 
-/// Rows that are turned into columns together, where that is not for the whole table.
+/// Rows per batch, where the table is not made at once.
 const BATCH: usize = 1 << 16;
 
 impl FlowTable {
@@ -204,10 +205,10 @@ impl FlowTable {
         self.count
     }
 
-    /// The table in parts, one after the other, each of the same columns.
+    /// Passes the table in parts, in order, each with the same columns.
     ///
     /// # Errors
-    /// Rows that were spilled cannot be had back, or what takes the parts fails.
+    /// Spilled rows cannot be read back, or `take` fails.
     pub fn parts(&self, mut take: impl FnMut(&Table) -> io::Result<()>) -> io::Result<()> {
         let mut waiting = Part::new(&self.labels, columns());
         let mut result = Ok(());
@@ -221,17 +222,17 @@ impl FlowTable {
         if waiting.rows > 0 || self.count == 0 { take(&waiting.into_table()) } else { Ok(()) }
     }
 
-    /// The whole table.
+    /// The whole table in memory.
     ///
     /// # Errors
-    /// Rows that were spilled cannot be had back.
+    /// Spilled rows cannot be read back.
     pub fn whole(&self) -> io::Result<Table> {
         let mut part = Part::new(&self.labels, columns());
         self.rows.for_each(|first, rows| part.add(first, rows))?;
         Ok(part.into_table())
     }
 
-    /// Feeds the table to a hash as [`Table::digest`] does, column by column, and keeps none of them.
+    /// Feeds the table to a hash as [`Table::digest`] does, column by column, without holding the whole table.
     pub(crate) fn digest(&self, hasher: &mut Sha256) -> io::Result<()> {
         digest_name(hasher, NAME, columns().count());
         for column in columns() {
@@ -246,7 +247,7 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Shows every row.
+    /// Calls `take` for every row.
     pub(crate) fn for_each(&self, mut take: impl FnMut(&Row)) -> io::Result<()> {
         self.rows.for_each(|_, rows| rows.iter().for_each(&mut take))
     }
@@ -286,13 +287,13 @@ impl<'a> Part<'a> {
                     codes.extend(rows.iter().map(|row| row.group.index() as u32));
                 }
                 (Read::Class, Data::Label { codes, .. }) => codes.extend(rows.iter().map(|row| self.labels.class(row))),
-                _ => unreachable!("a column has the data of its kind"),
+                _ => unreachable!("a column's data match its kind"),
             }
         }
         self.rows += rows.len();
     }
 
-    /// Takes the rows out again.
+    /// Removes all rows.
     fn clear(&mut self) {
         for (read, column) in self.reads.iter().zip(&mut self.columns) {
             match &mut column.data {

@@ -1,4 +1,4 @@
-//! A histogram of 64-bit numbers in fixed memory, with percentiles to 1/64.
+//! A histogram of 64-bit numbers in fixed memory, with percentiles accurate to 1/64.
 
 use super::stats::nearest_rank;
 
@@ -7,8 +7,8 @@ const SUB_BITS: u32 = 6;
 /// Values below 2 * 64 have a bucket each; each of the 57 powers of two above has 64 buckets.
 const BUCKETS: usize = (64 - SUB_BITS as usize + 1) << SUB_BITS;
 
-/// Counts of values in buckets whose width grows with the value: exact below 128, else at most 1/64 of the
-/// value wide. 30 KiB, allocated once.
+/// Counts of values in buckets whose width grows with the value: exact below 128, then at most 1/64 of the value wide.
+/// It takes 30 KiB, allocated once.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     buckets: Box<[u64; BUCKETS]>,
@@ -20,8 +20,8 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        // By way of a vector, which does not pass the array over the stack.
-        let buckets = vec![0; BUCKETS].try_into().expect("the length is the array's");
+        // Through a vector, so that the array is not built on the stack.
+        let buckets = vec![0; BUCKETS].try_into().expect("the vector has the array's length");
         Self { buckets, count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 }
@@ -53,7 +53,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Forgets everything, without giving memory back.
+    /// Clears everything but keeps the memory.
     pub fn clear(&mut self) {
         if self.count > 0 {
             self.buckets[bucket_of(self.min)..=bucket_of(self.max)].fill(0);
@@ -71,27 +71,27 @@ impl Histogram {
         self.sum
     }
 
-    /// The exact mean; `None` of nothing.
+    /// The exact mean; `None` if empty.
     pub fn mean(&self) -> Option<f64> {
         if self.count == 0 { None } else { Some(self.sum as f64 / self.count as f64) }
     }
 
-    /// The exact minimum; `None` of nothing.
+    /// The exact minimum; `None` if empty.
     pub fn min(&self) -> Option<u64> {
         if self.count == 0 { None } else { Some(self.min) }
     }
 
-    /// The exact maximum; `None` of nothing.
+    /// The exact maximum; `None` if empty.
     pub fn max(&self) -> Option<u64> {
         if self.count == 0 { None } else { Some(self.max) }
     }
 
-    /// Nearest-rank percentile, `q` in `[0, 1]`, as the largest value of the bucket it falls into: never below the
-    /// true one and less than 1/64 above it. The first and the last rank are exact. `None` of nothing.
+    /// Nearest-rank percentile, `q` in `[0, 1]`, as the largest value of its bucket: never below the true value and
+    /// less than 1/64 above it. The first and the last rank are exact. `None` if empty.
     pub fn percentile(&self, q: f64) -> Option<u64> {
         let rank = nearest_rank(q, self.count);
         if rank <= 1 {
-            // Nothing has no rank, and no bucket to begin from.
+            // An empty histogram has rank 0 and no minimum.
             return self.min();
         }
         let mut below = 0;
@@ -104,8 +104,8 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value: its power of two and its six bits after the leading one, as one number. The values
-/// below 64 lack that leading bit and count as part of the lowest power, whose buckets are one value wide.
+/// The bucket of a value: its power of two and the six bits after the leading one, as one number. Values below 64 have
+/// too few bits for that and share the shift of the lowest power, whose buckets are one value wide.
 #[inline]
 const fn bucket_of(value: u64) -> usize {
     let shift = (value | 1 << SUB_BITS).ilog2() - SUB_BITS;

@@ -1,7 +1,7 @@
 //! The measurements of a run.
 //!
-//! The collectors here are fed by the engine as a run goes, cost a few nanoseconds a packet, and end as a
-//! [`table::Table`]: typed columns that carry their unit and their definition.
+//! The engine feeds these collectors during a run, at a few nanoseconds per packet. Each ends as a [`table::Table`] of
+//! typed columns with their units and definitions.
 
 pub mod bins;
 pub(crate) mod capture;

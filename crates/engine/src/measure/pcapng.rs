@@ -1,9 +1,9 @@
-//! Packets as a capture file for Wireshark and its kin.
+//! Packets as a capture file for Wireshark and other readers.
 //!
-//! The format is pcapng (draft-ietf-opsawg-pcapng), little-endian. Each direction of a captured link is an
-//! interface. Times are in nanoseconds, or in the simulator's picoseconds, of which Wireshark 4 shows wrong times from
-//! 18.4 ms of each second on. The simulator has no payload, so packets are captured up to the end of their TCP header, and their original length and
-//! checksums are those of a payload of zeros. Packets that do carry something are captured whole.
+//! The format is pcapng (draft-ietf-opsawg-pcapng), little-endian. Each direction of a captured link is an interface.
+//! Times are in nanoseconds, or in the simulator's picoseconds, which Wireshark 4 shows wrongly from 18.4 ms of each
+//! second on. The simulator has no payload, so packets are captured up to the end of their TCP header, and their
+//! original length and checksums are those of a payload of zeros. Packets with real content are captured whole.
 
 use crate::units::Time;
 
@@ -14,7 +14,7 @@ const ENHANCED_PACKET: u32 = 6;
 const LINK_TYPE: u16 = 228;
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
-/// TCP's data offset is four bits of 32-bit words, which leaves 40 bytes for options.
+/// TCP's data offset counts 32-bit words in four bits, which leaves 40 bytes for options.
 const MAX_OPTIONS: usize = 40;
 const SNAP_LENGTH: usize = IP_HEADER + TCP_HEADER + MAX_OPTIONS;
 const TCP: u8 = 6;
@@ -22,14 +22,14 @@ const TCP: u8 = 6;
 /// Unit of the times in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// Nanoseconds; what is below is cut off.
+    /// Nanoseconds, truncated.
     Nanoseconds,
-    /// Picoseconds: exact.
+    /// Picoseconds, exact.
     Picoseconds,
 }
 
 impl Resolution {
-    /// The exponent of ten in `if_tsresol`, and how many picoseconds a unit has.
+    /// The negative power of ten for `if_tsresol`, and the picoseconds per unit.
     const fn unit(self) -> (u8, u64) {
         match self {
             Self::Nanoseconds => (9, 1000),
@@ -46,7 +46,7 @@ pub struct PcapNg {
     resolution: Resolution,
 }
 
-/// What a captured packet shows of itself.
+/// The headers of a captured packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header<'a> {
     /// IPv4 address of the sending host.
@@ -65,7 +65,7 @@ pub struct Header<'a> {
     pub flags_byte: u8,
     /// The ECN field of the IP header: two bits.
     pub ecn: u8,
-    /// The code point of the IP header: six bits.
+    /// The differentiated services code point of the IP header: six bits.
     pub dscp: u8,
     /// The window field, as on the wire.
     pub window: u16,
@@ -77,13 +77,13 @@ pub struct Header<'a> {
     pub mss_option: Option<u16>,
     /// Whether the SACK-permitted option (RFC 2018 section 2) is present.
     pub sack_permitted: bool,
-    /// Left and right edges of the blocks of the SACK option (RFC 2018 section 3). Those beyond the space for
-    /// options, which is that of four blocks without other options, are left out.
+    /// Left and right edges of the blocks of the SACK option (RFC 2018 section 3). Blocks that exceed the option space
+    /// are left out; it holds four if there is no other option.
     pub sack: &'a [(u32, u32)],
 }
 
 impl PcapNg {
-    /// A capture of the named link directions, which packets call by their place in this list.
+    /// A capture of the named link directions. Packets refer to them by their index in this list.
     pub fn new(interfaces: &[&str], resolution: Resolution) -> Self {
         let mut capture = Self { bytes: Vec::new(), interfaces: 0, resolution };
         capture.block(SECTION_HEADER, |body| {
@@ -118,7 +118,7 @@ impl PcapNg {
         self.interfaces as u32 - 1
     }
 
-    /// Appends a packet that was on link direction `interface` at `at`.
+    /// Appends a packet seen on link direction `interface` at time `at`.
     ///
     /// # Panics
     /// If there is no such interface.
@@ -129,7 +129,7 @@ impl PcapNg {
         self.enhanced_packet(interface, at, &data[..captured], original);
     }
 
-    /// Appends a packet with its payload, instead of the one that `header` counts.
+    /// Appends a packet with `payload`, which replaces the payload length in `header`.
     ///
     /// # Panics
     /// If there is no such interface.
@@ -156,31 +156,31 @@ impl PcapNg {
         });
     }
 
-    /// The file so far, or what has followed since [`Self::take`].
+    /// The file so far, or what was appended since [`Self::take`].
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Hands over the bytes written so far, for a caller that writes a long capture piece by piece.
+    /// Takes the bytes written so far, for callers that write a long capture in pieces.
     #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Appends a block: its type, its length before and after its body.
+    /// Appends a block: its type, and its length before and after its body.
     fn block(&mut self, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
         let start = self.bytes.len();
         self.bytes.extend(kind.to_le_bytes());
         self.bytes.extend([0; 4]);
         body(&mut self.bytes);
         let length = (self.bytes.len() - start + 4) as u32;
-        debug_assert!(length.is_multiple_of(4), "blocks are whole words");
+        debug_assert!(length.is_multiple_of(4), "a block is a whole number of words");
         self.bytes[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
         self.bytes.extend(length.to_le_bytes());
     }
 }
 
-/// Appends an option of a block, padded to a whole word.
+/// Appends a block option, padded to a whole word.
 fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.extend(code.to_le_bytes());
     body.extend((value.len() as u16).to_le_bytes());
@@ -188,7 +188,7 @@ fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     pad_to_word(body, value.len());
 }
 
-/// Appends zeros to the `length` bytes that were appended last until they fill whole words.
+/// Appends zeros after the last `length` bytes to fill whole words.
 fn pad_to_word(body: &mut Vec<u8>, length: usize) {
     body.extend(std::iter::repeat_n(0, length.next_multiple_of(4) - length));
 }
@@ -217,8 +217,8 @@ impl Header<'_> {
         usize::from(self.payload).min(0xFFFF - headers)
     }
 
-    /// RFC 791 section 3.1. "Don't fragment" is set, as hosts do, and then the identification says nothing
-    /// (RFC 6864 section 4.1).
+    /// RFC 791 section 3.1. "Don't fragment" is set, as hosts do, so the identification has no meaning (RFC 6864
+    /// section 4.1).
     fn write_ip(&self, ip: &mut [u8], total: usize) {
         ip[0] = 0x45;
         ip[1] = self.dscp << 2 | (self.ecn & 0b11);
@@ -232,8 +232,8 @@ impl Header<'_> {
         ip[10..12].copy_from_slice(&checksum.to_be_bytes());
     }
 
-    /// RFC 9293 section 3.1, over options that are in place. A payload of zeros adds to the checksum by its
-    /// length only, which is in the pseudo-header.
+    /// RFC 9293 section 3.1, with the options already written. A payload of zeros affects the checksum only by its
+    /// length, which is in the pseudo-header.
     fn write_tcp(&self, tcp: &mut [u8], payload: usize, sum: u16) {
         tcp[0..2].copy_from_slice(&self.src_port.to_be_bytes());
         tcp[2..4].copy_from_slice(&self.dst_port.to_be_bytes());
@@ -248,7 +248,7 @@ impl Header<'_> {
         tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
     }
 
-    /// Writes the TCP options, each preceded by no-operations to a whole word; returns their length.
+    /// Writes the TCP options, each padded in front with no-operations to a whole word; returns their length.
     fn write_options(&self, options: &mut [u8]) -> usize {
         const NOP: u8 = 1;
         let mut length = 0;
@@ -280,7 +280,7 @@ impl Header<'_> {
     }
 }
 
-/// The sum of RFC 1071 over 16-bit words, the last one filled up with zero, with its carries folded in.
+/// The sum of RFC 1071 over 16-bit words, with carries folded in; an odd last byte is padded with zero.
 fn ones_complement_sum(bytes: &[u8], start: u32) -> u16 {
     let word = |word: &[u8]| u32::from(word[0]) << 8 | word.get(1).map_or(0, |low| u32::from(*low));
     let words = bytes.chunks(2).map(word);

@@ -7,17 +7,17 @@ use crate::roles::WindowControl;
 use crate::tcp::sender::{Sender, SenderConfig};
 use crate::units::Time;
 
-/// Probes of every sender; a scheme may add its own.
+/// Probes that every sender has; a scheme may add its own.
 pub(crate) const COMMON: [&str; 6] = ["cwnd", "ssthresh", "in-flight", "srtt", "rto", "duplicate-acks"];
 
-/// Values that senders, switches or receiving hosts show, a row for each change.
+/// Values of senders, switches or receiving hosts, one row per change.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
-    /// Names asked for, in the order of the scenario.
+    /// Names of the probes, in the order of the scenario.
     names: Vec<String>,
-    /// The last value, by the number of who shows it and by name.
+    /// The last value, by source and by name.
     last: Vec<Vec<f64>>,
-    /// When, who, which name, value.
+    /// Time, source, name and value.
     rows: Vec<(Time, u32, u32, f64)>,
 }
 
@@ -26,7 +26,7 @@ impl Recorder {
         Self { names, ..Self::default() }
     }
 
-    /// What one of them shows now.
+    /// Records the values that source `who` shows now, where they changed.
     pub(crate) fn note(&mut self, who: usize, now: Time, shows: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         while self.last.len() <= who {
             self.last.push(vec![f64::NAN; self.names.len()]);
@@ -58,28 +58,30 @@ impl Recorder {
             name,
             description,
             columns: vec![
-                column("time_s", "s", "When the value was reached.", seconds).headed(Heading::TIME),
+                column("time_s", "s", "Time at which the value was reached.", seconds).headed(Heading::TIME),
                 column(who[0], "", who[1], numbers),
                 column("name", "", "What was probed.", Data::Label { codes, names: self.names }),
-                column("value", "", "Its value: bytes, seconds or a number.", values).headed(Heading::new("Value")),
+                column("value", "", "Its value, in bytes, in seconds or as a plain number.", values)
+                    .headed(Heading::new("Value")),
             ],
         }
     }
 }
 
-/// The probes of end hosts: of chosen flows, and of what receiving hosts show.
+/// The probes of end hosts: of chosen flows, and of receiving hosts.
 #[derive(Debug, Default)]
 pub(crate) struct HostProbes {
-    /// Some names are asked for.
+    /// Whether the scenario names any probe.
     any: bool,
-    /// Senders of data that may still be chosen.
+    /// How many more senders of data may be chosen.
     flows: usize,
     of_flows: Recorder,
     of_hosts: Option<Recorder>,
 }
 
 impl HostProbes {
-    /// Probes with these names, of so many flows; `hosts` if receiving hosts, or what they know of a flow, show any.
+    /// Probes with these names, of at most `flows` flows; `hosts` if receiving hosts have any of them, for themselves
+    /// or for a flow.
     pub(crate) fn new(names: &[String], flows: usize, hosts: bool) -> Self {
         let recorder = || Recorder::new(names.to_vec());
         Self { any: !names.is_empty(), flows, of_flows: recorder(), of_hosts: hosts.then(recorder) }
@@ -91,7 +93,7 @@ impl HostProbes {
         self.of_hosts.is_some()
     }
 
-    /// What a host shows, and of the flow that made it act, if that is probed.
+    /// Records a host's values, and those of the flow that made it act, if that flow is probed.
     pub(crate) fn record_host(&mut self, host: NodeId, flow: Option<FlowId>, now: Time, window: &dyn WindowControl) {
         if let Some(recorder) = &mut self.of_hosts {
             recorder.note(host.index(), now, |show| window.probes(show));
@@ -101,7 +103,7 @@ impl HostProbes {
         }
     }
 
-    /// Whether to probe one more sender of data. Requests are not offered: they would use up the number.
+    /// Whether to probe one more sender of data. Senders of requests are not asked: they would use up the number.
     pub(crate) fn choose(&mut self) -> bool {
         let chosen = self.any && self.flows > 0;
         self.flows -= usize::from(chosen);
@@ -130,7 +132,7 @@ impl HostProbes {
     pub(crate) fn into_tables(self) -> (Table, Option<Table>) {
         let flows = self.of_flows.into_table(
             "probes",
-            "State of probed senders, and what receiving hosts know of their flows, one row per change. Windows in bytes, \
+            "State of probed senders and of their flows at receiving hosts, one row per change. Windows in bytes, \
              times in seconds.",
             ["connection", "Flow handle of the sender's connection, as in flows."],
         );

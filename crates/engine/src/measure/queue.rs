@@ -1,32 +1,32 @@
 //! The backlog of one port over time.
 //!
-//! "Mean queue length" has several readings that differ by a factor: over time or over packets, with or without
-//! the idle time. A summary holds each under its own name.
+//! "Mean queue length" has several definitions, whose values may differ several times: over time or over packets, with
+//! or without idle time. A summary holds each under its own name.
 
 use super::stats::nearest_rank;
 use super::table::{Column, Data, Table};
 use super::total::Heading;
 use crate::units::{Bytes, Time};
 
-/// Statistics of a backlog that is reported at every change. It starts empty at time zero.
+/// Statistics of a backlog, updated at every change. The backlog is empty at time zero.
 #[derive(Clone, Debug)]
 pub struct QueueStats {
     start: Time,
-    /// When the present backlog was reached.
+    /// When the backlog last changed.
     since: Time,
     packets: u32,
     bytes: u64,
-    /// Picoseconds spent at each number of packets. Its last entry is the largest number seen: the vector grows
-    /// to hold every level that is reached, so growth and maximum are one comparison.
+    /// Picoseconds spent at each number of packets. The vector ends at the largest number seen, so one comparison
+    /// serves for growth and for the maximum.
     time_at: Vec<u64>,
     byte_time: u128,
     max_bytes: u64,
     changes: u64,
     packets_sum: u64,
     bytes_sum: u64,
-    /// Of the bytes that waited after each change; see [`Self::waiting`].
+    /// Sum of the waiting bytes after each change; see [`Self::waiting`].
     waiting_sum: u64,
-    /// Changes from empty, and to empty.
+    /// Changes from empty (`begun`) and to empty (`ended`).
     begun: u64,
     ended: u64,
 }
@@ -38,7 +38,7 @@ impl Default for QueueStats {
 }
 
 impl QueueStats {
-    /// An empty queue at time zero, where its window starts.
+    /// An empty queue, with a window that starts at time zero.
     pub fn new() -> Self {
         Self {
             start: Time::ZERO,
@@ -57,8 +57,8 @@ impl QueueStats {
         }
     }
 
-    /// Tells the backlog after an enqueue or a dequeue at `now`, and the size of the packet of it that is in
-    /// transmission then, zero if none is. Calls come in time order.
+    /// Records the backlog after an enqueue or a dequeue at `now`. `in_service` is the size of the packet in
+    /// transmission, zero if there is none. Calls come in time order.
     #[inline]
     pub fn on_change(&mut self, now: Time, packets: u32, bytes: Bytes, in_service: Bytes) {
         self.pass(now);
@@ -74,11 +74,11 @@ impl QueueStats {
         self.changes += 1;
         self.packets_sum += u64::from(packets);
         self.bytes_sum += self.bytes;
-        // The first packet of a busy period waits for no time, which is a sample too.
+        // The first packet of a busy period waits for zero time, which is a sample too.
         self.waiting_sum += self.bytes - in_service.get() + begins * self.bytes;
     }
 
-    /// Starts the window anew at `now`, the end of the warm-up, with the backlog as it stands.
+    /// Restarts the window at `now`, the end of the warm-up, with the current backlog.
     pub fn reset(&mut self, now: Time) {
         debug_assert!(now >= self.since, "time runs forward");
         let (packets, bytes) = (self.packets, self.bytes);
@@ -88,7 +88,7 @@ impl QueueStats {
         *self = Self { start: now, since: now, packets, bytes, time_at, max_bytes: bytes, ..Self::new() };
     }
 
-    /// The statistics of the window that ends at `now`. Changes may follow, and a later call sees them too.
+    /// The statistics of the window that ends at `now`. Changes may follow, and a later call includes them.
     pub fn finish(&mut self, now: Time) -> QueueSummary {
         self.pass(now);
         let window = now - self.start;
@@ -124,15 +124,15 @@ impl QueueStats {
         &self.time_at
     }
 
-    /// The same without the packet in transmission, as a queue sees it from which a device takes a packet before it
-    /// transmits it: a packet that finds the device idle enters and leaves at once, two changes.
+    /// The backlog without the packet in transmission, as in a queue from which a device takes a packet before it
+    /// transmits it: a packet that finds the device idle enters and leaves at once, which makes two changes.
     fn waiting(&self) -> Waiting {
         let levels = self.time_at.iter().zip(0_u128..).skip(2);
         let (time, integral) = levels.fold((0, 0), |(time, integral), (spent, level)| {
             (time + spent, integral + u128::from(*spent) * (level - 1))
         });
-        // Each change shows one packet less than the port holds, but the first packet of a busy period shows 1 and 0
-        // instead of 0, and its end nothing.
+        // Each change gives a sample of one packet less than the port holds, except that the first packet of a busy
+        // period gives 1 and 0 instead of 0, and the end of a busy period gives none.
         let sum = self.packets_sum + self.begun + self.ended - self.changes;
         let samples = self.changes + self.begun - self.ended;
         let mean_of_changes = |sum: u64| (samples > 0).then(|| sum as f64 / samples as f64);
@@ -143,7 +143,7 @@ impl QueueStats {
         }
     }
 
-    /// Accounts the time since the last change to the present backlog.
+    /// Adds the time since the last change to the current backlog's level.
     #[inline]
     fn pass(&mut self, now: Time) {
         debug_assert!(now >= self.since, "time runs forward");
@@ -176,7 +176,7 @@ fn ratio(integral: u128, span: u64) -> Option<f64> {
     (span > 0).then(|| integral as f64 / span as f64)
 }
 
-/// The backlog of a port over a window. A window of no length has the backlog of its instant.
+/// The backlog of a port over a window. A window of zero length has the backlog of that instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueSummary {
     /// Length of the window.
@@ -189,9 +189,9 @@ pub struct QueueSummary {
     pub packets: Level,
     /// The backlog in bytes.
     pub bytes: Level,
-    /// The same without the packet in transmission.
+    /// The backlog without the packet in transmission.
     pub waiting: Waiting,
-    /// Packets: the smallest level such that the queue was at or below it for at least 5 % of the window.
+    /// The smallest backlog in packets that was not exceeded for at least 5 % of the window.
     pub p5: u64,
     /// The same for half of the window: the time-weighted median.
     pub p50: u64,
@@ -204,12 +204,12 @@ pub struct QueueSummary {
 /// Means and maximum of a backlog, in packets or in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// Integral over time divided by the length of the window, idle time included.
+    /// Integral over the window divided by its length, idle time included.
     pub mean_time_weighted: f64,
-    /// The same integral divided by the time during which the queue was not empty; `None` if it always was.
+    /// The same integral divided by the time during which the queue was not empty; `None` if it was always empty.
     pub mean_while_busy: Option<f64>,
-    /// Unweighted mean of the values right after every enqueue and dequeue: what a trace of queue changes
-    /// averages to if the time between its lines is ignored. `None` without changes.
+    /// Unweighted mean of the values right after every enqueue and dequeue: the average of a trace of queue changes
+    /// that ignores the time between them. `None` without changes.
     pub mean_of_changes: Option<f64>,
     /// Largest value in the window, even if it lasted for no time.
     pub max: u64,
@@ -218,16 +218,16 @@ pub struct Level {
 /// Means of what waits in a port, the packet in transmission left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting {
-    /// Packets, over the time during which any waited; `None` if none ever did.
+    /// Mean number of waiting packets over the time during which any waited; `None` if none ever did.
     pub mean_while_any: Option<f64>,
-    /// Packets, unweighted, of the values right after every packet that joined and every packet that was taken out to
-    /// be transmitted; `None` without such.
+    /// Unweighted mean number of waiting packets, sampled after every packet that joins and every packet that is taken
+    /// out for transmission; `None` without samples.
     pub mean_of_changes: Option<f64>,
-    /// Bytes of the packets at the same instants.
+    /// The same in bytes.
     pub mean_of_changes_bytes: Option<f64>,
 }
 
-/// Every change of a backlog. It grows by 24 bytes a change.
+/// A trace of every change of a backlog, 24 bytes per change.
 #[derive(Clone, Debug, Default)]
 pub struct Trace(Vec<Change>);
 
@@ -244,7 +244,7 @@ impl Trace {
         Self(Vec::new())
     }
 
-    /// Tells the backlog after an enqueue or a dequeue at `now`.
+    /// Records the backlog after an enqueue or a dequeue at `now`.
     #[inline]
     pub fn on_change(&mut self, now: Time, packets: u32, bytes: Bytes) {
         self.0.push(Change { time: now, bytes: bytes.get(), packets });
@@ -255,7 +255,7 @@ impl Trace {
         self.0.len()
     }
 
-    /// Whether nothing has changed yet.
+    /// Whether there are no changes yet.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -271,8 +271,13 @@ impl Trace {
             description: "Backlog of a port after every enqueue and dequeue",
             columns: vec![
                 column("time_s", "s", "Simulated time of the change", times).headed(Heading::TIME),
-                column("packets", "pkt", "Packets in the queue after it", counts(|change| u64::from(change.packets)))
-                    .headed(backlog),
+                column(
+                    "packets",
+                    "pkt",
+                    "Packets in the queue after the change",
+                    counts(|change| u64::from(change.packets)),
+                )
+                .headed(backlog),
                 column("bytes", "B", "Bytes on the wire of these packets", counts(|change| change.bytes))
                     .headed(backlog),
             ],
@@ -289,7 +294,7 @@ mod tests {
         (found - expected).abs() <= 1e-9 * expected.abs().max(1.0)
     }
 
-    /// Feeds changes of (time in ns, packets of 1500 B).
+    /// Feeds changes, each as (time in ns, number of packets of 1500 B).
     fn feed(stats: &mut QueueStats, changes: &[(u64, u32)]) {
         for (ns, packets) in changes {
             let [all, in_service] = [*packets, (*packets).min(1)].map(|n| Bytes::new(u64::from(n) * 1500));
@@ -317,8 +322,8 @@ mod tests {
 
     #[test]
     fn what_waits_leaves_out_the_packet_in_transmission() {
-        // A queue behind a device sees 1, 0 (at once), 1, 2, then 1 and 0 as packets are taken: 5 over 6 changes. One
-        // waits for 20 + 30 ns, two for 10 ns.
+        // The queue above a device sees 1, 0 (at once), 1, 2, then 1 and 0 as packets are taken: 5 over 6 changes. One
+        // packet waits for 20 + 30 ns, two for 10 ns.
         let mut stats = QueueStats::new();
         feed(&mut stats, &[(10, 1), (20, 2), (40, 3), (50, 2), (80, 1), (90, 0)]);
         let waiting = stats.finish(Time::from_ns(100)).waiting;
@@ -334,7 +339,7 @@ mod tests {
 
     #[test]
     fn bytes_that_wait_are_those_of_the_packets_that_wait() {
-        // 1500 B are sent while 40 B, then 1500 B more join: a queue behind a device sees 1500, 0 (at once), 40, 1540
+        // 1500 B are sent while 40 B, then 1500 B more join: the queue above a device sees 1500, 0 (at once), 40, 1540
         // B, then 1500 and 0 B as packets are taken. In packets it is 1, 0, 1, 2, 1, 0.
         let mut stats = QueueStats::new();
         for (ns, packets, bytes, in_service) in
@@ -404,7 +409,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compared with a direct implementation of the definitions: the level of every single time unit, sorted.
+        /// Compares with a direct implementation of the definitions: the level in every unit of time, sorted.
         #[test]
         fn summaries_agree_with_the_definitions(steps in prop::collection::vec((0_u64..20, 0_u32..30), 1..60)) {
             let mut stats = QueueStats::new();

@@ -6,27 +6,27 @@ use crate::measure::timeouts::TimeoutCause;
 use crate::units::Time;
 use std::io;
 
-/// Where rows wait for the end of a run, so that they take no memory: a file of the caller's.
+/// Storage for finished rows until the end of a run, so that they take no memory: a file of the caller.
 pub trait Spill: Send + Sync {
-    /// Puts bytes behind those that are there.
+    /// Appends bytes.
     ///
     /// # Errors
-    /// They cannot be kept: the disk is full.
+    /// The bytes cannot be written, for instance because the disk is full.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Fills `bytes` with what was put at `offset`.
+    /// Fills `bytes` with the bytes written at `offset`.
     ///
     /// # Errors
-    /// They cannot be had back.
+    /// The bytes cannot be read.
     fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
 }
 
-/// A transfer's record at its end, or at the end of the run.
+/// The record of a transfer, taken at its end or at the end of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Row {
     pub(crate) group: GroupId,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
-    /// Its class in its traffic group's list of classes.
+    /// Index of its class in its traffic group's list of classes.
     pub(crate) class: Option<u32>,
     pub(crate) flow: Option<FlowId>,
     pub(crate) query: Option<u32>,
@@ -36,10 +36,10 @@ pub(crate) struct Row {
     pub(crate) completion: Option<Time>,
     pub(crate) deadline: Option<Time>,
     pub(crate) ideal: Option<Time>,
-    /// The standalone completion time by HPCC's definition.
+    /// Standalone completion time by HPCC's definition.
     pub(crate) standalone: Option<Time>,
-    /// Payload per second: over the completion time, or for a transfer without one from its start in the window of
-    /// goodput to its stop or the end of the run. None of what never began, or whose handshake was given up.
+    /// Payload per second over the completion time. For a transfer without one, from its start within the goodput
+    /// window until it was stopped or the run ended. None for a transfer that never started or gave up its handshake.
     pub(crate) rate: Option<f64>,
     pub(crate) counters: Counters,
     pub(crate) failed: bool,
@@ -52,12 +52,12 @@ impl Row {
         Some((self.completion? - self.start).secs())
     }
 
-    /// Whether it came too late for its deadline, or will, seen at `now`.
+    /// Whether it missed its deadline, or has not completed at `now` after its deadline.
     pub(crate) fn missed_deadline(&self, now: Time) -> bool {
         self.deadline.is_some_and(|deadline| self.failed || self.completion.unwrap_or(now) > deadline)
     }
 
-    /// Bytes of a row as it is spilled.
+    /// Size of a spilled row in bytes.
     const BYTES: usize = 162;
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -120,7 +120,7 @@ impl Row {
     }
 }
 
-/// What is left to read of a row.
+/// The unread rest of a spilled row.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -142,18 +142,18 @@ impl Input<'_> {
     }
 }
 
-/// Rows that are kept and spilled together.
+/// Number of rows in a page; pages are kept and spilled as a whole.
 pub(crate) const PAGE: usize = 256;
 
-/// As many rows with neighbouring numbers.
+/// [`PAGE`] rows with consecutive numbers.
 #[derive(Debug)]
 enum Page {
     Here {
-        /// By number within the page; a blank for a transfer that is not over.
+        /// By number within the page; a default row for a transfer that has not ended.
         rows: Vec<Row>,
         known: usize,
     },
-    /// All of them are where the rows wait, from this byte on.
+    /// The page is spilled, from this byte on.
     Spilled(u64),
 }
 
@@ -161,7 +161,7 @@ impl Page {
     const EMPTY: Self = Self::Here { rows: Vec::new(), known: 0 };
 }
 
-/// The rows of a run, by number of their transfers.
+/// The rows of a run, by transfer number.
 #[derive(Default)]
 pub(crate) struct Rows {
     pages: Vec<Page>,
@@ -170,7 +170,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// No rows yet; full pages go where `spill` puts them.
+    /// No rows yet; complete pages go to `spill`, if there is one.
     pub(crate) fn new(spill: Option<Box<dyn Spill>>) -> Self {
         Self { spill, ..Self::default() }
     }
@@ -204,10 +204,10 @@ impl Rows {
         Ok(())
     }
 
-    /// The rows, some at a time and in order, once all are set.
+    /// Passes the rows in order, a page at a time, once all are set.
     ///
     /// # Errors
-    /// The rows that were spilled cannot be had back.
+    /// Spilled rows cannot be read back.
     pub(crate) fn for_each(&self, mut take: impl FnMut(usize, &[Row])) -> io::Result<()> {
         let (mut bytes, mut read) = (Vec::new(), Vec::new());
         for (place, page) in self.pages.iter().enumerate() {
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn rows_come_back_as_they_were_and_in_order() {
         let numbers = 3 * PAGE + 17;
-        // The later ones are over first.
+        // Later transfers end first.
         for spill in [None, Some(Memory(Vec::new()))] {
             let spills = spill.is_some();
             let mut rows = Rows::new(spill.map(|memory| Box::new(memory) as Box<dyn Spill>));

@@ -1,26 +1,26 @@
-//! Statistics of small samples, each with its definition. Those of per-packet streams are in the collectors.
+//! Statistics of small samples, each with its definition. The collectors compute those of per-packet streams.
 
-/// Arithmetic mean; `None` of nothing.
+/// Arithmetic mean; `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
 }
 
-/// Nearest-rank percentile of values in ascending order, `q` in `[0, 1]`: the smallest value such that at least
-/// the share `q` of all values are not above it. It is always one of the values, never an interpolation;
-/// `q = 0` is the minimum. `None` of nothing.
+/// Nearest-rank percentile of values in ascending order, `q` in `[0, 1]`: the smallest value such that at least the
+/// share `q` of all values do not exceed it. It is always one of the values, never interpolated; `q = 0` gives the
+/// minimum. `None` without values.
 pub fn percentile_nearest_rank(sorted: &[f64], q: f64) -> Option<f64> {
     debug_assert!(sorted.is_sorted(), "percentiles need ascending values");
     let rank = nearest_rank(q, sorted.len() as u64);
     sorted.get((rank as usize).checked_sub(1)?).copied()
 }
 
-/// Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 where all get the same, `1/n` where one gets everything.
-/// `None` of nothing, and where all values are zero.
+/// Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 if all get the same, `1/n` if one gets everything. `None` without
+/// values, and if all values are zero.
 ///
 /// Source: Jain, Chiu, Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in
 /// Shared Computer Systems", DEC-TR-301, 1984.
 pub fn jain(values: &[f64]) -> Option<f64> {
-    // Scaled by the largest value, so that neither very large nor very small rates leave the range of f64.
+    // Scaled by the largest value, so that the squares of very large or very small rates stay within the range of f64.
     let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest == 0.0 {
         return None;
@@ -30,11 +30,10 @@ pub fn jain(values: &[f64]) -> Option<f64> {
     Some(sum * sum / (values.len() as f64 * squares))
 }
 
-/// The nearest rank of `q` among `n` items, counted from 1: the smallest whole number at or above `q n`, at
-/// least 1. Zero where `n` is.
+/// The nearest rank of `q` among `n` items, counted from 1: `q n` rounded up, at least 1. Zero if `n` is zero.
 ///
-/// `q` is a decimal fraction that binary holds inexactly: 0.07 times 100 comes out a little above 7. The product
-/// is therefore lowered by its own rounding error before it is rounded up.
+/// Decimal fractions are inexact in binary: 0.07 times 100 comes out a little above 7. The product is therefore lowered
+/// by its rounding error before it is rounded up.
 pub(crate) fn nearest_rank(q: f64, n: u64) -> u64 {
     let product = q.clamp(0.0, 1.0) * n as f64 * (1.0 - 2.0 * f64::EPSILON);
     (product.ceil() as u64).max(1).min(n)
@@ -69,7 +68,7 @@ mod tests {
     fn jain_spans_one_over_n_to_one() {
         assert_eq!(jain(&[3.0; 7]), Some(1.0));
         assert_eq!(jain(&[0.0, 0.0, 5.0, 0.0]), Some(0.25));
-        // Where some get equal parts and the others nothing, the index is the share of those who get any.
+        // If some get equal parts and the others nothing, the index is the share of those who get a part.
         assert_eq!(jain(&[1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), Some(0.2));
         assert_eq!(jain(&[1e200, 1e200]), Some(1.0));
         assert_eq!(jain(&[0.0, 0.0]), None);

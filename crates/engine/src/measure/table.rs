@@ -1,6 +1,6 @@
-//! Results as typed columns, each with its unit and its definition.
+//! Results as typed columns, each with its unit and definition.
 //!
-//! The engine knows no file format: a binding turns a table into whatever its users read.
+//! The engine knows no file format: a binding converts a table into the format of its users.
 
 use super::total::Heading;
 use sha2::{Digest as _, Sha256};
@@ -12,7 +12,7 @@ pub struct Table {
     pub name: &'static str,
     /// What one row stands for.
     pub description: &'static str,
-    /// The columns, all of one length.
+    /// The columns, all of the same length.
     pub columns: Vec<Column>,
 }
 
@@ -21,11 +21,11 @@ pub struct Table {
 pub struct Column {
     /// Name, unique within the table.
     pub name: &'static str,
-    /// Unit of every value: `s`, `B`, `pkt`, `bit/s`, `1` for a plain number, empty where there is none to have.
+    /// Unit of every value: `s`, `B`, `pkt`, `bit/s`, `1` for a plain number, empty for names and the like.
     pub unit: &'static str,
-    /// Definition of the value, exact enough to be checked against another tool's.
+    /// Definition of the value, exact enough to compare it with another tool's.
     pub description: &'static str,
-    /// How people call it.
+    /// Label and display unit.
     pub heading: Heading,
     /// The values.
     pub data: Data,
@@ -36,17 +36,17 @@ pub struct Column {
 pub enum Data {
     /// Counts and identifiers.
     U64(Vec<u64>),
-    /// Counts that a row may lack.
+    /// Counts that may be missing in a row.
     OptU64(Vec<Option<u64>>),
     /// Real numbers.
     F64(Vec<f64>),
-    /// Real numbers that a row may lack, such as the mean of nothing.
+    /// Real numbers that may be missing in a row, such as the mean of no values.
     OptF64(Vec<Option<f64>>),
-    /// Yes or no.
+    /// Booleans.
     Bool(Vec<bool>),
     /// Free text.
     Text(Vec<String>),
-    /// Text from a small set, held once: row `i` reads `names[codes[i]]`.
+    /// Text from a small set that is stored once: row `i` is `names[codes[i]]`.
     Label {
         /// One index into `names` per row.
         codes: Vec<u32>,
@@ -55,7 +55,7 @@ pub enum Data {
     },
 }
 
-/// How a table can contradict itself.
+/// An inconsistency within a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
     /// The columns have different lengths.
@@ -70,14 +70,14 @@ pub enum TableError {
         /// The length of the first column.
         expected: usize,
     },
-    /// A label column refers to a name that it does not hold.
+    /// A label column refers to a name that it does not have.
     #[error("table {table}: column {column} has label {code} of {names}")]
     Label {
         /// The table's name.
         table: &'static str,
         /// The column's name.
         column: &'static str,
-        /// The code that names nothing.
+        /// The code without a name.
         code: u32,
         /// The number of names.
         names: usize,
@@ -93,7 +93,7 @@ pub enum TableError {
 }
 
 impl Table {
-    /// The number of rows, which is zero for a table without columns.
+    /// The number of rows, zero for a table without columns.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.data.len())
     }
@@ -103,10 +103,10 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Whether the columns are of one length, their names differ, and every label exists.
+    /// Checks that all columns have the same length, that their names differ, and that every label exists.
     ///
     /// # Errors
-    /// The first contradiction, in column order.
+    /// The first inconsistency, in column order.
     pub fn check(&self) -> Result<(), TableError> {
         let (table, expected) = (self.name, self.rows());
         for (i, column) in self.columns.iter().enumerate() {
@@ -126,10 +126,10 @@ impl Table {
         Ok(())
     }
 
-    /// Feeds the table to a hash: names, units and every value to the last bit, but not the descriptions and
-    /// headings, so that a clearer definition leaves the hash of a result alone.
+    /// Feeds the table to a hash: names, units and every value to the last bit, but no descriptions and headings, so
+    /// that a reworded definition does not change the hash of a result.
     ///
-    /// Each item is preceded by its length or its kind, so no two different tables feed the same bytes.
+    /// Each item is preceded by its length or its kind, so different tables never feed the same bytes.
     pub fn digest(&self, hasher: &mut Sha256) {
         digest_name(hasher, self.name, self.columns.len());
         for column in &self.columns {
@@ -139,13 +139,13 @@ impl Table {
     }
 }
 
-/// The beginning of [`Table::digest`]: of a table with so many columns.
+/// The first part of [`Table::digest`]: name and number of columns.
 pub(crate) fn digest_name(hasher: &mut Sha256, name: &str, columns: usize) {
     text(hasher, name);
     length(hasher, columns);
 }
 
-/// What [`Table::digest`] tells of a column before its `rows` values.
+/// What [`Table::digest`] feeds of a column before its `rows` values.
 pub(crate) fn digest_head(hasher: &mut Sha256, column: &Column, rows: usize) {
     text(hasher, column.name);
     text(hasher, column.unit);
@@ -158,11 +158,11 @@ pub(crate) fn digest_head(hasher: &mut Sha256, column: &Column, rows: usize) {
 }
 
 impl Column {
-    /// A column from its parts, without a heading.
+    /// A column without a heading.
     pub const fn new(name: &'static str, unit: &'static str, description: &'static str, data: Data) -> Self {
         Self { name, unit, description, heading: Heading::NONE, data }
     }
-    /// It, with a heading.
+    /// The same column with a heading.
     #[must_use]
     pub fn headed(self, heading: Heading) -> Self {
         Self { heading, ..self }
@@ -188,7 +188,7 @@ impl Data {
         self.len() == 0
     }
 
-    /// The rest of what [`Table::digest`] tells of a column, which may come in parts.
+    /// What [`Table::digest`] feeds of a column's values, which may come in parts.
     pub(crate) fn digest_values(&self, hasher: &mut Sha256) {
         match self {
             Self::U64(values) => each(values, |value| hasher.update(value.to_le_bytes())),
@@ -201,7 +201,7 @@ impl Data {
         }
     }
 
-    /// The byte that stands for the type in a hash; part of every result hash, so never renumbered.
+    /// The byte for the type in a hash. It is part of every result hash, so it is never renumbered.
     const fn kind(&self) -> u8 {
         match self {
             Self::U64(_) => 1,
@@ -219,7 +219,7 @@ fn each<T>(values: &[T], feed: impl FnMut(&T)) {
     values.iter().for_each(feed);
 }
 
-/// The bits of a number. All NaNs count as one: which of them an operation yields differs between processors.
+/// The bits of a number. All NaNs count as one, because processors differ in which one an operation yields.
 fn bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
 }

@@ -1,4 +1,4 @@
-//! The tables of a run: a row per transfer, port, link, query, group and loss.
+//! The tables of a run: one row per transfer, port, link, query, group or loss.
 
 use crate::event::{EventCore, PortAudit};
 use crate::host::hosts::Arrivals;
@@ -19,7 +19,7 @@ use crate::units::{Bytes, Time};
 use crate::work::transfer::Query;
 use std::io;
 
-/// Every table that a run may have, without rows: their columns are declared by what makes them.
+/// Every table that a run may have, without rows. The code that fills a table declares its columns.
 pub(crate) fn empty_tables() -> Vec<Table> {
     let flows = FlowTable::new(Rows::default(), 0, &[]).whole();
     let (probes, host_probes) = HostProbes::new(&[], 0, true).into_tables();
@@ -53,7 +53,7 @@ pub(crate) fn queue_summaries<C: EventCore>(net: &mut Network<C>) -> Vec<(LinkId
     queues.filter_map(|(i, queue)| Some((LinkId::new(i), queue.as_mut()?.stats.finish(now)))).collect()
 }
 
-/// A port that was observed, and what became of the packets there.
+/// An observed port with its statistics and counters.
 struct Observed<'a> {
     name: String,
     bottleneck: bool,
@@ -89,10 +89,15 @@ fn table_of_queues(rows: &[Observed<'_>]) -> Table {
     let bottleneck = rows.iter().map(|row| row.bottleneck).collect();
     Table {
         name: "queues",
-        description: "Backlog of observed ports, the packet in transmission included, from the first finite start (or the end of the warm-up) on.",
+        description: "Backlog of observed ports, the packet in transmission included, from the start of the first finite transfer (or the end of the warm-up) on.",
         columns: vec![
             column("port", "", "Switch and next node.", Data::Text(names)),
-            column("bottleneck", "", "The port where incast is expected.", Data::Bool(bottleneck)),
+            column(
+                "bottleneck",
+                "",
+                "Whether this is the bottleneck, the port where incast is expected.",
+                Data::Bool(bottleneck),
+            ),
             column(
                 "mean_packets",
                 "pkt",
@@ -128,14 +133,14 @@ fn table_of_queues(rows: &[Observed<'_>]) -> Table {
             column(
                 "would_mark",
                 "1",
-                "Packets that met the marking threshold, ECN-capable or not.",
+                "Packets that reached the marking threshold, ECN-capable or not.",
                 book(&|b| b.would_mark),
             ),
         ],
     }
 }
 
-/// A link and what it carried.
+/// The load of a link.
 struct Load {
     name: String,
     rate: u64,
@@ -177,7 +182,7 @@ fn table_of_links(rows: &[Load]) -> Table {
     }
 }
 
-/// What happened in each time bin, to groups and at observed ports, if that was asked for.
+/// The tables of time bins, of groups and of observed ports, if the scenario asks for them.
 pub(crate) fn bin_tables<C: EventCore>(
     net: &mut Network<C>,
     flows: &FlowTable,
@@ -203,13 +208,13 @@ pub(crate) fn request_table(queries: &[Query], groups: &[String]) -> Table {
     let int = |f: &dyn Fn(&Query) -> u64| Data::U64(queries.iter().map(f).collect());
     Table {
         name: "requests",
-        description: "One row per query: transfers that are asked for together.",
+        description: "One row per query, a set of transfers that are requested together.",
         columns: vec![
             column("query", "", "Number.", Data::U64((0..queries.len() as u64).collect())),
             column("group", "", "Traffic group.", label(queries.iter().map(|q| q.group.index()), groups))
                 .headed(Heading::GROUP),
             column("fan_in", "1", "Transfers in it.", int(&|q| q.fan_in)),
-            column("bytes", "B", "Their bytes together.", int(&|q| q.bytes)).headed(Heading::new("Size")),
+            column("bytes", "B", "Bytes of all its transfers.", int(&|q| q.bytes)).headed(Heading::new("Size")),
             column(
                 "start_s",
                 "s",
@@ -285,34 +290,39 @@ pub(crate) fn drop_table(log: &[DropRecord], links: &[String]) -> Table {
         name: "drops",
         description: "Lost packets, the first 100,000 of them; totals count all.",
         columns: vec![
-            column("time_s", "s", "When.", Data::F64(log.iter().map(|row| row.at.secs()).collect()))
+            column("time_s", "s", "Time of the loss.", Data::F64(log.iter().map(|row| row.at.secs()).collect()))
                 .headed(Heading::TIME),
-            column("port", "", "Where.", label(log.iter().map(|row| row.link.index()), links)),
+            column("port", "", "Port or link of the loss.", label(log.iter().map(|row| row.link.index()), links)),
             column(
                 "connection",
                 "",
                 "Flow handle of the packet's connection.",
                 Data::U64(log.iter().map(|row| row.flow.index() as u64).collect()),
             ),
-            column("reason", "", "Why.", label(log.iter().map(|row| row.reason as usize), &reasons)),
+            column("reason", "", "Cause of the loss.", label(log.iter().map(|row| row.reason as usize), &reasons)),
             column(
                 "seq",
                 "B",
                 "Sequence or acknowledgement number, modulo 2^32.",
                 Data::U64(log.iter().map(|row| u64::from(row.seq)).collect()),
             ),
-            column("ack", "", "It was an acknowledgement.", Data::Bool(log.iter().map(|row| row.ack).collect())),
+            column(
+                "ack",
+                "",
+                "Whether it was an acknowledgement.",
+                Data::Bool(log.iter().map(|row| row.ack).collect()),
+            ),
             column(
                 "retransmitted",
                 "",
-                "It had been sent before.",
+                "Whether it was a retransmission.",
                 Data::Bool(log.iter().map(|row| row.retransmitted).collect()),
             ),
         ],
     }
 }
 
-/// The backlog of the bottleneck at every change, or at the times of the samples, if there are some.
+/// The backlog of the bottleneck at every change, or at the sample times, if there are any.
 pub(crate) fn trace_table<C: EventCore>(net: &mut Network<C>, watch: &Watch) -> Table {
     let bottleneck = net.topology.bottleneck;
     if watch.samples.is_empty() {

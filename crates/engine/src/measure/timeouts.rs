@@ -1,17 +1,17 @@
-//! Why retransmission timers expire.
+//! Causes of retransmission timeouts.
 
-/// Why a retransmission timer expired.
+/// The cause of a retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutCause {
-    /// The SYN or its answer was not in time.
+    /// The SYN or the SYN-ACK did not arrive in time.
     Syn,
-    /// Every segment outstanding was lost.
+    /// All outstanding segments were lost.
     FullWindow,
-    /// The first segment was lost, and too few arrived after it to signal that.
+    /// The first outstanding segment was lost, and too few segments after it arrived to signal the loss.
     FewDuplicates,
-    /// The first segment was lost again when it was sent again.
+    /// The retransmission of the first outstanding segment was lost too.
     LostRetransmission,
-    /// Nothing was lost that the sender waits for.
+    /// The first outstanding segment was not lost.
     Spurious,
 }
 
@@ -29,7 +29,7 @@ impl TimeoutCause {
             Self::Spurious => "timeouts_spurious",
         }
     }
-    /// What tells its total from those of other causes.
+    /// What distinguishes its total from those of other causes.
     pub const fn definition(self) -> &'static str {
         match self {
             Self::Syn => "of a SYN",
@@ -42,8 +42,8 @@ impl TimeoutCause {
     /// What the column and the total count.
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Syn => "Timeouts because a SYN or its answer was not in time.",
-            Self::FullWindow => "Timeouts after every segment of a window was lost.",
+            Self::Syn => "Timeouts because a SYN or SYN-ACK did not arrive in time.",
+            Self::FullWindow => "Timeouts after all segments of a window were lost.",
             Self::FewDuplicates => {
                 "Timeouts after a loss that too few later segments signalled, or whose signal could not begin a recovery (RFC 6582)."
             }

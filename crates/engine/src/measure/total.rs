@@ -1,14 +1,15 @@
-//! What is said of a total of a run, and of a column: how people call it and in which unit they read it.
+//! Declaration of a run's total, and of a column's heading: label, definition, display unit, and which direction is
+//! better.
 
-/// Which way a measure is better.
+/// Which direction of a measure is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Better {
-    /// Neither: it describes the run.
+    /// Neither: the measure describes the run.
     #[default]
     Neither,
-    /// More of it.
+    /// More is better.
     More,
-    /// Less of it.
+    /// Less is better.
     Less,
 }
 
@@ -23,70 +24,70 @@ impl Better {
     }
 }
 
-/// How a measure is called on axes and in tables.
+/// How a measure is labelled on axes and in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
-    /// What people call it.
+    /// The label.
     pub label: &'static str,
-    /// What tells it from other measures of that label; empty where there is one only.
+    /// What distinguishes it from other measures of the same label; empty if there are none.
     pub definition: &'static str,
-    /// Unit that people read, where that is not the usual one for the unit of the value: `s` of a time that is no delay,
-    /// `%` of a share.
+    /// Display unit, if it is not the usual one for the unit of the value: `s` for a time that is no delay, `%` for a
+    /// share.
     pub shown: &'static str,
-    /// Which way is better.
+    /// Which direction is better.
     pub better: Better,
 }
 
 impl Heading {
-    /// None: a column without one is called by its name, or like the total of that name.
+    /// No heading: the column is labelled by its name, or like the total of that name.
     pub const NONE: Self = Self { label: "", definition: "", shown: "", better: Better::Neither };
 
-    /// A place on the clock.
+    /// A point in simulated time.
     pub const TIME: Self = Self::new("Time").shown_in("s");
 
     /// The name of a traffic group.
     pub const GROUP: Self = Self::new("Traffic group");
 
-    /// A label, and nothing else to say.
+    /// A heading that is only a label.
     pub const fn new(label: &'static str) -> Self {
         Self { label, ..Self::NONE }
     }
-    /// What tells it from others of that label.
+    /// Adds what distinguishes it from others of the same label.
     #[must_use]
     pub const fn told_by(self, definition: &'static str) -> Self {
         Self { definition, ..self }
     }
-    /// The unit that people read.
+    /// Sets the display unit.
     #[must_use]
     pub const fn shown_in(self, shown: &'static str) -> Self {
         Self { shown, ..self }
     }
-    /// Less of it is better.
+    /// Marks less as better.
     #[must_use]
     pub const fn less(self) -> Self {
         Self { better: Better::Less, ..self }
     }
-    /// More of it is better.
+    /// Marks more as better.
     #[must_use]
     pub const fn more(self) -> Self {
         Self { better: Better::More, ..self }
     }
 }
 
-/// What somebody looks for who reads totals.
+/// The topics under which totals are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// How much arrived, and how fairly it was shared.
     Goodput,
     /// How long flows and queries took.
     Completion,
-    /// What was lost, and what that led to.
+    /// Losses and their consequences.
     Losses,
-    /// The bottleneck's queue, and what switches did.
+    /// The bottleneck's queue, and the work of switches.
     Queue,
     /// The run itself.
     Run,
-    /// A list with an entry for each traffic group.
+    /// Lists with one entry per traffic group.
     Groups,
 }
 
@@ -107,38 +108,38 @@ impl Topic {
 /// One total of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Total {
-    /// Key in the summary, and column of a table of runs.
+    /// Key in the summary, and column in a table of runs.
     pub name: &'static str,
     /// Unit of the value, as in [`super::table::Column::unit`].
     pub unit: &'static str,
-    /// Unit that people read, where that is not the usual one for `unit`: `s` of a time that is no delay, `%` of a share.
+    /// Display unit, if it is not the usual one for `unit`: `s` for a time that is no delay, `%` for a share.
     pub shown: &'static str,
-    /// What people call it.
+    /// The label.
     pub label: &'static str,
-    /// What tells it from other measures of that label; empty where there is one only.
+    /// What distinguishes it from other measures of the same label; empty if there are none.
     pub definition: &'static str,
-    /// Name at the head of a narrow column; the name itself if empty.
+    /// Name for a narrow column; `name` if empty.
     pub short: &'static str,
-    /// Name as a goal or a bound of `fanin compare`, `capacity` and `tune`; empty if it has no name but its own.
+    /// Name as a goal or bound of `fanin compare`, `capacity` and `tune`, if it has one besides `name`.
     pub goal: &'static str,
-    /// The whole definition, in Markdown; label and definition say it all if empty.
+    /// The full definition in Markdown; empty if label and definition are sufficient.
     pub doc: &'static str,
-    /// Where it is shown.
+    /// The topic under which it is listed.
     pub topic: Topic,
-    /// Which way is better.
+    /// Which direction is better.
     pub better: Better,
-    /// Whether each traffic group has it, too.
+    /// Whether each traffic group has it too.
     pub of_groups: bool,
-    /// Whether readers are spared it while it is zero.
+    /// Whether it is not displayed while it is zero.
     pub hidden_at_zero: bool,
 }
 
 impl Total {
-    /// How people call it.
+    /// Its heading.
     pub const fn heading(&self) -> Heading {
         Heading { label: self.label, definition: self.definition, shown: self.shown, better: self.better }
     }
-    /// A count without a name: what the rows of a list of totals begin with.
+    /// A count without a name, from which declarations start.
     pub const fn of(topic: Topic) -> Self {
         Self {
             name: "",

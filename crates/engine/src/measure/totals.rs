@@ -1,4 +1,4 @@
-//! What a run leaves behind: totals, tables and a hash over both.
+//! The result of a run: totals, tables and a hash over both.
 
 use crate::event::EventCore;
 use crate::ids::{GroupId, LinkId, NodeId, TransferId};
@@ -34,31 +34,31 @@ pub struct Outcome {
     pub summary: Map<String, Value>,
     /// The table of flows.
     pub flows: FlowTable,
-    /// The whole of it, once somebody has asked for that.
+    /// The whole table of flows, once it has been requested.
     whole_flows: OnceLock<Option<Table>>,
-    /// The other tables, each with unit and definition of its columns.
+    /// The other tables.
     pub tables: Vec<Table>,
-    /// A pcapng file, if the scenario asked for a capture.
+    /// A pcapng file, if the scenario asks for a capture.
     pub capture: Option<Vec<u8>>,
 }
 
 impl Outcome {
-    /// The names of all tables, that of flows first.
+    /// The names of all tables, `flows` first.
     pub fn table_names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(flow_table::NAME).chain(self.tables.iter().map(|table| table.name))
     }
-    /// The table called `name`. Of flows this makes all rows at once; [`FlowTable::parts`] does not.
+    /// The table called `name`. For `flows` this holds all rows in memory; [`FlowTable::parts`] does not.
     pub fn table(&self, name: &str) -> Option<&Table> {
         if name == flow_table::NAME {
             return self.whole_flows.get_or_init(|| self.flows.whole().ok()).as_ref();
         }
         self.tables.iter().find(|table| table.name == name)
     }
-    /// A total as a number; NaN where there is none.
+    /// A total as a number; NaN if there is none.
     pub fn number(&self, name: &str) -> f64 {
         self.summary.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN)
     }
-    /// The hash over everything that the run has measured.
+    /// The hash over every table and total.
     pub fn hash(&self) -> &str {
         self.summary.get("result_hash").and_then(Value::as_str).unwrap_or("")
     }
@@ -95,7 +95,7 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     totals.groups(world, &tallies);
     let mut summary = totals.0;
     let names: Vec<String> = world.work.groups.iter().map(|group| group.name.clone()).collect();
-    // Made once: an incast loses thousands of packets at one port.
+    // Built once, because an incast loses thousands of packets at one port.
     let links = world.net.topology.link_names();
     let (flow_probes, host_probes) = std::mem::take(&mut world.hosts.probes).into_tables();
     let switch_probes = world.switches.probes.take().map(Recorder::into_switch_table);
@@ -125,9 +125,9 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     Ok(Outcome { summary, flows, whole_flows: OnceLock::new(), tables, capture: None })
 }
 
-/// The time over which goodput counts.
+/// The goodput window.
 struct Window {
-    /// After the last completion a finished run can only have waited for handshakes that failed.
+    /// Whether it ends with the last completion. After that a finished run can only have waited for failing handshakes.
     to_last_completion: bool,
     seconds: f64,
 }
@@ -139,7 +139,7 @@ impl Window {
         let seconds = last.unwrap_or(world.net.now()).saturating_sub(start).secs();
         Self { to_last_completion: last.is_some(), seconds }
     }
-    /// Bytes in it, of a group of which `delivered` have arrived by the end of the run.
+    /// Bytes of a group within the window, if `delivered` have arrived by the end of the run.
     fn delivered(&self, group: &Group, delivered: u64) -> u64 {
         let end = if self.to_last_completion { group.delivered_by_completion } else { delivered };
         end - group.delivered_before
@@ -149,7 +149,7 @@ impl Window {
     }
 }
 
-/// What is told of all flows and of those of each traffic group.
+/// Totals over all flows or over those of a traffic group.
 struct FlowTotals {
     /// Completion times in seconds, shortest first.
     fcts: Vec<f64>,
@@ -158,14 +158,14 @@ struct FlowTotals {
     flows: usize,
     incomplete: usize,
     failed: usize,
-    /// None if nobody was in a hurry.
+    /// None if no flow has a deadline.
     deadlines_missed: Option<usize>,
     counters: Counters,
     /// Share of the flows that had a timeout.
     timeout_ratio: Option<f64>,
 }
 
-/// Flows as they are counted.
+/// Counters from which [`FlowTotals`] are made.
 #[derive(Default)]
 struct FlowCounts {
     fcts: Vec<f64>,
@@ -207,7 +207,7 @@ impl FlowCounts {
     }
 }
 
-/// What is told of all flows, and of each group's.
+/// Totals over all flows, and over those of each group.
 struct Tallies {
     all: FlowTotals,
     groups: Vec<FlowTotals>,
@@ -225,7 +225,7 @@ impl Tallies {
     }
 }
 
-/// Totals by name, in the order in which they are shown.
+/// Totals by name, in display order.
 struct Totals(Map<String, Value>);
 
 impl Totals {
@@ -233,7 +233,7 @@ impl Totals {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// Payload over the goodput window, which begins with the first finite start or at the end of the warm-up.
+    /// Goodput over the window that starts with the first finite transfer or at the end of the warm-up.
     fn goodput<C: EventCore>(&mut self, world: &World<C>) {
         let window = Window::of(world);
         let groups = world.work.groups.iter().zip(&world.hosts.arrivals);
@@ -245,7 +245,7 @@ impl Totals {
         );
     }
 
-    /// Completion of transfers and queries, and how fairly they shared.
+    /// Completion of transfers and queries, and Jain's index.
     fn completion<C>(&mut self, world: &World<C>, tallies: &Tallies) {
         let FlowTotals { fcts, jain, flows, incomplete, failed, deadlines_missed, .. } = &tallies.all;
         self.put("fct_mean_s", json!(mean(fcts)));
@@ -336,7 +336,7 @@ impl Totals {
         }
     }
 
-    /// What the scheme of the switches counts in the state that their roles share, over all switches.
+    /// The totals that a scheme counts in the state shared by its roles on a switch, summed over all switches.
     fn nodes<C: EventCore>(&mut self, world: &mut World<C>) {
         let mut sums = BTreeMap::new();
         for (i, kind) in world.net.topology.nodes.iter().enumerate() {
@@ -363,7 +363,7 @@ impl Totals {
     }
 }
 
-/// What a group offers, with all that its load was computed from.
+/// The offered load of a group, with everything from which it was computed.
 pub fn offered_json(group: &str, offered: &Offered) -> Value {
     json!({
         "group": group,

@@ -1,11 +1,11 @@
-//! Percentiles of delays per time bin, in the memory of two bins.
+//! Delay percentiles per time bin, with only two bins in memory.
 
 use crate::measure::histogram::Histogram;
 
-/// The percentiles that each bin has.
+/// The percentiles computed for each bin.
 pub(super) const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
 
-/// Delays of one group in the present bin, and in the one in which there were some before. Time only moves on.
+/// Delays of one group in the current bin and in the last earlier bin that had any. Calls come in time order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BinDelays {
     bin: usize,
@@ -18,7 +18,7 @@ pub(super) struct BinDelays {
 pub(super) type Percentiles = Option<[u64; PERCENTILES.len()]>;
 
 impl BinDelays {
-    /// Counts a delay. At the first one of a bin returns the bin that is complete now, with its percentiles.
+    /// Counts a delay. The first delay of a new bin returns the bin that it completes, with that bin's percentiles.
     #[inline]
     pub(super) fn record(&mut self, bin: usize, ps: u64) -> Option<(usize, Percentiles)> {
         let complete = (bin != self.bin).then(|| self.turn_to(bin));
@@ -36,7 +36,7 @@ impl BinDelays {
         complete
     }
 
-    /// The last bin that has any, where there are `bins` of them: what lies beyond counts as part of the last.
+    /// The last bin with delays, if the run has `bins` bins: delays beyond the last bin count as part of it.
     pub(super) fn close(mut self, bins: usize) -> (usize, Percentiles) {
         let bin = self.bin.min(bins - 1);
         if bin < self.bin && bin == self.bin_before {

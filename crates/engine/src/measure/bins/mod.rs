@@ -1,4 +1,4 @@
-//! What happened when: counts per time bin and traffic group, or observed port.
+//! Counts per time bin, for each traffic group and each observed port.
 
 mod delays;
 mod ports;
@@ -15,20 +15,20 @@ use delays::{BinDelays, Percentiles};
 use ports::PortCell;
 use shares::Shares;
 
-/// Accumulators per time bin and traffic group, or observed port. Bin `i` covers `[i width, (i + 1) width)`.
+/// Accumulators per time bin, for each traffic group and each observed port. Bin `i` covers `[i width, (i + 1) width)`.
 #[derive(Clone, Debug)]
 pub struct Bins {
     width: u64,
     groups: usize,
-    /// Observed ports.
+    /// Number of observed ports.
     ports: usize,
-    /// The bin that was used last and its start. Time moves on slowly, so most events find their bin here
-    /// without a division.
+    /// The bin used last, and its start. Successive events are close in time, so most find their bin here without a
+    /// division.
     bin: usize,
     start: u64,
-    /// Bin by bin, one cell per group.
+    /// One cell per bin and group, bin by bin.
     cells: Vec<Cell>,
-    /// Bin by bin, one per observed port.
+    /// One cell per bin and observed port, bin by bin.
     queues: Vec<PortCell>,
     /// By group.
     delays: Vec<BinDelays>,
@@ -63,7 +63,7 @@ impl Cell {
     }
 }
 
-/// A mean of times in the making.
+/// A running mean of times.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     sum: u128,
@@ -85,7 +85,7 @@ impl Mean {
 }
 
 impl Bins {
-    /// Bins of a width that is not zero, for a number of groups and of observed ports.
+    /// Bins of a non-zero width for so many groups and observed ports.
     pub fn new(width: Time, groups: usize, ports: usize) -> Self {
         assert!(width > Time::ZERO, "a bin has a width");
         Self {
@@ -101,7 +101,7 @@ impl Bins {
         }
     }
 
-    /// Counts new bytes of a transfer that reached the application. Calls come in time order.
+    /// Counts new bytes of a transfer delivered to the application. Calls come in time order.
     #[inline]
     pub fn add_delivered(&mut self, group: GroupId, transfer: TransferId, now: Time, bytes: Bytes) {
         self.cell(group, now).delivered += bytes.get();
@@ -110,7 +110,7 @@ impl Bins {
         }
     }
 
-    /// Tells that a transfer was in progress from `from` to `to`, the end of the run if it was not complete then.
+    /// Records that a transfer was in progress from `from` to `to`, which is the end of the run if it did not complete.
     pub fn add_transfer(&mut self, group: GroupId, from: Time, to: Time) {
         self.shares.open(group, (from.ps() / self.width) as usize, (to.ps() / self.width) as usize);
     }
@@ -130,13 +130,13 @@ impl Bins {
         self.cell(group, now).retransmissions += 1;
     }
 
-    /// Counts an expiry of a retransmission timer.
+    /// Counts a retransmission timeout.
     pub fn add_timeout(&mut self, group: GroupId, now: Time, cause: TimeoutCause) {
         self.cell(group, now).timeouts[cause as usize] += 1;
     }
 
-    /// Counts the one-way delay of a packet received at `now`, with that of the packet received before it on the
-    /// same flow, if any. Calls come in time order.
+    /// Counts the one-way delay of a packet received at `now`. `previous` is the delay of the packet received before it
+    /// on the same flow, if any. Calls come in time order.
     #[inline]
     pub fn add_delay(&mut self, group: GroupId, now: Time, delay: Time, previous: Option<Time>) {
         let cell = self.cell(group, now);
@@ -154,7 +154,7 @@ impl Bins {
         self.cell(group, now).completions.add(fct.ps());
     }
 
-    /// Accounts a backlog of `packets` in an observed port from `from` to `to` to the bins that this interval touches.
+    /// Adds a backlog of `packets` in an observed port from `from` to `to` to the bins that this interval overlaps.
     #[inline]
     pub fn add_queue(&mut self, port: usize, from: Time, to: Time, packets: u32) {
         debug_assert!(from <= to, "time runs forward");
@@ -165,8 +165,8 @@ impl Bins {
         self.spread(port, from, to, |cell, piece| cell.packet_time += u128::from(packets) * u128::from(piece));
     }
 
-    /// Accounts a packet that an observed port transmitted from `from` to `to` to the bins that this interval touches.
-    /// At the rate of the link as built the transmission would have taken `as_built`.
+    /// Adds a packet that an observed port transmitted from `from` to `to` to the bins that this interval overlaps. At
+    /// the link's nominal rate the transmission would have taken `as_built`.
     #[inline]
     pub fn add_sent(&mut self, port: usize, from: Time, to: Time, as_built: Time) {
         debug_assert!(from < to, "transmissions last");
@@ -177,7 +177,7 @@ impl Bins {
         });
     }
 
-    /// Calls `add` for each bin that an interval touches, with the picoseconds of the interval that lie in it.
+    /// Calls `add` for each bin that an interval overlaps, with the length of the overlap in picoseconds.
     #[inline]
     fn spread(&mut self, port: usize, from: Time, to: Time, add: impl Fn(&mut PortCell, u64)) {
         let (mut from, to) = (from.ps(), to.ps());
@@ -196,7 +196,7 @@ impl Bins {
         &mut self.cells[self.bin * self.groups + group.index()]
     }
 
-    /// Makes the bin of `ps` the present one.
+    /// Makes the bin of `ps` the current one.
     #[inline]
     fn seek(&mut self, ps: u64) {
         if ps.wrapping_sub(self.start) >= self.width {
@@ -217,13 +217,13 @@ impl Bins {
         }
     }
 
-    /// The bins of a run that ended at `end` as two tables: one row per bin and group, and per bin and observed port.
-    /// The backlog of the port `watched`, if it is observed, stands beside the groups as well.
+    /// The bins of a run that ended at `end` as two tables: one row per bin and group, and one per bin and observed
+    /// port. The backlog of the port `watched`, if it is observed, is also a column of the table of groups.
     ///
-    /// Bins reach to the end, whether or not anything happened in them. The last one is cut there, and its rates
-    /// and means refer to what is left of it. What happened at the end itself, or after it, counts as part of
-    /// the last bin. Columns add up to the totals of the run, but for retransmissions and timeouts: bins have those
-    /// after the last byte of a transfer too (a lost FIN). A run of no length has no bins.
+    /// Bins cover the whole run, including bins without events. The last bin is cut at the end of the run, and its
+    /// rates and means refer to the shortened bin. Events at or after the end count as part of the last bin. Columns
+    /// add up to the totals of the run, except retransmissions and timeouts: bins also count those after the last byte
+    /// of a transfer (a lost FIN). A run of zero length has no bins.
     pub fn into_tables(
         mut self,
         group_names: Vec<String>,
@@ -236,7 +236,7 @@ impl Bins {
         let (width, groups) = (self.width, self.groups);
         let starts: Vec<f64> = (0..bins as u64).map(|bin| Time::from_ps(bin * width).secs()).collect();
         let spans: Vec<f64> = (0..bins as u64).map(|bin| width.min(end.ps() - bin * width) as f64 * 1e-12).collect();
-        // A value of each bin, repeated on the rows of all its groups.
+        // One value per bin, repeated on the row of each group.
         let spread = |value: &dyn Fn(usize) -> f64| {
             Data::F64((0..bins).flat_map(|bin| std::iter::repeat_n(value(bin), groups)).collect())
         };
@@ -258,7 +258,7 @@ impl Bins {
         [groups, ports::table(ports, &self.queues, &starts, &spans)]
     }
 
-    /// Brings the bins to the number that reaches to the end, folding what lies beyond into the last; returns it.
+    /// Extends or cuts the bins to those that cover the run, folding later ones into the last; returns their number.
     fn close(&mut self, end: u64) -> usize {
         let bins = end.div_ceil(self.width) as usize;
         if let Some(last) = bins.checked_sub(1) {
@@ -283,12 +283,10 @@ impl Bins {
     }
 }
 
-const RATE: Heading = Heading::new("Goodput").told_by("payload in order, per interval and traffic group").more();
-const BACKLOG: Heading =
-    Heading::new("Queue").told_by("time-weighted mean of an interval, transmitted one included").less();
-const FAIRNESS: Heading = Heading::new("Jain's fairness index")
-    .told_by("over the payload of every transfer in progress in an interval")
-    .more();
+const RATE: Heading = Heading::new("Goodput").told_by("payload in order, per bin and traffic group").more();
+const BACKLOG: Heading = Heading::new("Queue").told_by("time-weighted mean of a bin, transmitted one included").less();
+const FAIRNESS: Heading =
+    Heading::new("Jain's fairness index").told_by("over the payload of every transfer in progress in a bin").more();
 const DELAY_MEAN: Heading = Heading::new("One-way delay of a packet, mean").less();
 const DELAY_PERCENTILES: [Heading; 3] = [
     Heading::new("One-way delay of a packet, median").less(),
@@ -296,15 +294,16 @@ const DELAY_PERCENTILES: [Heading; 3] = [
     Heading::new("One-way delay of a packet, 99th percentile").less(),
 ];
 const COMPLETION: Heading =
-    Heading::new("Flow completion time").told_by("mean of the flows that complete in an interval").less();
+    Heading::new("Flow completion time").told_by("mean of the flows that complete in a bin").less();
 
-const GOODPUT: &str = "Delivered bits over the length of the bin";
-const QUEUE: &str = "Time-weighted mean backlog of the watched port over the bin, of all groups together";
+const GOODPUT: &str = "Delivered bits divided by the length of the bin";
+const QUEUE: &str = "Time-weighted mean backlog of the bottleneck port over the bin, all groups together";
 const JITTER: &str = "Mean absolute difference between the one-way delays of consecutive packets of a flow";
 
-const JAIN: &str = "Jain's index over the new bytes of each transfer that was in progress in the bin, none included";
+const JAIN: &str =
+    "Jain's index over the new bytes of each transfer that was in progress in the bin, including those that got none";
 
-/// The columns that are fields of the cells.
+/// The columns taken from the cells.
 fn cell_columns(cells: &[Cell]) -> Vec<Column> {
     let count = |name, unit, description, value: &dyn Fn(&Cell) -> u64| {
         Column::new(name, unit, description, Data::U64(cells.iter().map(value).collect()))
@@ -322,10 +321,10 @@ fn cell_columns(cells: &[Cell]) -> Vec<Column> {
     let mut columns = vec![
         count("delivered_bytes", "B", "New bytes that reached the application, in order", &|cell| cell.delivered)
             .headed(Heading::new("Payload delivered in order").more()),
-        count("drops", "pkt", "Packets dropped, for whatever reason", &|cell| cell.drops),
+        count("drops", "pkt", "Packets dropped, for any reason", &|cell| cell.drops),
         count("marks", "pkt", "Packets marked with congestion experienced", &|cell| cell.marks),
-        count("retransmissions", "pkt", "Segments sent again", &|cell| cell.retransmissions),
-        count("timeouts", "1", "Expiries of a retransmission timer", &timeouts),
+        count("retransmissions", "pkt", "Segments retransmitted", &|cell| cell.retransmissions),
+        count("timeouts", "1", "Retransmission timeouts", &timeouts),
     ];
     for cause in TimeoutCause::ALL {
         let of_cause = |cell: &Cell| u64::from(cell.timeouts[cause as usize]);
@@ -380,7 +379,7 @@ mod tests {
         values.clone()
     }
 
-    /// The values of a real column, with -1 where there is none.
+    /// The values of a column of reals, -1 for a missing one.
     fn reals(table: &Table, name: &str) -> Vec<f64> {
         match &table.column(name).unwrap().data {
             Data::F64(values) => values.clone(),
@@ -401,7 +400,7 @@ mod tests {
         bins.add_delivered(A, T, at(999), Bytes::new(1000));
         bins.add_delivered(B, U, at(1000), Bytes::new(250));
         bins.add_drop(B, at(2100));
-        // Out of order, into a bin that time has left.
+        // An event out of order, in an earlier bin.
         bins.add_mark(A, at(10));
         bins.add_retransmission(A, at(1500));
         bins.add_timeout(B, at(2999), TimeoutCause::Syn);
@@ -514,7 +513,7 @@ mod tests {
             (A, T, 1200, 300),
             (A, U, 2500, 100),
             (A, T, 2900, 300),
-            // The end: part of the last bin.
+            // At the end of the run, which is part of the last bin.
             (A, U, 3000, 200),
         ] {
             bins.add_delivered(group, transfer, at(us), Bytes::new(bytes));
@@ -531,7 +530,7 @@ mod tests {
     fn what_a_port_sends_is_split_over_the_bins_of_its_transmission() {
         let mut bins = Bins::new(MS, 1, 2);
         bins.add_queue(1, at(500), at(1250), 3);
-        // Behind what held it up, one packet; and one from a bin into the next.
+        // On one port a packet that waited, on the other a transmission that spans two bins.
         bins.add_queue(0, at(200), at(1500), 1);
         bins.add_sent(0, at(1000), at(1500), at(500));
         bins.add_sent(1, at(750), at(1250), at(500));
@@ -546,7 +545,7 @@ mod tests {
     #[test]
     fn a_slowed_link_carries_less() {
         let mut bins = Bins::new(MS, 1, 1);
-        // 12500 bytes at a tenth of 1 Gbit/s: a quarter of them in the first bin, three in the second.
+        // 12500 bytes at a tenth of 1 Gbit/s: a quarter of them in the first bin, three quarters in the second.
         bins.add_sent(0, at(750), at(1750), at(100));
         let [_, links] = tables(bins, at(2000));
         assert_near(&reals(&links, "throughput_bps"), &[25e6, 75e6]);

@@ -1,4 +1,4 @@
-//! What observed ports held and sent in each time bin.
+//! Backlog and throughput of observed ports in each time bin.
 
 use crate::measure::table::{Column, Data, Table};
 use crate::measure::total::Heading;
@@ -7,9 +7,9 @@ use crate::units::Rate;
 /// One port in one bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PortCell {
-    /// Packets in the port times picoseconds.
+    /// Integral of the backlog over time, in packets times picoseconds.
     pub(super) packet_time: u128,
-    /// What was sent, in the picoseconds that the link as built needs for it.
+    /// What was sent, as its transmission time in picoseconds at the link's nominal rate.
     pub(super) sent: u64,
 }
 
@@ -32,11 +32,12 @@ impl PortCell {
 pub struct BinnedPort {
     /// Name of its link.
     pub link: String,
-    /// Rate of its link as built.
+    /// Nominal rate of its link.
     pub rate: Rate,
 }
 
-/// The table of links per bin, one row per bin and port. `starts` and `spans` are the bins' in seconds.
+/// The table of links per bin, one row per bin and port. `starts` and `spans` are the bins' starts and lengths in
+/// seconds.
 pub(super) fn table(ports: &[BinnedPort], cells: &[PortCell], starts: &[f64], spans: &[f64]) -> Table {
     let per = |value: &dyn Fn(usize, &PortCell) -> f64| {
         Data::F64(cells.iter().enumerate().map(|(row, cell)| value(row, cell)).collect())
@@ -48,18 +49,18 @@ pub(super) fn table(ports: &[BinnedPort], cells: &[PortCell], starts: &[f64], sp
     let column = Column::new;
     Table {
         name: "link-bins",
-        description: "What the link of each observed port carried in each time bin",
+        description: "Load of the link of each observed port in each time bin",
         columns: vec![
             column("time_s", "s", "Start of the bin", per(&|row, _| starts[row / count])).headed(Heading::TIME),
             column("link", "", "From and to", Data::Label { codes, names }),
             column(
                 "throughput_bps",
                 "bit/s",
-                "Bits sent over the length of the bin, headers included",
+                "Bits sent, headers included, divided by the length of the bin",
                 per(&|row, cell| used(row, cell) * ports[row % count].rate.bps() as f64),
             )
             .headed(Heading::new("Throughput of the link").more()),
-            column("utilisation", "1", "Throughput over the rate of the link as built", per(&used))
+            column("utilisation", "1", "Throughput divided by the nominal rate of the link", per(&used))
                 .headed(Heading::new("Utilisation of the link").shown_in("%").more()),
             column(
                 "queue_mean_packets",

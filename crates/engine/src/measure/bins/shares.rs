@@ -2,19 +2,19 @@
 
 use crate::ids::{GroupId, TransferId};
 
-/// Sums of squares of what each transfer got in each bin, bin by bin and by group. Time only moves on.
+/// Sums of the squared bytes of each transfer, per bin and group. Calls come in time order.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     groups: usize,
     transfers: Vec<Share>,
-    /// Bin by bin, one entry per group.
+    /// One entry per bin and group, bin by bin.
     squares: Vec<u128>,
-    /// The same: transfers that begin in the bin, and those whose last bin is the one before.
+    /// In the same order: transfers whose first bin this is, and transfers whose last bin is the one before.
     begins: Vec<u32>,
     ends: Vec<u32>,
 }
 
-/// What one transfer got in the bin in which it got something last, and in the bin before that.
+/// Bytes of one transfer in its latest bin with any (`bytes`), and in the bin before that (`before`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     group: GroupId,
@@ -28,7 +28,7 @@ impl Shares {
         Self { groups, transfers: Vec::new(), squares: Vec::new(), begins: Vec::new(), ends: Vec::new() }
     }
 
-    /// A transfer got `bytes` in `bin`.
+    /// Adds `bytes` that a transfer received in `bin`.
     #[inline]
     pub(super) fn add(&mut self, transfer: TransferId, group: GroupId, bin: usize, bytes: u64) {
         if transfer.index() >= self.transfers.len() {
@@ -46,14 +46,14 @@ impl Shares {
         *at(&mut self.squares, row) += growth;
     }
 
-    /// A transfer was in progress from the first to the last of these bins.
+    /// Records that a transfer was in progress from bin `first` to bin `last`.
     pub(super) fn open(&mut self, group: GroupId, first: usize, last: usize) {
         *at(&mut self.begins, first * self.groups + group.index()) += 1;
         *at(&mut self.ends, (last + 1) * self.groups + group.index()) += 1;
     }
 
-    /// Jain's index of each bin and group, from what the groups got in all; none where that is nothing. What
-    /// transfers got beyond the last bin counts as part of it.
+    /// Jain's index of each bin and group, from the bytes of each group; none for a group without bytes. Bytes beyond
+    /// the last bin count as part of it.
     pub(super) fn close(mut self, bins: usize, sums: impl Iterator<Item = u64>) -> Vec<Option<f64>> {
         let rows = bins * self.groups;
         self.squares.resize(rows, 0);
