@@ -162,7 +162,7 @@ def row(scheme: str, *values: dict) -> Compared:
 
 def ranking(rows: list[Compared], goal: str) -> list[tuple[str, int, str]]:
     found = placed(rows, goals.goal(goal, fanin.load("small.toml")), rows[0].scheme)
-    return [(each.scheme, each.rank, each.verdict) for each in found]
+    return [(each.scheme, each.rank, each.comparison) for each in found]
 
 
 def test_ranks_by_what_is_better(work):
@@ -208,7 +208,7 @@ def test_a_reference_that_does_not_finish_takes_nobody_out_of_a_weighted_ranking
     assert referred_to(rows, wanted, "newreno") == "rcc"
     # Whatever scores are relative to, the order is the same.
     found = placed(rows, wanted, "dctcp")
-    assert [(each.scheme, each.rank, each.verdict) for each in found] == expected
+    assert [(each.scheme, each.rank, each.comparison) for each in found] == expected
     assert [each.value[0] for each in found] == pytest.approx([1.0, 10 ** (-2 / 3), -np.inf], rel=0.02)
     assert [each.as_dict()["mean"] for each in found][2] is None
     # Nobody has finished, and nobody vanishes.
@@ -229,7 +229,7 @@ def test_scores_say_what_they_are_relative_to(cli, work):
     result = cli("compare", "small.toml", *TWO, *short, "--json")
     assert "newreno has no mean of every measure" in result.err
     found = json.loads(result.out)
-    assert (found["scored_against"], [each["verdict"] for each in found["ranking"]]) == (None, ["unfinished"] * 2)
+    assert (found["scored_against"], [each["comparison"] for each in found["ranking"]]) == (None, ["unfinished"] * 2)
     assert json.loads(cli("compare", "small.toml", *TWO, "--json", *short[2:]).out)["scored_against"] == "newreno"
 
 
@@ -251,7 +251,7 @@ def test_a_scheme_against_itself_differs_by_nothing(cli, work):
     assert (found["goal"], found["by"]) == ("query-p99", "query_p99_s")
     first, second = found["ranking"]
     assert (first["rank"], second["rank"], second["difference"]) == (1, 1, 0.0)
-    assert second["verdict"] == "no significant difference"
+    assert second["comparison"] == "no significant difference"
     text = cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99").out
     assert "# Ranking by query-p99, less is better" in text
     assert "no significant difference" in text

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from fanin.choose import ranking
-from fanin.choose.ranking import CRITERION, Ranked, Regime, Value
+from fanin.choose.ranking import CRITERION, RankedSystem, Regime, Value
 from fanin.claims import record
 from fanin.scenario import catalogue, library
 
@@ -139,7 +139,7 @@ def test_a_measure_that_a_seed_lacks_has_no_value():
 def test_over_several_regimes_the_geometric_mean_counts():
     def regime(a, b):
         values = {name: Value(0.0, 0.0) for name in ranking.MEASURES}
-        return Regime({}, [Ranked("a", 1, values, a, 0, 3), Ranked("b", 2, values, b, 1, 3)])
+        return Regime({}, [RankedSystem("a", 1, values, a, 0, 3), RankedSystem("b", 2, values, b, 1, 3)])
 
     first, second = ranking.overall([regime(1.0, 0.01), regime(0.25, 1.0)])
     assert (first.system, first.share, first.worst, first.first) == ("a", 0.5, 0.25, 2)

@@ -35,7 +35,7 @@ def test_finds_the_better_end_of_a_monotone_parameter(cli, tiny):
     (best,) = found["best"]
     # Twelve senders of four packets each: with 48 packets of buffer nothing is lost at the start.
     assert int(best["values"]["network.buffer"].removesuffix("pkt")) > 40
-    assert (best["goals"]["drops"]["verdict"], found["trials"]) == ("better", 16)
+    assert (best["goals"]["drops"]["comparison"], found["trials"]) == ("better", 16)
     assert best["goals"]["drops"]["mean"] < found["default"]["goals"]["drops"]["mean"]
     worse = tuned(cli, *BUFFER, "--goal", "query-p99", "--keep", "drops=1000", "--trials", "8", "--fresh", "3")
     assert worse["best"][0]["broken"] == []
@@ -155,7 +155,7 @@ def test_a_weighted_goal_finds_what_finishes_though_the_default_does_not(cli, ti
     found = json.loads(result.out)
     (best,) = found["best"]
     assert best["values"]["network.buffer"] in ("200pkt", "240pkt")
-    assert best["goals"]["query-p99:2,goodput:1"]["verdict"] == "finishes"
+    assert best["goals"]["query-p99:2,goodput:1"]["comparison"] == "finishes"
     assert found["default"]["goals"]["query-p99:2,goodput:1"]["mean"] is None
     assert "has no mean for some measure of query-p99:2,goodput:1" in result.err
     assert "keep the scenario's own" not in result.err

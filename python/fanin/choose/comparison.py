@@ -185,7 +185,7 @@ class Placed:
     """The same for each measure of a weighted goal."""
 
     @property
-    def verdict(self) -> str:
+    def comparison(self) -> str:
         """How it compares with the best."""
         if math.isnan(self.value[0]):
             return "no value"
@@ -201,7 +201,13 @@ class Placed:
         """For JSON."""
         numbers = apart(self.value, self.behind).as_dict()
         measures = {name: {"mean": finite(mean), "half": finite(half)} for name, (mean, half) in self.measures.items()}
-        return {"scheme": self.scheme, "rank": self.rank, **numbers, "verdict": self.verdict, "measures": measures}
+        return {
+            "scheme": self.scheme,
+            "rank": self.rank,
+            **numbers,
+            "comparison": self.comparison,
+            "measures": measures,
+        }
 
 
 def referred_to(compared: Sequence[Compared], goal: Goal, against: str) -> str | None:

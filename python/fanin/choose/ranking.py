@@ -76,7 +76,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedSystem:
     """One system in one regime."""
 
     system: str
@@ -107,14 +107,14 @@ class Regime:
     """One combination of what varies, and the systems in it, the best first."""
 
     where: dict[str, Any]
-    places: list[Ranked]
+    places: list[RankedSystem]
 
     @property
-    def best(self) -> list[Ranked]:
+    def best(self) -> list[RankedSystem]:
         """Those that nobody beats by more than the seeds' chance."""
         return [place for place in self.places if place.rank == 1]
 
-    def of(self, system: str) -> Ranked:
+    def of(self, system: str) -> RankedSystem:
         """A system's place."""
         return next(place for place in self.places if place.system == system)
 
@@ -199,7 +199,7 @@ def _ranking(standing: Standing, record: Record) -> Ranking | None:
     return Ranking(standing, record, axes, systems, regimes)
 
 
-def rank(runs: pl.DataFrame) -> list[Ranked]:
+def rank(runs: pl.DataFrame) -> list[RankedSystem]:
     """Systems by the mean of the criterion, the best first, ranked as :func:`fanin.choose.comparison.ranked` does.
 
     Systems that differ by less than :data:`LEAST` tie. Where there are too few seeds for an interval the means decide.
@@ -219,7 +219,7 @@ def rank(runs: pl.DataFrame) -> list[Ranked]:
     best = order[0].value[0]
     enough = all(len(of) >= FEWEST for of in seeds.values())
     return [
-        Ranked(
+        RankedSystem(
             each.name,
             each.rank if enough else place,
             values[each.name],
@@ -253,7 +253,7 @@ def front(every: list[Overall]) -> list[Overall]:
 def overall(regimes: Iterable[Regime]) -> list[Overall]:
     """Systems over several regimes, the best first."""
     every = list(regimes)
-    places: dict[str, list[Ranked]] = {}
+    places: dict[str, list[RankedSystem]] = {}
     for regime in every:
         for place in regime.places:
             places.setdefault(place.system, []).append(place)

@@ -24,7 +24,7 @@ from fanin.cli.options import (
     schemes_of,
     seeds,
 )
-from fanin.cli.reference import Asked
+from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
@@ -119,7 +119,7 @@ def compare(
     scores are relative to the first scheme that has, which does not change the order.
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, ranking: [{scheme, rank, mean, half,
-    difference, difference_half, verdict, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
+    difference, difference_half, comparison, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
     half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null.
 
     With --reference, the scenario's sweep runs and is joined to somebody else's records by --key. Rows with the same
@@ -149,11 +149,7 @@ def compare(
         compare_with_records(
             experiment.vary(varied),
             asked,
-            seeds(seeds_),
-            out=out if store else None,
-            jobs=jobs,
-            cluster=cluster,
-            again=failed,
+            Making(seeds(seeds_), out if store else None, jobs, cluster, failed),
             json=json,
         )
         return
@@ -250,11 +246,11 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
         behind = "" if away is None else goal.format(abs(away.difference), away.difference_half)
         rank = "undecided" if each.rank is None else str(each.rank)
         cells = [
-            "-" if each.verdict == "no value" else rank,
+            "-" if each.comparison == "no value" else rank,
             each.scheme,
             goal.format(*each.value),
             behind,
-            each.verdict,
+            each.comparison,
         ]
         if weighted:
             values = zip(goal.measures, each.measures.values(), strict=True)

@@ -33,23 +33,24 @@ class Asked:
     level: float
 
 
-def compare(
-    experiment: Experiment,
-    asked: Asked,
-    seeds: list[int] | None,
-    *,
-    out: Path | None,
-    jobs: int | None,
-    cluster: str | None,
-    again: bool,
-    json: bool,
-) -> None:
+@dataclass(frozen=True)
+class Making:
+    """Which seeds run, where, and where the runs are kept."""
+
+    seeds: list[int] | None
+    out: Path | None
+    jobs: int | None
+    cluster: str | None
+    again: bool
+
+
+def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool) -> None:
     """Runs the scenario's sweep, joins it to the records, prints the table, and exits with 1 if anything differs."""
     from fanin.choose import reference
 
     theirs = reference.read(asked.reference)
     columns, tolerances = _columns(asked)
-    runs, failures = _runs(experiment, asked, seeds, out, jobs, cluster, again=again)
+    runs, failures = _runs(experiment, asked.table, making)
     for failure in failures:
         note(f"error: {failure}")
     ours = runs.frame() if asked.table is None else runs.rows(asked.table)
@@ -90,16 +91,7 @@ def _columns(asked: Asked) -> tuple[list[Column], dict[str, Tolerance]]:
     return columns + [reference.Column(name, name) for name in tolerances if name not in named], tolerances
 
 
-def _runs(
-    experiment: Experiment,
-    asked: Asked,
-    seeds: list[int] | None,
-    out: Path | None,
-    jobs: int | None,
-    cluster: str | None,
-    *,
-    again: bool,
-) -> tuple[Runs, list[str]]:
+def _runs(experiment: Experiment, table: str | None, making: Making) -> tuple[Runs, list[str]]:
     """The runs of the scenario's sweep, and what failed."""
     from fanin.results import columns
     from fanin.results.failures import Failure
@@ -108,12 +100,12 @@ def _runs(
     from fanin.run.sweep import Runs
     from fanin.scenario.points import points
 
-    todo = points(experiment, seeds)
-    tables = frozenset() if asked.table is None else frozenset([asked.table])
+    todo = points(experiment, making.seeds)
+    tables = frozenset() if table is None else frozenset([table])
     wanted = [Job(experiment, each.overrides, columns.tables(experiment, each.row) | tables) for each in todo]
-    kept = f"finished runs are kept in {out}" if out else None
-    with keeping(kept), place(cluster, jobs) as where, counting("runs") as counter:
-        found = Batches(out, place=where, again=again, advance=counter.advance).run(wanted)
+    kept = f"finished runs are kept in {making.out}" if making.out else None
+    with keeping(kept), place(making.cluster, making.jobs) as where, counting("runs") as counter:
+        found = Batches(making.out, place=where, again=making.again, advance=counter.advance).run(wanted)
     pairs = list(zip(todo, found, strict=True))
     failures = [f"seed {run.seed}: {run.error}" for _, run in pairs if isinstance(run, Failure)]
     return Runs(experiment, [(point, run) for point, run in pairs if not isinstance(run, Failure)]), failures

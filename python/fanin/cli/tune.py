@@ -161,7 +161,7 @@ def _row(
     for index, goal in enumerate(goals):
         away = each.differences[index]
         shown = goal.format(away.difference, away.difference_half) if compare and away else ""
-        cells += [goal.format(*each.goals[index]), shown, each.verdict(index, goal) if compare else ""]
+        cells += [goal.format(*each.goals[index]), shown, each.comparison(index, goal) if compare else ""]
     return cells + [Goal(((keep.measure, 1.0),)).format(*value) for keep, value in zip(keeps, each.keeps, strict=True)]
 
 
@@ -173,7 +173,7 @@ def _tell(tuned: Tuned, goals: list[Goal]) -> None:
     for name in tuned.default.unscored:
         note(f"warning: with its own values, the scenario has no mean for some measure of {name}")
         note("warning: scores are meaningful only relative to each other")
-    if len(goals) == 1 and tuned.best and tuned.best[0].verdict(0, goals[0]) not in ("better", "finishes"):
+    if len(goals) == 1 and tuned.best and tuned.best[0].comparison(0, goals[0]) not in ("better", "finishes"):
         note("warning: on fresh seeds, the values found are not better: keep the scenario's own")
     for error in tuned.failed:
         note(f"error: a trial failed: {error}")

@@ -108,7 +108,7 @@ def _taken(column: Column, table: Table) -> float | None:
     if column.take == "clusters":
         assert column.gap is not None
         return 1.0 + float((np.diff(np.sort(values)) > column.gap).sum())
-    return TAKES[column.take](values) if column.take in TAKES else percentile(values, float(column.take[1:]))
+    return _REDUCE[column.take](values) if column.take in _REDUCE else percentile(values, float(column.take[1:]))
 
 
 def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:
@@ -140,7 +140,7 @@ def jain(values: Floats) -> float | None:
     return float(scaled.sum()) ** 2 / (len(values) * float((scaled**2).sum()))
 
 
-TAKES: dict[str, Callable[[Floats], float | None]] = {
+_REDUCE: dict[str, Callable[[Floats], float | None]] = {
     "mean": lambda values: float(values.mean()),
     "sum": lambda values: float(values.sum()),
     "min": lambda values: float(values.min()),

@@ -16,7 +16,7 @@ from fanin.choose.ranking import (
     CRITERION,
     MEASURES,
     Overall,
-    Ranked,
+    RankedSystem,
     Ranking,
     Regime,
     Value,
@@ -47,7 +47,7 @@ _HALF = 0.5
 class Cell:
     """The numbers of one system in one regime, marked if they cover only the queries that were complete."""
 
-    place: Ranked
+    place: RankedSystem
 
     def shown(self, measure: str) -> str:
         """The number with its unit."""

@@ -35,7 +35,7 @@ def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dic
     found = {}
     for place, goal in enumerate(goals):
         numbers = apart(each.goals[place], each.differences[place]).as_dict()
-        found[goal.name] = {**numbers, "verdict": each.verdict(place, goal)}
+        found[goal.name] = {**numbers, "comparison": each.comparison(place, goal)}
     bounds = [
         {"keep": keep.text, "mean": finite(mean), "half": finite(half)}
         for keep, (mean, half) in zip(keeps, each.keeps, strict=True)

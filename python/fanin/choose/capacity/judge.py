@@ -68,7 +68,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict on a fan-in."""
+    """A fan-in, and whether its bounds hold."""
 
     fan_in: int
     seeds: list[int]

@@ -40,7 +40,7 @@ class Checked:
     unscored: list[str]
     """Weighted goals that are relative to one of each unit, because the default has no mean for some measure."""
 
-    def verdict(self, place: int, goal: Goal) -> str:
+    def comparison(self, place: int, goal: Goal) -> str:
         """How a goal compares with the default's."""
         found = self.differences[place]
         if found is None:

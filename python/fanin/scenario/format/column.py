@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from fanin.numbers.formula import names, parse_formula
 from fanin.scenario.format.base import Section, Span, Where
 
-_TAKES = ("mean", "sum", "min", "max", "std", "count", "first", "last", "share", "jain", "clusters")
+TAKES = ("mean", "sum", "min", "max", "std", "count", "first", "last", "share", "jain", "clusters")
 _PERCENTILE = re.compile(r"^p(\d{1,2}(\.\d+)?|100)$")
 
 
@@ -38,8 +38,8 @@ class Column(Section):
     @field_validator("take")
     @classmethod
     def _known(cls, take: str) -> str:
-        if take not in _TAKES and not _PERCENTILE.match(take):
-            raise ValueError(f"takes {', '.join(_TAKES)} or a percentile such as p99, not {take!r}")
+        if take not in TAKES and not _PERCENTILE.match(take):
+            raise ValueError(f"takes {', '.join(TAKES)} or a percentile such as p99, not {take!r}")
         return take
 
     @field_validator("formula")
