@@ -1,4 +1,4 @@
-//! Acknowledgements on their way from a receiver into the network.
+//! Acknowledgements that receivers send.
 
 use crate::event::EventCore;
 use crate::host::hosts::Hosts;
@@ -9,7 +9,7 @@ use crate::tcp::FIRST_DATA;
 use crate::tcp::receiver::AckOut;
 use crate::tcp::sack::SackBlocks;
 
-/// Bytes that SACK blocks add to an acknowledgement: kind, length, eight per block, padded (RFC 2018 section 3).
+/// Bytes that SACK blocks add to an acknowledgement: kind, length and eight per block, padded (RFC 2018 section 3).
 fn sack_bytes(blocks: &SackBlocks) -> u16 {
     (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
 }
@@ -20,8 +20,8 @@ impl Hosts {
         let flow = &mut self.flows[id];
         let endpoint = &self.endpoints[flow.wire.endpoint as usize];
         let side = &mut flow.receiver;
-        // A grant is rounded up to the scale's granularity: cut by a few bytes, a window of whole segments would let
-        // one segment less through, or none.
+        // A grant is rounded up to the granularity of the window scale. Rounded down, a window of whole segments would
+        // admit one segment fewer, or none.
         let window = side.granted.div_ceil(1 << flow.wire.scale).min(endpoint.buffer >> flow.wire.scale);
         let mut flags = Flags::ACK
             .with_if(Flags::ECE, ack.ece)

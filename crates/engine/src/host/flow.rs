@@ -1,4 +1,4 @@
-//! An active flow: its two ends, and the network's data about it.
+//! A flow: its two ends, and the network's data about it.
 
 use crate::flow_map::FlowMap;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
@@ -16,32 +16,32 @@ pub(crate) struct HeldAck {
     pub(crate) ece: bool,
 }
 
-/// What of a request waits for its turn at the scheduler of the host that sends it.
+/// The part of a request that the scheduler of the sending host holds back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HeldRequest {
-    /// Everything that follows the SYN-ACK: what that said.
+    /// Everything after the SYN-ACK, with the contents of the SYN-ACK.
     Handshake { window: u64, flags: Flags, rtt: Option<Time>, field: u64 },
-    /// The request itself, on a connection that is open.
+    /// The request itself, on an open connection.
     Data(Announcement),
 }
 
-/// A request and its answer, which are the two directions of one connection but flows of their own here.
+/// A request and its response. They are the two directions of one connection, but separate flows here.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Dialogue {
-    /// The flow that answers the request which this one carries, where the scheme follows requests.
+    /// The flow of the response to the request that this flow carries, if the scheme follows requests.
     pub(crate) answer: Option<FlowId>,
-    /// The flow that carries the request which this one answers.
+    /// The flow of the request to which this flow carries the response.
     pub(crate) request: Option<FlowId>,
-    /// What of its request is held.
+    /// The part of its request that is held back.
     pub(crate) held: Option<HeldRequest>,
 }
 
-/// The network's data about a flow. The fields that every packet needs fill the first cache line.
+/// The network's data about a flow. The fields needed for every packet fill the first cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Wire {
     pub(crate) id: FlowId,
-    /// Offset of the path of segments, and of acknowledgements, in the table of paths.
+    /// Offsets in the table of paths: of the path of segments (`forward`), and of acknowledgements (`reverse`).
     pub(crate) forward: u32,
     pub(crate) reverse: u32,
     pub(crate) from: NodeId,
@@ -53,25 +53,25 @@ pub(crate) struct Wire {
     pub(crate) scale: u8,
     /// First sequence number of the next flowcell.
     pub(crate) cell_end: u64,
-    /// Tag of the present flowcell; zero if its path has no label.
+    /// Tag of the current flowcell; zero if its path has no label.
     pub(crate) tag: u64,
-    /// The value that a SYN announces; zero if it announces nothing.
+    /// The announcement in the SYN; zero if there is none.
     pub(crate) announcement: u64,
     /// Bytes of the packets that the sender has sent.
     pub(crate) sent_bytes: u64,
     pub(crate) cell: u64,
-    /// Equal paths to choose from per flowcell; empty where a flow keeps its path.
+    /// Equal-cost paths to choose from per flowcell; empty if the flow keeps its path.
     pub(crate) cell_paths: Box<[u32]>,
 }
 
-/// The receiving host's state of a flow beyond reassembly. The fields that every segment needs come first.
+/// The receiving host's state of a flow besides reassembly. The fields needed for every segment come first.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct ReceiverSide {
     pub(crate) state: Receiver,
     /// In-band field of the last segment, echoed in acknowledgements.
     pub(crate) field: u64,
-    /// When the pending event of the delayed acknowledgement is due.
+    /// When the pending event of the delayed-acknowledgement timer is due.
     pub(crate) timer_at: Time,
     /// The transfer in progress ends before this sequence number.
     pub(crate) boundary: u64,
@@ -83,17 +83,17 @@ pub(crate) struct ReceiverSide {
     pub(crate) acks_sent: u64,
     pub(crate) ack_bytes_sent: u64,
     pub(crate) held: Option<HeldAck>,
-    /// The host learns of the flow from its first data, as no SYN announces it.
+    /// No SYN announced the flow to the host, which learns of it from the first data.
     pub(crate) unannounced: bool,
     pub(crate) syn_again: bool,
     pub(crate) ecn_agreed: bool,
-    /// Stamp and retransmission mark to echo in a SYN-ACK.
+    /// Time stamp and retransmission mark to echo in a SYN-ACK.
     pub(crate) syn_stamp: Stamp,
-    /// Puts flowcells back in order; there once a packet with a tag has arrived.
+    /// Puts flowcells back in order; created by the first packet with a tag.
     pub(crate) order: Option<Box<Resequencer>>,
 }
 
-/// The content of a flow, which determines what follows when it has arrived.
+/// The content of a flow, which determines what happens once it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Data of a transfer.
@@ -102,12 +102,12 @@ pub(crate) enum Purpose {
     Request(TransferId),
 }
 
-/// The two ends share the first two cache lines; then each has its own. With hundreds of flows at work every line that
-/// a packet touches has to be fetched, so fields that are used together are next to each other.
+/// The two ends share the first two cache lines; then each has its own. With hundreds of active flows every line that a
+/// packet touches must be fetched, so fields that are used together lie next to each other.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(crate) wire: Wire,
-    /// Packets that reached their end host, in both directions.
+    /// Packets that reached their end host: segments (`arrived`) and acknowledgements (`acks_arrived`).
     pub(crate) arrived: u64,
     pub(crate) acks_arrived: u64,
     pub(crate) arrived_bytes: u64,
@@ -116,7 +116,7 @@ pub(crate) struct Flow {
     pub(crate) receiver: ReceiverSide,
     pub(crate) transfer: TransferId,
     pub(crate) probed: bool,
-    /// Its sender says how much it will send.
+    /// Its sender announces how much it will send.
     pub(crate) announces_size: bool,
     pub(crate) window_probes: u32,
     pub(crate) loss_probes: u32,
@@ -126,11 +126,11 @@ pub(crate) struct Flow {
     pub(crate) carried: Announcement,
     /// Timeouts, by [`TimeoutCause`](crate::measure::timeouts::TimeoutCause).
     pub(crate) timeouts: [u32; crate::measure::timeouts::TimeoutCause::ALL.len()],
-    /// The flow whose handshake opened its connection, in the other direction, if it has none of its own: the request's.
+    /// The flow of its request, in the other direction, if the request's handshake opened the connection.
     pub(crate) asked_on: Option<FlowId>,
 }
 
-/// Where the ends' own lines begin.
+/// Checks where the cache lines of each end begin.
 const _: () = {
     assert!(std::mem::offset_of!(Flow, receiver) == 128);
     assert!(std::mem::offset_of!(Flow, sender) % 64 == 0);
@@ -157,7 +157,7 @@ impl Flow {
         self.acks_arrived += 1;
         self.ack_bytes_arrived += u64::from(packet.size);
     }
-    /// What its sender announces of what it carries now.
+    /// What its sender announces about the data or request that it carries now.
     pub(crate) fn announced(&self) -> Announcement {
         Announcement { bytes: self.carried.bytes.filter(|_| self.announces_size), ..self.carried }
     }
@@ -165,12 +165,12 @@ impl Flow {
     pub(crate) fn is_done(&self) -> bool {
         let (sender, side) = (&self.sender, &self.receiver);
         let waits = !side.state.ack_deadline().is_never() || side.held.is_some() || self.dialogue.held.is_some();
-        // How long they would wait does not matter.
+        // It does not matter how long they would wait.
         let out_of_order = side.order.as_ref().is_some_and(|order| order.deadline(Time::ZERO).is_some());
         let sane = self.window_is_sane() && sender.una() <= side.state.next();
         sender.is_quiet() && !waits && !out_of_order && sane
     }
-    /// Whether the windows are such as an algorithm may set.
+    /// Whether the window and the slow-start threshold are valid.
     pub(crate) fn window_is_sane(&self) -> bool {
         let window = self.sender.window();
         window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0
@@ -186,7 +186,7 @@ impl Flow {
 }
 
 impl Wire {
-    /// What the headers of the flow's segments show.
+    /// Addresses and ports in the headers of the flow's segments.
     pub(crate) fn addresses(&self) -> Addresses {
         Self::named(self.id, [self.from, self.to])
     }

@@ -17,46 +17,46 @@ use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::Sender;
 use crate::units::Time;
 
-/// A flow that is about to begin.
+/// A flow that is about to open.
 pub(crate) struct Opening {
     pub(crate) group: GroupId,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
-    /// What it carries first; none if that has no end.
+    /// Size of its first data in bytes; none if they are endless.
     pub(crate) bytes: Option<u64>,
-    /// The transfer that it carries first, or whose request.
+    /// The transfer whose data or request it carries first.
     pub(crate) transfer: TransferId,
-    /// Which end points it has.
+    /// Its end points, by traffic group.
     pub(crate) endpoint: usize,
     /// Its sender says how much it will send.
     pub(crate) announces_size: bool,
-    /// The flow of the request that it answers, on the same connection.
+    /// The flow of the request to which it responds on the same connection.
     pub(crate) asked_on: Option<FlowId>,
-    /// Time until a full segment that is alone in the network is acknowledged, if the scheme wants to know.
+    /// Time until a full segment is acknowledged in an otherwise idle network, if the scheme asks for it.
     pub(crate) idle_rtt: Option<Time>,
 }
 
-/// One of the equal paths of a flow.
+/// The choice among the equal-cost paths of a flow.
 struct Chosen {
     number: usize,
-    /// That of the packets that take it.
+    /// Tag of the packets that take the path.
     tag: u64,
-    /// Bytes of a flowcell, and how many paths there are, if flowcells take turns on them.
+    /// Bytes of a flowcell and the number of paths, if flowcells take the paths in turn.
     cells: Option<(u64, usize)>,
 }
 
 impl Hosts {
-    /// Whether the scheme of some end points wants to know how long a round trip takes in an idle network.
+    /// Whether the scheme of these end points asks for the round-trip time in an idle network.
     pub(crate) fn wants_idle_rtt(&self, endpoint: usize) -> bool {
         self.schemes[self.endpoints[endpoint].scheme].wants_idle_rtt()
     }
 
-    /// Whether the scheme of some end points follows requests.
+    /// Whether the scheme of these end points follows requests.
     pub(crate) fn follows_requests(&self, endpoint: usize) -> bool {
         self.schemes[self.endpoints[endpoint].scheme].follows_requests()
     }
 
-    /// Adds a flow, on which nothing is sent yet.
+    /// Adds a flow. Nothing is sent yet.
     pub(crate) fn open_flow<C: EventCore>(&mut self, opening: &Opening, net: &mut Network<C>) -> FlowId {
         let id = FlowId::new(self.flows.count());
         let &Opening { group, from, bytes, transfer, announces_size, asked_on, idle_rtt, .. } = opening;
@@ -138,7 +138,7 @@ impl Hosts {
         }
     }
 
-    /// Chooses among the equal paths of a flow.
+    /// Chooses among the equal-cost paths of a flow.
     fn choose_path<C: EventCore>(&mut self, flow: FlowId, from: NodeId, to: NodeId, net: &mut Network<C>) -> Chosen {
         let paths = net.paths.count(from, to, &net.topology);
         if paths == 1 {
@@ -151,8 +151,8 @@ impl Hosts {
         Chosen { number, tag, cells: host.selector.cell().filter(|cell| *cell > 0).map(|cell| (cell, paths)) }
     }
 
-    /// What was counted for a flow up to now. Marks at dequeue are known once a port is looked at, so the ports on
-    /// the flow's way are.
+    /// The counters of a flow up to now. A port applies marks at dequeue only when it is read, so the ports on the
+    /// flow's paths are read first.
     pub(crate) fn counters<C: EventCore>(&self, flow: FlowId, net: &mut Network<C>) -> Counters {
         let state = &self.flows[flow];
         for path in std::iter::once(&state.wire.forward).chain(&state.wire.cell_paths[..]) {
@@ -170,7 +170,7 @@ impl Hosts {
         }
     }
 
-    /// A flow carries no more data. It is let go later, when it is over.
+    /// A flow carries no more data. It is released later, when it has finished.
     pub(crate) fn close_flow<C: EventCore>(&mut self, flow: FlowId, net: &mut Network<C>) {
         self.finished.closing.push(flow);
         if self.finished.is_due() {
@@ -180,7 +180,7 @@ impl Hosts {
         }
     }
 
-    /// Lets a flow go, if it is over.
+    /// Releases a flow if it has finished.
     fn let_go<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> bool {
         let (flow, book) = (&self.flows[id], &net.core.books().flows[id]);
         if !flow.is_done() || !balances(flow, book) || self.is_known(id) {

@@ -1,4 +1,4 @@
-//! All hosts: their flows, the roles that each of them has, and how their end points are set.
+//! All hosts: their flows, their roles, and the settings of their end points.
 
 use crate::event::slots::Slots;
 use crate::flow_map::FlowMap;
@@ -12,11 +12,11 @@ use crate::schemes::Scheme;
 use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::sender::SenderConfig;
 
-/// What the end points of one traffic group have in common.
+/// The common settings of the end points of a traffic group.
 pub(crate) struct Endpoint {
     pub(crate) sender: SenderConfig,
     pub(crate) receiver: ReceiverConfig,
-    /// Receive buffer in bytes: the window that is advertised at most.
+    /// Receive buffer in bytes: the largest advertised window.
     pub(crate) buffer: u64,
     /// Window scale (RFC 7323 section 2.2).
     pub(crate) scale: u8,
@@ -26,18 +26,18 @@ pub(crate) struct Endpoint {
 
 /// One host's roles.
 pub(crate) struct Host {
-    /// By scheme, the scheduler of the flows that end here; empty where no scheme has one.
+    /// By scheme, the scheduler of the flows that end here; empty if no scheme has one.
     pub(crate) windows: Vec<Option<Box<dyn WindowControl>>>,
-    /// By scheme, the host whose scheduler acts for this one; empty where each host has its own.
+    /// By scheme, the host whose scheduler acts for this one; empty if each host has its own.
     pub(crate) keepers: Vec<NodeId>,
     pub(crate) selector: Box<dyn PathSelector>,
-    /// First link of the host, the one into the network.
+    /// The host's link into the network.
     pub(crate) uplink: LinkId,
-    /// The switch at its end.
+    /// The switch at the end of the uplink.
     pub(crate) edge: NodeId,
 }
 
-/// What of a traffic group's data has arrived at its hosts.
+/// The data of a traffic group that have arrived.
 pub(crate) struct Arrivals {
     pub(crate) delays: DelayStats,
     /// Payload bytes that arrived in order.
@@ -47,7 +47,7 @@ pub(crate) struct Arrivals {
 /// Timers of receiving hosts: host, scheme and token.
 pub(crate) type HostTimers = Slots<(NodeId, usize, u64)>;
 
-/// The hosts of a network, with all flows that are not over.
+/// The hosts of a network, with all flows that have not finished.
 pub(crate) struct Hosts {
     pub(crate) flows: FlowMap<Flow>,
     pub(crate) finished: Finished,
@@ -60,20 +60,20 @@ pub(crate) struct Hosts {
     /// By traffic group.
     pub(crate) arrivals: Vec<Arrivals>,
     pub(crate) probes: HostProbes,
-    /// Some host puts flowcells back in order.
+    /// Whether some host puts flowcells back in order.
     pub(crate) resequences: bool,
-    /// Some receiving host has a scheduler.
+    /// Whether some receiving host has a scheduler.
     pub(crate) has_schedulers: bool,
     pub(super) timers: HostTimers,
-    /// Timer events whose deadline had moved: how many there are is the event core's affair.
+    /// Timer events without effect because their deadline had moved. Their number depends on the event core.
     pub(crate) stale_timers: u64,
-    /// Scratch space: what one segment causes. Making it anew for each costs more than the segment itself.
+    /// Scratch space for the effects of one segment: a new list for each would cost more than the segment itself.
     pub(super) acks: AckList,
     pub(super) actions: Vec<ReceiverAction>,
 }
 
 impl Hosts {
-    /// Hosts before the first flow.
+    /// Hosts without flows.
     pub(crate) fn new(
         hosts: Vec<Option<Host>>,
         schemes: Vec<Box<dyn Scheme>>,

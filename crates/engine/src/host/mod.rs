@@ -1,4 +1,4 @@
-//! The hosts: the flows that begin and end there, and the schedulers of receiving hosts.
+//! The hosts: the flows between them, and the schedulers of receiving hosts.
 
 pub(crate) mod acknowledge;
 pub(crate) mod finished;

@@ -1,8 +1,8 @@
-//! Receiving hosts: receivers take segments and acknowledge them.
+//! Receiving hosts: receivers process segments and acknowledge them.
 //!
-//! A connection closes as in RFC 9293 with one simplification: the receiver has nothing of its own to send, so its
-//! FIN rides on its acknowledgement of the sender's FIN. If that acknowledgement is lost, the sender's repeated FIN
-//! brings it again; the last acknowledgement, of the receiver's FIN, is not waited for.
+//! A connection closes as in RFC 9293 with one simplification: the receiver has no data to send, so its acknowledgement
+//! of the sender's FIN carries its own FIN. If that acknowledgement is lost, the sender's retransmitted FIN elicits it
+//! again. Nobody waits for the last acknowledgement, of the receiver's FIN.
 
 use crate::event::EventCore;
 use crate::event::order::Class;
@@ -15,7 +15,7 @@ use crate::roles::{Announcement, Arrival};
 use crate::tcp::receiver::Segment;
 use crate::units::Bytes;
 
-/// What TCP reads of a packet whose `len` bytes of payload begin at `seq`.
+/// The TCP segment in a packet whose `len` bytes of payload begin at `seq`.
 #[inline(always)]
 fn segment(packet: &Packet, seq: u64, len: u64) -> Segment {
     Segment {
@@ -30,8 +30,8 @@ fn segment(packet: &Packet, seq: u64, len: u64) -> Segment {
 }
 
 impl Hosts {
-    /// A segment comes to TCP, with everything that follows from it. It `arrives` now, or has waited since it did.
-    /// Returns whether it completes the transfer in progress on its flow.
+    /// Passes a segment to TCP and carries out everything that follows. The segment `arrives` now, or arrived earlier
+    /// and waited for its turn. Returns whether it completes the transfer in progress on its flow.
     #[inline(always)]
     pub(crate) fn accept<C: EventCore>(&mut self, packet: &Packet, arrives: bool, net: &mut Network<C>) -> bool {
         let Some(flow) = self.flows.get_mut(packet.flow) else {
@@ -63,7 +63,7 @@ impl Hosts {
             net.core.schedule(deadline, Class::DelayedAck, packet.flow.index());
         }
         let arrived = next >= side.boundary;
-        // Requests are small and travel the other way: neither goodput nor delays count them.
+        // Requests are small and travel in the other direction, so goodput and delays do not count them.
         if flow.purpose == Purpose::Data {
             let arrivals = &mut self.arrivals[group.index()];
             arrivals.delays.record(delay, previous);

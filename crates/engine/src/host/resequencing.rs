@@ -1,4 +1,4 @@
-//! Where data arrives in flowcells: segments that overtook an earlier cell wait before TCP sees them.
+//! Resequencing of flowcells: segments that overtook an earlier flowcell wait before TCP sees them.
 
 use crate::event::EventCore;
 use crate::event::order::Class;
@@ -10,12 +10,12 @@ use crate::tcp::resequencer::{Position, Resequencer};
 use crate::units::Time;
 
 impl Hosts {
-    /// How long segments of a flow wait for those of earlier flowcells where they arrive.
+    /// How long segments of a flow wait at the receiving host for earlier flowcells.
     fn patience(&self, id: FlowId) -> Option<Time> {
         self.by_node[self.flows[id].wire.to.index()].as_ref()?.selector.patience()
     }
 
-    /// A segment has arrived that may have overtaken others. Returns whether its turn has come; else it waits.
+    /// A segment has arrived that may have overtaken others. Returns whether it is its turn; if not, it waits.
     #[cold]
     pub(crate) fn is_in_turn<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) -> bool {
         let id = packet.flow;
@@ -42,26 +42,26 @@ impl Hosts {
         in_turn
     }
 
-    /// A segment that waited and whose turn has come.
+    /// The next waiting segment whose turn it is.
     pub(crate) fn next_in_turn(&mut self, id: FlowId) -> Option<Packet> {
         self.flows.get_mut(id)?.receiver.order.as_mut()?.take_next()
     }
 
-    /// Whether some segment of a flow has waited long enough.
+    /// Whether some segment of a flow has waited for the full time.
     pub(crate) fn is_overdue<C: EventCore>(&self, id: FlowId, net: &Network<C>) -> bool {
         let Some(order) = self.flows.get(id).and_then(|flow| flow.receiver.order.as_ref()) else { return false };
         let patience = self.patience(id).unwrap_or(Time::ZERO);
         order.deadline(patience).is_some_and(|at| at <= net.now())
     }
 
-    /// A segment that has waited long enough, or whose turn has come because of such.
+    /// The next segment that has waited for the full time, or whose turn it is because of one that has.
     pub(crate) fn next_overdue<C: EventCore>(&mut self, id: FlowId, net: &Network<C>) -> Option<Packet> {
         self.flows.get(id)?;
         let since = net.now().saturating_sub(self.patience(id).unwrap_or(Time::ZERO));
         self.flows[id].receiver.order.as_mut()?.take_late(since)
     }
 
-    /// Sets the timer for the segments of a flow that still wait.
+    /// Sets the timer for the waiting segments of a flow.
     pub(crate) fn wait_on<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
         if self.flows.get(id).is_none() {
             return;

@@ -1,4 +1,4 @@
-//! The receiving host's scheduler: what it is told, what it decides about acknowledgements, and what it wants done.
+//! The receiving host's scheduler: the events that it sees, its decisions on acknowledgements, and its actions.
 
 use crate::event::EventCore;
 use crate::event::order::Class;
@@ -10,27 +10,27 @@ use crate::roles::{AckDecision, AckKind, Announcement, Arrival, ReceiverAction, 
 use crate::tcp::receiver::AckOut;
 
 impl Hosts {
-    /// Whether schedulers act on the flows that end at a host.
+    /// Whether schedulers control the flows that end at a host.
     #[inline(always)]
     pub(super) fn has_scheduler(&self, host: NodeId) -> bool {
         self.has_schedulers && self.by_node[host.index()].as_ref().is_some_and(|host| !host.windows.is_empty())
     }
 
-    /// Whether the scheduler of the host `to` acts on a flow that ends there. A request that a client's scheduler may hold is not counted by
-    /// that of its server: each could wait for the other.
+    /// Whether the scheduler of the host `to` controls a flow that ends there. The server's scheduler ignores a request
+    /// that the client's scheduler may hold: otherwise each could wait for the other.
     #[inline(always)]
     pub(super) fn is_scheduled(&self, id: FlowId, to: NodeId) -> bool {
         self.has_scheduler(to) && self.flows[id].dialogue.answer.is_none()
     }
 
-    /// The host that keeps the scheduler of another: itself, unless those at its switch share one.
+    /// The host whose scheduler acts for `host`: itself, unless the hosts at a switch share one.
     #[inline(always)]
     fn keeper(&self, host: NodeId, scheme: usize) -> NodeId {
         let keepers = self.by_node[host.index()].as_ref().map(|host| &host.keepers[..]);
         keepers.and_then(|keepers| keepers.get(scheme).copied()).unwrap_or(host)
     }
 
-    /// Whether the scheduler of the host where a flow ends may still act on it.
+    /// Whether the scheduler of the host where a flow ends may still control it.
     pub(super) fn is_known(&self, flow: FlowId) -> bool {
         let scheme = self.endpoint(flow).scheme;
         let host = self.by_node[self.keeper(self.flows[flow].wire.to, scheme).index()].as_ref();
@@ -38,7 +38,7 @@ impl Hosts {
         window.is_some_and(|window| window.knows(flow))
     }
 
-    /// Shows a segment to the scheduler of its host, and first the transfer that it begins.
+    /// Shows a segment to its host's scheduler, after the transfer that it begins, if it begins one.
     pub(super) fn tell_scheduler<C: EventCore>(
         &mut self,
         id: FlowId,
@@ -54,7 +54,7 @@ impl Hosts {
         self.ask(to, id, net, |window, cx| window.on_data(cx, id, arrival));
     }
 
-    /// Tells the scheduler of the host of the last segment of a handshake, or of a connection.
+    /// Shows the last segment of a handshake or of a connection to its host's scheduler.
     #[inline(never)]
     pub(super) fn tell_bare_ack<C: EventCore>(&mut self, id: FlowId, to: NodeId, net: &mut Network<C>) {
         if self.has_scheduler(to) {
@@ -62,7 +62,7 @@ impl Hosts {
         }
     }
 
-    /// A connection begins, and its SYN-ACK goes out, unless the host's scheduler holds it.
+    /// Answers a SYN with a SYN-ACK, unless the host's scheduler holds it.
     pub(super) fn answer_syn<C: EventCore>(
         &mut self,
         id: FlowId,
@@ -75,8 +75,8 @@ impl Hosts {
         }
         self.ask(to, id, net, |window, cx| window.on_open(cx, id, announced));
         if self.ack_decision(to, id, AckKind::SynAck, net) == AckDecision::Hold {
-            // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. The one of data
-            // that is held will do, and echoes its marks.
+            // RFC 9293 s3.10.7.4: a SYN on an open connection is answered with an acknowledgement. A held one of data
+            // serves for that, and still echoes its marks.
             self.flows[id].receiver.held.get_or_insert(HeldAck { syn: true, ece: false });
         } else {
             self.send_syn_ack(id, net);
@@ -84,7 +84,7 @@ impl Hosts {
         self.run_actions(to, self.endpoint(id).scheme, net);
     }
 
-    /// Sends an acknowledgement, or leaves it to the host's scheduler.
+    /// Sends an acknowledgement, or holds it if the host's scheduler decides so.
     pub(super) fn acknowledge<C: EventCore>(&mut self, id: FlowId, ack: AckOut, net: &mut Network<C>) {
         let to = self.flows[id].wire.to;
         if !self.is_scheduled(id, to) {
@@ -94,18 +94,18 @@ impl Hosts {
         let decision = self.ack_decision(to, id, kind, net);
         let held = &mut self.flows[id].receiver.held;
         if decision == AckDecision::Hold {
-            // One acknowledgement stands for all that were held, and with it the echo of their marks.
+            // One acknowledgement replaces all held ones and echoes their marks.
             let ece = ack.ece || held.is_some_and(|held| held.ece);
             *held = Some(HeldAck { syn: false, ece });
         } else {
-            // A newer acknowledgement takes the place of one that waits.
+            // A newer acknowledgement replaces a held one.
             *held = None;
             self.send_ack(id, ack, false, net);
         }
         self.run_actions(to, self.endpoint(id).scheme, net);
     }
 
-    /// Lets the scheduler of a client decide about its request. What it holds is kept until it is released.
+    /// Lets the scheduler of a client decide on its request. What it holds is kept until it is released.
     pub(super) fn turn_of<C: EventCore>(
         &mut self,
         request: FlowId,
@@ -140,7 +140,7 @@ impl Hosts {
         self.call(node, self.endpoint(id).scheme, Some(id), net, ask).unwrap_or(AckDecision::Send)
     }
 
-    /// Lets a host's scheduler act, because of a flow or of a timer.
+    /// Calls a host's scheduler because of a flow or a timer.
     fn call<C: EventCore, R>(
         &mut self,
         node: NodeId,
@@ -177,7 +177,7 @@ impl Hosts {
         let mut actions = std::mem::take(&mut self.actions);
         for action in actions.drain(..) {
             match action {
-                // To a flow that is over it makes no difference.
+                // The flow may have finished; then a window has no effect.
                 ReceiverAction::Window { flow, bytes } => {
                     self.flows.get_mut(flow).into_iter().for_each(|flow| flow.receiver.granted = bytes);
                 }
@@ -191,7 +191,7 @@ impl Hosts {
         self.actions = actions;
     }
 
-    /// Sends the held acknowledgement of a flow, or a fresh one; number and window are those of this moment.
+    /// Sends the held acknowledgement of a flow, or a new one, with the current acknowledgement number and window.
     fn send_held<C: EventCore>(&mut self, id: FlowId, push: bool, net: &mut Network<C>) {
         let flow = &self.flows[id];
         if let Some(request) = flow.dialogue.request

@@ -1,4 +1,4 @@
-//! Sending hosts: senders take acknowledgements and timers, and put segments into the network.
+//! Sending hosts: senders process acknowledgements and timers, and send segments into the network.
 
 use crate::event::EventCore;
 use crate::event::order::Class;
@@ -26,7 +26,7 @@ impl<C: EventCore> Io<'_, C> {
     /// Chooses the path of the flowcell that begins at or before `seq`.
     #[cold]
     fn next_cell(&mut self, seq: u64, cell: u64) {
-        // Cells count data bytes; those before the first have the number of the handshake.
+        // Cells count data bytes. The handshake's sequence numbers before the first data byte belong to the first cell.
         self.wire.cell = seq.saturating_sub(FIRST_DATA) / cell;
         self.wire.cell_end = (self.wire.cell + 1) * cell + FIRST_DATA;
         let request = PathRequest {
@@ -56,7 +56,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
         let (mut priority, mut field) = (facts.priority, facts.field | self.wire.tag);
         if segment.flags.has(Flags::RETRANSMITTED) {
             if let (Some(tag), Some(cell)) = (CellTag::of(self.wire.tag), self.host.selector.cell()) {
-                // It takes the way of the present cell, but belongs to its own.
+                // It takes the path of the current cell, but carries the tag of its own.
                 let cell = (segment.seq.saturating_sub(FIRST_DATA) / cell) as u32;
                 field = facts.field | CellTag { cell, ..tag }.field();
             }
@@ -98,7 +98,7 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
     }
 }
 
-/// What a sender needs of its host beside its flow.
+/// What a sender needs besides its flow.
 struct Around<'a> {
     hosts: &'a mut [Option<Host>],
     endpoints: &'a [Endpoint],
@@ -118,7 +118,7 @@ impl Around<'_> {
         let now = net.now();
         let mut io = Io { net, wire: &mut flow.wire, host };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
-        // Written so that NaN is rejected too.
+        // Written so that it also rejects NaN.
         let real = flow.sender.window().cwnd > 0.0;
         if !real {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
@@ -132,7 +132,7 @@ impl Around<'_> {
 }
 
 impl Hosts {
-    /// Lets a sender act, with the network at hand.
+    /// Calls a sender with access to the network.
     #[inline(always)]
     fn with_sender<C: EventCore, R>(
         &mut self,
@@ -144,7 +144,7 @@ impl Hosts {
         Around { hosts, endpoints, probes }.with_sender(&mut flows[flow], net, act)
     }
 
-    /// Opens a connection whose data come later.
+    /// Opens a connection whose data follow later.
     pub(crate) fn connect<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
         #[expect(
             clippy::redundant_closure_for_method_calls,
@@ -153,8 +153,8 @@ impl Hosts {
         self.with_sender(id, net, |sender, env| sender.connect(env));
     }
 
-    /// Gives data to a flow's sender, which opens the connection if it is not `open` yet: what it is, and how much of
-    /// it, unless it has no end.
+    /// Gives data or a request to a flow's sender, which opens the connection if it is not `open` yet. `carried` is its
+    /// announcement; without a size the data are endless.
     pub(crate) fn push_data<C: EventCore>(
         &mut self,
         id: FlowId,
@@ -182,8 +182,7 @@ impl Hosts {
         });
     }
 
-    /// A request wants to leave on a flow that is open already: the client's scheduler may hold it. Returns whether it
-    /// does.
+    /// A request is due on an open flow, but the client's scheduler may hold it. Returns whether it does.
     pub(crate) fn hold_request<C: EventCore>(
         &mut self,
         id: FlowId,
@@ -194,7 +193,7 @@ impl Hosts {
         self.turn_of(id, answer, HeldRequest::Data(carried), net)
     }
 
-    /// What the client's scheduler has held of a request leaves.
+    /// Sends what the client's scheduler has held of a request.
     pub(super) fn send_request<C: EventCore>(&mut self, id: FlowId, held: HeldRequest, net: &mut Network<C>) {
         match held {
             HeldRequest::Data(carried) => self.push_data(id, carried, true, false, net),
@@ -205,13 +204,14 @@ impl Hosts {
         }
     }
 
-    /// The SYN-ACK of a connection on which the client asks: whether its scheduler holds what follows, with it.
+    /// Whether the client's scheduler holds the request that follows this SYN-ACK, and with it the rest of the
+    /// handshake.
     fn holds_handshake<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) -> bool {
         let Some(flow) = self.flows.get_mut(packet.flow) else { return false };
         let Some(answer) = flow.dialogue.answer.filter(|_| flow.sender.state() == State::SynSent) else { return false };
         if flow.dialogue.held.is_some() {
             flow.book_ack(packet);
-            return true; // A second SYN-ACK says nothing new.
+            return true; // A second SYN-ACK adds nothing.
         }
         // RFC 6298 s3 (Karn), as for any acknowledgement.
         let rtt = (!packet.flags.has(Flags::RETRANSMITTED)).then(|| net.age(packet));
@@ -225,7 +225,7 @@ impl Hosts {
         holds
     }
 
-    /// The sender of an endless transfer closes. Returns the number of bytes that it sent.
+    /// Stops the sender of an endless transfer. Returns the number of bytes that it sent.
     pub(crate) fn stop_data<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> u64 {
         #[expect(
             clippy::redundant_closure_for_method_calls,
@@ -265,7 +265,7 @@ impl Hosts {
         around.with_sender(flow, net, |sender, env| sender.on_ack(&ack, env));
     }
 
-    /// A sender's timer for pacing, or one of its congestion control.
+    /// A sender's pacing timer, or a timer of its congestion control.
     pub(crate) fn on_sender_timer<C: EventCore>(&mut self, flow: FlowId, class: Class, net: &mut Network<C>) {
         if self.flows.get(flow).is_some() {
             self.with_sender(flow, net, |sender, env| match class {
@@ -275,7 +275,7 @@ impl Hosts {
         }
     }
 
-    /// A sender's retransmission timer. Returns whether the sender has given its handshake up.
+    /// A sender's retransmission timer. Returns whether the sender has given up its handshake.
     pub(crate) fn on_retransmission_timer<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> bool {
         let Some(Flow { sender, .. }) = self.flows.get(id) else {
             self.stale_timers += 1;
@@ -314,8 +314,8 @@ impl Hosts {
         outcome == TimerOutcome::Failed
     }
 
-    /// Why the first unacknowledged segment was not acknowledged in time. The network's books know which
-    /// transmissions were dropped; no end point reads this.
+    /// Why the first outstanding segment was not acknowledged in time, from the network's record of dropped
+    /// transmissions, which no end point can read.
     fn timeout_cause<C: EventCore>(&self, id: FlowId, una: u64, nxt: u64, net: &mut Network<C>) -> TimeoutCause {
         let flow = &self.flows[id];
         let lost = &net.core.books().flows[id].lost;
@@ -329,11 +329,12 @@ impl Hosts {
             return TimeoutCause::LostRetransmission;
         }
         let mss = self.endpoint(id).sender.mss;
-        // The FIN takes a number, but rides on the last data.
+        // The FIN takes a sequence number, but travels with the last data.
         let data_end = nxt.min(flow.sender.data_end());
         let outstanding = data_end.saturating_sub(una).div_ceil(mss).max(1);
         let gone = lost.iter().filter(|segment| (una..nxt).contains(&unwrap_seq(segment.seq, una))).count() as u64;
-        // The tail of a window is not the window: what of it arrived was acknowledged, and nothing came after the hole.
+        // Losing the tail of a window is not losing all of it: its first part was acknowledged, and nothing arrived
+        // after the hole.
         let whole = gone >= outstanding && flow.sender.in_flight() >= flow.sender.most_in_flight();
         if whole { TimeoutCause::FullWindow } else { TimeoutCause::FewDuplicates }
     }

@@ -192,7 +192,7 @@ const TIMEOUTS: Total = Total {
     name: "timeouts",
     label: "Retransmission timeouts",
     goal: "timeouts",
-    doc: "retransmission timeouts, those of SYNs included, up to the last byte of each transfer's data",
+    doc: "expiries of retransmission timers, those of SYNs included, up to the last byte of each transfer's data",
     better: Less,
     of_groups: true,
     ..LOSSES

@@ -16,11 +16,11 @@ use crate::units::{Bytes, Time};
 pub(crate) struct PortBook {
     pub(crate) drops: u64,
     pub(crate) dropped_bytes: u64,
-    /// Dropped bytes that had left the port and were lost on its link.
+    /// Of the dropped bytes, those lost on the link after they had left the port.
     pub(crate) lost_on_link: u64,
     pub(crate) marks: u64,
     pub(crate) would_mark: u64,
-    /// The buffer limit that the port must keep.
+    /// The buffer limit that the port must not exceed.
     pub(crate) limit: Limit,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct PortBook {
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     pub(crate) at: Time,
-    /// Which invariant, with the numbers.
+    /// The invariant, with the numbers.
     pub(crate) what: String,
 }
 
@@ -67,14 +67,14 @@ pub(crate) struct FlowBook {
     pub(crate) lost: Vec<LostSegment>,
     /// The runs of its lost segments.
     pub(crate) loss_run: LossRun,
-    /// Acknowledgements (and SYN-ACKs) of the flow that were dropped, and that were marked.
+    /// Acknowledgements (and SYN-ACKs) of the flow that were dropped (`acks_dropped`) or marked (`acks_marked`).
     pub(crate) acks_dropped: u64,
     pub(crate) acks_marked: u64,
     /// Bytes of all its packets that were dropped, in both directions.
     pub(crate) dropped_bytes: u64,
-    /// Packets that switch agents keep; below zero if an agent injects what it did not keep.
+    /// Packets held by switch agents; negative if an agent injects packets that it did not hold.
     pub(crate) kept: i64,
-    /// Bytes of the packets that switch agents keep.
+    /// Bytes of these packets.
     pub(crate) kept_bytes: i64,
     pub(crate) group: GroupId,
 }
@@ -123,7 +123,7 @@ pub(crate) struct Books {
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) ports: Vec<PortBook>,
     pub(crate) flows: FlowMap<FlowBook>,
-    /// By traffic group, what happened to packets of finished flows.
+    /// By traffic group, the sums over finished flows.
     over: Vec<GroupBook>,
     /// The longest loss run of any finished flow.
     over_longest: u64,
@@ -132,7 +132,7 @@ pub(crate) struct Books {
     pub(crate) bins: Option<Bins>,
     pub(crate) sack: Slots<SackBlocks>,
     pub(crate) drop_log: Vec<DropRecord>,
-    /// By node, the bytes that its switch agent keeps.
+    /// By node, the bytes held by its switch agent.
     pub(crate) kept: Vec<i64>,
     /// The first invariant that was violated.
     pub(crate) breach: Option<Breach>,
@@ -144,7 +144,7 @@ pub(crate) struct Books {
 pub(crate) const DROP_LOG_LIMIT: usize = 100_000;
 
 impl Books {
-    /// Books for ports with these buffers, and for a number of nodes.
+    /// Books for ports with these buffers and for so many nodes.
     pub(crate) fn new(limits: impl Iterator<Item = Limit>, nodes: usize, bins: Option<Bins>, header: u16) -> Self {
         let port = |limit| PortBook { drops: 0, dropped_bytes: 0, lost_on_link: 0, marks: 0, would_mark: 0, limit };
         let ports: Vec<PortBook> = limits.map(port).collect();
@@ -165,7 +165,7 @@ impl Books {
         }
     }
 
-    /// Starts to watch the queue of `link`. Links are named in order.
+    /// Starts to observe the queue of `link`. Calls come in the order of links.
     pub(crate) fn observe(&mut self, link: LinkId, ps_per_byte: u32, trace: bool) {
         let trace = trace.then(Trace::new);
         let slot = self.observed().count();
@@ -192,7 +192,7 @@ impl Books {
         }
     }
 
-    /// The books of a traffic group.
+    /// The sums over a traffic group.
     pub(crate) fn of_group(&self, group: GroupId) -> GroupBook {
         let mut sum = self.over.get(group.index()).copied().unwrap_or_default();
         self.flows.iter().filter(|(_, book)| book.group == group).for_each(|(_, book)| sum.add(book));
@@ -207,7 +207,7 @@ impl Books {
     /// Records a packet of a finished flow; there should be none.
     #[cold]
     fn stray(&mut self, packet: &Packet, at: Time) {
-        self.broken(at, format!("flow {} was over, and a packet of it is in the network", packet.flow));
+        self.broken(at, format!("flow {} had finished, but a packet of it is in the network", packet.flow));
     }
 
     #[cold]
@@ -237,7 +237,7 @@ impl Books {
             book.acks_dropped += 1;
         } else {
             book.drops += 1;
-            // The last packet of a handshake has the number of the first data, but none of it.
+            // The last packet of a handshake has the sequence number of the first data byte, but carries no data.
             if packet.size > self.header || packet.flags.has(Flags::SYN.with(Flags::FIN)) {
                 let retransmitted = packet.flags.has(Flags::RETRANSMITTED);
                 book.lost.retain(|lost| lost.seq != packet.seq);
@@ -251,15 +251,16 @@ impl Books {
         }
     }
 
-    /// A packet that had left the port of `link` was lost on the way.
+    /// A packet that had left the port of `link` was lost on the link.
     #[cold]
     pub(crate) fn on_lost(&mut self, link: LinkId, packet: &Packet, reason: DropReason, now: Time) {
         self.ports[link.index()].lost_on_link += u64::from(packet.size);
         self.on_drop(link, packet, reason, now);
     }
 
-    /// A packet was let into the port of `link`, where `backlog` counts now, and the ports that share its memory hold
-    /// `pool_bytes` beside it. Ports decide by themselves whether there is room; this holds them to it.
+    /// A packet was admitted to the port of `link`. `backlog` is what counts against the limit now, and `pool_bytes` is
+    /// what the ports that share its memory held without the packet. Ports decide on admission themselves; this checks
+    /// that they keep the limit.
     #[inline]
     pub(crate) fn on_admitted(&mut self, link: LinkId, now: Time, packet: &Packet, backlog: Backlog, pool_bytes: u64) {
         let size = u64::from(packet.size);
@@ -298,12 +299,12 @@ impl Books {
         self.breach.get_or_insert(Breach { at, what });
     }
 
-    /// A switch agent keeps a packet.
+    /// A switch agent holds a packet.
     pub(crate) fn on_keep(&mut self, switch: NodeId, packet: &Packet) {
         self.keep(switch, packet, 1);
     }
 
-    /// A switch agent gives up a packet that it kept: sends it, or loses it.
+    /// A switch agent releases a packet that it held: it sends or drops it.
     pub(crate) fn on_let_go(&mut self, switch: NodeId, packet: &Packet) {
         self.keep(switch, packet, -1);
     }
@@ -328,14 +329,14 @@ impl Books {
         }
     }
 
-    /// The segment at `seq` was sent again: its earlier loss no longer counts.
+    /// The segment at `seq` was retransmitted: its earlier loss no longer counts.
     #[cold]
     pub(crate) fn on_resent(&mut self, flow: FlowId, seq: u32) {
         self.flows[flow].lost.retain(|lost| lost.seq != seq);
     }
 
-    /// A packet of `size` bytes has left the port of `link`, which has sent it since `begun`, and one of `next` bytes,
-    /// zero if there is none, is sent now.
+    /// A packet of `size` bytes, in transmission since `begun`, has left the port of `link`. The next packet in
+    /// transmission has `next` bytes, zero if there is none.
     #[inline]
     pub(crate) fn on_departure(
         &mut self,
@@ -351,7 +352,7 @@ impl Books {
         self.on_queue(link, at, backlog, next);
     }
 
-    /// The queue of an observed port changed. A packet of `in_service` bytes is in transmission, none if zero.
+    /// The queue of an observed port changed. The packet in transmission has `in_service` bytes, zero if there is none.
     #[inline]
     pub(crate) fn on_queue(&mut self, link: LinkId, at: Time, backlog: Backlog, in_service: u16) {
         if let Some(monitor) = &mut self.queues[link.index()] {
@@ -367,7 +368,7 @@ impl Books {
         }
     }
 
-    /// Accounts the time up to the end of the run to the bins.
+    /// Adds the time up to the end of the run to the bins.
     pub(crate) fn close(&mut self, end: Time) {
         for monitor in self.queues.iter_mut().flatten() {
             if let Some(bins) = &mut self.bins {

@@ -1,8 +1,8 @@
 //! The controller, and the channel between it and the switches.
 //!
-//! A message takes the channel's delay, plus jitter, unless it is lost; at the controller it waits for a FIFO server
-//! with a fixed service time. Orders travel back in the same way and act when they arrive. Each switch has a connection
-//! to the controller: messages of one direction never overtake each other.
+//! A message arrives after the channel's delay plus jitter, unless it is lost. The controller serves messages in FIFO
+//! order with a fixed service time. Orders travel back in the same way and take effect on arrival. Each switch has its
+//! own connection to the controller, on which messages of one direction never overtake each other.
 
 use crate::event::EventCore;
 use crate::event::order::{Class, MAX_INDEX};
@@ -15,7 +15,7 @@ use crate::spec::Values;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// Where a message is on its way.
+/// The leg of its way that a message is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leg {
     /// From a switch, about to reach the controller's queue.
@@ -34,7 +34,7 @@ struct Message {
     bytes: Vec<u8>,
 }
 
-/// Messages on their way, by running number: those of one instant arrive in the order in which they were sent.
+/// Messages in transit, by running number: those due at the same instant arrive in the order in which they were sent.
 #[derive(Debug, Default)]
 struct Mail {
     items: BTreeMap<usize, Message>,
@@ -60,7 +60,7 @@ pub(crate) struct ControlChannel {
     stream: Stream,
     /// When the controller's server is free again.
     free_at: Time,
-    /// By node, when the last message to the controller and from it arrives.
+    /// By node, when the last message to and from the controller arrives.
     last: Vec<[Time; 2]>,
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
@@ -84,8 +84,8 @@ impl ControlChannel {
         }
     }
 
-    /// When a message sent at `now` arrives, or never. Every message draws the same numbers, so that changing one
-    /// parameter leaves the other draws as they were.
+    /// When a message sent at `now` arrives; `None` if it is lost. Every message takes the same number of draws, so
+    /// that a change of one parameter leaves the other draws as they were.
     fn arrival(&mut self, switch: NodeId, leg: Leg, now: Time, bytes: usize) -> Option<Time> {
         self.messages += 1;
         self.bytes += bytes as u64;
@@ -106,7 +106,7 @@ pub(crate) struct Control {
     controller: Option<Box<dyn Controller>>,
     pub(crate) channel: ControlChannel,
     mail: Mail,
-    /// Timers of switches and of the controller: whose, and the token.
+    /// Timers of switches and of the controller: node and token.
     timers: Slots<(NodeId, u64)>,
 }
 
@@ -130,7 +130,7 @@ impl Control {
         net.core.schedule(at.max(net.now()), Class::Switch, slot);
     }
 
-    /// The switch whose timer this is, and its token.
+    /// The switch that set this timer, and its token.
     pub(crate) fn take_timer(&mut self, slot: usize) -> Option<(NodeId, u64)> {
         self.timers.take(slot)
     }
@@ -144,7 +144,7 @@ impl Control {
         }
     }
 
-    /// A message has come to the end of a leg. Returns an order that has reached its switch.
+    /// A message has reached the end of a leg. Returns the order and its switch if it has arrived there.
     pub(crate) fn on_message<C: EventCore>(
         &mut self,
         number: usize,

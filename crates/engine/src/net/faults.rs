@@ -12,13 +12,13 @@ use crate::units::{Rate, Time};
 struct Planned {
     effect: Effect,
     at: Time,
-    /// When it ends; [`Time::NEVER`] if it lasts.
+    /// When it ends; [`Time::NEVER`] if it lasts until the end of the run.
     until: Time,
     links: Vec<LinkId>,
     on: bool,
 }
 
-/// A fault that loses packets of one link: which, and its own random numbers.
+/// A fault that loses packets of one link: its index, and its random stream.
 struct Losing {
     fault: usize,
     stream: Stream,
@@ -26,11 +26,11 @@ struct Losing {
 
 /// What changes when a fault begins or ends.
 pub(crate) enum Turn {
-    /// Links have another state.
+    /// Links change their state.
     Links(Vec<(LinkId, LinkState)>),
-    /// The controller is back: slots of its timers that became due while it was offline.
+    /// The controller is back, with the slots of its timers that became due while it was offline.
     Controller(Vec<usize>),
-    /// Nothing that other parts must react to.
+    /// Nothing that other parts react to.
     Nothing,
 }
 
@@ -66,7 +66,7 @@ impl Faults {
             if let Effect::Loss(_) = effect {
                 faults.losing.resize_with(names.len(), Vec::new);
                 for link in &links {
-                    // A stream for each link: no link's losses depend on what another one carries.
+                    // A stream for each link, so that losses on one link do not depend on the traffic of another.
                     let stream = Stream::named(seed, &format!("fault/{}/{}", fault.name, names[link.index()]));
                     faults.losing[link.index()].push(Losing { fault: i, stream });
                 }
@@ -76,13 +76,13 @@ impl Faults {
         Ok(faults)
     }
 
-    /// Whether departures from the port of `link` cannot be known when packets enter it.
+    /// Whether a fault may change departures from the port of `link`, so that they are unknown when packets enter it.
     pub(crate) fn moves_departures(&self, link: LinkId) -> bool {
         let moves = |fault: &&Planned| matches!(fault.effect, Effect::Down { .. } | Effect::Rate(_));
         self.planned.iter().filter(moves).any(|fault| fault.links.contains(&link))
     }
 
-    /// Rates that links may have, with the fault's number, for checks.
+    /// Rates that faults give to links, each with the fault's index, for checks.
     pub(crate) fn rates(&self) -> impl Iterator<Item = (usize, &[LinkId], Rate)> {
         self.planned.iter().enumerate().filter_map(|(i, fault)| match fault.effect {
             Effect::Rate(rate) => Some((i, &fault.links[..], rate)),
@@ -90,7 +90,7 @@ impl Faults {
         })
     }
 
-    /// How long packets wait for links to come back, with the fault's number, for checks.
+    /// How long packets wait for links to come back, with the fault's index, for checks.
     pub(crate) fn waits(&self) -> impl Iterator<Item = (usize, Time)> {
         self.planned.iter().enumerate().filter_map(|(i, fault)| match fault.effect {
             Effect::Down { flush: false } if !fault.until.is_never() => Some((i, fault.until - fault.at)),
@@ -146,7 +146,7 @@ impl Faults {
         }
     }
 
-    /// Holds a timer of the controller while it is offline. Returns whether it is offline.
+    /// Defers a timer of the controller while it is offline. Returns whether it is offline.
     pub(crate) fn defer_controller_timer(&mut self, slot: usize) -> bool {
         let out = self.controller_is_out();
         if out {
@@ -155,7 +155,7 @@ impl Faults {
         out
     }
 
-    /// Draws whether a packet that has crossed `link` was lost on it.
+    /// Draws whether a packet that has crossed `link` is lost on it.
     pub(crate) fn loses(&mut self, link: LinkId) -> bool {
         let mut lost = false;
         for losing in self.losing.get_mut(link.index()).into_iter().flatten() {
@@ -170,13 +170,13 @@ impl Faults {
     }
 }
 
-/// The links that a fault names, in the order of links.
+/// The links that a fault names, in link order.
 fn links(fault: &ScenarioFault, topology: &Topology, names: &[String]) -> Result<Vec<LinkId>, SpecError> {
     let wanted = fault.values.text(LINK_KEY);
     let mut links: Vec<LinkId> = if wanted == "bottleneck" {
         vec![topology.bottleneck]
     } else {
-        // Parallel links have a number behind their common name.
+        // Parallel links share a name, followed by a number.
         let is = |name: &str| name == wanted || name.split_once('/').is_some_and(|(common, _)| common == wanted);
         (0..names.len()).filter(|i| is(&names[*i])).map(LinkId::new).collect()
     };

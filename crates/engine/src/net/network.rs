@@ -11,12 +11,12 @@ use crate::roles::{AddressBook, DropReason};
 use crate::topology::Topology;
 use crate::units::{Rate, Time};
 
-/// Carries packets from host to host.
+/// The network between hosts.
 pub(crate) struct Network<C> {
     pub(crate) core: C,
     pub(crate) topology: Topology,
     pub(crate) paths: Paths,
-    /// The rate of each link as it is now.
+    /// The current rate of each link.
     pub(crate) rates: Vec<Rate>,
     /// Bytes that each port may hold.
     pub(crate) buffers: Vec<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Network<C> {
     pub(crate) header: u16,
     pub(crate) faults: Faults,
     pub(crate) capture: Option<Capture>,
-    /// Some link loses packets at random, or packets are captured.
+    /// Whether some link loses packets at random, or packets are captured.
     pub(crate) watched: bool,
 }
 
@@ -35,14 +35,14 @@ impl<C: EventCore> Network<C> {
         self.core.now()
     }
 
-    /// Plans the beginnings and ends of faults that lie before `end`.
+    /// Schedules the beginnings and ends of faults before `end`.
     pub(crate) fn plan_faults(&mut self, end: Time) {
         for (at, index) in self.faults.instants().filter(|(at, _)| *at < end) {
             self.core.schedule(at, Class::Fault, index);
         }
     }
 
-    /// A fault begins or ends. Returns the links that it concerns and whether they are up.
+    /// A fault begins or ends. Returns the affected links, and whether each is up.
     pub(crate) fn on_fault(&mut self, index: usize) -> Vec<(LinkId, bool)> {
         let mut ports = Vec::new();
         match self.faults.turn(index) {
@@ -64,7 +64,7 @@ impl<C: EventCore> Network<C> {
         ports
     }
 
-    /// Whether a link that is watched has lost a packet that has just crossed it; if not, the capture sees the packet.
+    /// Whether a watched link has lost a packet that has just crossed it; if not, the packet is captured.
     #[cold]
     pub(crate) fn is_lost_or_seen(&mut self, link: LinkId, packet: &Packet, book: &dyn AddressBook) -> bool {
         let now = self.now();
@@ -79,7 +79,7 @@ impl<C: EventCore> Network<C> {
         false
     }
 
-    /// How old a packet is, or what it acknowledges.
+    /// The age of a packet, or of the segment that it acknowledges.
     #[inline]
     pub(crate) fn age(&mut self, packet: &Packet) -> Time {
         let age = packet.stamp.until(self.now());
@@ -94,7 +94,7 @@ impl<C: EventCore> Network<C> {
     fn too_old(&mut self, packet: &Packet, age: Time) {
         let now = self.now();
         let what = format!(
-            "a packet of flow {}, or what it acknowledges, is {age} old, and delays are measured up to {}: take a smaller \
+            "a packet of flow {}, or the segment that it acknowledges, is {age} old, but delays are measured only up to {}: use a smaller \
              buffer or receive-buffer, or a higher rate",
             packet.flow.index(),
             Stamp::OLDEST
@@ -106,6 +106,6 @@ impl<C: EventCore> Network<C> {
     #[cold]
     pub(crate) fn stray(&mut self, packet: &Packet) {
         let now = self.now();
-        self.core.books().broken(now, format!("a packet of flow {}, which was over, reached a host", packet.flow));
+        self.core.books().broken(now, format!("a packet of flow {}, which had finished, reached a host", packet.flow));
     }
 }

@@ -1,4 +1,4 @@
-//! The paths in use, as packets follow them.
+//! The paths in use.
 
 use crate::ids::{LinkId, NodeId};
 use crate::packet::CellTag;
@@ -10,11 +10,10 @@ use std::collections::BTreeMap;
 /// Marks the end of a path in the table of paths.
 const END: u32 = u32::MAX;
 
-/// The paths of all unfinished flows, one after the other in one table. A packet carries the index of its next
-/// link.
+/// The paths of all unfinished flows, one after another in one table. A packet carries the index of its next link.
 ///
-/// A large network has far more pairs of hosts than active flows, and a flow takes only one of a pair's equal paths.
-/// Therefore paths are not stored by pair: each flow has its own entry here for as long as it uses the path.
+/// A large network has far more pairs of hosts than active flows, and a flow takes only one of a pair's equal-cost
+/// paths. Paths are therefore not stored per pair: each flow has its own entry here for as long as it uses the path.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     table: Vec<u32>,
@@ -22,7 +21,7 @@ pub(crate) struct Paths {
     free: Vec<Vec<u32>>,
     /// The shortest paths to each switch that has been a destination.
     ways: BTreeMap<NodeId, Ways>,
-    /// Paths of rerouted packets: from a link to a host. They stay, since there are few.
+    /// Paths of rerouted packets, from a link to a host. They are few, so they are never released.
     detours: BTreeMap<(LinkId, NodeId), u32>,
 }
 
@@ -44,17 +43,17 @@ impl Paths {
         self.ways.entry(switch).or_insert_with(|| topology.ways(switch))
     }
 
-    /// How many equal paths there are.
+    /// The number of equal-cost paths.
     pub(crate) fn count(&mut self, from: NodeId, to: NodeId, topology: &Topology) -> usize {
         self.ways(to, topology).count(topology.rack_of(from))
     }
 
-    /// The links of one of them, used or not.
+    /// The links of one equal-cost path, used or not.
     pub(crate) fn path(&mut self, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> Vec<LinkId> {
         topology.path(self.ways(to, topology), from, to, number)
     }
 
-    /// Puts one of them into the table; returns its offset.
+    /// Puts one equal-cost path into the table; returns its offset.
     pub(crate) fn take(&mut self, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> u32 {
         let links = self.path(from, to, number, topology);
         let room = self.free.get_mut(links.len()).and_then(Vec::pop);
@@ -68,7 +67,7 @@ impl Paths {
         offset as u32
     }
 
-    /// The path of a packet that leaves on `link` in place of the one at `hop` of its path: its offset.
+    /// The offset of the path of a packet that leaves on `link` instead of on the link at `hop`.
     pub(crate) fn detour(&mut self, hop: u32, link: LinkId, topology: &Topology) -> u32 {
         let to = topology.end(self.links(hop).last().expect("a path has links"));
         if let Some(offset) = self.detours.get(&(link, to)) {
@@ -90,14 +89,14 @@ impl Paths {
         self.free[length].push(offset);
     }
 
-    /// Entries of the table.
+    /// Length of the table.
     #[cfg(test)]
     pub(crate) fn entries(&self) -> usize {
         self.table.len()
     }
 }
 
-/// The equal paths between two hosts, of which one is to be chosen.
+/// The equal-cost paths between two hosts, as offered to a path selector.
 pub(crate) struct Offers<'a> {
     ways: &'a Ways,
     topology: &'a Topology,
@@ -117,7 +116,7 @@ impl Routes for Offers<'_> {
     }
 }
 
-/// The equal paths that a flow uses in turn.
+/// The equal-cost paths that a flow uses in turn.
 pub(crate) struct InTurn<'a> {
     pub(crate) paths: &'a Paths,
     pub(crate) offsets: &'a [u32],
@@ -129,7 +128,7 @@ impl Routes for InTurn<'_> {
     }
 }
 
-/// Number of the chosen path, and the tag of the packets that take it.
+/// The number of the chosen path, and the tag of the packets that take it.
 pub(crate) fn choose(
     routes: &dyn Routes,
     selector: &mut dyn PathSelector,

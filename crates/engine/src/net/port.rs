@@ -15,20 +15,20 @@ pub(crate) enum Limit {
     Packets(u32),
     /// Bytes, those of the packet in transmission included.
     Bytes(u64),
-    /// Bytes that must not be reached before a packet enters; the packet itself may go beyond.
+    /// Bytes below which a packet is admitted; the packet itself may exceed them.
     BytesBelow(u64),
-    /// A share of the switch's common memory that follows what is free (Choudhury and Hahne 1998):
-    /// a port may hold at most `alpha` times the free bytes.
+    /// A share of the switch's common memory that depends on its free part (Choudhury and Hahne 1998): a port may hold
+    /// at most `alpha` times the free bytes.
     Dynamic { pool: usize, memory: u64, alpha: f64 },
 }
 
 impl Limit {
-    /// Whether the limit is one in bytes.
+    /// Whether the limit is in bytes.
     pub(crate) fn counts_bytes(self) -> bool {
         matches!(self, Self::Bytes(_) | Self::BytesBelow(_) | Self::Dynamic { .. })
     }
 
-    /// Bytes that the port may hold, in full packets of `packet` bytes: its own, or all of the common memory.
+    /// Bytes that the port may hold, if its packets have `packet` bytes: its own buffer, or all of the common memory.
     pub(crate) fn bytes(self, packet: u64) -> u64 {
         match self {
             Self::Unlimited => u64::MAX,
@@ -37,7 +37,7 @@ impl Limit {
             Self::Dynamic { memory, .. } => memory,
         }
     }
-    /// The limit, where it is the port's own.
+    /// The limit, if it is the port's own.
     pub(crate) fn size(self) -> Option<Size> {
         match self {
             Self::Packets(packets) => Some(Size::Packets(u64::from(packets))),
@@ -56,19 +56,19 @@ impl Limit {
     }
 }
 
-/// Which of several hosts' packets comes first if they arrive at the same instant.
+/// Which packet goes first if packets of several hosts arrive at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
     /// Decided by a hash of the seed, see [`crate::event::order::TieBreak`].
     Seeded,
-    /// A packet that waited behind another one of its host.
+    /// A packet that waited behind another one of its host goes first.
     WaitingFirst,
-    /// A packet that found its host's interface idle.
+    /// A packet that found its host's interface idle goes first.
     FreshFirst,
 }
 
-/// Turn-around of a host: each packet waits a uniform time below `span`, and order is kept. Ties that the seed does not
-/// decide are broken by a picosecond, which is less than anything else in a network takes.
+/// Jitter of a host: each packet waits for a uniform time below `span`, in order. Ties that the seed does not decide
+/// are broken by one picosecond, which is shorter than anything else in a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Jitter {
     pub(crate) stream: Stream,
@@ -78,12 +78,12 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    /// When a packet that enters the interface at `now` may leave it at the earliest.
+    /// The earliest time at which a packet that enters the interface at `now` may leave it.
     pub(crate) fn ready(&mut self, now: Time) -> Time {
         self.ready = self.ready.max(now + self.stream.uniform_time(self.span));
         self.ready
     }
-    /// When the transmission of a packet begins that may leave from `ready` on, and that the port can take at `free`.
+    /// When the transmission begins of a packet that may leave from `ready` on, at a port that is free from `free` on.
     pub(crate) fn begin(&self, ready: Time, free: Time) -> Time {
         let tick = Time::from_ps(1);
         match self.ties {
@@ -98,9 +98,9 @@ impl Jitter {
 /// State of a link under the active faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkState {
-    /// Its port serves.
+    /// Its port transmits packets.
     pub(crate) up: bool,
-    /// Its port lets packets in.
+    /// Its port admits packets.
     pub(crate) admits: bool,
     pub(crate) rate: Rate,
 }
@@ -110,28 +110,28 @@ pub(crate) struct PortSpec {
     pub(crate) rate: Rate,
     pub(crate) ps_per_byte: u32,
     pub(crate) delay: Time,
-    /// What all buffers of the port hold together.
+    /// The limit of all buffers of the port together.
     pub(crate) limit: Limit,
-    /// The size of one of its buffers, where it has a fixed one.
+    /// The size of one of its buffers, if that is fixed.
     pub(crate) buffer: Option<Size>,
     /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
     pub(crate) waiting_only: bool,
-    /// What arrives, is due a mark and is not ECN-capable is lost.
+    /// A packet that is due a mark on arrival but is not ECN-capable is dropped.
     pub(crate) drops_unmarkable: bool,
     pub(crate) discipline: Box<dyn QueueDiscipline>,
-    /// The discipline has several bands or acts on dequeue: only then it sees bands and may push out.
+    /// The discipline has several bands or acts on dequeue: only then does it see bands and may it push out packets.
     pub(crate) shows_bands: bool,
     pub(crate) jitter: Option<Jitter>,
     pub(crate) random: Stream,
     /// Index of the node that the port belongs to.
     pub(crate) node: usize,
-    /// Its queue length is followed exactly over time: it is measured, or an agent asks for its bytes.
+    /// Its queue length is tracked exactly over time, because it is measured or an agent reads its bytes.
     pub(crate) observed: bool,
-    /// A fault will stop it or change its rate, so that no departure is certain before its time.
+    /// A fault may stop it or change its rate, so no departure is certain in advance.
     pub(crate) faulty: bool,
-    /// It serves packets, see [`LinkState`].
+    /// It transmits packets, see [`LinkState`].
     pub(crate) up: bool,
-    /// It lets packets in, see [`LinkState`].
+    /// It admits packets, see [`LinkState`].
     pub(crate) admits: bool,
 }
 
@@ -139,7 +139,8 @@ pub(crate) struct PortSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Enqueue(u8),
-    /// The last packet of this band makes room first; if it has none, the arriving packet is lost for this reason.
+    /// The last packet of this band is pushed out first. If the band is empty, the arriving packet is dropped for this
+    /// reason.
     PushOut(u8, DropReason),
     Drop(DropReason),
 }
@@ -155,7 +156,8 @@ pub(crate) struct Situation<'a> {
 }
 
 impl PortSpec {
-    /// What counts of a `backlog` with a packet of `in_service` bytes in transmission, none if the port is idle.
+    /// The part of `backlog` that counts, with a packet of `in_service` bytes in transmission, zero if the port is
+    /// idle.
     #[inline(always)]
     pub(crate) fn counted(&self, backlog: Backlog, in_service: u64) -> Backlog {
         if !self.waiting_only || backlog.packets == 0 {
@@ -164,7 +166,7 @@ impl PortSpec {
         Backlog { packets: backlog.packets - 1, bytes: backlog.bytes - in_service }
     }
 
-    /// Whether packets wait in bands until their service is decided, because a departure cannot be known at arrival.
+    /// Whether packets wait in bands until their transmission starts, because departures are not known on arrival.
     pub(crate) fn is_scheduled(&self) -> bool {
         self.faulty || self.shows_bands
     }
@@ -185,7 +187,7 @@ impl PortSpec {
         Time::from_ps(u64::from(size) * u64::from(self.ps_per_byte))
     }
 
-    /// Decides about an arriving packet, which may be marked. The second value: a mark was due, ECT or not.
+    /// Decides on an arriving packet, which may be marked. The second value says whether a mark was due, ECT or not.
     #[inline(always)]
     pub(crate) fn admit(&mut self, packet: &mut Packet, at: Situation<'_>) -> (Decision, bool) {
         if !self.admits {
@@ -229,7 +231,7 @@ impl PortSpec {
         }
     }
 
-    /// A packet starts its transmission and leaves `behind` in the port. Returns whether it was marked now, and
+    /// Starts the transmission of a packet, which leaves `behind` in the port. Returns whether it was marked now, and
     /// whether a mark was due, ECT or not.
     pub(crate) fn dequeue(
         &mut self,

@@ -1,4 +1,4 @@
-//! Switch agents: packets that pass a switch are shown to its agent, whose actions are carried out.
+//! Switch agents: each packet that passes a switch is shown to its agent, whose actions are then carried out.
 
 use crate::event::EventCore;
 use crate::ids::{LinkId, NodeId};
@@ -12,9 +12,9 @@ use crate::roles::{AddressBook, Backlog, DropReason, Pass, Passage, SwitchAction
 pub(crate) struct Switches {
     /// By node.
     agents: Vec<Option<Box<dyn SwitchAgent>>>,
-    /// There are some.
+    /// Whether any switch has an agent.
     pub(crate) any: bool,
-    /// Which of the schemes in use they belong to.
+    /// The scheme of the agents, by index among the schemes in use.
     pub(crate) scheme: usize,
     pub(crate) control: Control,
     /// Probes: values that agents report, if requested.
@@ -36,7 +36,7 @@ impl Switches {
         Self { agents, any, scheme, control, probes, rewritten: 0, actions: Vec::new() }
     }
 
-    /// Switches begin before the controller, in the order of their nodes.
+    /// Switches start before the controller, in node order.
     pub(crate) fn start<C: EventCore>(&mut self, net: &mut Network<C>, book: &dyn AddressBook) {
         for switch in (0..self.agents.len()).map(NodeId::new) {
             if self.agents[switch.index()].is_some() {
@@ -99,7 +99,7 @@ impl Switches {
         }
     }
 
-    /// A message on the control channel has come to the end of a leg.
+    /// A message on the control channel has reached the end of a leg.
     pub(crate) fn on_message<C: EventCore>(&mut self, number: usize, net: &mut Network<C>, book: &dyn AddressBook) {
         if let Some((switch, order)) = self.control.on_message(number, net) {
             self.ask(switch, net, book, |agent, cx| agent.on_message(cx, &order));
