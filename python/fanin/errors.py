@@ -48,7 +48,7 @@ class RunError(FaninError):
     """A run broke an invariant, or was stopped."""
 
 
-class PlaceError(FaninError):
+class WorkerError(FaninError):
     """A run was broken off by where it ran, as its worker died or memory ran out: nothing is recorded of it."""
 
 

@@ -143,12 +143,12 @@ def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatc
     good = Job(small, [("run.seed", "1")])
     # More hosts than a switch has ports, which is seen only when the network is built.
     bad = Job(small, [("run.seed", "1"), ("traffic.bursts.senders", "70000")])
-    with closing(Cluster(address)) as place:
-        found = outcomes([good, bad], "results", place=place)
+    with closing(Cluster(address)) as workers:
+        found = outcomes([good, bad], "results", workers=workers)
         assert [type(each) for each in found] == [Run, Failure]
         monkeypatch.setattr(cluster, "Task", lambda *sent: Task(*sent[:-1], {"list.csv": "0" * 64}))
         with pytest.raises(ClusterError, match=r"worker tcp://127\.0\.0\.1:\d+ has a different copy of /.*/list\.csv"):
-            outcomes([Job(small, [("run.seed", "2")])], "results", place=place)
+            outcomes([Job(small, [("run.seed", "2")])], "results", workers=workers)
     monkeypatch.setattr(cluster, "Task", Task)
     compared = ("compare", "small.toml", "--schemes", "newreno,dctcp", "--seeds", "1..3")
     there = cli(*compared, "--cluster", address, "--out", "there")
@@ -246,13 +246,13 @@ def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, 
     small = fanin.load("small.toml")
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in (1, 2, 3)]
     client.broken = [None, KilledError()]
-    with closing(Cluster("tcp://host:8786")) as place:
-        found = outcomes(wanted, "results", place=place)
+    with closing(Cluster("tcp://host:8786")) as workers:
+        found = outcomes(wanted, "results", workers=workers)
     assert [type(each) for each in found] == [Run, BrokenOff, Run]
     assert found[1].error.startswith("4 workers died while simulating it")
     assert not list(Path("results").glob("failures/*"))
-    with closing(Cluster("tcp://host:8786")) as place:
-        assert [type(each) for each in outcomes(wanted, "results", place=place)] == [Run, Run, Run]
+    with closing(Cluster("tcp://host:8786")) as workers:
+        assert [type(each) for each in outcomes(wanted, "results", workers=workers)] == [Run, Run, Run]
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ def test_a_run_that_kills_every_worker_is_tried_again_by_the_next_command(work, 
 def test_a_cluster_that_is_lost_or_not_fit_ends_the_sweep(work, client, error, message):
     client.broken = [error]
     job = Job(fanin.load("small.toml"), [("run.seed", "1")])
-    with closing(Cluster("tcp://host:8786")) as place, pytest.raises(ClusterError, match=message):
-        outcomes([job], "results", place=place)
+    with closing(Cluster("tcp://host:8786")) as workers, pytest.raises(ClusterError, match=message):
+        outcomes([job], "results", workers=workers)
     assert not list(Path("results").glob("failures/*"))
 
 
@@ -279,16 +279,16 @@ def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, m
         raise MemoryError
 
     job = Job(fanin.load("small.toml"), [("run.seed", "1")])
-    with closing(Cluster("tcp://host:8786")) as place:
+    with closing(Cluster("tcp://host:8786")) as workers:
         with monkeypatch.context() as patched:
             patched.setattr(remote.tempfile, "TemporaryDirectory", full)
             with pytest.raises(ClusterError, match=r"worker on .* cannot write temporary files: No space left"):
-                outcomes([job], "results", place=place)
+                outcomes([job], "results", workers=workers)
         with monkeypatch.context() as patched:
             patched.setattr(remote._engine, "run", hungry)
-            (found,) = outcomes([job], "results", place=place)
+            (found,) = outcomes([job], "results", workers=workers)
         assert (type(found), "does not have enough memory" in found.error) == (BrokenOff, True)
-        assert type(outcomes([job], "results", place=place)[0]) is Run
+        assert type(outcomes([job], "results", workers=workers)[0]) is Run
 
 
 def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, listed, monkeypatch):
@@ -306,14 +306,14 @@ def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, 
         raise RunError("list.csv:2: nonsense")
 
     other = r"has a different copy of /.*/list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\)"
-    with closing(Cluster("tcp://host:8786")) as place:
+    with closing(Cluster("tcp://host:8786")) as workers:
         # Named here with one content, and another where it runs.
         with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
             patched.setattr(Store, "find", find)
-            outcomes([job], "results", place=place)
+            outcomes([job], "results", workers=workers)
         with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
             patched.setattr(remote._engine, "run", run)
-            outcomes([job], "results", place=place)
+            outcomes([job], "results", workers=workers)
     assert not [*Path("results").glob("runs/*"), *Path("results").glob("failures/*")]
 
 

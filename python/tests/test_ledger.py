@@ -534,7 +534,7 @@ def test_what_a_quick_look_cannot_judge_is_not_run():
 
 def drawn(**fields):
     labels = {"x_label": "N", "y_label": "Goodput (Mbit/s)", "x_scale": 1.0, "y_scale": 1e-6}
-    return record.Drawn(**{"name": "p", "title": "P", "files": [], "lines": []} | labels | fields)
+    return record.PlotRecord(**{"name": "p", "title": "P", "files": [], "lines": []} | labels | fields)
 
 
 def test_data_stand_side_by_side_in_the_units_of_the_axes():

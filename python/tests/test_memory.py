@@ -161,24 +161,24 @@ def work_of(size: float) -> PooledRun:
 
 
 def test_runs_wait_for_memory_but_one_always_goes():
-    place = Threads(4, memory=100.0)
-    place._needed = lambda work: work.memory.rest
+    workers = Threads(4, memory=100.0)
+    workers._needed = lambda work: work.memory.rest
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        assert place.has_room([], work_of(1000))
-        assert place.has_room([work_of(60)], work_of(40))
-        assert not place.has_room([work_of(60)], work_of(41))
-        assert not place.has_room([work_of(1)] * 4, work_of(1))
+        assert workers.has_room([], work_of(1000))
+        assert workers.has_room([work_of(60)], work_of(40))
+        assert not workers.has_room([work_of(60)], work_of(41))
+        assert not workers.has_room([work_of(1)] * 4, work_of(1))
     assert len(told) == 1
     assert "fewer runs in parallel" in str(told[0].message)
-    place.close()
+    workers.close()
 
 
 def test_a_sweep_without_memory_ends_all_the_same(work):
     small = fanin.load("small.toml")
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in range(4)]
     with pytest.warns(UserWarning, match="fewer runs in parallel"):
-        assert len(outcomes(wanted, "results", place=Threads(4, memory=1.0))) == 4
+        assert len(outcomes(wanted, "results", workers=Threads(4, memory=1.0))) == 4
 
 
 def test_a_list_has_as_many_flows_as_lines(work):

@@ -10,7 +10,7 @@ import pytest
 
 import fanin
 from fanin.cli import terminal
-from fanin.errors import PlaceError, RunError
+from fanin.errors import RunError, WorkerError
 from fanin.results import files
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
@@ -93,18 +93,18 @@ def test_while_a_long_run_goes_on_its_time_is_left(work, monkeypatch):
     assert [each.left for each in waiting[1:]] == pytest.approx([0.5, 1.0, 1.5])
 
 
-def test_batches_of_a_search_have_one_place_that_remembers(work, monkeypatch):
+def test_batches_of_a_search_have_workers_that_remember(work, monkeypatch):
     """What the first batch told of the flows of a kind holds for the second, and a warning is not repeated."""
     small = fanin.load("small.toml")
-    with closing(Threads(2, memory=1.0)) as place:
-        laboratory = Laboratory(small, None, place=place)
+    with closing(Threads(2, memory=1.0)) as workers:
+        laboratory = Laboratory(small, None, workers=workers)
         with pytest.warns(UserWarning, match="estimated memory per run"):
             laboratory.cases([({"traffic.bursts.senders": 2}, (1, 2))])
-        assert len(place._flows) == 1
+        assert len(workers._flows) == 1
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             laboratory.cases([({"traffic.bursts.senders": 3}, (1, 2))])
-        assert len(place._flows) == 2
+        assert len(workers._flows) == 2
 
 
 def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):
@@ -187,7 +187,7 @@ def test_a_sweep_of_a_paper_that_runs_out_of_memory_says_so(work, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(fanin.Experiment, "simulate", hungry)
-    with pytest.raises(PlaceError, match="not enough memory; the next command retries it"):
+    with pytest.raises(WorkerError, match="not enough memory; the next command retries it"):
         run_jobs([job(fanin.load("small.toml"), 2, 1)], "results")
 
 

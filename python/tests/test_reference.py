@@ -8,7 +8,7 @@ import pytest
 
 import fanin
 from fanin.choose import reference
-from fanin.choose.reference import Cell, Column, Tolerance, column, join, tolerance
+from fanin.choose.reference import Cell, Pairing, Tolerance, column, join, tolerance
 from fanin.errors import NotFoundError, ResultsError
 
 SWEEP = """
@@ -137,13 +137,13 @@ def frames(ours, theirs):
 
 def test_distributions_with_the_same_mean_may_differ():
     narrow, wide = [10.0 + i / 100 for i in range(-20, 21)], [10.0 + i for i in range(-20, 21)]
-    found = join(*frames({1: narrow}, {1: wide}), ["n"], [Column("y", "y")], {"y": Tolerance(share=0.01)}, 0.01)
+    found = join(*frames({1: narrow}, {1: wide}), ["n"], [Pairing("y", "y")], {"y": Tolerance(share=0.01)}, 0.01)
     (cell,) = found.cells
     assert (cell.within, cell.status) == (True, "other distribution")
     assert cell.p < 1e-4
     assert not found.agrees
     # Scaling all by one factor is what a mapped unit does.
-    found = join(*frames({1: wide}, {1: [each / 8 for each in wide]}), ["n"], [Column("y", "y", 8.0)], {}, 0.01)
+    found = join(*frames({1: wide}, {1: [each / 8 for each in wide]}), ["n"], [Pairing("y", "y", 8.0)], {}, 0.01)
     assert (found.cells[0].within, found.cells[0].status) == (None, "agrees")
 
 
@@ -160,16 +160,16 @@ def test_the_level_holds_for_all_tests_together():
 
 def test_too_few_values_are_not_tested_and_need_no_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    found = join(*frames({1: [1.0, 2.0]}, {1: [5.0] * 9}), ["n"], [Column("y", "y")], {}, 0.01)
+    found = join(*frames({1: [1.0, 2.0]}, {1: [5.0] * 9}), ["n"], [Pairing("y", "y")], {}, 0.01)
     assert found.cells[0].p is None
     with pytest.raises(NotFoundError, match=r"fanin\[reference\]"):
-        join(*frames({1: [1.0] * 3}, {1: [5.0] * 3}), ["n"], [Column("y", "y")], {}, 0.01)
+        join(*frames({1: [1.0] * 3}, {1: [5.0] * 3}), ["n"], [Pairing("y", "y")], {}, 0.01)
 
 
 def test_equal_numbers_are_one_key_however_they_are_written():
     ours = pl.DataFrame({"size": ["64KB", "1MB"], "on": [True, False], "y": [1.0, 2.0]})
     theirs = pl.DataFrame({"size": [64000, 1000000], "on": ["true", "false"], "y": [1.0, 3.0]})
-    found = join(ours, theirs, ["size", "on"], [Column("y", "y")], {"y": Tolerance(number=0.5)}, 0.01)
+    found = join(ours, theirs, ["size", "on"], [Pairing("y", "y")], {"y": Tolerance(number=0.5)}, 0.01)
     assert [(cell.key, cell.status) for cell in found.cells] == [
         (("64000", "true"), "agrees"),
         (("1000000", "false"), "out of tolerance"),
@@ -178,7 +178,7 @@ def test_equal_numbers_are_one_key_however_they_are_written():
 
 def test_a_cell_without_a_number_does_not_agree():
     ours = pl.DataFrame({"y": [None, None]}, schema={"y": pl.Float64})
-    found = join(ours, pl.DataFrame({"y": [1.0]}), [], [Column("y", "y")], {}, 0.01)
+    found = join(ours, pl.DataFrame({"y": [1.0]}), [], [Pairing("y", "y")], {}, 0.01)
     assert (found.cells[0].status, found.agrees) == ("no value", False)
     assert found.cells[0].as_dict([])["ours"] is None
 
@@ -187,8 +187,8 @@ def test_tolerances_and_columns_are_read_with_their_units():
     assert tolerance("goodput_bps=5%") == ("goodput_bps", Tolerance(share=0.05))
     assert tolerance("fct_p99_s = 2ms") == ("fct_p99_s", Tolerance(number=0.002))
     assert tolerance("timeouts=2") == ("timeouts", Tolerance(number=2))
-    assert column("goodput_bps=rate*1e6") == Column("goodput_bps", "rate", 1e6)
-    assert column("drops = lost") == Column("drops", "lost")
+    assert column("goodput_bps=rate*1e6") == Pairing("goodput_bps", "rate", 1e6)
+    assert column("drops = lost") == Pairing("drops", "lost")
     for text in ("goodput_bps", "=5%", "goodput_bps=-1", "goodput_bps=many"):
         with pytest.raises(ValueError, match="is not COLUMN"):
             tolerance(text)

@@ -16,7 +16,7 @@ from fanin.results.dataset import Row
 from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory
-from fanin.run.pool import Advance, Place
+from fanin.run.pool import Advance, Workers
 
 SCHEME = "transport.scheme"
 
@@ -104,7 +104,7 @@ def compare(
     *,
     against: str | None = None,
     out: Path | str | None = "results",
-    place: Place | None = None,
+    workers: Workers | None = None,
     again: bool = False,
     advance: Advance = lambda _: None,
 ) -> list[Compared]:
@@ -116,7 +116,7 @@ def compare(
         seeds: Seeds of every scheme.
         against: The scheme from which differences are taken; by default the first.
         out: Results folder; ``None`` keeps everything in memory.
-        place: Where to run the simulations, if not on threads.
+        workers: Where to run the simulations, if not on threads.
         again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
 
@@ -127,7 +127,7 @@ def compare(
     """
     for scheme in schemes:
         experiment.check({SCHEME: scheme})
-    laboratory = Laboratory(experiment, out, place=place, again=again, advance=advance)
+    laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
     found = dict(zip(schemes, laboratory.cases([({SCHEME: scheme}, seeds) for scheme in schemes]), strict=True))
     reference = found[against or schemes[0]].rows
     return [

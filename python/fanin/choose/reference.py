@@ -26,8 +26,8 @@ _COLUMN = re.compile(r"^(?P<theirs>.+?)(?:\*(?P<factor>[0-9.eE+-]+))?$")
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column that is compared."""
+class Pairing:
+    """A column of ours and the one of theirs that it is compared with."""
 
     ours: str
     theirs: str
@@ -130,7 +130,7 @@ def read(path: Path) -> pl.DataFrame:
         raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None
 
 
-def column(text: str) -> Column:
+def column(text: str) -> Pairing:
     """The column that a text such as ``goodput_bps=goodput_mbps*1e6`` means.
 
     Raises:
@@ -141,7 +141,7 @@ def column(text: str) -> Column:
     match = _COLUMN.match(rest)
     if not ours or not equals or match is None:
         raise ValueError(f"{text!r} is not OURS=THEIRS or OURS=THEIRS*FACTOR")
-    return Column(ours, match["theirs"].strip(), float(match["factor"] or 1))
+    return Pairing(ours, match["theirs"].strip(), float(match["factor"] or 1))
 
 
 def tolerance(text: str) -> tuple[str, Tolerance]:
@@ -170,7 +170,7 @@ def join(
     ours: pl.DataFrame,
     theirs: pl.DataFrame,
     key: Sequence[str],
-    compared: Sequence[Column],
+    compared: Sequence[Pairing],
     tolerances: Mapping[str, Tolerance],
     level: float,
 ) -> Joined:
@@ -267,11 +267,11 @@ def _rejected(cells: list[Cell], level: float) -> list[Cell]:
     ]
 
 
-def compared_by_default(ours: pl.DataFrame, theirs: pl.DataFrame, key: Sequence[str]) -> list[Column]:
+def compared_by_default(ours: pl.DataFrame, theirs: pl.DataFrame, key: Sequence[str]) -> list[Pairing]:
     """The columns of numbers that both tables have, without the key and the seed."""
     skipped = {*key, "seed"}
     return [
-        Column(name, name)
+        Pairing(name, name)
         for name in ours.columns
         if name not in skipped
         and name in theirs.columns

@@ -80,7 +80,7 @@ class JudgedClaim(_Part):
     cases: list[Judged]
 
 
-class Drawn(_Part):
+class PlotRecord(_Part):
     """A plot and its files, which are stored beside the record."""
 
     name: str
@@ -99,7 +99,7 @@ class Drawn(_Part):
     files: list[str]
 
 
-class Work(_Part):
+class Simulations(_Part):
     """The runs behind the verdicts: how many, of what, made where and by what."""
 
     runs: int
@@ -141,11 +141,11 @@ class Record(_Part):
     """What the sweep varies, and over which values."""
     command: str
     quick: bool
-    work: Work
+    work: Simulations
     measured: bool = False
     """Whether a program was measured, on the machine of ``work``; else the runs were simulated."""
     warnings: list[str]
-    plots: list[Drawn]
+    plots: list[PlotRecord]
     claims: list[JudgedClaim]
 
     @property
@@ -191,7 +191,7 @@ def ranges(numbers: Iterable[int]) -> str:
 def make(
     runs: Runs,
     judgements: list[Judgement],
-    drawn: list[Drawn],
+    drawn: list[PlotRecord],
     warnings: list[str],
     out: Path | str,
     *,
@@ -239,7 +239,7 @@ def _claim(claim: Claim, judged: list[Judgement], where: str) -> JudgedClaim:
     )
 
 
-def _where(work: Work) -> str:
+def _where(work: Simulations) -> str:
     """Where and when a program was measured, as a claim's reason says it."""
     when = f", {work.last.replace('T', ' ').replace('Z', ' UTC')}" if work.last else ""
     return f"; measured on {'; '.join(work.machines)}{when}"
@@ -266,14 +266,14 @@ def _varied(experiment: Experiment) -> dict[str, list[str]]:
     }
 
 
-def _work(runs: Runs) -> Work:
+def _work(runs: Runs) -> Simulations:
     manifests = [{**provenance(), **({} if run.stored is None else run.stored.manifest)} for _, run in runs]
     finished = sorted(manifest["finished"] for manifest in manifests if manifest.get("finished"))
 
     def every(key: str) -> list[str]:
         return sorted({str(manifest[key]) for manifest in manifests if manifest.get(key)})
 
-    return Work(
+    return Simulations(
         runs=len(runs),
         of=len(points(runs.experiment)),
         seeds=sorted({point.seed for point, _ in runs}),

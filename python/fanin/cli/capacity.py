@@ -22,9 +22,9 @@ from fanin.cli.options import (
     SetOption,
     keeps_of,
     overrides,
-    place,
     schemes_of,
     seeds,
+    workers,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import CONFIDENCE, FEWEST
@@ -132,7 +132,7 @@ def capacity(
     names = [experiment.resolved()["transport"]["scheme"]] if scheme is None else schemes_of(scheme, "--scheme")
     with (
         keeping(f"finished runs are kept in {out}"),
-        place(cluster, jobs) as where,
+        workers(cluster, jobs) as pool,
         counting("runs") as counter,
     ):
         found = find(
@@ -145,7 +145,7 @@ def capacity(
             seeds=chosen,
             precision=precision,
             out=out,
-            place=where,
+            workers=pool,
             again=failed,
             advance=counter.advance,
         )

@@ -20,9 +20,9 @@ from fanin.cli.options import (
     SetOption,
     goal_of,
     overrides,
-    place,
     schemes_of,
     seeds,
+    workers,
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
@@ -161,7 +161,7 @@ def compare(
     chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
     with (
         keeping(f"finished runs are kept in {out}" if store else None),
-        place(cluster, jobs) as where,
+        workers(cluster, jobs) as pool,
         counting("runs") as counter,
     ):
         compared = comparison.compare(
@@ -170,7 +170,7 @@ def compare(
             chosen,
             against=reference,
             out=out if store else None,
-            place=where,
+            workers=pool,
             again=failed,
             advance=counter.advance,
         )

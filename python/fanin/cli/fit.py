@@ -9,7 +9,7 @@ import typer
 
 import fanin
 from fanin.cli import completion
-from fanin.cli.options import ClusterOption, JobsOption, JsonOption, OutOption, overrides, place, seeds
+from fanin.cli.options import ClusterOption, JobsOption, JsonOption, OutOption, overrides, seeds, workers
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
 
@@ -117,8 +117,8 @@ def fit(
     chosen = seeds(seeds_) or []
     folder = fit_folder.folder_of(loaded, found, chosen, out)
     note(f"{found.size} admissible settings of {len(found.parameters)} open parameters")
-    with keeping(f"the search is kept in {folder}"), place(cluster, jobs) as where, counting("runs") as counter:
-        batches = Batches(out, place=where, advance=counter.advance)
+    with keeping(f"the search is kept in {folder}"), workers(cluster, jobs) as pool, counting("runs") as counter:
+        batches = Batches(out, workers=pool, advance=counter.advance)
         bench = Bench(loaded, found, batches)
         fitted = search(bench, found, folder, trials=trials, seeds=chosen, fresh=fresh, sensitivities=sensitivities)
         held = _judged(judges, found, fitted, batches, folder.name, out) if judges else []

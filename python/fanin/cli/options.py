@@ -15,7 +15,7 @@ from fanin.cli.terminal import note
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
     from fanin.run.experiment import Experiment
-    from fanin.run.pool import Place
+    from fanin.run.pool import Workers
     from fanin.scenario.format.values import Scalar
     from fanin.scenario.settings import Settings
 
@@ -121,7 +121,7 @@ def zipped(options: list[str] | None) -> list[list[str]]:
 
 
 @contextmanager
-def place(cluster: str | None, jobs: int | None) -> Iterator[Place]:
+def workers(cluster: str | None, jobs: int | None) -> Iterator[Workers]:
     """Where ``--cluster`` and ``--jobs`` say that the runs of a command are simulated, until it ends."""
     from fanin.run.cluster import Cluster
     from fanin.run.pool import Threads

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fanin.cli.options import place
+from fanin.cli.options import workers
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.summary import format_value
 
 if TYPE_CHECKING:
-    from fanin.choose.reference import Cell, Column, Joined, Tolerance
+    from fanin.choose.reference import Cell, Joined, Pairing, Tolerance
     from fanin.run.experiment import Experiment
     from fanin.run.sweep import Runs
 
@@ -75,7 +75,7 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
         raise typer.Exit(1)
 
 
-def _columns(asked: Asked) -> tuple[list[Column], dict[str, Tolerance]]:
+def _columns(asked: Asked) -> tuple[list[Pairing], dict[str, Tolerance]]:
     """The columns that are named, and those that have a tolerance and the same name on both sides."""
     from fanin.choose import reference
 
@@ -88,7 +88,7 @@ def _columns(asked: Asked) -> tuple[list[Column], dict[str, Tolerance]]:
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--tolerance") from None
     named = {each.ours for each in columns}
-    return columns + [reference.Column(name, name) for name in tolerances if name not in named], tolerances
+    return columns + [reference.Pairing(name, name) for name in tolerances if name not in named], tolerances
 
 
 def _runs(experiment: Experiment, table: str | None, making: Making) -> tuple[Runs, list[str]]:
@@ -104,8 +104,8 @@ def _runs(experiment: Experiment, table: str | None, making: Making) -> tuple[Ru
     tables = frozenset() if table is None else frozenset([table])
     wanted = [Job(experiment, each.overrides, columns.tables(experiment, each.row) | tables) for each in todo]
     kept = f"finished runs are kept in {making.out}" if making.out else None
-    with keeping(kept), place(making.cluster, making.jobs) as where, counting("runs") as counter:
-        found = Batches(making.out, place=where, again=making.again, advance=counter.advance).run(wanted)
+    with keeping(kept), workers(making.cluster, making.jobs) as pool, counting("runs") as counter:
+        found = Batches(making.out, workers=pool, again=making.again, advance=counter.advance).run(wanted)
     pairs = list(zip(todo, found, strict=True))
     failures = [f"seed {run.seed}: {run.error}" for _, run in pairs if isinstance(run, Failure)]
     return Runs(experiment, [(point, run) for point, run in pairs if not isinstance(run, Failure)]), failures

@@ -20,8 +20,8 @@ from fanin.cli.options import (
     ScenarioArgument,
     ZipOption,
     grid,
-    place,
     seeds,
+    workers,
     zipped,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
@@ -113,10 +113,10 @@ def sweep(
     ]
     with (
         keeping(f"finished runs are kept in {out}"),
-        place(cluster, jobs) as where,
+        workers(cluster, jobs) as pool,
         counting("runs") as counter,
     ):
-        found = outcomes(todo, out, place=where, again=failed, advance=counter.advance)
+        found = outcomes(todo, out, workers=pool, again=failed, advance=counter.advance)
     rows: dict[int, Row] = {}
     broken: dict[int, Row] = {}
     for index, outcome in zip(mine, found, strict=True):

@@ -20,8 +20,8 @@ from fanin.cli.options import (
     goal_of,
     keeps_of,
     overrides,
-    place,
     seeds,
+    workers,
 )
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
@@ -102,8 +102,8 @@ def tune(
         "seeds": chosen,
     }
     folder = tuning_folder.folder_of(experiment, asked, out)
-    with keeping(f"the study is kept in {folder}"), place(cluster, jobs) as where, counting("runs") as counter:
-        laboratory = Laboratory(experiment, out, place=where, advance=counter.advance)
+    with keeping(f"the study is kept in {folder}"), workers(cluster, jobs) as pool, counting("runs") as counter:
+        laboratory = Laboratory(experiment, out, workers=pool, advance=counter.advance)
         tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name
     asked |= {"fresh": fresh, "study": str(folder / STUDY)}

@@ -1,4 +1,4 @@
-"""The threads' place taken by a Dask cluster: the same runs, the same store, other processors.
+"""Runs on a Dask cluster in place of threads: the same runs and the same store, on other processors.
 
 Runs are sent through the standard executor interface of Dask's client, and come back as they finish. Dask gives the
 runs of a worker that dies to another one. The store stays here: workers need fanin, and no common file system.
@@ -14,7 +14,7 @@ from collections.abc import Collection
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
-from fanin.errors import ClusterError, FaninError, PlaceError
+from fanin.errors import ClusterError, FaninError, WorkerError
 from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run.pool import PooledRun, kept
@@ -28,7 +28,7 @@ _COUNT_EVERY_S = 2.0
 
 
 class Cluster:
-    """A running scheduler and its workers. A :class:`fanin.run.pool.Place`."""
+    """A running scheduler and its workers. A :class:`fanin.run.pool.Workers`."""
 
     def __init__(self, address: str, timeout: float = 20.0) -> None:
         """Connects, and checks that all workers have this version of fanin.
@@ -107,7 +107,7 @@ class Cluster:
 
         Raises:
             ClusterError: the cluster is lost, or a worker is unsuitable.
-            PlaceError: every worker that had the run died.
+            WorkerError: every worker that had the run died.
             RunError: the run failed.
 
         """
@@ -117,7 +117,7 @@ class Cluster:
             raise
         except self._killed as error:
             why = f"{error.allowed_failures + 1} workers died while simulating it: do they have enough memory?"
-            raise PlaceError(f"{why} The next command retries it") from None
+            raise WorkerError(f"{why} The next command retries it") from None
         except (CancelledError, OSError) as error:
             raise self._lost(error) from None
         except Exception as error:

@@ -12,7 +12,7 @@ from fanin.results.dataset import Row, row_of
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
 from fanin.run.experiment import Experiment
-from fanin.run.pool import Advance, Job, Place, Progress, outcomes
+from fanin.run.pool import Advance, Job, Progress, Workers, outcomes
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 
@@ -33,7 +33,7 @@ class Batches:
         self,
         out: Path | str | None,
         *,
-        place: Place | None = None,
+        workers: Workers | None = None,
         again: bool = False,
         advance: Advance = lambda _: None,
     ) -> None:
@@ -41,14 +41,14 @@ class Batches:
 
         Args:
             out: Results folder; ``None`` keeps everything in memory.
-            place: Where to run all batches, which also carries over their costs; by default new threads for each.
+            workers: Where to run all batches, which also carries over their costs; by default new threads for each.
             again: Whether runs that are recorded as failed are retried.
             advance: Called after every simulation, with the runs of all batches.
 
         """
         self._progress = Progress(0, 0)
         self._out = out
-        self._place = place
+        self._workers = workers
         self._again = again
         self._advance = advance
 
@@ -69,7 +69,7 @@ class Batches:
             self._progress = Progress(before.done + now.done, asked, now.left, simulated, failed, found, now.running)
             self._advance(self._progress)
 
-        return outcomes(wanted, self._out, place=self._place, again=self._again, advance=count)
+        return outcomes(wanted, self._out, workers=self._workers, again=self._again, advance=count)
 
 
 class Laboratory:
@@ -80,7 +80,7 @@ class Laboratory:
         experiment: Experiment,
         out: Path | str | None,
         *,
-        place: Place | None = None,
+        workers: Workers | None = None,
         again: bool = False,
         advance: Advance = lambda _: None,
     ) -> None:
@@ -89,13 +89,13 @@ class Laboratory:
         Args:
             experiment: The scenario; its sweep and its variants are ignored.
             out: As for :class:`Batches`, like the arguments that follow.
-            place: Where to run all batches.
+            workers: Where to run all batches.
             again: Whether runs that are recorded as failed are retried.
             advance: Called after every simulation.
 
         """
         self.experiment = experiment.vary({}, bare=True)
-        self._batches = Batches(out, place=place, again=again, advance=advance)
+        self._batches = Batches(out, workers=workers, again=again, advance=advance)
 
     def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]]) -> list[Outcome]:
         """The results of some cases, each with scenario values and seeds, in their order.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from fanin.errors import PlaceError, RunError, ScenarioError
+from fanin.errors import RunError, ScenarioError, WorkerError
 from fanin.results.failures import BrokenOff, Failure, Failures, describe, is_of_run
 from fanin.results.runs import Run
 from fanin.results.store import Output, Store, StoredRun
@@ -74,14 +74,14 @@ class Job:
 
 @dataclass
 class PooledRun:
-    """One distinct run, and the places of the jobs that want it."""
+    """One distinct run, and the indices of the jobs that want it."""
 
     job: Job
     name: str
     """Id of the run."""
     memory: Estimate = field(default_factory=lambda: Estimate(0, 0))
     tables: set[str] = field(default_factory=set)
-    places: list[int] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
     files: Files = field(default_factory=dict)
     """What the scenario names, as it was when the run was."""
 
@@ -103,11 +103,11 @@ class PooledRun:
     def failure(self, error: BaseException) -> Failure:
         """The record of its failure."""
         resolved, job = self.resolved(), self.job
-        kind = BrokenOff if isinstance(error, PlaceError) else Failure
+        kind = BrokenOff if isinstance(error, WorkerError) else Failure
         return kind(self.name, job.experiment.name, resolved["run"]["seed"], job.settings, describe(error), resolved)
 
 
-class Place(Protocol):
+class Workers(Protocol):
     """Where runs are simulated: the threads of this process, or a cluster."""
 
     @property
@@ -215,7 +215,7 @@ def run_jobs(
     out: Path | str | None,
     *,
     jobs: int | None = None,
-    place: Place | None = None,
+    workers: Workers | None = None,
     advance: Advance = lambda _: None,
 ) -> list[Run]:
     """The runs that are wanted, in their order; those found in the store are not run again.
@@ -226,7 +226,7 @@ def run_jobs(
         wanted: What to run; equal runs are simulated once.
         out: Results folder; ``None`` keeps everything in memory.
         jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
-        place: Where to run them, if not on threads; whoever made it closes it.
+        workers: Where to run them, if not on threads; whoever made it closes it.
         advance: Called after every simulation.
 
     Raises:
@@ -235,7 +235,7 @@ def run_jobs(
         ResultsError: results cannot be written.
 
     """
-    with _at(place, jobs) as where:
+    with _at(workers, jobs) as where:
         found = _Pool(wanted, out, where, advance, stop_at_failures=True).run()
     return [each for each in found if isinstance(each, Run)]
 
@@ -245,7 +245,7 @@ def outcomes(
     out: Path | str | None,
     *,
     jobs: int | None = None,
-    place: Place | None = None,
+    workers: Workers | None = None,
     again: bool = False,
     advance: Advance = lambda _: None,
 ) -> list[Run | Failure]:
@@ -258,7 +258,7 @@ def outcomes(
         wanted: What to run; equal runs are simulated once.
         out: Results folder; ``None`` keeps everything in memory.
         jobs: Threads; one per core if left out.
-        place: Where to run them, if not on threads; whoever made it closes it.
+        workers: Where to run them, if not on threads; whoever made it closes it.
         again: Whether runs that are recorded as failed are tried again.
         advance: Called after every simulation, and for what the store has.
 
@@ -267,14 +267,14 @@ def outcomes(
         ResultsError: results cannot be written; what is finished is kept.
 
     """
-    with _at(place, jobs) as where:
+    with _at(workers, jobs) as where:
         return _Pool(wanted, out, where, advance, again=again).run()
 
 
 @contextmanager
-def _at(place: Place | None, jobs: int | None) -> Iterator[Place]:
-    """The place that is given, which stays open, or threads for this once."""
-    with nullcontext(place) if place is not None else closing(Threads(jobs)) as where:
+def _at(workers: Workers | None, jobs: int | None) -> Iterator[Workers]:
+    """The workers that are given, which stay running, or threads for this once."""
+    with nullcontext(workers) if workers is not None else closing(Threads(jobs)) as where:
         yield where
 
 
@@ -285,14 +285,14 @@ class _Pool:
         self,
         wanted: list[Job],
         out: Path | str | None,
-        place: Place,
+        workers: Workers,
         advance: Advance,
         *,
         stop_at_failures: bool = False,
         again: bool = False,
     ) -> None:
         self._wanted = wanted
-        self._place = place
+        self._workers = workers
         self._advance = advance
         self._strict = stop_at_failures
         self._again = again
@@ -319,7 +319,7 @@ class _Pool:
             self._fill(queue)
             if not done:
                 self._tell(queue)
-        return [self._finished[place] for place in range(len(self._wanted))]
+        return [self._finished[index] for index in range(len(self._wanted))]
 
     def _missing(self) -> _Queue:
         """What has to be simulated; the rest is finished already."""
@@ -342,20 +342,20 @@ class _Pool:
 
     def _fill(self, queue: _Queue) -> None:
         while (work := queue.pop()) is not None:
-            if not self._place.has_room([each for each, _ in self._running.values()], work):
+            if not self._workers.has_room([each for each, _ in self._running.values()], work):
                 queue.put_back(work)
                 return
-            self._running[self._place.submit(work, self._store)] = work, time.monotonic()
+            self._running[self._workers.submit(work, self._store)] = work, time.monotonic()
 
     def _take(self, queue: _Queue, work: PooledRun, begun: float, future: Future[Any]) -> None:
         """A run has ended, well or not."""
         result: Run | Failure
         try:
-            result = self._place.collect(work, self._store, future)
+            result = self._workers.collect(work, self._store, future)
         except BaseException as error:
             if self._strict and is_of_run(error) and not isinstance(error, ScenarioError):
                 raise RunError(f"{work.shown}: {describe(error)}") from error
-            if self._strict or not (is_of_run(error) or isinstance(error, PlaceError)):
+            if self._strict or not (is_of_run(error) or isinstance(error, WorkerError)):
                 raise
             result = work.failure(error)
             if self._failures is not None and not isinstance(result, BrokenOff):
@@ -371,14 +371,14 @@ class _Pool:
 
     def _find(self, work: PooledRun, result: Run | Failure) -> None:
         """A run was finished before."""
-        self._found += len(work.places)
+        self._found += len(work.indices)
         self._finish(work, result)
         self._tell()
 
     def _finish(self, work: PooledRun, result: Run | Failure) -> None:
-        for place in work.places:
-            self._finished[place] = result
-        self._failed += len(work.places) if isinstance(result, Failure) else 0
+        for index in work.indices:
+            self._finished[index] = result
+        self._failed += len(work.indices) if isinstance(result, Failure) else 0
 
     def _tell(self, queue: _Queue | None = None) -> None:
         done, left = len(self._finished), None if queue is None else self._left(queue)
@@ -392,14 +392,14 @@ class _Pool:
             return None
         now = time.monotonic()
         rests = [queue.rest(work.job.kind, now - begun) for work, begun in self._running.values()]
-        return max((waiting + sum(rests)) / self._place.slots, *rests, 0.0)
+        return max((waiting + sum(rests)) / self._workers.slots, *rests, 0.0)
 
 
 def _distinct(wanted: list[Job]) -> list[PooledRun]:
     """Each run once, with all the tables that anybody wants of it."""
     works: dict[str, PooledRun] = {}
     estimates: dict[Kind, Estimate] = {}
-    for place, job in enumerate(wanted):
+    for index, job in enumerate(wanted):
         resolved = job.experiment.resolved(job.settings)
         name = run_id(resolved)
         kind = (*job.kind, *job.experiment.overrides)
@@ -407,7 +407,7 @@ def _distinct(wanted: list[Job]) -> list[PooledRun]:
             estimates[kind] = _estimate(job, resolved)
         work = works.setdefault(name, PooledRun(job, name, estimates[kind], files=job.experiment.files(resolved)))
         work.tables |= job.tables
-        work.places.append(place)
+        work.indices.append(index)
     return list(works.values())
 
 
@@ -458,13 +458,13 @@ class Threads:
         """The finished run as it is.
 
         Raises:
-            PlaceError: memory ran out.
+            WorkerError: memory ran out.
 
         """
         try:
             run = future.result()
         except MemoryError:
-            raise PlaceError("there was not enough memory; the next command retries it") from None
+            raise WorkerError("there was not enough memory; the next command retries it") from None
         self._flows[work.job.kind] = run.summary["flows"]
         return run
 

@@ -1,4 +1,4 @@
-"""The part of a run that takes place on another machine: scenario and results travel as plain values."""
+"""The part of a run that happens on another machine: scenario and results travel as plain values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin import _engine, extension
-from fanin.errors import ClusterError, PlaceError, RunError
+from fanin.errors import ClusterError, RunError, WorkerError
 from fanin.results.failures import describe, is_of_run
 from fanin.scenario.file import Files, changed
 from fanin.scenario.settings import Settings
@@ -74,7 +74,7 @@ def simulate(task: Task) -> Package:
 
     Raises:
         ClusterError: this side has another fanin version, other files, or no space for temporary files.
-        PlaceError: there is not enough memory.
+        WorkerError: there is not enough memory.
         RunError: the run failed for any reason: not all errors of the engine can be sent.
 
     """
@@ -87,7 +87,7 @@ def simulate(task: Task) -> Package:
         kept = "finished runs are kept; run the same command again without this worker"
         raise ClusterError(f"{_worker()} {what}; {kept}") from None
     except MemoryError:
-        raise PlaceError(f"{_worker()} does not have enough memory for the run; the next command retries it") from None
+        raise WorkerError(f"{_worker()} does not have enough memory for the run; the next command retries it") from None
 
 
 def _simulated(task: Task) -> Package:

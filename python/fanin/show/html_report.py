@@ -19,7 +19,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from fanin.claims import ledger
-from fanin.claims.record import Drawn, Work
+from fanin.claims.record import PlotRecord, Simulations
 from fanin.claims.standing import Standing
 from fanin.claims.verdicts import OUTCOMES, VERDICTS, word
 from fanin.errors import ResultsError
@@ -180,7 +180,7 @@ def _drawings(standing: Standing, folder: Path) -> list[Drawing]:
     return [_drawing(drawn, standing, folder) for drawn in standing.record.plots]
 
 
-def _drawing(drawn: Drawn, standing: Standing, folder: Path) -> Drawing:
+def _drawing(drawn: PlotRecord, standing: Standing, folder: Path) -> Drawing:
     copied = {".svg": "", ".csv": ""}
     content = dict(copied)
     for file in drawn.files:
@@ -217,7 +217,7 @@ def _size(svg: str) -> tuple[int, int] | None:
     return None if found is None else (round(float(found[1])), round(float(found[2])))
 
 
-def _data(drawn: Drawn, text: str) -> tuple[str, list[str], list[list[str]]]:
+def _data(drawn: PlotRecord, text: str) -> tuple[str, list[str], list[list[str]]]:
     """Heading, header and rows of a figure's CSV.
 
     Lines of a plot become columns, in the units of the axes; any other table is shown as it is.
@@ -240,7 +240,7 @@ def _data(drawn: Drawn, text: str) -> tuple[str, list[str], list[list[str]]]:
     return f"{drawn.y_label}{interval}", [drawn.x_label, *(name or drawn.y_label for name in lines)], rows
 
 
-def _quantiles(drawn: Drawn, table: list[dict[str, str]], lines: list[str]) -> list[list[str]]:
+def _quantiles(drawn: PlotRecord, table: list[dict[str, str]], lines: list[str]) -> list[list[str]]:
     """A distribution as a few quantiles."""
     rows = []
     for share in _SHARES:
@@ -272,7 +272,7 @@ def _is_number(value: str) -> bool:
     return True
 
 
-def _simulated(work: Work) -> str:
+def _simulated(work: Simulations) -> str:
     events, hops, seconds = (sum(each) for each in zip((0, 0, 0.0), *work.each.values(), strict=True))
     counts = f"{format_number(int(events))} events, {format_number(int(hops))} packet-hops"
     return f"{counts}, {pages.duration(seconds)} in the engine"

@@ -194,14 +194,14 @@ def _draw(plot: Plot, experiment: Experiment, series: dict[str, Series], folder:
     return draw(plot, series[plot.name], folder, png=png)
 
 
-def _recorded(plot: Plot, shown: Series | None, files: list[Path]) -> record.Drawn:
+def _recorded(plot: Plot, shown: Series | None, files: list[Path]) -> record.PlotRecord:
     """The record of a plot: its labels, the names of its lines and its files; of a diagram only its files."""
     names = [path.name for path in files]
     if shown is None:
-        return record.Drawn(
+        return record.PlotRecord(
             name=plot.name, kind=plot.kind, title=plot.title, note=plot.note, x_label="", y_label="", files=names
         )
-    return record.Drawn(
+    return record.PlotRecord(
         name=plot.name,
         kind=plot.kind,
         title=plot.title or shown.y.label,

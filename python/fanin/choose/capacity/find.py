@@ -10,7 +10,7 @@ from fanin.errors import NotFoundError, ScenarioError
 from fanin.registry import registry
 from fanin.run.experiment import Experiment
 from fanin.run.laboratory import Laboratory
-from fanin.run.pool import Advance, Place
+from fanin.run.pool import Advance, Workers
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 
@@ -70,7 +70,7 @@ def find(
     seeds: list[int] = SEEDS,
     precision: float = 0.05,
     out: Path | str | None = "results",
-    place: Place | None = None,
+    workers: Workers | None = None,
     again: bool = False,
     advance: Advance = lambda _: None,
 ) -> list[Found]:
@@ -86,7 +86,7 @@ def find(
         seeds: At least three; the same for every fan-in and every case.
         precision: The gap that may remain between keeping and breaking the bounds, relative to the answer.
         out: Results folder; ``None`` keeps everything in memory.
-        place: Where to run the simulations, if not on threads.
+        workers: Where to run the simulations, if not on threads.
         again: Whether runs that are recorded as failed are retried.
         advance: Called after every simulation.
 
@@ -95,7 +95,7 @@ def find(
         ResultsError: results cannot be written.
 
     """
-    laboratory = Laboratory(experiment, out, place=place, again=again, advance=advance)
+    laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
     searches = [
         Search(case, keeps, first, largest_valid(laboratory.experiment, over, first, last, case), seeds, precision)
         for case in cases

@@ -40,11 +40,11 @@ class Checked:
     unscored: list[str]
     """Weighted goals that are relative to one of each unit, because the default has no mean for some measure."""
 
-    def comparison(self, place: int, goal: Goal) -> str:
+    def comparison(self, index: int, goal: Goal) -> str:
         """How a goal compares with the default's."""
-        found = self.differences[place]
+        found = self.differences[index]
         if found is None:
-            return "unfinished" if math.isinf(self.goals[place][0]) else "finishes"
+            return "unfinished" if math.isinf(self.goals[index][0]) else "finishes"
         if math.isnan(found.difference_half):
             return "not comparable"
         if not found.differs:

@@ -22,7 +22,7 @@ from fanin.choose.comparison import paired
 from fanin.choose.goals import Goal, Keep
 from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, some
 from fanin.choose.tuning.space import Param, Values
-from fanin.errors import NotFoundError, PlaceError, RunError
+from fanin.errors import NotFoundError, RunError, WorkerError
 from fanin.numbers.stats import mean_interval
 from fanin.results.dataset import Row
 from fanin.results.failures import BrokenOff
@@ -162,7 +162,7 @@ class Study:
         found = self._laboratory.cases([(self._values(trial.params), self._seeds) for trial in asked])
         if broken_off := [each for outcome in found for each in outcome.failures if isinstance(each, BrokenOff)]:
             # These trials are not reported to Optuna, so the same command retries them.
-            raise PlaceError(broken_off[0].error)
+            raise WorkerError(broken_off[0].error)
         for trial, outcome in zip(asked, found, strict=True):
             errors = [f"seed {each.seed}: {each.error}" for each in outcome.failures]
             values = [] if errors else [float(goal.values(outcome.rows, self._base).mean()) for goal in self._goals]
