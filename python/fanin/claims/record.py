@@ -27,6 +27,7 @@ from fanin.results.store import provenance
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import library
+from fanin.scenario.format.base import FileName, FileNameOrNone, RunId
 from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.points import points
 
@@ -83,7 +84,7 @@ class JudgedClaim(_Part):
 class PlotRecord(_Part):
     """A plot and its files, which are stored beside the record."""
 
-    name: str
+    name: FileName
     kind: str = "line"
     title: str
     note: str = ""
@@ -96,7 +97,7 @@ class PlotRecord(_Part):
     """As the legend and the CSV name them."""
     marks: list[str] = []
     """What the paper's marks are called."""
-    files: list[str]
+    files: list[FileName]
 
 
 class Simulations(_Part):
@@ -115,7 +116,7 @@ class Simulations(_Part):
     first: str | None
     """When the first of the runs finished, and the last."""
     last: str | None
-    each: dict[str, tuple[int, int, float]]
+    each: dict[RunId, tuple[int, int, float]]
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
 
 
@@ -124,7 +125,7 @@ class Record(_Part):
 
     format: Literal[4]
     experiment: str
-    paper: str
+    paper: FileNameOrNone
     figure: str
     title: str
     description: str

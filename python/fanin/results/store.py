@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import platform
-import re
 import subprocess
 import time
 import warnings
@@ -26,13 +25,13 @@ from typing import Any, Protocol
 from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
+from fanin.names import checked, is_run_id
 from fanin.results.files import beside, replacing, tidy, writing
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.scenario.run_id import digest, whole_digest
 
 CAPTURE = "trace.pcapng"
 
-_RUN_ID = re.compile(r"[0-9a-f]{16}")
 _SELF = "sha256"
 """Key of a manifest that has the digest of all others."""
 
@@ -94,7 +93,7 @@ class StoredRun:
 def damaged(path: Path, why: str) -> str:
     """Message about a file that cannot be used as a result; only a run's own folder is one to delete."""
     folder = path.absolute().parent
-    if _RUN_ID.fullmatch(folder.name) and (folder.parent.name == RUNS or (folder / MANIFEST).is_file()):
+    if is_run_id(folder.name) and (folder.parent.name == RUNS or (folder / MANIFEST).is_file()):
         shown = path.parent if path.parent.name else folder
         return f"{path}: damaged ({why}); delete {shown} and run the experiment again"
     return f"{path}: no result of fanin's, or a damaged one ({why})"
@@ -131,7 +130,7 @@ def read_run(folder: Path) -> StoredRun:
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        sizes = {name: record["bytes"] for name, record in manifest["files"].items()}
+        sizes = {checked(name): record["bytes"] for name, record in manifest["files"].items()}
         _ = manifest["summary"]["result_hash"]
     except OSError as error:
         raise ResultsError(damaged(path, error.strerror or str(error))) from None

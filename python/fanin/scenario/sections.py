@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from fanin import _engine
 from fanin.errors import NotFoundError, ScenarioError
-from fanin.scenario.format.base import Section
+from fanin.scenario.format.base import FileNameOrNone, Section
 from fanin.scenario.format.claim import Case, Claim, Claims, cases
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
@@ -31,7 +31,7 @@ class Document(Section):
     """Everything in a scenario file that is not the engine's."""
 
     title: str = ""
-    paper: str = ""
+    paper: FileNameOrNone = ""
     figure: str = ""
     description: str = ""
     runs_of: str | None = Field(

@@ -184,8 +184,9 @@ def _drawing(drawn: PlotRecord, standing: Standing, folder: Path) -> Drawing:
     copied = {".svg": "", ".csv": ""}
     content = dict(copied)
     for file in drawn.files:
-        source = standing.folder / Path(file).name
-        if source.suffix in copied and source.is_file():
+        source = standing.folder / file
+        # A link could lead to any file of whoever opens a stranger's results.
+        if source.suffix in copied and source.is_file() and not source.is_symlink():
             name = f"figures/{standing.key}/{source.name}"
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, folder / name)

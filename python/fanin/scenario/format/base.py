@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from fanin.names import checked, checked_run_id
 from fanin.scenario.format.values import Scalar, expand, expand_seeds
 
 
@@ -61,3 +62,12 @@ Numbers = Annotated[list[float], BeforeValidator(listed), OneOrMore]
 
 Span = tuple[float, float]
 """Lowest and highest value."""
+
+RunId = Annotated[str, AfterValidator(checked_run_id)]
+"""The id of a run."""
+
+FileName = Annotated[str, AfterValidator(checked)]
+"""A name that becomes the name of a file."""
+
+FileNameOrNone = Annotated[str, AfterValidator(lambda name: name and checked(name))]
+"""The same, or nothing."""

@@ -6,8 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from fanin.names import checked
 from fanin.numbers.summary import table_names
-from fanin.scenario.format.base import Names, Numbers, OneOrMore, Section, Span, Where, listed
+from fanin.scenario.format.base import FileName, Names, Numbers, OneOrMore, Section, Span, Where, listed
 
 Kind = Literal["line", "bars", "cdf", "time", "topology", "format"]
 Scale = Literal["linear", "log"]
@@ -48,7 +49,7 @@ class Plot(Section):
         description="line and bars: means over the seeds; time: a result table over time; cdf: a distribution; "
         "topology: the network; format: the fields of a message.",
     )
-    id: str | None = Field(default=None, description="Name of the files; the column's name if left out.")
+    id: FileName | None = Field(default=None, description="Name of the files; the column's name if left out.")
     title: str = ""
     x: str | None = Field(
         default=None,
@@ -86,6 +87,7 @@ class Plot(Section):
         for key in needs.get(self.kind, ("id",)):
             if not getattr(self, key):
                 raise ValueError(f'kind = "{self.kind}" needs {key}')
+        checked(self.name)
         only = {
             "seed": ("time", "cdf"),
             "rows": ("time", "cdf"),
@@ -119,7 +121,7 @@ class Plot(Section):
     @property
     def name(self) -> str:
         """Stem of the plot's file names."""
-        return self.id or self.drawn.replace("_", "-").replace(".", "-")
+        return self.id or self.drawn.lower().replace("_", "-").replace(".", "-")
 
 
 def is_of_table(name: str) -> bool:

@@ -1,0 +1,69 @@
+"""Names that come from files never lead out of the folder that they are meant for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fanin.claims import record
+from fanin.errors import ResultsError
+from fanin.names import checked, is_run_id
+
+BAD = ["../x", "a/b", "/etc/passwd", "", ".", "..", ".hidden", "-o", "a\\b", "a\nb", "A", "a" * 101, "a\0", "ü"]
+"""What no file may be called."""
+
+PLOT = '[[plot]]\nid = "{}"\nx = "seed"\ny = "goodput_bps"\n'
+CSV_PLOT = '[[plot]]\nx = "seed"\ny = ["traffic.{}.goodput_bps"]\n'
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_name_that_is_a_path_is_refused(name):
+    with pytest.raises(ValueError, match="cannot be the name of a file"):
+        checked(name)
+
+
+def test_plain_names_pass():
+    assert [checked(name) for name in ("goodput", "fig-9.b_2", "0")] == ["goodput", "fig-9.b_2", "0"]
+    assert [is_run_id(name) for name in ("0123456789abcdef", "0123456789abcde", "../456789abcdef")] == [
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("verb", ["check", "reproduce", "sweep", "run", "compare", "capacity"])
+@pytest.mark.parametrize(
+    "said", [PLOT.format("../../x"), PLOT.format("/tmp/x"), CSV_PLOT.format("../x"), 'paper = "../x"\n']
+)
+def test_every_command_refuses_a_file_whose_names_are_paths(cli, work, verb, said):
+    text = (work / "small.toml").read_text()
+    path = work / "scenario.toml"
+    path.write_text(said + text if said.startswith("paper") else text + said)
+    result = cli(verb, "scenario.toml")
+    assert result.code == 3
+    assert "cannot be the name of a file" in result.err
+    assert "scenario.toml:" in result.err
+
+
+def test_a_record_that_names_files_elsewhere_is_damaged(cli, work):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    (found,) = (work / "results").rglob("claims.json")
+    content = json.loads(found.read_text())
+    content["plots"][0]["files"] = ["../../../../../../etc/passwd"]
+    found.write_text(json.dumps(content))
+    with pytest.raises(ResultsError, match="cannot be the name of a file"):
+        record.read(found.parent)
+    result = cli("report")
+    assert "etc/passwd" not in "".join(page.read_text() for page in work.rglob("*.html"))
+    assert "cannot be the name of a file" in result.out + result.err
+
+
+def test_the_report_follows_no_link(cli, work):
+    assert cli("reproduce", "small.toml", "--quick").code == 0
+    (work / "secret").write_text("<svg>secret</svg>")
+    picture = next((work / "results").rglob("*.svg"))
+    picture.unlink()
+    picture.symlink_to(work / "secret")
+    assert cli("report").code == 0
+    assert "secret" not in "".join(path.read_text() for path in (work / "results" / "report").rglob("*.svg"))
