@@ -1,12 +1,12 @@
 //! The table of flows: one row per transfer, built in batches because there may be millions.
 
+use crate::measure::fingerprint::Fingerprint;
 use crate::measure::rows::{Row, Rows};
 use crate::measure::table::{Column, Data, Table, digest_head, digest_name};
 use crate::measure::timeouts::TimeoutCause;
 use crate::measure::total::Heading;
 use crate::units::Time;
 use crate::work::group::Group;
-use sha2::Sha256;
 use std::io;
 
 /// How a column reads a row.
@@ -233,7 +233,7 @@ impl FlowTable {
     }
 
     /// Feeds the table to a hash as [`Table::digest`] does, column by column, without holding the whole table.
-    pub(crate) fn digest(&self, hasher: &mut Sha256) -> io::Result<()> {
+    pub(crate) fn digest(&self, hasher: &mut Fingerprint) -> io::Result<()> {
         digest_name(hasher, NAME, columns().count());
         for column in columns() {
             let mut part = Part::new(&self.labels, std::iter::once(column));

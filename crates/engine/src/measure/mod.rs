@@ -8,6 +8,7 @@ pub(crate) mod capture;
 pub(crate) mod counters;
 pub mod declared;
 pub mod delay;
+pub(crate) mod fingerprint;
 pub(crate) mod flow_table;
 pub mod histogram;
 pub mod pcapng;

@@ -2,8 +2,8 @@
 //!
 //! The engine knows no file format: a binding converts a table into the format of its users.
 
+use super::fingerprint::Fingerprint;
 use super::total::Heading;
-use sha2::{Digest as _, Sha256};
 
 /// A table of results.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,7 +130,7 @@ impl Table {
     /// that a reworded definition does not change the hash of a result.
     ///
     /// Each item is preceded by its length or its kind, so different tables never feed the same bytes.
-    pub fn digest(&self, hasher: &mut Sha256) {
+    pub(crate) fn digest(&self, hasher: &mut Fingerprint) {
         digest_name(hasher, self.name, self.columns.len());
         for column in &self.columns {
             digest_head(hasher, column, column.data.len());
@@ -140,16 +140,16 @@ impl Table {
 }
 
 /// The first part of [`Table::digest`]: name and number of columns.
-pub(crate) fn digest_name(hasher: &mut Sha256, name: &str, columns: usize) {
+pub(crate) fn digest_name(hasher: &mut Fingerprint, name: &str, columns: usize) {
     text(hasher, name);
     length(hasher, columns);
 }
 
 /// What [`Table::digest`] feeds of a column before its `rows` values.
-pub(crate) fn digest_head(hasher: &mut Sha256, column: &Column, rows: usize) {
+pub(crate) fn digest_head(hasher: &mut Fingerprint, column: &Column, rows: usize) {
     text(hasher, column.name);
     text(hasher, column.unit);
-    hasher.update([column.data.kind()]);
+    hasher.add(&[column.data.kind()]);
     length(hasher, rows);
     if let Data::Label { names, .. } = &column.data {
         length(hasher, names.len());
@@ -189,15 +189,15 @@ impl Data {
     }
 
     /// What [`Table::digest`] feeds of a column's values, which may come in parts.
-    pub(crate) fn digest_values(&self, hasher: &mut Sha256) {
+    pub(crate) fn digest_values(&self, hasher: &mut Fingerprint) {
         match self {
-            Self::U64(values) => each(values, |value| hasher.update(value.to_le_bytes())),
+            Self::U64(values) => each(values, |value| hasher.add(&value.to_le_bytes())),
             Self::OptU64(values) => each(values, |value| optional(hasher, *value)),
-            Self::F64(values) => each(values, |value| hasher.update(bits(*value).to_le_bytes())),
+            Self::F64(values) => each(values, |value| hasher.add(&bits(*value).to_le_bytes())),
             Self::OptF64(values) => each(values, |value| optional(hasher, value.map(bits))),
-            Self::Bool(values) => each(values, |value| hasher.update([u8::from(*value)])),
+            Self::Bool(values) => each(values, |value| hasher.add(&[u8::from(*value)])),
             Self::Text(values) => each(values, |value| text(hasher, value)),
-            Self::Label { codes, .. } => each(codes, |code| hasher.update(code.to_le_bytes())),
+            Self::Label { codes, .. } => each(codes, |code| hasher.add(&code.to_le_bytes())),
         }
     }
 
@@ -224,20 +224,20 @@ fn bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
 }
 
-fn optional(hasher: &mut Sha256, value: Option<u64>) {
-    hasher.update([u8::from(value.is_some())]);
+fn optional(hasher: &mut Fingerprint, value: Option<u64>) {
+    hasher.add(&[u8::from(value.is_some())]);
     if let Some(value) = value {
-        hasher.update(value.to_le_bytes());
+        hasher.add(&value.to_le_bytes());
     }
 }
 
-fn text(hasher: &mut Sha256, text: &str) {
+fn text(hasher: &mut Fingerprint, text: &str) {
     length(hasher, text.len());
-    hasher.update(text.as_bytes());
+    hasher.add(text.as_bytes());
 }
 
-fn length(hasher: &mut Sha256, length: usize) {
-    hasher.update((length as u64).to_le_bytes());
+fn length(hasher: &mut Fingerprint, length: usize) {
+    hasher.add(&(length as u64).to_le_bytes());
 }
 
 #[cfg(test)]
@@ -251,9 +251,9 @@ mod tests {
     }
 
     fn hash(table: &Table) -> [u8; 32] {
-        let mut hasher = Sha256::new();
+        let mut hasher = Fingerprint::new();
         table.digest(&mut hasher);
-        hasher.finalize().into()
+        hasher.finish()
     }
 
     fn label(codes: &[u32]) -> Data {

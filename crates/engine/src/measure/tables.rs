@@ -29,10 +29,10 @@ pub(crate) fn empty_tables() -> Vec<Table> {
         .into_iter()
         .chain([
             table_of_queues(&[]),
-            table_of_links(&[]),
+            table_of_links(Vec::new()),
             request_table(&[], &[]),
             delay_table(&[], &[]),
-            drop_table(&[], &[]),
+            drop_table(&[], Vec::new()),
             probes,
             Trace::new().into_table(),
         ])
@@ -42,8 +42,8 @@ pub(crate) fn empty_tables() -> Vec<Table> {
         .collect()
 }
 
-fn label(codes: impl Iterator<Item = usize>, names: &[String]) -> Data {
-    Data::Label { codes: codes.map(|code| code as u32).collect(), names: names.to_vec() }
+fn label(codes: impl Iterator<Item = usize>, names: Vec<String>) -> Data {
+    Data::Label { codes: codes.map(|code| code as u32).collect(), names }
 }
 
 /// The queue statistics of every observed port.
@@ -149,25 +149,26 @@ struct Load {
     bytes: u64,
 }
 
-pub(crate) fn link_table<C: EventCore>(net: &mut Network<C>, link_names: Vec<String>) -> Table {
+pub(crate) fn link_table<C: EventCore>(net: &mut Network<C>, link_names: &[String]) -> Table {
     let spans = net.now().secs();
     let bytes: Vec<u64> = net.core.audit().iter().map(PortAudit::departed).collect();
-    let load = |(i, name): (usize, String)| {
+    let load = |(i, name): (usize, &String)| {
         let rate = net.topology.links[i].rate.bps();
         let used = if spans > 0.0 { bytes[i] as f64 * 8.0 / spans / rate as f64 } else { 0.0 };
-        Load { name, rate, used, drops: net.core.books().ports[i].drops, bytes: bytes[i] }
+        Load { name: name.clone(), rate, used, drops: net.core.books().ports[i].drops, bytes: bytes[i] }
     };
-    table_of_links(&link_names.into_iter().enumerate().map(load).collect::<Vec<_>>())
+    table_of_links(link_names.iter().enumerate().map(load).collect())
 }
 
-fn table_of_links(rows: &[Load]) -> Table {
+fn table_of_links(mut rows: Vec<Load>) -> Table {
     let column = Column::new;
+    let names = rows.iter_mut().map(|row| std::mem::take(&mut row.name)).collect();
     let int = |f: &dyn Fn(&Load) -> u64| Data::U64(rows.iter().map(f).collect());
     Table {
         name: "links",
         description: "Load of every link over the whole run.",
         columns: vec![
-            column("link", "", "From and to.", Data::Text(rows.iter().map(|row| row.name.clone()).collect())),
+            column("link", "", "From and to.", Data::Text(names)),
             column("rate_bps", "bit/s", "Rate.", int(&|row| row.rate)).headed(Heading::new("Rate of the link")),
             column(
                 "utilisation",
@@ -211,7 +212,7 @@ pub(crate) fn request_table(queries: &[Query], groups: &[String]) -> Table {
         description: "One row per query, a set of transfers that are requested together.",
         columns: vec![
             column("query", "", "Number.", Data::U64((0..queries.len() as u64).collect())),
-            column("group", "", "Traffic group.", label(queries.iter().map(|q| q.group.index()), groups))
+            column("group", "", "Traffic group.", label(queries.iter().map(|q| q.group.index()), groups.to_vec()))
                 .headed(Heading::GROUP),
             column("fan_in", "1", "Transfers in it.", int(&|q| q.fan_in)),
             column("bytes", "B", "Bytes of all its transfers.", int(&|q| q.bytes)).headed(Heading::new("Size")),
@@ -255,7 +256,8 @@ pub(crate) fn delay_table(arrivals: &[Arrivals], groups: &[String]) -> Table {
         name: "delays",
         description: "One-way delay of data packets, from the sender's interface to the receiver, by traffic group.",
         columns: vec![
-            column("group", "", "Traffic group.", label(rows.iter().map(|(i, _)| *i), groups)).headed(Heading::GROUP),
+            column("group", "", "Traffic group.", label(rows.iter().map(|(i, _)| *i), groups.to_vec()))
+                .headed(Heading::GROUP),
             column(
                 "packets",
                 "1",
@@ -283,7 +285,7 @@ pub(crate) fn delay_table(arrivals: &[Arrivals], groups: &[String]) -> Table {
     }
 }
 
-pub(crate) fn drop_table(log: &[DropRecord], links: &[String]) -> Table {
+pub(crate) fn drop_table(log: &[DropRecord], links: Vec<String>) -> Table {
     let reasons: Vec<String> = DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect();
     let column = Column::new;
     Table {
@@ -299,7 +301,7 @@ pub(crate) fn drop_table(log: &[DropRecord], links: &[String]) -> Table {
                 "Flow handle of the packet's connection.",
                 Data::U64(log.iter().map(|row| row.flow.index() as u64).collect()),
             ),
-            column("reason", "", "Cause of the loss.", label(log.iter().map(|row| row.reason as usize), &reasons)),
+            column("reason", "", "Cause of the loss.", label(log.iter().map(|row| row.reason as usize), reasons)),
             column(
                 "seq",
                 "B",

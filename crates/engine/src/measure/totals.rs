@@ -4,6 +4,7 @@ use crate::event::EventCore;
 use crate::ids::{GroupId, LinkId, NodeId, TransferId};
 use crate::measure::capture::Capture;
 use crate::measure::counters::Counters;
+use crate::measure::fingerprint::Fingerprint;
 use crate::measure::flow_table::{self, FlowTable};
 use crate::measure::probes::Recorder;
 use crate::measure::queue::QueueSummary;
@@ -22,7 +23,6 @@ use crate::traffic::Offered;
 use crate::units::Time;
 use crate::work::group::Group;
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::OnceLock;
@@ -100,26 +100,27 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     let (flow_probes, host_probes) = std::mem::take(&mut world.hosts.probes).into_tables();
     let switch_probes = world.switches.probes.take().map(Recorder::into_switch_table);
     let net = &mut world.net;
+    let bins = bin_tables(net, &flows, names.clone(), &links)?;
     let mut tables = vec![
         queue_table(net, &queues, &links),
-        link_table(net, links.clone()),
+        link_table(net, &links),
         request_table(&world.work.queries, &names),
         delay_table(&world.hosts.arrivals, &names),
-        drop_table(&std::mem::take(&mut net.core.books().drop_log), &links),
+        drop_table(&std::mem::take(&mut net.core.books().drop_log), links),
         flow_probes,
         trace_table(net, &world.watch),
     ];
     tables.extend(switch_probes);
     tables.extend(host_probes);
-    tables.extend(bin_tables(net, &flows, names, &links)?.into_iter().flatten());
-    let mut hasher = Sha256::new();
+    tables.extend(bins.into_iter().flatten());
+    let mut hasher = Fingerprint::new();
     flows.digest(&mut hasher)?;
     for table in &tables {
         debug_assert_eq!(table.check(), Ok(()));
         table.digest(&mut hasher);
     }
-    hasher.update(serde_json::to_vec(&summary).unwrap_or_default());
-    let digest: [u8; 32] = hasher.finalize().into();
+    hasher.add(&serde_json::to_vec(&summary).unwrap_or_default());
+    let digest = hasher.finish();
     let (high, _) = digest.split_first_chunk::<16>().expect("a digest is longer");
     summary.shift_insert(0, "result_hash".to_owned(), json!(format!("{:032x}", u128::from_be_bytes(*high))));
     Ok(Outcome { summary, flows, whole_flows: OnceLock::new(), tables, capture: None })

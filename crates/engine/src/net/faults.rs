@@ -47,7 +47,7 @@ pub(crate) struct Faults {
 
 impl Faults {
     pub(crate) fn build(scenario: &Scenario, topology: &Topology, seed: u64) -> Result<Self, SpecError> {
-        let names = topology.link_names();
+        let names = if scenario.faults.is_empty() { Vec::new() } else { topology.link_names() };
         let mut faults = Self {
             planned: Vec::new(),
             losing: Vec::new(),

@@ -1,5 +1,6 @@
 //! What every event core knows about an egress port: its link, its buffer limit and its discipline.
 
+use crate::ids::LinkId;
 use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
 use crate::roles::{Admission, Backlog, DropReason, QueueCx, QueueDiscipline};
@@ -95,6 +96,25 @@ impl Jitter {
     }
 }
 
+/// Random numbers of one port. The stream is set up at the first draw: of thousands of ports few draw, and to set one up
+/// takes a hash.
+#[derive(Clone, Debug)]
+pub(crate) struct PortStream {
+    seed: u64,
+    port: LinkId,
+    stream: Option<Stream>,
+}
+
+impl PortStream {
+    pub(crate) fn new(seed: u64, port: LinkId) -> Self {
+        Self { seed, port, stream: None }
+    }
+    #[inline(always)]
+    fn get(&mut self) -> &mut Stream {
+        self.stream.get_or_insert_with(|| Stream::named(self.seed, &format!("port/{}", self.port.index())))
+    }
+}
+
 /// State of a link under the active faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkState {
@@ -122,7 +142,7 @@ pub(crate) struct PortSpec {
     /// The discipline has several bands or acts on dequeue: only then does it see bands and may it push out packets.
     pub(crate) shows_bands: bool,
     pub(crate) jitter: Option<Jitter>,
-    pub(crate) random: Stream,
+    pub(crate) random: PortStream,
     /// Index of the node that the port belongs to.
     pub(crate) node: usize,
     /// Its queue length is tracked exactly over time, because it is measured or an agent reads its bytes.
@@ -197,7 +217,7 @@ impl PortSpec {
         let full = self.full(size, at.backlog, at.pool_bytes);
         let Situation { now, backlog, node, .. } = at;
         let bands = if self.shows_bands { at.bands } else { &[] };
-        let (rate, buffer, random) = (self.rate, self.buffer, &mut self.random);
+        let (rate, buffer, random) = (self.rate, self.buffer, self.random.get());
         let mut cx = QueueCx { now, backlog, bands, rate, buffer, random, node, would_mark: false };
         if let Some(reason) = full {
             let victim = self.discipline.on_full(&mut cx, packet).filter(|_| self.shows_bands);
@@ -245,7 +265,7 @@ impl PortSpec {
             return (false, false);
         }
         let before = packet.flags;
-        let (rate, buffer, random) = (self.rate, self.buffer, &mut self.random);
+        let (rate, buffer, random) = (self.rate, self.buffer, self.random.get());
         let mut cx = QueueCx { now, backlog: behind, bands, rate, buffer, random, node, would_mark: false };
         self.discipline.on_dequeue(&mut cx, packet);
         let marked = marked_now(before, packet);

@@ -207,7 +207,7 @@ impl Topology {
             let parallel: Vec<usize> = trunks.map(|trunk| trunk.index()).collect();
             let place = parallel.iter().position(|trunk| *trunk == i).filter(|_| parallel.len() > 1);
             let suffix = place.map_or_else(String::new, |place| format!("/{place}"));
-            names.push(format!("{}->{}{suffix}", nodes[link.from.index()], nodes[link.to.index()]));
+            names.push([&nodes[link.from.index()], "->", &nodes[link.to.index()], &suffix].concat());
         }
         names
     }

@@ -8,7 +8,7 @@ use crate::roles::{Ecmp, PathSelector, Spray, SwitchAgent, WindowControl};
 use crate::schemes::{self, NodeFacts, Scheme};
 use crate::sim::build::endpoint::endpoint;
 use crate::sim::limits::{LARGEST_PACKET, base_rtt, check_magnitudes};
-use crate::spec::{Scenario, SpecError, TrafficGroup};
+use crate::spec::{Scenario, SpecError, TrafficGroup, Values};
 use crate::topology::{self, Demand, NodeKind, Topology};
 use crate::units::Time;
 use crate::work::cast::{self, Cast};
@@ -101,17 +101,20 @@ impl Layout {
         self.schemes.iter().map(|scheme| if scheme.shares_scheduler() { first } else { host }).collect()
     }
 
-    pub(super) fn host(&self, scenario: &Scenario, node: NodeId) -> Option<Host> {
-        match self.topology.nodes[node.index()] {
+    /// By node, the hosts.
+    pub(super) fn hosts(&self, scenario: &Scenario) -> Vec<Option<Host>> {
+        let selection = Selection::of(&scenario.network.values);
+        let host = |node: NodeId| match self.topology.nodes[node.index()] {
             NodeKind::Switch => None,
             NodeKind::Host => Some(Host {
                 windows: windows(&self.schemes, &self.facts(node)),
                 keepers: self.keepers(node),
-                selector: selector(scenario, self.bundle(), &self.facts(node)),
+                selector: selection.selector(self.bundle(), &self.facts(node)),
                 uplink: self.topology.uplink(node),
                 edge: self.topology.links[self.topology.uplink(node).index()].to,
             }),
-        }
+        };
+        self.nodes().map(host).collect()
     }
 }
 
@@ -186,13 +189,27 @@ fn windows(schemes: &[Box<dyn Scheme>], host: &NodeFacts) -> Vec<Option<Box<dyn 
     if windows.iter().any(Option::is_some) { windows } else { Vec::new() }
 }
 
-fn selector(scenario: &Scenario, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
-    let network = &scenario.network.values;
-    if network.is("path-selector", "auto") {
-        bundle.path_selector(host)
-    } else if network.is("path-selector", "ecmp") {
-        Box::new(Ecmp)
-    } else {
-        Box::new(Spray { cell: network.bytes("flowcell").get() })
+/// How hosts choose among equal paths. Read once: there may be thousands of hosts.
+#[derive(Clone, Copy, PartialEq)]
+enum Selection {
+    /// As the scheme does.
+    Scheme,
+    Ecmp,
+    /// Flowcells of so many bytes take turns.
+    Spray(u64),
+}
+
+impl Selection {
+    fn of(network: &Values) -> Self {
+        let cell = network.bytes("flowcell").get();
+        let words = [("auto", Self::Scheme), ("ecmp", Self::Ecmp), ("spray", Self::Spray(cell))];
+        network.choose("path-selector", &words)
+    }
+    fn selector(self, bundle: &dyn Scheme, host: &NodeFacts) -> Box<dyn PathSelector> {
+        match self {
+            Self::Scheme => bundle.path_selector(host),
+            Self::Ecmp => Box::new(Ecmp),
+            Self::Spray(cell) => Box::new(Spray { cell }),
+        }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) use layout::Substitutes;
 
 use crate::event::order::TieBreak;
 use crate::event::{CoreParts, EventCore};
-use crate::host::hosts::{Host, Hosts};
+use crate::host::hosts::Hosts;
 use crate::ids::GroupId;
 use crate::net::control::{Control, ControlChannel};
 use crate::net::network::Network;
@@ -41,7 +41,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let ties = TieBreak::new(layout.topology.links.len(), seed);
     let packet = layout.mss + u64::from(layout.header);
     let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
-    let hosts: Vec<Option<Host>> = layout.nodes().map(|node| layout.host(scenario, node)).collect();
+    let hosts = layout.hosts(scenario);
     let groups = groups(scenario, &layout, seed)?;
     let (host_probes, switch_probes) = watch::probes(scenario, &layout.schemes)?;
     let capture = watch::capture(scenario, &layout.topology, &layout.endpoints);

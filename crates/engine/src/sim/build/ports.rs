@@ -3,7 +3,7 @@
 use crate::ids::LinkId;
 use crate::measure::bins::Bins;
 use crate::net::books::Books;
-use crate::net::port::{Jitter, Limit, PortSpec, Ties};
+use crate::net::port::{Jitter, Limit, PortSpec, PortStream, Ties};
 use crate::queue;
 use crate::rng::Stream;
 use crate::roles::QueueDiscipline;
@@ -55,7 +55,7 @@ pub(super) fn ports(
             discipline,
             waiting_only: switch && waiting_only,
             jitter,
-            random: Stream::named(seed, &format!("port/{i}")),
+            random: PortStream::new(seed, LinkId::new(i)),
             node: link.from.index(),
             observed: observed(LinkId::new(i), switch) || looked_at[link.from.index()],
             faulty: layout.faults.moves_departures(LinkId::new(i)),

@@ -85,7 +85,6 @@ pub(super) fn probes(
 pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> Option<Capture> {
     let host = |node: NodeId| topology.senders.contains(&node);
     let receiver = topology.receivers[0];
-    let names = topology.names();
     let words = ["all", "bottleneck", "senders", "receiver"];
     let [all, bottleneck, senders, receivers] = words.map(|word| scenario.measure.is("capture", word));
     let wanted = |i: usize, link: &LinkSpec| {
@@ -93,22 +92,22 @@ pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[End
             || senders && (host(link.from) || host(link.to))
             || receivers && (link.from == receiver || link.to == receiver)
     };
-    let links: Vec<(LinkId, String)> = topology
-        .links
-        .iter()
-        .enumerate()
-        .filter(|(i, link)| wanted(*i, link))
-        .map(|(i, link)| (LinkId::new(i), format!("{} to {}", names[link.from.index()], names[link.to.index()])))
-        .collect();
+    let links: Vec<_> = topology.links.iter().enumerate().filter(|(i, link)| wanted(*i, link)).collect();
+    let control = scenario.measure.flag("capture-control");
+    if links.is_empty() && !control {
+        return None;
+    }
+    let names = topology.names();
+    let named = |(i, link): (usize, &LinkSpec)| {
+        (LinkId::new(i), format!("{} to {}", names[link.from.index()], names[link.to.index()]))
+    };
+    let links: Vec<(LinkId, String)> = links.into_iter().map(named).collect();
     // The file knows one kind of SYN: that of end points with selective acknowledgements, if there are any.
     let sack = endpoints.iter().any(|endpoint| endpoint.receiver.sack);
     let limit = scenario.measure.integer("capture-limit");
-    let control = scenario.measure.flag("capture-control");
-    (!links.is_empty() || control).then(|| {
-        let mss = scenario.transport.bytes("mss").get() as u16;
-        let words = [("ps", Resolution::Picoseconds), ("ns", Resolution::Nanoseconds)];
-        let resolution = scenario.measure.choose("capture-time", &words);
-        let capture = Capture::new(&links, topology.links.len(), resolution, limit, mss, sack);
-        if control { capture.with_control(topology.nodes.len()) } else { capture }
-    })
+    let mss = scenario.transport.bytes("mss").get() as u16;
+    let words = [("ps", Resolution::Picoseconds), ("ns", Resolution::Nanoseconds)];
+    let resolution = scenario.measure.choose("capture-time", &words);
+    let capture = Capture::new(&links, topology.links.len(), resolution, limit, mss, sack);
+    Some(if control { capture.with_control(topology.nodes.len()) } else { capture })
 }
