@@ -288,7 +288,7 @@ def test_a_figure_may_show_the_runs_of_another(cli, paper):
 def second(paper):
     """Another figure of the same runs."""
     path = paper.with_name("second.toml")
-    path.write_text('runs-of = "paper.toml"\n[[plot]]\nid = "SIZE"\nx = "flows"\ny = "ideal_s"\n')
+    path.write_text('runs-of = "paper.toml"\n[[plot]]\nid = "size"\nx = "flows"\ny = "ideal_s"\n')
     return path
 
 
@@ -302,7 +302,7 @@ def test_processes_beside_each_other_draw_the_same(cli, paper, second):
         for folder in (paper.with_name("by-1"), paper.with_name("by-2"))
     )
     assert alone == beside
-    assert {path.stem for path in beside} >= {"SIZE", "cdf"}
+    assert {path.stem for path in beside} >= {"size", "cdf"}
 
 
 def test_what_is_wrong_in_another_process_is_told_as_it_is_here(cli, paper, second):
