@@ -51,8 +51,13 @@ const _: () = assert!(std::mem::size_of::<Port>() == 64);
 impl Port {
     #[inline(always)]
     fn at(&self, i: u32) -> &Packet {
-        let mask = self.ring.len() - 1;
-        &self.ring[i as usize & mask]
+        &self.ring[self.place(i)]
+    }
+
+    /// Where the ring, whose length is a power of two, holds the `i`th packet.
+    #[inline(always)]
+    fn place(&self, i: u32) -> usize {
+        (i & (self.ring.len() as u32).wrapping_sub(1)) as usize
     }
 
     /// Takes the first packet of the link, which arrives now.
@@ -64,10 +69,10 @@ impl Port {
         packet
     }
 
-    /// When the first packet of the link arrives; never, if there is none.
+    /// When the first packet of the link arrives, if there is one.
     #[inline(always)]
-    fn first_arrival(&self) -> Time {
-        if self.head == self.tail { Time::NEVER } else { Time::from_ps(self.at(self.head).arrival) }
+    fn first_arrival(&self) -> Option<Time> {
+        (self.head != self.tail).then(|| Time::from_ps(self.at(self.head).arrival))
     }
 
     /// Starts the transmission of `packet` at `at`; returns when it arrives.
@@ -80,8 +85,8 @@ impl Port {
         if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
             self.grow();
         }
-        let mask = self.ring.len() - 1;
-        let slot = &mut self.ring[self.tail as usize & mask];
+        let place = self.place(self.tail);
+        let slot = &mut self.ring[place];
         *slot = *packet;
         slot.arrival = arrival;
         self.tail = self.tail.wrapping_add(1);
@@ -163,6 +168,8 @@ struct SlowPort {
     behind: Backlog,
     /// The discipline wants to see each packet that leaves.
     acts_on_dequeue: bool,
+    /// Lazy service: its switch's ports share a state, so that none is caught up without the others.
+    shares: bool,
     /// Lazy service: a packet that finds the port idle leaves at once.
     plain: bool,
     /// Lazy service: since when the packet in transmission has been sent.
@@ -319,7 +326,7 @@ impl Core {
         }
         let arrival = port.begin(packet, begin.ps());
         if empty {
-            self.links.set(link, Time::from_ps(arrival), self.now);
+            self.links.set(link, Some(Time::from_ps(arrival)), self.now);
         }
         let packets = port.tail.wrapping_sub(port.dep);
         if !port.exact {
@@ -356,13 +363,13 @@ impl Core {
     /// Puts the first packet of a link into the queue of events.
     fn announce_head(&mut self, link: LinkId) {
         let port = &self.ports[link.index()];
-        self.links.set(link, Time::from_ps(port.at(port.head).arrival), self.now);
+        self.links.set(link, port.first_arrival(), self.now);
     }
 
     /// Takes the next packet of an idle scheduled port into service at `at`. Returns whether there was one.
     fn serve(&mut self, link: LinkId, at: Time) -> bool {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
-        if !slow.spec.up {
+        if !slow.spec.up || slow.behind.packets == 0 {
             return false;
         }
         let Some(band) = slow.waiting.iter().position(|queue| !queue.is_empty()) else { return false };
@@ -437,9 +444,9 @@ impl Core {
     /// Takes every service decision of a scheduled port that is due.
     #[inline]
     fn catch_up(&mut self, link: LinkId) {
-        let node = self.slow[link.index()].spec.node;
-        if !self.siblings[node].is_empty() {
-            return self.catch_up_node(node);
+        let slow = &self.slow[link.index()];
+        if slow.shares {
+            return self.catch_up_node(slow.spec.node);
         }
         loop {
             let port = &self.ports[link.index()];
@@ -489,7 +496,7 @@ impl Core {
         // The transmission of the last one will not be over.
         port.bytes_in -= u64::from(port.in_service);
         port.in_service = 0;
-        self.links.set(link, Time::NEVER, self.now);
+        self.links.set(link, None, self.now);
     }
 
     /// What waits in a scheduled port is lost.
@@ -511,7 +518,8 @@ impl Core {
     #[inline(always)]
     fn deliver(&mut self, link: LinkId) -> Packet {
         let port = &mut self.ports[link.index()];
-        if port.exact || port.scheduled {
+        // One branch for both.
+        if port.exact | port.scheduled {
             return self.deliver_followed(link);
         }
         let packet = port.pop(self.now);
@@ -580,10 +588,11 @@ fn hot_part(spec: &PortSpec) -> Port {
     }
 }
 
-fn slow_part(spec: PortSpec) -> SlowPort {
+fn slow_part(spec: PortSpec, siblings: &[Vec<LinkId>]) -> SlowPort {
     let bands = if spec.is_scheduled() { usize::from(spec.discipline.bands()) } else { 0 };
     SlowPort {
         acts_on_dequeue: spec.discipline.acts_on_dequeue(),
+        shares: !siblings[spec.node].is_empty(),
         plain: leaves_at_once(&spec),
         stepped: Stepped::of(&spec),
         spec,
@@ -613,7 +622,7 @@ impl EventCore for Core {
             now: Time::ZERO,
             links: LinkQueue::new(ties),
             ports: specs.iter().map(hot_part).collect(),
-            slow: specs.into_iter().map(slow_part).collect(),
+            slow: specs.into_iter().map(|spec| slow_part(spec, &siblings)).collect(),
             misc: BinaryHeap::new(),
             misc_min: u64::MAX,
             nodes,
@@ -641,7 +650,7 @@ impl EventCore for Core {
         }
         let arrival = port.begin(packet, port.busy_until.max(self.now.ps()));
         if on_link == 0 {
-            self.links.set(link, Time::from_ps(arrival), self.now);
+            self.links.set(link, Some(Time::from_ps(arrival)), self.now);
         }
     }
 

@@ -15,43 +15,56 @@ const NONE: u64 = u64::MAX;
 #[derive(Debug)]
 pub(crate) struct LinkQueue {
     nodes: Vec<u64>,
-    leaves: usize,
+    /// The bits of a key that hold the link's rank.
+    ranks: u64,
     link_bits: u32,
     base: u64,
     /// Times from here on do not fit a key: `base + horizon`.
     end: u64,
     ties: TieBreak,
-    /// [`climb`] for this number of levels.
-    climb: Climb,
+    walks: Walks,
 }
 
-/// Writes a key to a leaf and renews every node above it.
-type Climb = fn(nodes: &mut [u64], leaf: usize, key: u64);
+/// Writes a key to a leaf and renews the nodes above it.
+type Walk = fn(nodes: &mut [u64], leaf: usize, key: u64);
 
-/// One walk from a leaf to the root for each number of levels.
-const CLIMBS: [Climb; 17] = [
-    climb::<0>,
-    climb::<1>,
-    climb::<2>,
-    climb::<3>,
-    climb::<4>,
-    climb::<5>,
-    climb::<6>,
-    climb::<7>,
-    climb::<8>,
-    climb::<9>,
-    climb::<10>,
-    climb::<11>,
-    climb::<12>,
-    climb::<13>,
-    climb::<14>,
-    climb::<15>,
-    climb::<16>,
+/// The walks from a leaf of a tree with a certain number of levels.
+#[derive(Clone, Copy, Debug)]
+struct Walks {
+    /// All the way to the root.
+    to_root: Walk,
+    /// Up to the first node that stays as it is.
+    to_change: Walk,
+}
+
+/// By number of levels.
+const WALKS: [Walks; 17] = [
+    walks::<0>(),
+    walks::<1>(),
+    walks::<2>(),
+    walks::<3>(),
+    walks::<4>(),
+    walks::<5>(),
+    walks::<6>(),
+    walks::<7>(),
+    walks::<8>(),
+    walks::<9>(),
+    walks::<10>(),
+    walks::<11>(),
+    walks::<12>(),
+    walks::<13>(),
+    walks::<14>(),
+    walks::<15>(),
+    walks::<16>(),
 ];
 
-/// A [`Climb`] over a number of levels that the compiler knows: it unrolls the loop and sees that no index is out of
-/// bounds, which halves the walk. Every packet takes it once per link.
-fn climb<const LEVELS: u32>(nodes: &mut [u64], leaf: usize, mut key: u64) {
+const fn walks<const LEVELS: u32>() -> Walks {
+    Walks { to_root: walk::<LEVELS, false>, to_change: walk::<LEVELS, true> }
+}
+
+/// A [`Walk`] over a number of levels that the compiler knows: it unrolls the loop and sees that no index is out of
+/// bounds, which halves the walk. Every packet takes one to the root per link. `STOPS` at the first node that stays.
+fn walk<const LEVELS: u32, const STOPS: bool>(nodes: &mut [u64], leaf: usize, mut key: u64) {
     let leaves = 1 << LEVELS;
     let nodes = &mut nodes[..2 * leaves];
     let mut i = leaves | (leaf & (leaves - 1));
@@ -59,17 +72,23 @@ fn climb<const LEVELS: u32>(nodes: &mut [u64], leaf: usize, mut key: u64) {
     for _ in 0..LEVELS {
         key = key.min(nodes[i ^ 1]);
         i >>= 1;
+        if STOPS && nodes[i] == key {
+            return;
+        }
         nodes[i] = key;
     }
 }
 
-/// A [`Climb`] over any number of levels.
-fn climb_high(nodes: &mut [u64], leaf: usize, mut key: u64) {
+/// A [`Walk`] over any number of levels.
+fn walk_high<const STOPS: bool>(nodes: &mut [u64], leaf: usize, mut key: u64) {
     let mut i = nodes.len() / 2 + leaf;
     nodes[i] = key;
     while i > 1 {
         key = key.min(nodes[i ^ 1]);
         i >>= 1;
+        if STOPS && nodes[i] == key {
+            return;
+        }
         nodes[i] = key;
     }
 }
@@ -78,9 +97,10 @@ impl LinkQueue {
     pub(crate) fn new(ties: TieBreak) -> Self {
         let leaves = ties.ranks();
         let link_bits = leaves.trailing_zeros();
-        let climb = CLIMBS.get(link_bits as usize).copied().unwrap_or(climb_high);
-        let end = horizon(link_bits);
-        Self { nodes: vec![NONE; 2 * leaves], leaves, link_bits, base: 0, end, ties, climb }
+        let any = Walks { to_root: walk_high::<false>, to_change: walk_high::<true> };
+        let walks = WALKS.get(link_bits as usize).copied().unwrap_or(any);
+        let (ranks, end) = (leaves as u64 - 1, horizon(link_bits));
+        Self { nodes: vec![NONE; 2 * leaves], ranks, link_bits, base: 0, end, ties, walks }
     }
 
     /// The earliest arrival and its link.
@@ -91,33 +111,23 @@ impl LinkQueue {
             return None;
         }
         let at = Time::from_ps((key >> self.link_bits) + self.base);
-        Some((at, self.ties.link(key & (self.leaves as u64 - 1), at)))
+        Some((at, self.ties.link(key & self.ranks, at)))
     }
 
-    /// Sets the time of a link, whatever it was; [`Time::NEVER`] removes it. No time ever set lies before `now`.
+    /// Sets the time of a link, whatever it was; without one it is removed. No time ever set lies before `now`.
     #[inline(always)]
-    pub(crate) fn set(&mut self, link: LinkId, at: Time, now: Time) {
-        let mut key = if at.is_never() { NONE } else { self.key(link, at.ps(), now.ps()) };
-        let mut i = self.leaves + link.index();
-        let nodes = &mut self.nodes[..];
-        nodes[i] = key;
-        while i > 1 {
-            key = key.min(nodes[i ^ 1]);
-            i >>= 1;
-            if nodes[i] == key {
-                return;
-            }
-            nodes[i] = key;
-        }
+    pub(crate) fn set(&mut self, link: LinkId, at: Option<Time>, now: Time) {
+        let key = at.map_or(NONE, |at| self.key(link, at.ps(), now.ps()));
+        (self.walks.to_change)(&mut self.nodes, link.index(), key);
     }
 
     /// Sets the time of the link that is at the top. Its key is the smallest all the way up, so the walk always
     /// reaches the root and need not look for an early end.
     #[inline(always)]
-    pub(crate) fn replace_top(&mut self, link: LinkId, at: Time, now: Time) {
+    pub(crate) fn replace_top(&mut self, link: LinkId, at: Option<Time>, now: Time) {
         debug_assert_eq!(self.top().map(|(_, top)| top), Some(link));
-        let key = if at.is_never() { NONE } else { self.key(link, at.ps(), now.ps()) };
-        (self.climb)(&mut self.nodes, link.index(), key);
+        let key = at.map_or(NONE, |at| self.key(link, at.ps(), now.ps()));
+        (self.walks.to_root)(&mut self.nodes, link.index(), key);
     }
 
     #[inline(always)]
@@ -170,7 +180,7 @@ mod tests {
         for _ in 0..20_000 {
             let link = stream.below(links as u64) as usize;
             let at = (stream.below(5) > 0).then(|| now + stream.below(1 << 17));
-            queue.set(LinkId::new(link), at.map_or(Time::NEVER, Time::from_ps), Time::from_ps(now));
+            queue.set(LinkId::new(link), at.map(Time::from_ps), Time::from_ps(now));
             model[link] = at;
             let ranked = model
                 .iter()
@@ -192,8 +202,8 @@ mod tests {
         for i in 0..1000 {
             let mut queue = LinkQueue::new(ties);
             let at = Time::from_ns(12_016 * i);
-            queue.set(LinkId::new(3), at, Time::ZERO);
-            queue.set(LinkId::new(5), at, Time::ZERO);
+            queue.set(LinkId::new(3), Some(at), Time::ZERO);
+            queue.set(LinkId::new(5), Some(at), Time::ZERO);
             wins += u32::from(queue.top() == Some((at, LinkId::new(3))));
         }
         assert!((400..600).contains(&wins), "{wins} of 1000");
@@ -204,8 +214,8 @@ mod tests {
         let mut queue = LinkQueue::new(TieBreak::new(8, 1));
         let late = Time::from_ps(horizon(queue.link_bits));
         let now = Time::from_ps(horizon(queue.link_bits) - 10);
-        queue.set(LinkId::new(0), late, now);
-        queue.set(LinkId::new(1), late.saturating_sub(Time::from_ps(5)), now);
+        queue.set(LinkId::new(0), Some(late), now);
+        queue.set(LinkId::new(1), Some(late.saturating_sub(Time::from_ps(5))), now);
         assert_eq!(queue.top(), Some((late.saturating_sub(Time::from_ps(5)), LinkId::new(1))));
     }
 }

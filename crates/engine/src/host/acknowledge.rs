@@ -1,6 +1,7 @@
 //! Acknowledgements that receivers send.
 
 use crate::event::EventCore;
+use crate::host::flow::Flow;
 use crate::host::hosts::Hosts;
 use crate::ids::FlowId;
 use crate::net::network::Network;
@@ -14,21 +15,16 @@ fn sack_bytes(blocks: &SackBlocks) -> u16 {
     (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
 }
 
-impl Hosts {
+impl Flow {
     #[inline(always)]
-    pub(super) fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, net: &mut Network<C>) {
-        let flow = &mut self.flows[id];
-        let endpoint = &self.endpoints[flow.wire.endpoint as usize];
-        let side = &mut flow.receiver;
-        // A grant is rounded up to the granularity of the window scale. Rounded down, a window of whole segments would
-        // admit one segment fewer, or none.
-        let window = side.granted.div_ceil(1 << flow.wire.scale).min(endpoint.buffer >> flow.wire.scale);
+    pub(super) fn send_ack<C: EventCore>(&mut self, ack: AckOut, push: bool, net: &mut Network<C>) {
+        let Self { wire, receiver: side, .. } = self;
         let mut flags = Flags::ACK
             .with_if(Flags::ECE, ack.ece)
             .with_if(Flags::PSH, push)
             .with_if(Flags::RETRANSMITTED, ack.retransmitted_echo)
             .with_if(Flags::FIN, side.state.finished());
-        let (mut stamp, mut size) = (ack.stamp, flow.wire.header);
+        let (mut stamp, mut size) = (ack.stamp, wire.header);
         if ack.sack {
             let blocks = side.state.sack_blocks();
             flags = flags.with(Flags::SACK);
@@ -40,17 +36,23 @@ impl Hosts {
         let packet = Packet {
             arrival: 0,
             field: side.field,
-            flow: id,
+            flow: wire.id,
             seq: ack.ack as u32,
-            hop: flow.wire.reverse + 1,
+            hop: wire.reverse + 1,
             stamp,
-            window: window.min(u64::from(u16::MAX)) as u16,
+            window: side.granted.scaled,
             size,
             flags,
             priority: 0,
         };
-        let link = net.paths.next(flow.wire.reverse).expect("a path has links");
+        let link = net.paths.next(wire.reverse).expect("a path has links");
         net.core.send(link, &packet);
+    }
+}
+
+impl Hosts {
+    pub(super) fn send_ack<C: EventCore>(&mut self, id: FlowId, ack: AckOut, push: bool, net: &mut Network<C>) {
+        self.flows[id].send_ack(ack, push, net);
     }
 
     pub(super) fn send_syn_ack<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) {
@@ -66,8 +68,7 @@ impl Hosts {
             seq: FIRST_DATA as u32,
             hop: flow.wire.reverse + 1,
             stamp: side.syn_stamp,
-            // RFC 7323 s2.2: the window of a SYN is never scaled.
-            window: side.granted.min(endpoint.buffer).min(u64::from(u16::MAX)) as u16,
+            window: side.granted.unscaled,
             size: flow.wire.header,
             flags: Flags::SYN
                 .with(Flags::ACK)

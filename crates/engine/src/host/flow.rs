@@ -64,6 +64,26 @@ pub(crate) struct Wire {
     pub(crate) cell_paths: Box<[u32]>,
 }
 
+/// A window that the receiving host grants, as headers carry it: computed when it changes, which is rare, instead of for
+/// each acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grant {
+    /// In a SYN-ACK, where it is never scaled (RFC 7323 section 2.2).
+    pub(crate) unscaled: u16,
+    pub(crate) scaled: u16,
+}
+
+impl Grant {
+    /// The window of so many bytes, out of a receive buffer of `buffer`.
+    pub(crate) fn of(bytes: u64, buffer: u64, scale: u8) -> Self {
+        // Rounded up to the granularity of the window scale. Rounded down, a window of whole segments would admit one
+        // segment fewer, or none.
+        let scaled = bytes.div_ceil(1 << scale).min(buffer >> scale);
+        let field = |window: u64| window.min(u64::from(u16::MAX)) as u16;
+        Self { unscaled: field(bytes.min(buffer)), scaled: field(scaled) }
+    }
+}
+
 /// The receiving host's state of a flow besides reassembly. The fields needed for every segment come first.
 #[derive(Debug)]
 #[repr(C)]
@@ -75,8 +95,8 @@ pub(crate) struct ReceiverSide {
     pub(crate) timer_at: Time,
     /// The transfer in progress ends before this sequence number.
     pub(crate) boundary: u64,
-    /// Window that the host's scheduler grants, in bytes.
-    pub(crate) granted: u64,
+    /// Window that the host's scheduler grants.
+    pub(crate) granted: Grant,
     /// One-way delay of the last segment.
     pub(crate) last_delay: Option<Time>,
     pub(crate) segments: u64,

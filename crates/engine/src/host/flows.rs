@@ -2,7 +2,7 @@
 
 use crate::event::EventCore;
 use crate::host::finished::balances;
-use crate::host::flow::{Dialogue, Flow, Purpose, ReceiverSide, Wire};
+use crate::host::flow::{Dialogue, Flow, Grant, Purpose, ReceiverSide, Wire};
 use crate::host::hosts::Hosts;
 use crate::ids::{FlowId, GroupId, NodeId, TransferId};
 use crate::measure::counters::Counters;
@@ -67,14 +67,14 @@ impl Hosts {
         let facts = FlowFacts { flow: id, bytes, mss, packet: mss + u64::from(net.header), rate, idle_rtt };
         let cc = self.schemes[endpoint.scheme].congestion_control(&facts);
         let sender = Sender::new(&endpoint.sender, cc, endpoint.receiver.ecn);
-        let buffer = endpoint.buffer;
+        let granted = Grant::of(endpoint.buffer, endpoint.buffer, endpoint.scale);
         let wire = self.wire(id, opening, net);
         self.flows.push(Flow {
             sender,
             receiver: ReceiverSide {
                 state: Receiver::new(),
                 order: None,
-                granted: buffer,
+                granted,
                 held: None,
                 timer_at: Time::NEVER,
                 syn_stamp: Stamp::default(),

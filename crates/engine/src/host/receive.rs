@@ -73,19 +73,12 @@ impl Hosts {
                 bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
         }
-        let scheduled = self.is_scheduled(packet.flow, to);
-        if scheduled {
+        if self.has_schedulers {
             let Segment { seq, ce, fin, .. } = segment;
             let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
-            self.tell_scheduler(packet.flow, to, &arrival, net);
-        }
-        for i in 0..self.acks.as_slice().len() {
-            let ack = self.acks.as_slice()[i];
-            if scheduled {
-                self.acknowledge(packet.flow, ack, net);
-            } else {
-                self.send_ack(packet.flow, ack, false, net);
-            }
+            self.show_and_acknowledge(packet.flow, to, &arrival, net);
+        } else {
+            self.acks.as_slice().iter().for_each(|ack| flow.send_ack(*ack, false, net));
         }
         arrived
     }

@@ -2,7 +2,7 @@
 
 use crate::event::EventCore;
 use crate::event::order::Class;
-use crate::host::flow::{HeldAck, HeldRequest};
+use crate::host::flow::{Grant, HeldAck, HeldRequest};
 use crate::host::hosts::Hosts;
 use crate::ids::{FlowId, NodeId};
 use crate::net::network::Network;
@@ -19,7 +19,7 @@ impl Hosts {
     /// Whether the scheduler of the host `to` controls a flow that ends there. The server's scheduler ignores a request
     /// that the client's scheduler may hold: otherwise each could wait for the other.
     #[inline(always)]
-    pub(super) fn is_scheduled(&self, id: FlowId, to: NodeId) -> bool {
+    fn is_scheduled(&self, id: FlowId, to: NodeId) -> bool {
         self.has_scheduler(to) && self.flows[id].dialogue.answer.is_none()
     }
 
@@ -39,13 +39,7 @@ impl Hosts {
     }
 
     /// Shows a segment to its host's scheduler, after the transfer that it begins, if it begins one.
-    pub(super) fn tell_scheduler<C: EventCore>(
-        &mut self,
-        id: FlowId,
-        to: NodeId,
-        arrival: &Arrival,
-        net: &mut Network<C>,
-    ) {
+    fn tell_scheduler<C: EventCore>(&mut self, id: FlowId, to: NodeId, arrival: &Arrival, net: &mut Network<C>) {
         let flow = &mut self.flows[id];
         if std::mem::take(&mut flow.receiver.unannounced) {
             let announced = flow.announced();
@@ -123,6 +117,22 @@ impl Hosts {
         holds
     }
 
+    /// Shows a segment to the scheduler of its host, if that acts on the flow, and acknowledges it.
+    pub(super) fn show_and_acknowledge<C: EventCore>(
+        &mut self,
+        id: FlowId,
+        to: NodeId,
+        arrival: &Arrival,
+        net: &mut Network<C>,
+    ) {
+        if self.is_scheduled(id, to) {
+            self.tell_scheduler(id, to, arrival, net);
+        }
+        for i in 0..self.acks.as_slice().len() {
+            self.acknowledge(id, self.acks.as_slice()[i], net);
+        }
+    }
+
     fn ask<C: EventCore>(
         &mut self,
         node: NodeId,
@@ -177,10 +187,7 @@ impl Hosts {
         let mut actions = std::mem::take(&mut self.actions);
         for action in actions.drain(..) {
             match action {
-                // The flow may have finished; then a window has no effect.
-                ReceiverAction::Window { flow, bytes } => {
-                    self.flows.get_mut(flow).into_iter().for_each(|flow| flow.receiver.granted = bytes);
-                }
+                ReceiverAction::Window { flow, bytes } => self.grant(flow, bytes),
                 ReceiverAction::Release { flow, push } => self.send_held(flow, push, net),
                 ReceiverAction::Timer { at, token } => {
                     let slot = self.timers.put((node, scheme, token));
@@ -189,6 +196,14 @@ impl Hosts {
             }
         }
         self.actions = actions;
+    }
+
+    /// Sets the window that a flow's receiver advertises. The flow may have finished; then it has no effect.
+    fn grant(&mut self, flow: FlowId, bytes: u64) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            let buffer = self.endpoints[flow.wire.endpoint as usize].buffer;
+            flow.receiver.granted = Grant::of(bytes, buffer, flow.wire.scale);
+        }
     }
 
     /// Sends the held acknowledgement of a flow, or a new one, with the current acknowledgement number and window.

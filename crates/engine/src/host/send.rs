@@ -19,10 +19,15 @@ use crate::units::Time;
 pub(crate) struct Io<'a, C> {
     net: &'a mut Network<C>,
     wire: &'a mut Wire,
-    host: &'a mut Host,
+    hosts: &'a mut [Option<Host>],
 }
 
 impl<C: EventCore> Io<'_, C> {
+    /// Bytes of a flowcell, if the flow's host sends such.
+    fn cell(&self) -> Option<u64> {
+        self.hosts[self.wire.from.index()].as_ref().expect("flows begin at hosts").selector.cell()
+    }
+
     /// Chooses the path of the flowcell that begins at or before `seq`.
     #[cold]
     fn next_cell(&mut self, seq: u64, cell: u64) {
@@ -37,8 +42,9 @@ impl<C: EventCore> Io<'_, C> {
             cell: self.wire.cell,
         };
         let routes = InTurn { paths: &self.net.paths, offsets: &self.wire.cell_paths };
-        let node = self.net.core.node(self.host.edge);
-        let (number, tag) = choose(&routes, &mut *self.host.selector, node, &request);
+        let host = self.hosts[self.wire.from.index()].as_mut().expect("flows begin at hosts");
+        let node = self.net.core.node(host.edge);
+        let (number, tag) = choose(&routes, &mut *host.selector, node, &request);
         (self.wire.forward, self.wire.tag) = (self.wire.cell_paths[number], tag);
     }
 }
@@ -49,13 +55,13 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
     #[inline(always)]
     fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, now: Time) {
         if segment.seq >= self.wire.cell_end
-            && let Some(cell) = self.host.selector.cell()
+            && let Some(cell) = self.cell()
         {
             self.next_cell(segment.seq, cell);
         }
         let (mut priority, mut field) = (facts.priority, facts.field | self.wire.tag);
         if segment.flags.has(Flags::RETRANSMITTED) {
-            if let (Some(tag), Some(cell)) = (CellTag::of(self.wire.tag), self.host.selector.cell()) {
+            if let (Some(tag), Some(cell)) = (CellTag::of(self.wire.tag), self.cell()) {
                 // It takes the path of the current cell, but carries the tag of its own.
                 let cell = (segment.seq.saturating_sub(FIRST_DATA) / cell) as u32;
                 field = facts.field | CellTag { cell, ..tag }.field();
@@ -87,6 +93,8 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
         let link = self.net.paths.next(self.wire.forward).expect("a path has links");
         self.net.core.send(link, &packet);
     }
+    // Rare, as deadlines move lazily: what calls it stays small.
+    #[inline(never)]
     fn retransmission_timer(&mut self, at: Time) {
         self.net.core.schedule(at, Class::Retransmission, self.wire.id.index());
     }
@@ -113,10 +121,9 @@ impl Around<'_> {
         net: &mut Network<C>,
         act: impl FnOnce(&mut Sender, &mut Env<'_, Io<'_, C>>) -> R,
     ) -> R {
-        let host = self.hosts[flow.wire.from.index()].as_mut().expect("flows begin at hosts");
         let cfg = &self.endpoints[flow.wire.endpoint as usize].sender;
         let now = net.now();
-        let mut io = Io { net, wire: &mut flow.wire, host };
+        let mut io = Io { net, wire: &mut flow.wire, hosts: self.hosts };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
         // Written so that it also rejects NaN.
         let real = flow.sender.window().cwnd > 0.0;

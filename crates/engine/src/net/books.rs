@@ -337,7 +337,7 @@ impl Books {
 
     /// A packet of `size` bytes, in transmission since `begun`, has left the port of `link`. The next packet in
     /// transmission has `next` bytes, zero if there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_departure(
         &mut self,
         link: LinkId,
@@ -345,16 +345,30 @@ impl Books {
         (size, next): (u16, u16),
         backlog: Backlog,
     ) {
+        if self.queues[link.index()].is_some() {
+            self.book_sent(link, begun, at, size);
+            self.book_queue(link, at, backlog, next);
+        }
+    }
+
+    #[inline(never)]
+    fn book_sent(&mut self, link: LinkId, begun: Time, at: Time, size: u16) {
         if let (Some(monitor), Some(bins)) = (&self.queues[link.index()], &mut self.bins) {
             let as_built = Time::from_ps(u64::from(size) * u64::from(monitor.ps_per_byte));
             bins.add_sent(monitor.slot, begun, at, as_built);
         }
-        self.on_queue(link, at, backlog, next);
     }
 
     /// The queue of an observed port changed. The packet in transmission has `in_service` bytes, zero if there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_queue(&mut self, link: LinkId, at: Time, backlog: Backlog, in_service: u16) {
+        if self.queues[link.index()].is_some() {
+            self.book_queue(link, at, backlog, in_service);
+        }
+    }
+
+    #[inline(never)]
+    fn book_queue(&mut self, link: LinkId, at: Time, backlog: Backlog, in_service: u16) {
         if let Some(monitor) = &mut self.queues[link.index()] {
             let bytes = Bytes::new(backlog.bytes);
             monitor.stats.on_change(at, backlog.packets, bytes, Bytes::new(u64::from(in_service)));

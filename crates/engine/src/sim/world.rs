@@ -52,8 +52,7 @@ impl<C: EventCore> World<C> {
             let Some(event) = self.net.core.next() else { break };
             let now = self.net.now();
             if now < last {
-                let what = format!("an event of {now} comes after one of {last}");
-                return Err(RunError::Broken { seed: self.seed, at: last, what });
+                return Err(self.out_of_order(last, now));
             }
             last = now;
             match event {
@@ -80,6 +79,12 @@ impl<C: EventCore> World<C> {
         self.events -= self.hosts.stale_timers;
         self.net.core.settle();
         Ok(())
+    }
+
+    #[cold]
+    fn out_of_order(&self, last: Time, now: Time) -> RunError {
+        let what = format!("an event of {now} comes after one of {last}");
+        RunError::Broken { seed: self.seed, at: last, what }
     }
 
     /// Checks the invariants that are watched during the run: no queue exceeds its buffer, and every window is above

@@ -51,6 +51,7 @@ impl RtoEstimator {
 
     /// Takes the round-trip time of a segment that was sent once, and ends the backoff: RFC 6298 section 5, in
     /// the note after (5.7), computes the timeout afresh from the first measurement after a retransmission.
+    #[inline(always)]
     pub const fn on_sample(&mut self, rtt: Time) {
         let rtt = rtt.ps();
         if self.srtt == NO_SAMPLE {
@@ -90,7 +91,7 @@ impl RtoEstimator {
     }
 
     /// How long the timer runs if started now.
-    #[inline]
+    #[inline(always)]
     pub fn rto(&self, cfg: &RtoConfig) -> Time {
         let base = match self.srtt {
             NO_SAMPLE => cfg.initial.ps(), // RFC 6298 s2.1
@@ -98,7 +99,8 @@ impl RtoEstimator {
             srtt => (srtt + cfg.granularity.ps().max(K * self.rttvar)).max(cfg.minimum.ps()),
         };
         // RFC 6298 s5.5, bounded by s2.5. The minimum comes before the doubling: what doubles is the RTO.
-        Time::from_ps(base.saturating_mul(1 << self.backoff.min(63)).min(cfg.maximum.ps()))
+        let doubled = if self.backoff == 0 { base } else { base.saturating_mul(1 << self.backoff.min(63)) };
+        Time::from_ps(doubled.min(cfg.maximum.ps()))
     }
 
     /// Smoothed round-trip time, once there is a sample.

@@ -1,6 +1,7 @@
 //! The window rules of NewReno, which other senders use too.
 
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
+use crate::units::real;
 
 /// The window rules of RFC 5681.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +18,7 @@ impl NewReno {
     pub fn grow_by(cx: &mut SenderCx<'_>, acked: u64, segments: f64) {
         let window = &mut *cx.window;
         if window.cwnd < window.ssthresh {
-            window.cwnd += (acked as f64).min(cx.mss);
+            window.cwnd += real(acked).min(cx.mss);
         } else {
             window.cwnd += segments * cx.mss * cx.mss / window.cwnd;
         }

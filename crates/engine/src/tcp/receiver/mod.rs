@@ -149,10 +149,10 @@ impl Receiver {
         out.clear();
         let end = seg.seq + seg.len + u64::from(seg.fin);
         if seg.seq != self.next || end == seg.seq || !self.store.is_empty() {
-            return self.on_irregular(seg, end, cfg, out);
+            return self.on_irregular(*seg, end, cfg, out);
         }
         if cfg.ecn != EcnMode::Off {
-            self.observe_marks(seg, cfg, out);
+            self.observe_marks(seg.ce, seg.cwr, cfg, out);
         }
         self.next = end;
         if seg.fin {
@@ -176,20 +176,22 @@ impl Receiver {
 
     /// A segment that is not the next of a stream without holes. All of these are acknowledged at once
     /// (RFC 5681 section 4.2): out of order, filling a hole, duplicate.
+    ///
+    /// The segment comes as a value, so that the usual one need not be put into memory.
     #[inline(never)]
-    fn on_irregular(&mut self, seg: &Segment, end: u64, cfg: &ReceiverConfig, out: &mut AckList) -> Delivery {
+    fn on_irregular(&mut self, seg: Segment, end: u64, cfg: &ReceiverConfig, out: &mut AckList) -> Delivery {
         let before = self.next;
         let out_of_order = seg.seq > before && end > seg.seq;
         let old = end <= before;
         if cfg.ecn != EcnMode::Off {
             // RFC 3168 s6.1.5: the ECN field of data outside the window is ignored. Its CWR is not.
             let ce = if old { self.ce && cfg.ecn == EcnMode::Accurate } else { seg.ce };
-            self.observe_marks(&Segment { ce, ..*seg }, cfg, out);
+            self.observe_marks(ce, seg.cwr, cfg, out);
         }
         // RFC 7323 s4.3 (2): only a segment that begins at or below the last ACK number is echoed, and the
         // first of several. So beyond a hole the last segment in order is, and in the end the one that fills it.
         if seg.seq <= before && self.waiting == 0 {
-            self.record_stamp(seg);
+            self.record_stamp(&seg);
         }
         let new_numbers = if old || end == seg.seq {
             0
@@ -217,19 +219,19 @@ impl Receiver {
         }
     }
 
-    /// What the marks of an arriving segment mean for the ACKs: first for those that it finds waiting.
+    /// What CE and CWR of an arriving segment mean for the ACKs: first for those that it finds waiting.
     #[inline]
-    fn observe_marks(&mut self, seg: &Segment, cfg: &ReceiverConfig, out: &mut AckList) {
+    fn observe_marks(&mut self, ce: bool, cwr: bool, cfg: &ReceiverConfig, out: &mut AckList) {
         match cfg.ecn {
             EcnMode::Off => {}
             // RFC 3168 s6.1.3: ECE from a mark until CWR; a segment with both starts anew.
-            EcnMode::Classic => self.ce = seg.ce || (self.ce && !seg.cwr),
+            EcnMode::Classic => self.ce = ce || (self.ce && !cwr),
             EcnMode::Accurate => {
                 // RFC 8257 s3.2: a change of marks first acknowledges what arrived before, with the old state.
-                if seg.ce != self.ce && self.waiting > 0 {
+                if ce != self.ce && self.waiting > 0 {
                     out.push(self.take_ack(cfg));
                 }
-                self.ce = seg.ce;
+                self.ce = ce;
             }
         }
     }

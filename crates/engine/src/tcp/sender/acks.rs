@@ -4,7 +4,7 @@ use super::{Env, FullAck, InAck, Recovery, Sender, SenderConfig, SenderIo, State
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionWindow};
 use crate::tcp::{EcnMode, FIRST_DATA};
-use crate::units::Time;
+use crate::units::{Time, real};
 
 impl Sender {
     /// An acknowledgement arrived.
@@ -58,7 +58,7 @@ impl Sender {
             None => self.estimator.on_new_ack_without_sample(),
         }
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
-        let mut was_in_recovery = self.in_recovery();
+        let mut was_in_recovery = self.recovery != Recovery::Open && self.in_recovery();
         if was_in_recovery && env.cfg.full_ack != FullAck::Flight {
             was_in_recovery = !self.leave_with_growth(acked, env.cfg);
         }
@@ -168,8 +168,8 @@ impl Sender {
     /// present round trip, because the last segments of a transfer leave nothing to send behind them.
     #[inline(always)]
     fn is_window_limited(&self, cfg: &SenderConfig) -> bool {
-        let (used, CongestionWindow { cwnd, ssthresh }) = (self.most_in_flight as f64, self.window);
-        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + cfg.mss as f64 }
+        let (used, CongestionWindow { cwnd, ssthresh }) = (real(self.most_in_flight), self.window);
+        if cwnd < ssthresh { cwnd < 2.0 * used } else { cwnd < used + real(cfg.mss) }
     }
 
     /// RFC 3168 section 6.1.2: at most one reduction per round trip.

@@ -42,7 +42,7 @@ use crate::roles::{CongestionControl, CongestionWindow, PacketFacts, SenderCx, T
 use crate::tcp::rto::RtoEstimator;
 use crate::tcp::sack::Scoreboard;
 use crate::tcp::{EcnMode, FIRST_DATA};
-use crate::units::Time;
+use crate::units::{Time, real};
 use history::History;
 use timed::Timed;
 
@@ -348,7 +348,7 @@ impl Sender {
     ) -> R {
         let mut cx = SenderCx {
             now: env.now,
-            mss: env.cfg.mss as f64,
+            mss: real(env.cfg.mss),
             in_flight,
             una: self.una,
             nxt: self.nxt,

@@ -16,14 +16,15 @@ impl Sender {
             return self.send_unreported(env);
         }
         let segment = self.packet.segment_of(env.cfg.mss);
-        if std::mem::take(&mut self.silent) {
+        if self.silent {
+            self.silent = false;
             return;
         }
         if self.first_lost && !self.first_resent {
             self.resend_first_lost(env);
         }
-        let guessed = if env.cfg.emulates_sack && self.recovery == Recovery::Open { self.left } else { 0 };
-        let edge = self.edge(segment, guessed);
+        let guesses = self.left > 0 && env.cfg.emulates_sack && self.recovery == Recovery::Open;
+        let edge = self.edge(segment, if guesses { self.left } else { 0 });
         let end = self.stream_end();
         let before = self.nxt;
         while self.nxt < end {
@@ -55,7 +56,8 @@ impl Sender {
             return self.peer_edge;
         }
         // A congestion window below one segment would never let anything through: pacing is for that.
-        self.peer_edge.min(self.una + left + (self.window.cwnd as u64).max(segment))
+        // Windows are positive, and signed integers are faster.
+        self.peer_edge.min(self.una + left + (self.window.cwnd as i64).max(segment as i64) as u64)
     }
 
     #[inline(never)]

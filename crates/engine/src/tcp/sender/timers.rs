@@ -9,8 +9,9 @@ use crate::units::Time;
 
 impl Sender {
     /// The timer value in force.
+    #[inline(always)]
     pub fn rto(&self, cfg: &SenderConfig) -> Time {
-        if self.syn_timeouts > 0 && self.estimator.srtt().is_none() {
+        if self.estimator.srtt().is_none() && self.syn_timeouts > 0 {
             // RFC 6298 s5.7: after a timeout of the SYN, data starts with a longer timer.
             let initial = cfg.rto.initial.max(cfg.rto_after_syn_timeout);
             return self.estimator.rto(&RtoConfig { initial, ..cfg.rto });
@@ -39,7 +40,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn restart_timer<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let at = env.now.saturating_add(self.rto(env.cfg));
         self.arm(at, env);
