@@ -1,14 +1,15 @@
-//! The keys that every scenario has, whatever scheme, topology, queue or traffic it names.
+//! The keys that every scenario has, regardless of its scheme, topology, queue and traffic.
 
 use super::declare::{Kind, Param};
 use crate::{environment, fault, queue, schemes, topology, traffic};
 
-/// The key beside the tables.
+/// The only key outside the tables.
 pub const ENVIRONMENT: &[Param] = &[Param::new(
     "environment",
     Kind::Choice(&ENVIRONMENT_KEYS),
     environment::DEFAULT,
-    "Whose defaults hold for what the file leaves out: those of the tool in which a paper was run, for every system alike.",
+    "The environment whose defaults apply to keys that the file omits: those of the tool in which a paper was run, \
+     for every system alike.",
     "our choice: what the RFCs say",
 )];
 
@@ -17,17 +18,17 @@ pub const TOPOLOGY: &[Param] = &[Param::new(
     "topology",
     Kind::Choice(&TOPOLOGY_KEYS),
     "",
-    "Which topology connects the hosts; it brings keys of its own into this table.",
+    "Topology of the network; it adds its own keys to this table.",
     "required",
 )];
 
-/// `[network]`: what all topologies share.
+/// `[network]`: the keys of all topologies.
 pub const NETWORK: &[Param] = &[
     Param::new(
         "rate",
         Kind::Rate,
         "1Gbps",
-        "Rate of every link that the topology does not set apart; Gbps counts bits, GBps bytes.",
+        "Rate of every link for which the topology has no key of its own; Gbps counts bits, GBps bytes.",
         "1 Gbps at the hosts in PFDCT, DT-CWA, RCC, SDTCP and RCCE alike",
     )
     .at_least(1.0),
@@ -51,31 +52,33 @@ pub const NETWORK: &[Param] = &[
         "buffer-counts",
         Kind::Choice(&["all", "waiting"]),
         "all",
-        "Whether the packet in transmission counts against the buffer, and for a discipline that looks at the queue \
-         which an arriving packet finds; or only those that wait.",
-        "our choice: all; ns-3's devices take a packet out of the queue before they transmit it, RCC's authors too",
+        "Which packets count against the buffer, and for a discipline that looks at the queue on arrival: all, the \
+         one in transmission included, or only the waiting ones.",
+        "our choice: all; ns-3's devices, and those of RCC's authors, take a packet out of the queue before they \
+         transmit it",
     ),
     Param::new(
         "buffer-full",
         Kind::Choice(&["no-room", "reached"]),
         "no-room",
-        "When a buffer in bytes refuses a packet: once it has no room for all of it, or only once it is full.",
-        "our choice: no-room; RCC's authors let in what finds less than 80 times 1500 bytes",
+        "When a buffer in bytes refuses a packet: if there is no room for the whole packet, or only if the buffer is \
+         full.",
+        "our choice: no-room; RCC's authors admit a packet if fewer than 80 times 1500 bytes are queued",
     )
     .ignored_with("admission", "dynamic-threshold"),
     Param::new(
         "admission",
         Kind::Choice(&["static", "dynamic-threshold"]),
         "static",
-        "How a switch divides its memory: a fixed buffer for each port, or one shared memory with a threshold \
+        "How a switch divides its memory: a fixed buffer for each port, or shared memory with a threshold \
          that falls as it fills.",
-        "our choice: what ns-2 and the incast papers assume",
+        "our choice: as in ns-2 and the incast papers",
     ),
     Param::new(
         "shared-buffer",
         Kind::Size,
         "1MB",
-        "Memory of a switch that its ports share under dynamic-threshold.",
+        "Memory that the ports of a switch share under dynamic-threshold.",
         "our choice: a shallow top-of-rack switch",
     )
     .at_least(1.0)
@@ -92,25 +95,25 @@ pub const NETWORK: &[Param] = &[
         "host-jitter",
         Kind::Time,
         "0s",
-        "Each packet that a host sends is held for a seeded uniform time below this, order kept. A little of it \
-         breaks the phase effects of flows in lockstep.",
+        "Each packet that a host sends waits for a random time, uniform below this, in order. A little jitter \
+         breaks phase effects between flows in lockstep.",
         "our choice: off, as in the papers",
     ),
     Param::new(
         "ties",
         Kind::Choice(&["drawn", "waiting-first", "fresh-first"]),
         "drawn",
-        "Which packet comes first where packets of several hosts meet at one instant, as those of flows in lockstep do \
-         again and again: either, drawn by the seed; always one that waited for another of its host; or always one \
-         that did not. The same packets win and lose every time unless it is drawn.",
-        "our choice: in a network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code",
+        "Which packet goes first if packets of several hosts arrive at the same instant, as those of flows in lockstep \
+         do repeatedly: one drawn by the seed; always one that waited for another of its host; or always one \
+         that did not. Unless drawn, the same packets win every time.",
+        "our choice: in a real network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code",
     ),
     Param::new(
         "frame-overhead",
         Kind::Bytes,
         "0B",
-        "Link-layer bytes that a packet takes on the wire beyond its IP length; 38B for Ethernet with preamble \
-         and gap.",
+        "Link-layer bytes that each packet takes on the wire in addition to its IP length; 38B for Ethernet with \
+         preamble and gap.",
         "our choice: none, as in ns-2",
     )
     .at_most(1000.0),
@@ -118,133 +121,135 @@ pub const NETWORK: &[Param] = &[
         "switch",
         Kind::Choice(&PART_KEYS),
         AUTO,
-        "Whose switches these are: the environment whose defaults hold for what [network] and [queue] leave out.",
+        "The environment whose defaults apply to keys that [network] and [queue] omit.",
         "environment",
     ),
     Param::new(
         "non-ect",
         Kind::Choice(&["by-queue", "drop"]),
         "by-queue",
-        "What becomes on arrival of a packet that is due a mark and whose transport is not ECN-capable: what the queue \
-         does, which lets it pass unmarked unless it is RED with red-drop; or it is dropped, whatever the queue.",
-        "RFC 3168, section 5 lets a queue drop it; queues with a threshold pass it in the papers that we know the code of",
+        "What happens on arrival to a packet that is due a mark but is not ECN-capable: by-queue lets it pass \
+         unmarked, except in RED with red-drop; drop drops it in any queue.",
+        "RFC 3168, section 5 allows a queue to drop it; threshold queues in the code of papers that we know let it \
+         pass",
     ),
     Param::new(
         "path-selector",
         Kind::Choice(&["auto", "ecmp", "spray"]),
         "auto",
-        "Who chooses among paths of equal cost: the scheme if it has a way of its own, a hash of the flow, or each \
-         flowcell the next path in turn.",
+        "How one of several equal-cost paths is chosen: by the scheme if it has its own method, by a hash of the \
+         flow, or the next path in turn for each flowcell.",
         "the scheme's paper",
     ),
     Param::new(
         "flowcell",
         Kind::Bytes,
         "64KiB",
-        "Bytes after which a flow takes the next path under path-selector = \"spray\"; as much as mss for every packet.",
-        "He et al. 2015, section 3.1: as much as one segmentation offload",
+        "Bytes after which a flow takes the next path under path-selector = \"spray\"; the mss for a new path per \
+         packet.",
+        "He et al. 2015, section 3.1: the size of one segmentation offload",
     )
     .at_least(1.0),
 ];
 
-/// Which discipline `[queue]` gives the switch ports.
+/// The discipline of the switch ports.
 pub const QUEUE: &[Param] = &[Param::new(
     "kind",
     Kind::Choice(&QUEUE_KEYS),
     "auto",
-    "Queue discipline of the switch ports; auto takes what the scheme needs, else drop-tail.",
+    "Queue discipline of the switch ports; auto takes the one that the scheme needs, or drop-tail.",
     "the scheme's paper",
 )];
 
-/// Which scheme `[transport]` runs, and on whose stack.
+/// The scheme of `[transport]`, and its stack.
 pub const SCHEME: &[Param] = &[
     Param::new(
         "scheme",
         Kind::Choice(&SCHEME_KEYS),
         "newreno",
-        "Scheme of the network and of every traffic group that names none.",
+        "Scheme of the network, and of every traffic group that names no other.",
         "the baseline of every incast paper",
     ),
     Param::new(
         "stack",
         Kind::Choice(&PART_KEYS),
         AUTO,
-        "Whose hosts these are: the environment whose defaults hold for what [transport] leaves out. In the environment rfc \
+        "The environment whose defaults apply to keys that [transport] omits. In the environment rfc \
          a scheme may bring a stack of its own.",
         "environment",
     ),
 ];
 
-/// Which pattern a `[[traffic]]` group follows.
+/// The pattern of a `[[traffic]]` group.
 pub const TRAFFIC: &[Param] = &[Param::new(
     "kind",
     Kind::Choice(&TRAFFIC_KEYS),
     "",
-    "Which pattern the group's transfers follow; it brings keys of its own into this table.",
+    "Pattern of the group's transfers; it adds its own keys to this table.",
     "required",
 )];
 
-/// `[[traffic]]`: keys of every group that stand for something else when absent.
+/// `[[traffic]]`: keys of every group whose default depends on other keys.
 pub const TRAFFIC_OPTIONAL: &[Param] = &[
     Param::new(
         "name",
         Kind::Text,
         "",
-        "Name by which results and overrides call the group: lower-case letters, digits and hyphens.",
+        "Name of the group in results and overrides: lower-case letters, digits and hyphens.",
         "the group's kind",
     ),
     Param::new("scheme", Kind::Choice(&SCHEME_KEYS), "", "Scheme of the group's end points.", "transport.scheme"),
 ];
 
-/// `[[traffic]]`: keys of every group, whatever its pattern.
+/// `[[traffic]]`: keys of every group, regardless of its pattern.
 pub const TRAFFIC_COMMON: &[Param] = &[
     Param::new(
         "from",
         Kind::Text,
         topology::BY_PART,
-        "Hosts that send, such as \"pod-0\", \"rack-4..7\", \"host-3, host-9\" or \"all\"; by-part: those that the network \
-         lays out as senders, one after the other.",
-        "an incast has senders of its own",
+        "Sending hosts, such as \"pod-0\", \"rack-4..7\", \"host-3, host-9\" or \"all\"; by-part: those that the \
+         topology provides as senders, one after another.",
+        "an incast has its own senders",
     ),
     Param::new(
         "to",
         Kind::Text,
         topology::BY_PART,
-        "Hosts that receive, in the same words; by-part: those that the network lays out as receivers.",
+        "Receiving hosts, in the same form; by-part: those that the topology provides as receivers.",
         "an incast has one receiver",
     ),
     Param::new(
         "deadline",
         Kind::Time,
         "0s",
-        "Time from the start of each transfer by which its data should have arrived, for schemes that know deadlines; \
-         0: no hurry.",
-        "no deadline: most of the papers' traffic has none",
+        "Time after the start of each transfer by which its data should arrive, for schemes that use deadlines; \
+         0: no deadline.",
+        "our choice: most of the papers' traffic has no deadlines",
     ),
     Param::new(
         "announce-size",
         Kind::Bool,
         "true",
-        "Whether senders tell the receiver at the start how many bytes a transfer has.",
+        "Whether senders announce the size of a transfer to the receiver at its start.",
         "as RCC's senders do",
     ),
 ];
 
-/// Which kind of fault a `[[fault]]` is.
+/// The kind of a `[[fault]]`.
 pub const FAULT: &[Param] = &[Param::new(
     "kind",
     Kind::Choice(&FAULT_KEYS),
     "",
-    "What goes wrong; it brings keys of its own into this table.",
+    "Kind of fault; it adds its own keys to this table.",
     "required",
 )];
 
-/// `[[fault]]`: keys of every fault that stand for something else when absent.
+/// `[[fault]]`: keys of every fault whose default depends on other keys.
 pub const FAULT_OPTIONAL: &[Param] = &[Param::new(
     "name",
     Kind::Text,
     "",
-    "Name by which overrides call the fault: lower-case letters, digits and hyphens.",
+    "Name of the fault in overrides: lower-case letters, digits and hyphens.",
     "the fault's kind",
 )];
 
@@ -254,27 +259,33 @@ pub const CONTROL: &[Param] = &[
         "delay",
         Kind::Time,
         "33us",
-        "Time of a message between a switch and the controller, one way.",
+        "One-way delay of a message between a switch and the controller.",
         "SDTCP, section 5.2.5: 66us of a control delay of 70us to 95us is transmission, over two links there and back",
     ),
-    Param::new("jitter", Kind::Time, "0s", "Each message takes a seeded uniform time below this longer.", "our choice"),
+    Param::new(
+        "jitter",
+        Kind::Time,
+        "0s",
+        "Each message takes longer by a random time, uniform below this.",
+        "our choice",
+    ),
     Param::new("loss", Kind::Fraction, "0", "Share of messages lost.", "our choice: the channel is reliable"),
     Param::new(
         "service-time",
         Kind::Time,
         "5us",
-        "Time for which one message occupies the controller; later ones wait in order.",
-        "our choice: about what SDTCP, Fig. 16 leaves beyond transmission at low load",
+        "Time that the controller takes to process a message; later ones wait in order.",
+        "our choice: roughly what remains in SDTCP, Fig. 16 besides transmission at low load",
     ),
 ];
 
-/// `[measure]`: what is recorded besides flows and requests.
+/// `[measure]`: what is recorded besides flows and queries.
 pub const MEASURE: &[Param] = &[
     Param::new(
         "queues",
         Kind::Choice(&["bottleneck", "all", "none"]),
         "bottleneck",
-        "Which ports have queue statistics.",
+        "Ports with queue statistics.",
         "our choice",
     ),
     Param::new(
@@ -289,67 +300,75 @@ pub const MEASURE: &[Param] = &[
         "probes",
         Kind::Text,
         "off",
-        "Values of a flow recorded over time, comma-separated: cwnd, ssthresh, srtt, rto, in-flight and what the \
-         scheme adds, for its switches and receiving hosts as well; or off.",
+        "Values of a flow recorded over time, comma-separated: cwnd, ssthresh, srtt, rto, in-flight, duplicate-acks \
+         and those of the scheme, also of its switches and receiving hosts; or off.",
         "our choice",
     ),
-    Param::new("probe-flows", Kind::Integer, "16", "Flows that are probed, from the first.", "our choice"),
-    Param::new("bin", Kind::Time, "0s", "Width of the time bins of group totals; 0s for none.", "our choice"),
+    Param::new(
+        "probe-flows",
+        Kind::Integer,
+        "16",
+        "Number of flows that are probed, from the first one on.",
+        "our choice",
+    ),
+    Param::new("bin", Kind::Time, "0s", "Width of the time bins; 0s for none.", "our choice"),
     Param::new(
         "capture",
         Kind::Choice(&["off", "bottleneck", "senders", "receiver", "all"]),
         "off",
-        "Whose packets are captured, at the far end of each link: a packet's time is when its last bit arrives there, and \
-         what the link itself loses is not in the capture.",
+        "Links whose packets are captured at their far end: a packet's time is the arrival of its last bit, and \
+         packets lost on the link are not in the capture.",
         "our choice",
     ),
     Param::new(
         "capture-time",
         Kind::Choice(&["ns", "ps"]),
         "ns",
-        "Unit of a capture's times. Picoseconds are exact, but Wireshark 4 shows wrong times of them.",
+        "Unit of times in a capture. Picoseconds are exact, but Wireshark 4 shows them wrongly.",
         "our choice",
     ),
     Param::new(
         "capture-control",
         Kind::Bool,
         "false",
-        "Whether the messages between switches and controller are captured too, where they are sent, as TCP port 6653.",
+        "Whether the messages between switches and controller are also captured, where they are sent, on TCP port \
+         6653.",
         "our choice",
     ),
-    Param::new("capture-limit", Kind::Integer, "1000000", "Packets captured at most.", "our choice"),
+    Param::new("capture-limit", Kind::Integer, "1000000", "Largest number of captured packets.", "our choice"),
     Param::new(
         "warmup",
         Kind::Time,
         "0s",
-        "Time at which queue statistics and the goodput window begin; at 0s, with the first finite transfer.",
+        "Time at which queue statistics and the goodput window begin; with 0s they begin with the first finite \
+         transfer.",
         "our choice",
     ),
 ];
 
-/// `[run]`: how long, and with which random numbers.
+/// `[run]`: duration and seed.
 pub const RUN: &[Param] = &[
     Param::new("duration", Kind::Time, "30s", "Simulated time after which the run ends.", "our choice").at_least(1.0),
     Param::new("seed", Kind::Integer, "1", "Seed of every random stream.", "our choice"),
 ];
 
-/// A table whose keys depend on the word that one of them holds.
+/// A table whose keys depend on the value of one of them, its selector.
 #[derive(Debug)]
 pub(super) struct Variants {
-    /// The key that holds the word: the only element.
+    /// The selector, as the only element.
     pub(super) selector: &'static [Param],
-    /// Keys that may be absent and have no fixed default.
+    /// Optional keys without a fixed default.
     pub(super) optional: &'static [Param],
     /// Keys of every variant.
     pub(super) common: &'static [Param],
-    /// The words, with what each adds.
+    /// The values of the selector, with the keys that each adds.
     pub(super) rows: Vec<Variant>,
 }
 
-/// What one word of a selector stands for.
+/// One value of a selector.
 #[derive(Debug)]
 pub(super) struct Variant {
-    /// The word.
+    /// The value.
     pub(super) key: &'static str,
     /// One line for listings.
     pub(super) summary: &'static str,
@@ -365,7 +384,7 @@ impl Variants {
     }
     /// `[queue]`.
     pub(super) fn queue() -> Self {
-        let auto = Variant { key: AUTO, summary: "What the scheme needs, else drop-tail.", params: &[] };
+        let auto = Variant { key: AUTO, summary: "The queue that the scheme needs, or drop-tail.", params: &[] };
         let row = |row: &queue::QueueRow| Variant { key: row.key, summary: row.summary, params: row.params };
         let rows = std::iter::once(auto).chain(queue::REGISTRY.iter().map(row)).collect();
         Self { selector: QUEUE, optional: &[], common: &[], rows }
@@ -384,7 +403,7 @@ impl Variants {
     }
 }
 
-/// The word that leaves a choice to the scheme or to the environment.
+/// The value that leaves a choice to the scheme or to the environment.
 pub const AUTO: &str = "auto";
 
 const ENVIRONMENT_KEYS: [&str; environment::REGISTRY.len()] = {

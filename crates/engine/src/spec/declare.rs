@@ -1,7 +1,7 @@
-//! Parameters as data: each key of a scenario file is declared once, beside the code that uses it.
+//! Parameters as data: each key of a scenario file is declared once, next to the code that uses it.
 //!
-//! From one declaration come the parser's checks, the default, the JSON Schema, `check --resolved` with the
-//! source of every default, and the parameter table of a manual page.
+//! The parser's checks, the default, the JSON Schema, `check --resolved` with the source of every default, and the
+//! parameter table of a manual page are all derived from this declaration.
 
 /// What kind of value a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,8 +14,8 @@ pub enum Kind {
     Size,
     /// A bit rate: `"1Gbps"`.
     Rate,
-    /// A share: `"30%"` or a bare number such as `0.3`; a fraction of two integers `"1/16"` is read too.
-    /// At most 1 unless the declaration sets another upper bound.
+    /// A share: `"30%"`, a bare number such as `0.3`, or a fraction of two integers, `"1/16"`. At most 1 unless the
+    /// declaration sets another upper bound.
     Fraction,
     /// A dimensionless real number.
     Number,
@@ -38,28 +38,28 @@ pub enum Kind {
 pub struct Param {
     /// Key, in kebab-case.
     pub key: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// Its default as a scenario file would write it, without quotes; empty if the key is required.
+    /// Its default as in a scenario file, without quotes; empty if the key is required.
     pub default: &'static str,
     /// What it means, in one sentence.
     pub doc: &'static str,
     /// Where the default comes from: a paper's section, an RFC clause, or why we chose it.
     pub source: &'static str,
-    /// The reading of the paper that it selects (`P6`, `D4`), or empty.
+    /// The reading of a paper that it selects (`P6`, `D4`), or empty.
     pub reading: &'static str,
     /// Smallest allowed value in the kind's base unit (ps, bytes, bit/s, 1); packets for a `Size` in packets.
     pub min: f64,
     /// Largest allowed value in the kind's base unit.
     pub max: f64,
-    /// A choice of the same table, key and word, with which this key does nothing: writing it then is an error.
+    /// A choice in the same table, as key and value, under which this key has no effect. To set it then is an error.
     pub idle_with: Option<(&'static str, &'static str)>,
-    /// The same, where to write it is no error, but said by [`super::Scenario::unused`].
+    /// The same, except that to set it is no error; [`super::Scenario::unused`] lists it.
     pub ignored_with: Option<(&'static str, &'static str)>,
 }
 
 impl Param {
-    /// A key with no bounds but those of its kind.
+    /// A key without bounds except those of its kind.
     pub const fn new(
         key: &'static str,
         kind: Kind,
@@ -82,19 +82,19 @@ impl Param {
         self.max = max;
         self
     }
-    /// The same key, not to be written beside the choice of `word` for `key`.
+    /// The same key, which must not be set if `key` is `word`.
     #[must_use]
     pub const fn idle_with(mut self, key: &'static str, word: &'static str) -> Self {
         self.idle_with = Some((key, word));
         self
     }
-    /// The same key, of no effect beside the choice of `word` for `key`, where one scenario may be run with either word.
+    /// The same key, without effect if `key` is `word`, for scenarios that are run with several values of `key`.
     #[must_use]
     pub const fn ignored_with(mut self, key: &'static str, word: &'static str) -> Self {
         self.ignored_with = Some((key, word));
         self
     }
-    /// The same key, marked as the choice of one reading of a paper.
+    /// The same key, marked as a choice between readings of a paper.
     #[must_use]
     pub const fn reading(mut self, reading: &'static str) -> Self {
         self.reading = reading;

@@ -5,10 +5,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value of the file and where it stands.
+/// A value of the file and where it was written.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// Where its key stands.
+    /// Where its key was written.
     pub(super) origin: Origin,
     /// What it holds.
     pub(super) content: Content,
@@ -25,7 +25,7 @@ pub(super) enum Content {
     Array(Vec<Node>),
 }
 
-/// A single value. Numbers keep their text because a kind may need them exactly.
+/// A single value. Numbers are kept as text, so that a kind can read them exactly.
 #[derive(Clone, Debug)]
 pub(super) enum Scalar {
     /// A quoted string.
@@ -36,7 +36,7 @@ pub(super) enum Scalar {
     Float(String),
     /// `true` or `false`.
     Bool(bool),
-    /// A date or time of day, of which scenarios have none.
+    /// A date or time of day, which no key takes.
     Date(String),
 }
 
@@ -52,7 +52,7 @@ impl Table {
     fn find_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.0.iter_mut().find(|(name, _)| name == key).map(|(_, node)| node)
     }
-    /// The value of `key`, an empty table at `origin` if there was none.
+    /// The value of `key`; if there is none, a new empty table at `origin`.
     fn table_at(&mut self, key: &str, origin: &Origin) -> &mut Node {
         let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
             self.0.push((key.to_owned(), Node { origin: origin.clone(), content: Content::Table(Self::default()) }));
@@ -76,7 +76,7 @@ impl Table {
 }
 
 impl Content {
-    /// What it is, for messages.
+    /// A noun phrase for it, for messages.
     pub(super) fn noun(&self) -> String {
         match self {
             Self::Scalar(scalar) => scalar.noun(),
@@ -84,7 +84,7 @@ impl Content {
             Self::Array(_) => "a list".to_owned(),
         }
     }
-    /// The content that `text` stands for: what it is as TOML, else the text itself.
+    /// The content of an override: `text` as TOML if it is valid TOML, else as a string.
     pub(super) fn of_override(text: &str, origin: &Origin) -> Self {
         let parsed = DeValue::parse(text).ok();
         parsed.map_or_else(
@@ -95,7 +95,7 @@ impl Content {
 }
 
 impl Scalar {
-    /// What it is, for messages.
+    /// A noun phrase for it, for messages.
     pub(super) fn noun(&self) -> String {
         match self {
             Self::Text(text) => format!("the text {text:?}"),
@@ -106,18 +106,18 @@ impl Scalar {
     }
 }
 
-/// Reads the TOML in `text`, which came from `file`.
+/// Reads the TOML in `text`, the contents of `file`.
 pub(super) fn parse(text: &str, file: &Origin) -> Result<Table, SpecError> {
     let lines = Lines::of(text, file);
     let table = DeTable::parse(text).map_err(|error| {
-        // Text that ends too early has no span: its last line is where the rest is missing.
+        // An error at the end of the text has no span; it belongs to the last line.
         let at = error.span().map_or(text.len(), |span| span.start);
         lines.origin(&(at..at)).error("", format!("not valid TOML: {}", error.message()))
     })?;
     Ok(sorted(table.get_ref(), &lines))
 }
 
-/// Writes `value` at the dotted `path`, in which a traffic group or a fault goes by its name.
+/// Writes `value` at the dotted `path`, in which traffic groups and faults are addressed by name.
 pub(super) fn set(root: &mut Table, path: &str, value: &str) -> Result<(), SpecError> {
     let origin = Origin::overrides();
     let parts: Vec<&str> = path.split('.').collect();
@@ -151,7 +151,7 @@ fn set_in_group(group: &mut Table, parts: &[&str], node: Node) -> Result<(), Spe
         return Err(node.origin.error(parts.join("."), format!("a {} has no tables inside", noun(parts[0]))));
     };
     if key == "kind" && group.find("name").is_none() {
-        // The group keeps the name by which this and later overrides address it.
+        // Keep the name by which this and later overrides address the group.
         let content = Content::Scalar(Scalar::Text(name.to_owned()));
         group.set("name", Node { origin: node.origin.clone(), content });
     }
@@ -159,12 +159,12 @@ fn set_in_group(group: &mut Table, parts: &[&str], node: Node) -> Result<(), Spe
     Ok(())
 }
 
-/// What the list `list` holds, for messages.
+/// A noun for the elements of `list`, for messages.
 fn noun(list: &str) -> &'static str {
     if list == "fault" { "fault" } else { "traffic group" }
 }
 
-/// The traffic group or fault that `parts` begins with.
+/// The traffic group or fault with which `parts` begins.
 fn group<'a>(groups: &'a mut [Node], parts: &[&str], origin: &Origin) -> Result<&'a mut Table, SpecError> {
     let [list, name, ..] = *parts else { unreachable!("the caller has seen both") };
     let Some(at) = groups.iter().position(|node| group_name(node) == Some(name)) else {
@@ -176,7 +176,7 @@ fn group<'a>(groups: &'a mut [Node], parts: &[&str], origin: &Origin) -> Result<
     Ok(table)
 }
 
-/// The name that a traffic group or a fault has or takes from its kind.
+/// The name of a traffic group or fault, by default its kind.
 fn group_name(node: &Node) -> Option<&str> {
     match &node.content {
         Content::Table(table) => table.text("name").or_else(|| table.text("kind")),
@@ -187,7 +187,7 @@ fn group_name(node: &Node) -> Option<&str> {
 /// Turns offsets into places.
 struct Lines<'a> {
     file: &'a Origin,
-    /// Offsets of the line feeds; none if everything stands at `file` itself.
+    /// Offsets of the line feeds; none if all content belongs to `file` as a whole.
     feeds: Option<Vec<usize>>,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A parsed table with its keys in file order, so that the first mistake of a file is the one reported.
+/// A parsed table with its keys in file order, so that the first mistake in a file is reported first.
 fn sorted(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -233,7 +233,7 @@ fn content(value: &DeValue<'_>, lines: &Lines<'_>) -> Content {
     })
 }
 
-/// An integer's digits in base ten; digits too many for any key stay as they are and fail later.
+/// The decimal digits of an integer; a number too large for any key is left as it is and fails later.
 fn decimal(digits: &str, radix: u32) -> String {
     i128::from_str_radix(digits, radix).map_or_else(|_| digits.to_owned(), |number| number.to_string())
 }

@@ -1,31 +1,31 @@
-//! What is wrong with a scenario file, and where.
+//! Errors in a scenario file, and where they are.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// A mistake in a scenario file or in an override.
 ///
-/// Prints as `scenario.toml:12: network.bufer: unknown key (did you mean "buffer"?)`, and each further mistake on a
-/// line of its own.
+/// Prints as `scenario.toml:12: network.bufer: unknown key (did you mean "buffer"?)`, with each further mistake on its
+/// own line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError {
-    /// The file as the caller named it, or `--set` for an override.
+    /// The file as named by the caller, or `--set` for an override.
     pub file: String,
-    /// Line in the file, from 1; none for an override or for something that the file lacks.
+    /// Line in the file, from 1; none for an override or for something missing in the file.
     pub line: Option<usize>,
-    /// Path of the key, such as `traffic.bursts.senders`; empty if the mistake belongs to no key.
+    /// Path of the key, such as `traffic.bursts.senders`; empty if the mistake concerns no key.
     pub key: String,
     /// What is wrong.
     pub message: String,
-    /// What to write instead of the offending name or value, if there is one plausible repair.
+    /// A replacement for the wrong name or value, if there is exactly one plausible one.
     pub suggestion: Option<Box<str>>,
-    /// Further mistakes that could be told without knowing what this one was meant to be: unknown keys, and values that are
-    /// not of their kind.
+    /// Further mistakes that do not depend on this one: unknown keys, and values that are not of their kind.
     pub more: Box<[SpecError]>,
 }
 
 impl SpecError {
-    /// Whether both are one mistake, although a list's table is called otherwise where its name or kind cannot be read.
+    /// Whether both are the same mistake. Their paths may differ, because a table of a list has another path if its
+    /// name or kind cannot be read.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         let last = |error: &Self| error.key.rsplit('.').next().map(str::to_owned);
         (self.line, &self.message) == (other.line, &other.message) && last(self) == last(other)
@@ -52,10 +52,10 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// What overrides are called in place of a file.
+/// The file name for overrides.
 const OVERRIDES: &str = "--set";
 
-/// Where a key or table stands.
+/// Where a key or table was written.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     /// The file, or `--set`.
@@ -65,19 +65,19 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The origin of everything that overrides write.
+    /// The origin of everything set by overrides.
     pub(super) fn overrides() -> Self {
         Self::file(OVERRIDES)
     }
-    /// Whether an override wrote what is here.
+    /// Whether an override set the value.
     pub(super) fn is_override(&self) -> bool {
         &*self.file == OVERRIDES
     }
-    /// The origin of what a file lacks as a whole.
+    /// A whole file, for something missing in it.
     pub(super) fn file(name: &str) -> Self {
         Self { file: name.into(), line: None }
     }
-    /// `fault`, found here in the value of `key`.
+    /// The error for `fault` in the value of `key` at this origin.
     pub(super) fn error(&self, key: impl Into<String>, fault: impl Into<Fault>) -> SpecError {
         let Fault { message, suggestion } = fault.into();
         SpecError {
@@ -91,17 +91,17 @@ impl Origin {
     }
 }
 
-/// A mistake whose origin its finder does not know.
+/// A mistake without its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     /// What is wrong.
     pub(super) message: String,
-    /// What to write instead.
+    /// What to write instead, if that is known.
     pub(super) suggestion: Option<String>,
 }
 
 impl Fault {
-    /// The fault of naming something that does not exist where only `valid` names do.
+    /// The fault for an unknown `name` where only `valid` ones exist.
     pub(super) fn unknown_name(what: &str, name: &str, valid: &[&str]) -> Self {
         const FEW: usize = 12;
         let suggestion = nearest(name, valid).map(str::to_owned);
@@ -123,7 +123,7 @@ impl From<&str> for Fault {
     }
 }
 
-/// The valid name that `name` most probably was meant to be.
+/// The valid name that `name` most probably stands for.
 pub(super) fn nearest<'a>(name: &str, valid: &[&'a str]) -> Option<&'a str> {
     let name = normal(name);
     let abbreviates = |candidate: &str| {
@@ -135,16 +135,16 @@ pub(super) fn nearest<'a>(name: &str, valid: &[&'a str]) -> Option<&'a str> {
     candidates.min_by_key(|candidate| strsim::damerau_levenshtein(&name, candidate))
 }
 
-/// The valid name of which `name` is a misspelling, where it may as well be a name of something else.
+/// The valid name of which `name` is a misspelling, if it may also be the name of something else.
 pub(super) fn misspelt<'a>(name: &str, valid: &[&'a str]) -> Option<&'a str> {
     let name = normal(name);
     valid.iter().copied().find(|candidate| is_slip(&name, candidate))
 }
 
-/// Whether so few letters differ that one is the other misspelt: a third at most.
+/// Whether one is a misspelling of the other: at most a third of the letters differ.
 fn is_slip(name: &str, candidate: &str) -> bool {
     let letters = name.chars().count();
-    // Anything is near to one or two letters, so they have no plausible meaning.
+    // Anything is close to one or two letters, so those suggest nothing.
     letters >= 3 && strsim::damerau_levenshtein(name, candidate) <= (letters.max(candidate.len()) / 3).max(1)
 }
 

@@ -1,13 +1,14 @@
-//! The scenario file: what is simulated.
+//! The scenario file, which describes what is simulated.
 //!
-//! A scenario is TOML. Every key it may hold is declared once as a [`Param`]: in [`common`] if every scenario has it, else
-//! beside the code that uses it, in the registry row of its scheme, topology, queue or traffic pattern or in
-//! [`crate::tcp::PARAMS`]. [`Scenario::parse`] checks a file against those declarations and [`json_schema`] publishes them.
+//! A scenario is TOML. Every key is declared once as a [`Param`]: in [`common`] if every scenario has it, else next to
+//! the code that uses it, in the registry row of its scheme, topology, queue or traffic pattern or in
+//! [`crate::tcp::PARAMS`]. [`Scenario::parse`] checks a file against these declarations, and [`json_schema`] publishes
+//! them.
 //!
 //! | file | what |
 //! |---|---|
-//! | `declare.rs` | what a declaration of a key says |
-//! | [`common`] | the keys that every scenario has, and what selects the others |
+//! | `declare.rs` | the declaration of a key |
+//! | [`common`] | the keys that every scenario has, and the selectors of the others |
 //! | `values/` | from text to checked values |
 //! | `scenario/` | a whole scenario: reading it, and printing what is in effect |
 //! | `document.rs`, `error.rs` | TOML that remembers its lines; mistakes and where they stand |

@@ -6,8 +6,7 @@ use super::values::{quantity, workload};
 use crate::{schemes, tcp};
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema (draft 2020-12) of what the engine reads of a scenario file. Who reads other keys of it adds them to the
-/// properties.
+/// The JSON Schema (draft 2020-12) of the keys that the engine reads. Readers of other keys add them to the properties.
 pub fn json_schema() -> Value {
     let tables = [
         ("network", variants(&Variants::network(), "The network.")),
@@ -17,8 +16,8 @@ pub fn json_schema() -> Value {
         ("traffic", traffic()),
         ("fault", faults()),
         ("control", table(&[CONTROL], "The channel between switches and a scheme's controller.")),
-        ("measure", table(&[MEASURE], "What is recorded besides flows and requests.")),
-        ("run", table(&[RUN], "How long, and with which random numbers.")),
+        ("measure", table(&[MEASURE], "What is recorded besides flows and queries.")),
+        ("run", table(&[RUN], "Duration and seed.")),
     ];
     let keys = ENVIRONMENT.iter().map(|param| (param.key, property(param)));
     let properties: Map<_, _> = keys.chain(tables).map(|(key, schema)| (key.to_owned(), schema)).collect();
@@ -37,7 +36,7 @@ fn schemes() -> Value {
         schemes::REGISTRY.iter().map(|row| (row.key.to_owned(), table(&[row.params], row.summary))).collect();
     json!({
         "type": "object",
-        "description": "Parameters of each scheme; those of schemes out of use have no effect.",
+        "description": "Parameters of each scheme; those of unused schemes have no effect.",
         "properties": tables,
         "additionalProperties": false,
     })
@@ -46,7 +45,7 @@ fn schemes() -> Value {
 fn traffic() -> Value {
     json!({
         "type": "array",
-        "description": "Which transfers start when.",
+        "description": "The traffic groups.",
         "minItems": 1,
         "items": variants(&Variants::traffic(), "A group of transfers."),
     })
@@ -55,7 +54,7 @@ fn traffic() -> Value {
 fn faults() -> Value {
     json!({
         "type": "array",
-        "description": "What goes wrong, and when.",
+        "description": "The faults.",
         "items": variants(&Variants::fault(), "A fault."),
     })
 }
@@ -74,9 +73,9 @@ fn table(declared: &[&[Param]], description: &str) -> Value {
     })
 }
 
-/// A table that is closed in a different way for each word of its selector.
+/// A table with a closed set of keys for each value of its selector.
 ///
-/// Conditions rather than `oneOf`, because an editor can then name the key at fault.
+/// It uses conditions rather than `oneOf`, so that an editor can name the wrong key.
 fn variants(variants: &Variants, description: &str) -> Value {
     let selector = &variants.selector[0];
     let required: &[&str] = if selector.default.is_empty() { &[selector.key] } else { &[] };
@@ -85,7 +84,7 @@ fn variants(variants: &Variants, description: &str) -> Value {
         for param in variants.optional {
             form["properties"][param.key] = optional(param);
         }
-        // An absent selector satisfies `properties`, so only the default's condition may do without `required`.
+        // An absent selector satisfies `properties`, so only the condition of the default may omit `required`.
         let needs: &[&str] = if row.key == selector.default { &[] } else { &[selector.key] };
         json!({"if": {"properties": {selector.key: {"const": row.key}}, "required": needs}, "then": form})
     };
@@ -100,7 +99,7 @@ fn variants(variants: &Variants, description: &str) -> Value {
     })
 }
 
-/// A key whose default depends on others, so that its source says what it is.
+/// A key whose default depends on others; its source describes the default.
 fn optional(param: &Param) -> Value {
     let mut schema = property(param);
     schema["description"] = format!("{} Default: {}.", param.doc, param.source).into();
@@ -121,7 +120,7 @@ fn property(param: &Param) -> Value {
     schema
 }
 
-/// The sentence of the declaration, and where the default comes from.
+/// The declaration's sentence, and the source of the default.
 fn description(param: &Param) -> String {
     if param.default.is_empty() {
         return param.doc.to_owned();
@@ -153,14 +152,14 @@ fn of_kind(param: &Param) -> Value {
         Kind::Bool => json!({"type": "boolean"}),
         Kind::Text => json!({"type": "string"}),
         Kind::Choice(words) => {
-            // A word of digits may be written as a number.
+            // A choice that consists of digits may be written as a number.
             let numbers = words.iter().filter_map(|word| word.parse::<u64>().ok()).map(Value::from);
             json!({"enum": words.iter().map(|word| Value::from(*word)).chain(numbers).collect::<Vec<_>>()})
         }
     }
 }
 
-/// The texts that a kind with units takes.
+/// The pattern of texts for a kind with units.
 fn pattern(kind: Kind) -> String {
     const PREFIX: &str = "([kKMGT]|[KMGT]i)?";
     let unit = match kind {

@@ -232,7 +232,7 @@ mod flows {
         let network =
             "[network]\ntopology = \"fat-tree\"\n[[traffic]]\nkind = \"flows\"\nfrom = \"all\"\nto = \"all\"\n";
         let none = Bench::new(&format!("{network}{file}\n"));
-        assert!(none.err().expect("refused").to_string().contains("no files can be read here"));
+        assert!(none.err().expect("refused").to_string().contains("no files can be opened here"));
     }
 }
 

@@ -1,19 +1,20 @@
-//! What nobody wrote: the defaults of the environment, its stack and its switch, and those of the schemes.
+//! Defaults that depend on the scenario: those of the environment, its stack and its switch, and those of the schemes.
 //!
-//! What comes later wins: the declared default, what a scheme prefers, the stack or the switch, what a scheme needs, the file.
+//! In order of increasing precedence: the declared default, a scheme's preference, the stack or the switch, a scheme's
+//! need, the file.
 
 use crate::environment::{self, EnvironmentRow};
 use crate::schemes::{SchemeRow, Wish};
 use crate::spec::common::AUTO;
 use crate::spec::values::Values;
 
-/// Where defaults come from.
+/// The source of defaults.
 pub(super) struct Defaults {
-    /// The key beside the tables.
+    /// The key outside the tables.
     pub(super) environment: Values,
 }
 
-/// One part of an environment, and how a table of values calls it.
+/// One part of an environment, and its name in a table of values.
 struct Part {
     row: &'static EnvironmentRow,
     whose: String,
@@ -24,7 +25,8 @@ impl Part {
         Self { row: environment::find(key), whose }
     }
 
-    /// `values` with what the switch sets of them under names such as `network.` and a key; it need not know them all.
+    /// `values` with the defaults of the switch, whose keys are prefixed with `table`, such as `network.`; keys that
+    /// `values` lacks are skipped.
     fn of_switch(&self, table: &str, values: Values) -> Values {
         let settings = self.row.switch.iter();
         let named = settings.filter_map(|setting| Some((setting.key.strip_prefix(table)?, setting)));
@@ -38,7 +40,7 @@ impl Part {
 }
 
 impl Defaults {
-    /// In the environment that a file names.
+    /// Defaults of the environment that a file names.
     pub(super) fn of(environment: Values) -> Self {
         Self { environment }
     }
@@ -47,7 +49,7 @@ impl Defaults {
     fn named(&self) -> &'static str {
         self.environment.choice("environment")
     }
-    /// The part that belongs to the environment.
+    /// The environment's own part.
     fn own(&self) -> Part {
         Part::of(self.named(), format!("environment {}", self.named()))
     }
@@ -58,7 +60,7 @@ impl Defaults {
         part.of_switch("network.", network.settled("switch", part.row.key, part.whose.as_str()))
     }
 
-    /// `[queue]`, or the table of a scheme, which may have a queue of its own, with the defaults of the network's switches.
+    /// `[queue]`, or the table of a scheme that has its own queue, with the defaults of the network's switches.
     pub(super) fn queue(&self, network: &Values, table: Values) -> Values {
         self.switch(network).of_switch("queue.", table)
     }

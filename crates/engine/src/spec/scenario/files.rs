@@ -1,4 +1,4 @@
-//! Files that a scenario names: the caller opens them.
+//! Files that a scenario names; the caller opens them.
 
 use std::fmt;
 use std::io::{BufRead, Result};
@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 type Open = dyn Fn(&str) -> Result<Box<dyn BufRead + Send>> + Send + Sync;
 
-/// How to open the files that a scenario names; without it there are none.
+/// How to open the files that a scenario names; by default none can be opened.
 #[derive(Clone, Default)]
 pub struct Files(Option<Arc<Open>>);
 
 impl Files {
-    /// Files that `open` opens by the name in the scenario.
+    /// Files opened with `open` by their name in the scenario.
     pub fn new(open: impl Fn(&str) -> Result<Box<dyn BufRead + Send>> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(open)))
     }
 
-    /// The file called `name`, or why it cannot be had.
+    /// The file called `name`, or why it cannot be opened.
     pub(crate) fn open(&self, name: &str) -> std::result::Result<Box<dyn BufRead + Send>, String> {
-        let open = self.0.as_ref().ok_or("no files can be read here")?;
+        let open = self.0.as_ref().ok_or("no files can be opened here")?;
         open(name).map_err(|error| error.to_string())
     }
 }

@@ -1,7 +1,7 @@
 //! A whole scenario: what is simulated.
 //!
-//! `read.rs` makes it of a file, `defaults.rs` fills in what the file leaves to the environment and the schemes, `resolved.rs`
-//! prints it with every value in effect.
+//! `read.rs` reads it from a file, `defaults.rs` fills in what the file leaves to the environment and the schemes, and
+//! `resolved.rs` prints it with every value in effect.
 
 mod defaults;
 mod files;
@@ -19,18 +19,18 @@ use crate::{schemes, tcp};
 use defaults::Defaults;
 use read::{Reader, variant};
 
-/// Top-level keys of a scenario file that the engine reads. Others are somebody else's.
+/// Top-level keys of a scenario file that the engine reads. It ignores all others.
 pub const KEYS: &[&str] =
     &["environment", "network", "queue", "transport", "scheme", "traffic", "fault", "control", "measure", "run"];
 
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The key beside the tables: `environment`.
+    /// The key outside the tables: `environment`.
     environment: Values,
-    /// `[network]`, of the kind that its key `topology` names.
+    /// `[network]`, of the kind given by its key `topology`.
     pub network: Selected,
-    /// `[queue]`, of the kind that its key `kind` names, which may be `auto`.
+    /// `[queue]`, of the kind given by its key `kind`, which may be `auto`.
     pub queue: Selected,
     /// `[transport]`, with the defaults of its stack and the network's scheme.
     pub transport: Values,
@@ -57,7 +57,7 @@ pub struct Scenario {
 pub struct Selected {
     /// The registry key, or `auto`.
     pub kind: &'static str,
-    /// Every value of the table, that of the selecting key among them.
+    /// Every value of the table, including that of the selector.
     pub values: Values,
 }
 
@@ -68,7 +68,7 @@ pub struct TrafficGroup {
     pub name: String,
     /// The registry key of its pattern.
     pub kind: &'static str,
-    /// The scheme of its end points where that is not the one of `[transport]`.
+    /// The scheme of its end points, if it is not the one of `[transport]`.
     pub scheme: Option<&'static str>,
     /// Its other values.
     pub values: Values,
@@ -86,11 +86,12 @@ pub struct ScenarioFault {
 }
 
 impl Scenario {
-    /// Reads the scenario in `text`, after writing `overrides` into it: pairs of a dotted key path and a value,
-    /// such as `("traffic.bursts.senders", "10")`. `file` is what errors call the text.
+    /// Reads the scenario in `text`, after writing `overrides` into it: pairs of a dotted key path and a value, such as
+    /// `("traffic.bursts.senders", "10")`. Errors name the text `file`.
     ///
     /// # Errors
-    /// The first mistake in the text or the overrides, and with it every unknown key and every value that is not of its kind.
+    /// The first mistake in the text or the overrides, together with every unknown key and every value that is not of
+    /// its kind.
     pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Self, SpecError> {
         let file = Origin::file(file);
         let mut root = document::parse(text, &file)?;
@@ -139,14 +140,14 @@ impl Scenario {
         })
     }
 
-    /// The same scenario, whose files are opened so.
+    /// The same scenario, with files opened by `files`.
     #[must_use]
     pub fn with_files(mut self, files: Files) -> Self {
         self.files = files;
         self
     }
 
-    /// What holds between keys rather than for one.
+    /// Checks conditions between keys.
     fn check_relations(&self) -> Result<(), SpecError> {
         for (_, transport) in &self.transports {
             if transport.time("rto-max") < transport.time("rto-min") {
@@ -169,7 +170,7 @@ impl Scenario {
         of_scheme(&self.schemes, key)
     }
 
-    /// `[transport]` for end points of the scheme called `key`, which brings defaults of its own.
+    /// `[transport]` for end points of the scheme called `key`, with that scheme's defaults.
     ///
     /// # Panics
     /// If neither the network nor a traffic group names that scheme.

@@ -1,4 +1,4 @@
-//! From a scenario file to a scenario: each table with its declarations, and every mistake that can be told at once.
+//! Reads a scenario from a file: each table by its declarations, with every mistake that can be found in one pass.
 
 use super::{KEYS, ScenarioFault, Selected, TrafficGroup};
 use crate::spec::common::{CONTROL, ENVIRONMENT, MEASURE, RUN, SCHEME, Variants};
@@ -20,8 +20,7 @@ impl<'a> Reader<'a> {
         unknown_tables(self.root).into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// Every unknown key and every value that is not of its kind, in the tables that can be made out and in the order of
-    /// the file.
+    /// Every unknown key and every value that is not of its kind, in readable tables and in file order.
     pub(super) fn mistakes(&self) -> Vec<SpecError> {
         let mut found = unknown_tables(self.root);
         found.extend(ENVIRONMENT.iter().filter_map(|param| self.whole().read(param).err()));
@@ -37,7 +36,7 @@ impl<'a> Reader<'a> {
         for (list, variants) in [("traffic", Variants::traffic()), ("fault", Variants::fault())] {
             let Some(Content::Array(nodes)) = self.root.find(list).map(|node| &node.content) else { continue };
             for node in nodes {
-                // A table whose name or kind cannot be read is called as the list is.
+                // A table whose name or kind cannot be read has the path of its list.
                 let named = self.named(node, list, &variants).map(|(source, _)| source);
                 let unnamed = |_| source(Some(node), list.to_owned(), self.file);
                 found.extend(all_or(named.or_else(unnamed), |source| mistakes_in_variant(&variants, source)));
@@ -52,7 +51,7 @@ impl<'a> Reader<'a> {
         Source { path: String::new(), table: Some(self.root), origin: self.file.clone() }
     }
 
-    /// The keys beside the tables.
+    /// The keys outside the tables.
     pub(super) fn environment(&self) -> Result<Values, SpecError> {
         self.whole().values(&[ENVIRONMENT], true)
     }
@@ -106,9 +105,9 @@ impl<'a> Reader<'a> {
             }
             groups.push(group);
         }
-        // An incast of none beside other traffic is a point of a figure; alone it tells nothing.
+        // An incast without senders next to other traffic is a valid point of a figure; alone it is meaningless.
         if groups.iter().all(|group| group.kind == "incast" && group.values.integer("senders") == 0) {
-            return Err(groups[0].values.fail("senders", "must be at least 1, not 0, where there is no other traffic"));
+            return Err(groups[0].values.fail("senders", "must be at least 1, not 0, if there is no other traffic"));
         }
         Ok(groups)
     }
@@ -137,7 +136,7 @@ impl<'a> Reader<'a> {
         Ok(faults)
     }
 
-    /// One table of the list `list`, whose path ends in its name or else its kind, and the name that it has.
+    /// One table of the list `list` and its name. Its path ends in the name, by default the kind.
     fn named(
         &self,
         node: &'a Node,
@@ -147,7 +146,8 @@ impl<'a> Reader<'a> {
         let mut source = source(Some(node), list.to_owned(), self.file)?;
         let name = source.read(&variants.optional[0])?.map(|name| name.to_string());
         if let Some(name) = name.as_deref().filter(|name| !is_word(name)) {
-            let message = format!("must be of lower-case letters, digits and hyphens, a letter first, not {name:?}");
+            let message =
+                format!("must consist of lower-case letters, digits and hyphens and begin with a letter, not {name:?}");
             return Err(source.error("name", message));
         }
         if let Some(name) = &name {
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a table whose selector decides on its keys.
+/// Reads a table whose keys depend on a selector.
 pub(super) fn variant(variants: &Variants, source: &Source<'_>) -> Result<Selected, SpecError> {
     let kind = source.values(&[variants.selector], true)?.choice(variants.selector[0].key);
     let row = variants.rows.iter().find(|row| row.key == kind).expect("choices are the rows' keys");
@@ -177,13 +177,13 @@ pub(super) fn variant(variants: &Variants, source: &Source<'_>) -> Result<Select
     Ok(Selected { kind, values: source.values(&declared, true)? })
 }
 
-/// What `find` finds in a table, or the mistake that it is none.
+/// The mistakes that `find` finds in a table, or the one that it is no table.
 fn all_or(source: Result<Source<'_>, SpecError>, find: impl FnOnce(&Source<'_>) -> Vec<SpecError>) -> Vec<SpecError> {
     source.map_or_else(|error| vec![error], |source| find(&source))
 }
 
-/// The mistakes of a table whose selector decides on its keys. If the selector cannot be read no key is unknown, and only the
-/// values of keys that every kind has can be judged.
+/// The mistakes of a table whose keys depend on a selector. If the selector cannot be read, only the values of keys
+/// common to all kinds can be checked, and no key is unknown.
 fn mistakes_in_variant(variants: &Variants, source: &Source<'_>) -> Vec<SpecError> {
     let Ok(selected) = source.values(&[variants.selector], true) else {
         let common = [variants.selector, variants.common, variants.optional].concat();
@@ -211,7 +211,7 @@ fn unknown_schemes(all: &Source<'_>) -> Vec<SpecError> {
     unknown.map(|(key, _)| all.error(key, Fault::unknown_name("unknown scheme", key, &keys))).collect()
 }
 
-/// The table that `node` is, if there is a node.
+/// The table in `node`, if there is a node.
 fn source<'a>(node: Option<&'a Node>, path: String, file: &Origin) -> Result<Source<'a>, SpecError> {
     let Some(node) = node else { return Ok(Source { path, table: None, origin: file.clone() }) };
     match as_table(&node.content) {
@@ -220,7 +220,7 @@ fn source<'a>(node: Option<&'a Node>, path: String, file: &Origin) -> Result<Sou
     }
 }
 
-/// Top-level keys that are a slip for one of the engine's, and all that an override names: it has no other reader.
+/// Top-level keys that are misspellings of the engine's, and all unknown ones in overrides, which have no other reader.
 fn unknown_tables(root: &Table) -> Vec<SpecError> {
     let foreign = root.0.iter().filter(|(key, _)| !KEYS.contains(&key.as_str()));
     let unknown = foreign.filter(|(key, node)| node.origin.is_override() || misspelt(key, KEYS).is_some());
@@ -232,7 +232,7 @@ fn is_word(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-/// The registry's own text of a scheme that was checked to be in it.
+/// The registry's static text for a scheme that was checked to be in it.
 fn registered_scheme(value: &Value) -> &'static str {
     let key = value.to_string();
     schemes::REGISTRY.iter().map(|row| row.key).find(|scheme| *scheme == key).expect("checked as a choice")

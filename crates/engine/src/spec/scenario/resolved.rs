@@ -1,4 +1,4 @@
-//! A scenario printed with every value in effect, and where each comes from.
+//! A scenario with every value in effect and its source.
 
 use super::{Scenario, ScenarioFault, TrafficGroup};
 use crate::spec::common::TRAFFIC_OPTIONAL;
@@ -11,27 +11,28 @@ use std::borrow::Cow;
 pub struct ResolvedRow {
     /// Path of the key, such as `traffic.bursts.senders`.
     pub path: String,
-    /// The value as a scenario file would write it, without quotes.
+    /// The value as in a scenario file, without quotes.
     pub value: String,
-    /// Whether nobody wrote it.
+    /// Whether it is a default.
     pub is_default: bool,
-    /// Where the default comes from.
+    /// The source of the default.
     pub source: Cow<'static, str>,
     /// What the key means.
     pub doc: &'static str,
 }
 
-/// A value that was written and does nothing.
+/// A value that was set but has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unused {
     /// Path of its key.
     pub path: String,
-    /// The path of the key, and its word, beside which it does nothing; none if nobody uses its scheme.
+    /// The key and its value that make it ineffective; none if its scheme is not used.
     pub beside: Option<(String, &'static str)>,
 }
 
 impl Scenario {
-    /// The values that were written and do nothing: of schemes that nobody uses, and those that another key makes idle.
+    /// The values that were set but have no effect: those of unused schemes, and those that another key makes
+    /// ineffective.
     pub fn unused(&self) -> Vec<Unused> {
         let used: Vec<&str> = self.used_schemes().map(|(key, _)| *key).collect();
         let unused = self.schemes.iter().filter(|(key, _)| !used.contains(key)).map(|(_, values)| values);
@@ -48,8 +49,8 @@ impl Scenario {
         of_schemes.chain(self.tables().flat_map(idle)).collect()
     }
 
-    /// Every value in effect, in a canonical form: equal for all ways to write the same scenario. The environment is not in it
-    /// but as its switch and, unless schemes differ in it, its stack.
+    /// Every value in effect, in a canonical form that is equal for all ways to write the same scenario. The
+    /// environment itself is left out: it is present as its switch and, unless schemes differ in it, as its stack.
     pub fn resolved(&self) -> serde_json::Value {
         let schemes: Map<_, _> = self.used_schemes().map(|(key, values)| ((*key).to_owned(), object(values))).collect();
         let traffic: Vec<_> = self.traffic.iter().map(|group| self.resolved_group(group)).collect();
@@ -66,14 +67,14 @@ impl Scenario {
         })
     }
 
-    /// Where schemes in use bring different defaults a file cannot write them for each: then the key is left out, and
-    /// reading the file again brings them back.
+    /// A file cannot set different values for each scheme. If the schemes in use have different defaults for a key, it
+    /// is left out, and reading the file again restores them.
     fn resolved_transport(&self) -> serde_json::Value {
         let shared = entries(&self.transport).filter(|(key, _)| !self.defaults_differ(key));
         shared.collect::<Map<_, _>>().into()
     }
 
-    /// Whether the schemes in use bring different defaults for a key of `[transport]`.
+    /// Whether the schemes in use have different defaults for a key of `[transport]`.
     fn defaults_differ(&self, key: &str) -> bool {
         let value =
             |values: &Values| values.iter().find(|(param, ..)| param.key == key).map(|(_, value, _)| value.clone());
@@ -106,7 +107,7 @@ impl Scenario {
         map.into()
     }
 
-    /// Every value in effect with its origin: the environment, and what is in [`Scenario::resolved`], in that order.
+    /// Every value in effect with its origin: the environment, then everything in [`Scenario::resolved`].
     pub fn resolved_table(&self) -> Vec<ResolvedRow> {
         let head = [&self.environment, &self.network.values, &self.queue.values];
         let head = head.into_iter().flat_map(rows).chain(self.transport_rows());

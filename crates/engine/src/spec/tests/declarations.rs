@@ -1,4 +1,4 @@
-//! Every declaration of the file and of every registry row is sound.
+//! Every declaration of the file and of every registry row is valid.
 
 use crate::schemes::Wish;
 use crate::spec::common::{
@@ -8,7 +8,7 @@ use crate::spec::common::{
 use crate::spec::{Kind, Param, Values};
 use crate::{environment, fault, queue, schemes, tcp, topology, traffic};
 
-/// The declarations of each table that can occur, together.
+/// The declarations of each table that can occur.
 fn tables() -> Vec<(String, Vec<&'static [Param]>)> {
     let mut tables: Vec<(String, Vec<&'static [Param]>)> = vec![
         ("transport".into(), vec![SCHEME, tcp::PARAMS]),

@@ -1,4 +1,4 @@
-//! Environments: their rows, and what wins over what.
+//! Environments: their rows, and the precedence of defaults.
 
 use super::{parse, parse_with};
 use crate::environment::{DEFAULT, REGISTRY, Setting, find};
@@ -10,7 +10,8 @@ use crate::{queue, tcp};
 
 const SMALL: &str = "[network]\ntopology = \"star\"\n[[traffic]]\nkind = \"incast\"\nsenders = 3\n";
 
-/// A small scenario with these values written: `network.switch=rfc scheme=rcc`; what has no table is of `[transport]`.
+/// A small scenario with these values set: `network.switch=rfc scheme=rcc`; keys without a table belong to
+/// `[transport]`.
 fn with(written: &str) -> Scenario {
     let pairs = written.split_whitespace().map(|pair| pair.split_once('=').expect("a key and a value"));
     let path = |key: &str| match key {

@@ -63,7 +63,7 @@ fn every_unknown_key_is_reported_at_once() {
             "s.toml:39: run.aaa: unknown key; valid: duration, seed",
         ]
     );
-    // With a mistake of another kind first, and a table whose kind is not known.
+    // With a mistake of another kind first, and a table of unknown kind.
     let text = WHOLE.replace("\"star\"", "\"stra\"").replace("buffer =", "bufer =").replace("seed = 7", "zzz = 7");
     let error = Scenario::parse(&text, "s.toml", &[]).unwrap_err();
     assert_eq!((error.key.as_str(), error.more.len()), ("network.topology", 1));
@@ -81,7 +81,7 @@ fn every_value_that_is_not_of_its_kind_is_reported_at_once() {
     let expected = [
         (Some(5), "network.topology"),
         (None, "run.seed"),
-        // The buffer belongs to every topology, and the number of senders not to every kind of traffic.
+        // Every topology has a buffer, but not every kind of traffic has a number of senders.
         (Some(7), "network.buffer"),
         (Some(14), "transport.rto-min"),
         (Some(18), "scheme.dctcp.mark-threshold"),
@@ -140,7 +140,7 @@ fn a_group_that_would_send_nothing_is_refused() {
         Scenario::parse(&text, "s.toml", &[]).unwrap_err().to_string()
     };
     let incast = group("kind = \"incast\"\nsenders = 0\nbytes-each = \"1KB\"");
-    let alone = "must be at least 1, not 0, where there is no other traffic";
+    let alone = "must be at least 1, not 0, if there is no other traffic";
     assert_eq!(incast, format!("s.toml:5: traffic.incast.senders: {alone}"));
     let tree = group("kind = \"relay-tree\"\nsenders = 0\nbytes-each = \"1KB\"");
     assert_eq!(tree, "s.toml:5: traffic.relay-tree.senders: must be at least 1, not 0");
@@ -238,7 +238,7 @@ fn group_names_are_words_and_unique() {
         assert_eq!(
             error_of("\"bursts\"", &format!("{name:?}")),
             format!(
-                "s.toml:21: traffic.name: must be of lower-case letters, digits and hyphens, a letter first, not {name:?}"
+                "s.toml:21: traffic.name: must consist of lower-case letters, digits and hyphens and begin with a letter, not {name:?}"
             )
         );
     }

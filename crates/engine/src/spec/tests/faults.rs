@@ -1,4 +1,4 @@
-//! `[[fault]]`: reading, overriding, resolving, and what goes wrong with it.
+//! `[[fault]]`: reading, overriding, resolving, and mistakes.
 
 use super::{WHOLE, parse, parse_with};
 use crate::fault::{Effect, REGISTRY};

@@ -1,4 +1,4 @@
-//! No text and no override, however broken, makes the parser panic; what it accepts resolves to itself.
+//! No text and no override, however broken, makes the parser panic; an accepted scenario resolves to itself.
 
 use super::WHOLE;
 use crate::spec::Scenario;

@@ -55,7 +55,7 @@ seed = 7
 "traffic.bursts.senders" = [1, 2, 3]
 "#;
 
-/// The keys in it that are not the engine's.
+/// Its keys that do not belong to the engine.
 const FOREIGN: &[&str] = &["title", "paper", "sweep"];
 
 fn parse(text: &str) -> Result<Scenario, String> {

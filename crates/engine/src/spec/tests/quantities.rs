@@ -1,4 +1,4 @@
-//! Every unit, exactness, and what is refused.
+//! Every unit, exactness, and rejected values.
 
 use crate::spec::document::{Content, Scalar};
 use crate::spec::values::quantity::{read, read_text};
@@ -214,7 +214,7 @@ fn malformed_and_extreme_values() {
 #[test]
 fn rates_at_which_a_byte_lasts_no_whole_picosecond_name_their_neighbours() {
     let message = |rate, nearest| {
-        format!("at {rate} a byte does not last a whole number of ps that fits 32 bits; nearest: {nearest}")
+        format!("at {rate} a byte does not take a whole number of ps that fits 32 bits; nearest: {nearest}")
     };
     assert_eq!(text_fault(Kind::Rate, "3Gbps"), message("3Gbps", "\"2560Mbps\" and \"3125Mbps\""));
     assert_eq!(text_fault(Kind::Rate, "1MiB/s"), message("8388608bps", "\"8Mbps\" and \"9765625bps\""));
@@ -236,7 +236,7 @@ fn bounds_are_printed_in_the_unit_of_the_value() {
 }
 
 proptest! {
-    /// What a value prints as reads back as the same value.
+    /// A printed value reads back as the same value.
     #[test]
     fn printed_values_read_back(n in 0_u64..1 << 39, share in 0.0..=1.0) {
         let values = [
@@ -254,7 +254,7 @@ proptest! {
         }
     }
 
-    /// Decimal times are what integer arithmetic says.
+    /// Decimal times agree with integer arithmetic.
     #[test]
     fn decimals_are_exact(whole in 0_u64..100_000, micros in 0_u64..1_000_000) {
         let text = format!("{whole}.{micros:06}s");
@@ -262,7 +262,7 @@ proptest! {
         prop_assert_eq!(value(Kind::Time, &text), Value::Time(exact));
     }
 
-    /// No text whatever makes a kind panic.
+    /// No text makes a kind panic.
     #[test]
     fn any_text_is_a_value_or_a_fault(text in ".{0,20}") {
         for kind in [Kind::Time, Kind::Bytes, Kind::Size, Kind::Rate, Kind::Fraction, Kind::Number, Kind::Integer,

@@ -1,10 +1,10 @@
-//! The schema against files that the parser accepts and refuses.
+//! The schema, compared with files that the parser accepts and refuses.
 
 use super::{FOREIGN, WHOLE, parse};
 use crate::spec::{KEYS, json_schema};
 use serde_json::Value;
 
-/// Whether `value` satisfies `schema`, for the part of JSON Schema that ours uses, patterns left out.
+/// Whether `value` satisfies `schema`, for the part of JSON Schema that ours uses except patterns.
 fn satisfies(value: &Value, schema: &Value) -> bool {
     let all = |key: &str, test: &dyn Fn(&Value) -> bool| schema.get(key).is_none_or(test);
     let is_type = |name: &Value| match name.as_str().expect("one type") {
@@ -42,7 +42,7 @@ fn satisfies(value: &Value, schema: &Value) -> bool {
         })
 }
 
-/// What the engine reads of a file, or takes for a misspelling of it.
+/// The keys that the engine reads in a file or takes for misspellings of its own.
 fn toml(text: &str) -> Value {
     let mut table = toml::from_str::<toml::Table>(text).unwrap();
     table.retain(|key: &str, _| !FOREIGN.contains(&key));

@@ -20,11 +20,11 @@ pub struct Values {
 #[derive(Clone, Debug)]
 struct Item {
     param: &'static Param,
-    /// None only for a required key that nobody needs: of a scheme out of use, or in a test.
+    /// None only for a required key that is not needed: of an unused scheme, or in a test.
     value: Option<Value>,
-    /// Where it was written; none for a default.
+    /// Where it was set; none for a default.
     origin: Option<Origin>,
-    /// Where its default comes from, if that is not the declared one.
+    /// The source of its default, if that is not the declared one.
     source: Option<Arc<str>>,
 }
 
@@ -39,7 +39,7 @@ impl Values {
         Self { path: "params".to_owned(), origin: Origin::file("defaults"), items }
     }
 
-    /// The same values with `key` set to what `value` means, for tests.
+    /// The same values with `key` set to `value`, for tests.
     ///
     /// # Panics
     /// If the key is not declared or the value is not of its kind.
@@ -56,7 +56,7 @@ impl Values {
         self
     }
 
-    /// Notes the value that was written for `key`, and where.
+    /// Sets the value that was written for `key`, with its place.
     pub(super) fn write(&mut self, key: &str, value: Value, origin: Origin) {
         let at = self.index(key);
         (self.items[at].value, self.items[at].origin) = (Some(value), Some(origin));
@@ -71,7 +71,7 @@ impl Values {
         self
     }
 
-    /// The same values, with `value` in place of the default of `key` if nobody wrote it; `source` says where it comes from.
+    /// The same values, with `value` as the default of `key`; `source` is its source.
     ///
     /// # Panics
     /// If the key is not declared or the value is not of its kind.
@@ -79,7 +79,7 @@ impl Values {
     pub(in crate::spec) fn or(self, key: &str, value: &str, source: impl Into<Arc<str>>) -> Self {
         if self.is_default(key) { self.settled(key, value, source) } else { self }
     }
-    /// The same values with what a word such as `auto` stands for, whoever wrote it.
+    /// The same values with `value` in place of a word such as `auto`, even if the file set that word.
     ///
     /// # Panics
     /// As [`Values::or`].
@@ -93,7 +93,7 @@ impl Values {
         item.source = Some(source);
         self
     }
-    /// Where the default of `key` comes from, if that is not the declared one.
+    /// The source of the default of `key`, if that is not the declared one.
     pub(in crate::spec) fn source_of_default(&self, key: &str) -> Option<&str> {
         self.items[self.index(key)].source.as_deref()
     }
@@ -147,11 +147,11 @@ impl Values {
             other => mistyped(key, "a flag", other),
         }
     }
-    /// What the word of a [`Kind::Choice`] key means, where `meanings` has every word.
+    /// The meaning of the word of a [`Kind::Choice`] key; `meanings` must list every word.
     ///
     /// # Panics
-    /// If `meanings` lacks a declared word, has one that is not, or gives two the same meaning: a word that nobody maps
-    /// would silently mean the default.
+    /// If `meanings` lacks a declared word, has an undeclared one, or gives two words the same meaning: an unmapped
+    /// word would silently mean the default.
     pub fn choose<T: Copy + PartialEq>(&self, key: &str, meanings: &[(&str, T)]) -> T {
         let words = self.words(key);
         assert!(meanings.len() == words.len(), "{key} has the words {words:?}, and {} have a meaning", meanings.len());
@@ -163,7 +163,7 @@ impl Values {
         let chosen = self.choice(key);
         meanings.iter().find(|(word, _)| *word == chosen).expect("every word has a meaning").1
     }
-    /// Whether a [`Kind::Choice`] key has this one of its two or more words.
+    /// Whether the value of a [`Kind::Choice`] key is `word`.
     ///
     /// # Panics
     /// If the word is not declared.
@@ -174,7 +174,7 @@ impl Values {
     /// The value of a [`Kind::Text`] key.
     ///
     /// # Panics
-    /// For a [`Kind::Choice`] too: compared as text, a word that is renamed would silently mean another one. Use
+    /// Also for a [`Kind::Choice`]: compared as text, a renamed word would silently mean another one. Use
     /// [`Values::choose`] or [`Values::is`].
     pub fn text(&self, key: &str) -> &str {
         let declared = self.items[self.index(key)].param.kind;
@@ -202,7 +202,7 @@ impl Values {
         self.items.iter().any(|item| item.param.key == key)
     }
 
-    /// Fails for the first key that was written and does nothing beside another.
+    /// Fails for the first key that was set although another key makes it ineffective.
     pub(super) fn check_idle(&self) -> Result<(), SpecError> {
         for item in self.items.iter().filter(|item| item.origin.is_some()) {
             if let Some((key, word)) = item.param.idle_with
@@ -214,19 +214,19 @@ impl Values {
         Ok(())
     }
 
-    /// The keys that were written and of which nothing comes beside another, with that one and its word.
+    /// The keys that were set although another key makes them ineffective, with that key and its word.
     pub(in crate::spec) fn ignored(&self) -> impl Iterator<Item = (&'static str, (&'static str, &'static str))> {
         let written = self.items.iter().filter(|item| item.origin.is_some());
         let beside = |item: &Item| item.param.ignored_with.filter(|(key, word)| self.choice(key) == *word);
         written.filter_map(move |item| Some((item.param.key, beside(item)?)))
     }
 
-    /// Whether `key` has its default, by nobody having written it.
+    /// Whether `key` was not set and has its default.
     pub fn is_default(&self, key: &str) -> bool {
         self.items[self.index(key)].origin.is_none()
     }
 
-    /// The error of a `key` of this table whose value does not do, where it was written or else at the table.
+    /// The error for an invalid value of `key`, at the place where it was set or else at the table.
     pub fn fail(&self, key: &str, message: impl Into<String>) -> SpecError {
         self.error(key, message.into())
     }
@@ -240,7 +240,7 @@ impl Values {
         self.error(key, Fault { message: message.into(), suggestion: Some(suggestion.into()) })
     }
 
-    /// The error of a `key` of this table that names something that does not exist where only `valid` names do.
+    /// The error for a `key` of this table with an unknown name where only `valid` ones exist.
     pub(crate) fn unknown_name(&self, key: &str, what: &str, name: &str, valid: &[&str]) -> SpecError {
         self.error(key, Fault::unknown_name(what, name, valid))
     }
@@ -249,7 +249,7 @@ impl Values {
     pub(in crate::spec) fn path(&self) -> &str {
         &self.path
     }
-    /// Each declared key with its value and whether that is the default, in order of declaration.
+    /// Each declared key with its value and whether it is a default, in order of declaration.
     pub(in crate::spec) fn iter(&self) -> impl Iterator<Item = (&'static Param, &Value, bool)> {
         self.items.iter().filter_map(|item| Some((item.param, item.value.as_ref()?, item.origin.is_none())))
     }

@@ -1,10 +1,10 @@
-//! Values: what the text of a scenario file means for a declared key.
+//! Values: the meaning of a scenario file's text for a declared key.
 //!
 //! | file | what |
 //! |---|---|
 //! | `quantity.rs` | from text to a value with its unit, and back |
-//! | `sizes.rs`, `workload.rs` | sizes to draw from, and the published ones |
-//! | `table.rs` | one table of the file held against its declarations |
+//! | `sizes.rs`, `workload.rs` | sizes to draw from, and published distributions |
+//! | `table.rs` | one table of the file, checked against its declarations |
 //! | `checked.rs` | what came of it: the checked values of one table, by key |
 
 mod checked;

@@ -1,7 +1,7 @@
-//! Reading and printing values: exact, with the unit in the text.
+//! Reading and printing values exactly, with the unit in the text.
 //!
-//! Nothing here rounds. `"1.5us"` is 1,500,000 ps, and `"0.0001ns"` is an error because no whole number of
-//! picoseconds equals it.
+//! Nothing is rounded. `"1.5us"` is 1,500,000 ps, and `"0.0001ns"` is an error because it is not a whole number of
+//! picoseconds.
 
 use super::workload;
 use super::{Sizes, Value, Window};
@@ -11,14 +11,14 @@ use crate::spec::error::{Fault, nearest};
 use crate::units::{Bytes, Rate, Size, Time};
 use std::fmt;
 
-/// Longest time that a key takes, 11 days: sums of a dozen such times still fit a [`Time`].
+/// Longest time of a key, 11 days: the sum of a dozen such times still fits a [`Time`].
 const LONGEST: u64 = 1_000_000_000_000_000_000;
-/// Largest size in bytes: the last up to which `f64` counts every byte.
+/// Largest size in bytes: the limit up to which `f64` represents every byte.
 const LARGEST: u64 = 1 << 53;
-/// Most packets or segments: as many of 9000 bytes are within the largest size.
+/// Largest number of packets or segments: with 9000 bytes each they are within the largest size.
 const MOST: u64 = 1 << 39;
 
-/// The value that `given` means for `param`, within its bounds.
+/// The value of `given` for `param`, within its bounds.
 pub(in crate::spec) fn read(param: &Param, given: &Content) -> Result<Value, Fault> {
     let kind = param.kind;
     let Content::Scalar(given) = given else {
@@ -42,7 +42,7 @@ pub(in crate::spec) fn read(param: &Param, given: &Content) -> Result<Value, Fau
     Ok(value)
 }
 
-/// The value that `text` means for `param` where no TOML tells strings from numbers.
+/// The value of `text` for `param`, if no TOML tells strings from numbers.
 pub(in crate::spec) fn read_text(param: &Param, text: &str) -> Result<Value, Fault> {
     let scalar = match param.kind {
         Kind::Bool if matches!(text, "true" | "false") => Scalar::Bool(text == "true"),
@@ -55,7 +55,7 @@ pub(in crate::spec) fn read_text(param: &Param, text: &str) -> Result<Value, Fau
 }
 
 impl fmt::Display for Value {
-    /// Prints the value as a scenario file would write it, without quotes.
+    /// Prints the value as in a scenario file, without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(time) => time.fmt(f),
@@ -85,7 +85,7 @@ impl From<&Value> for serde_json::Value {
     }
 }
 
-/// What a key of this kind takes, for messages.
+/// A noun phrase for a value of this kind, for messages.
 pub(in crate::spec) fn noun(kind: Kind) -> String {
     match kind {
         Kind::Time => "a time",
@@ -103,7 +103,7 @@ pub(in crate::spec) fn noun(kind: Kind) -> String {
     .to_owned()
 }
 
-/// The units of a kind, most usual first where a bare number asks for one.
+/// The units of a kind; the first one is suggested for a bare number.
 pub(in crate::spec) fn units(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Time => &["ms", "ps", "ns", "us", "s"],
@@ -115,11 +115,11 @@ pub(in crate::spec) fn units(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// A number and a unit that have been told apart.
+/// A number and a unit, separated.
 struct Quantity<'a> {
     text: &'a str,
     digits: u128,
-    /// How many of the digits stand behind the point.
+    /// Number of digits after the decimal point.
     decimals: u32,
     unit: &'a str,
 }
@@ -144,7 +144,7 @@ impl<'a> Quantity<'a> {
             return Err(needs_unit(kind, number));
         }
         let part = part.trim_end_matches('0');
-        // No unit is wider than 15 decimal places, so a longer fraction cannot come out whole.
+        // No unit has more than 15 decimal places, so a longer fraction cannot be a whole number.
         if part.len() > 15 {
             return Err(imprecise(kind, text));
         }
@@ -157,7 +157,7 @@ impl<'a> Quantity<'a> {
         Some(self.digits.checked_mul(scale)? as f64 / 10_f64.powi(self.decimals as i32))
     }
 
-    /// The number times `scale`, which must come out whole and be at most `limit`.
+    /// The number times `scale`, which must be whole and at most `limit`.
     fn times(&self, scale: u128, kind: Kind, limit: u64) -> Result<u64, Fault> {
         let scaled = self.digits.checked_mul(scale).ok_or_else(|| too_large(self.text))?;
         let divisor = 10_u128.pow(self.decimals);
@@ -168,8 +168,8 @@ impl<'a> Quantity<'a> {
     }
 }
 
-/// The number that `text` means where no key says of what kind it is, with the unit in which results have such a number:
-/// seconds, bit/s, bytes, packets (also of a window in segments), or 1 for a share. `None` of what has no unit.
+/// The number in `text` without a key that determines its kind, in the unit of results: seconds, bit/s, bytes, packets
+/// (also for a window in segments), or 1 for a share. `None` if `text` has no unit.
 pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     if text.contains(['%', '/']) && !text.contains("/s") {
         return fraction(&Scalar::Text(text.to_owned())).ok().map(|share| (share, "1"));
@@ -271,9 +271,10 @@ fn prefix(prefix: &str) -> Option<u128> {
     })
 }
 
-/// The error for a rate at which a byte takes no whole number of picoseconds; it names the nearest that do.
+/// The error for a rate at which a byte does not take a whole number of picoseconds; it names the nearest rates at
+/// which it does.
 fn inexact_rate(rate: Rate) -> Fault {
-    // All rates that pass divide 8e12 = 2^15 * 5^12, so there are only some 200 of them.
+    // All valid rates divide 8e12 = 2^15 * 5^12, so there are only about 200.
     let powers = |base: u64, top: u32| (0..=top).map(move |n| base.pow(n));
     let exact = powers(2, 15).flat_map(|two| powers(5, 12).map(move |five| Rate::from_bps(two * five)));
     let (below, above): (Vec<Rate>, Vec<Rate>) =
@@ -281,7 +282,7 @@ fn inexact_rate(rate: Rate) -> Fault {
     let nearest: Vec<String> =
         below.iter().max().into_iter().chain(above.iter().min()).map(|r| format!("\"{r}\"")).collect();
     let nearest = nearest.join(" and ");
-    format!("at {rate} a byte does not last a whole number of ps that fits 32 bits; nearest: {nearest}").into()
+    format!("at {rate} a byte does not take a whole number of ps that fits 32 bits; nearest: {nearest}").into()
 }
 
 /// `"30%"`, `"1/16"` or a bare number; at most 1 unless the key allows more.
@@ -294,7 +295,7 @@ fn fraction(given: &Scalar) -> Result<f64, Fault> {
     }
     if let Some(percent) = text.strip_suffix('%') {
         let percent = percent.strip_suffix(' ').unwrap_or(percent);
-        // The exponent moves the point before the one rounding, so "12.34%" is the double nearest to 0.1234.
+        // The exponent moves the point before the only rounding, so "12.34%" is the double nearest to 0.1234.
         return format!("{percent}e-2").parse().ok().filter(|_| is_decimal(percent)).ok_or_else(malformed);
     }
     if let Some((over, under)) = text.split_once('/') {
@@ -310,7 +311,7 @@ fn fraction(given: &Scalar) -> Result<f64, Fault> {
 fn number(kind: Kind, given: &Scalar) -> Result<f64, Fault> {
     match given {
         Scalar::Integer(text) | Scalar::Float(text) => match text.parse::<f64>() {
-            // Adding zero turns -0.0 into 0.0: one value, one spelling.
+            // Adding zero turns -0.0 into 0.0, so that the value has one spelling.
             Ok(number) if number.is_finite() => Ok(number + 0.0),
             _ => Err(format!("must be a finite number, not {text}").into()),
         },
@@ -336,7 +337,7 @@ fn flag(given: &Scalar) -> Result<bool, Fault> {
     }
 }
 
-/// Text; a whole number will do, so that `window-scale = 7` needs no quotes.
+/// Text. A whole number is accepted too, so that `window-scale = 7` needs no quotes.
 fn word(kind: Kind, given: &Scalar) -> Result<String, Fault> {
     match given {
         Scalar::Text(text) | Scalar::Integer(text) => Ok(text.clone()),
@@ -400,7 +401,7 @@ fn unknown_unit(kind: Kind, text: &str, unit: &str) -> Fault {
     Fault { message, suggestion }
 }
 
-/// The unit of `kind` that somebody who wrote `unit` had in mind.
+/// The unit of `kind` that `unit` probably stands for.
 fn meant(kind: Kind, unit: &str) -> Option<&'static str> {
     let other_case = |name: &str| units(kind).iter().copied().find(|known| known.eq_ignore_ascii_case(name));
     other_case(unit).or_else(|| match (kind, unit.to_lowercase().as_str()) {
@@ -413,7 +414,7 @@ fn meant(kind: Kind, unit: &str) -> Option<&'static str> {
         (Kind::Bytes | Kind::Size | Kind::Window, "byte" | "bytes") => Some("B"),
         (Kind::Rate, "bit/s") => Some("bps"),
         (Kind::Rate, short @ ("k" | "m" | "g" | "t")) => other_case(&format!("{short}bps")),
-        // Gb and GB differ in case only, which here is what tells bits from bytes.
+        // Gb and GB differ only in case, which distinguishes bits from bytes here.
         (Kind::Rate, _) => units(kind).iter().copied().find(|known| known.strip_suffix("ps") == Some(unit)),
         _ => None,
     })
@@ -450,7 +451,7 @@ pub(in crate::spec) fn upper_bound(param: &Param) -> f64 {
     if param.kind == Kind::Fraction && param.max.is_infinite() { 1.0 } else { param.max }
 }
 
-/// A bound in the unit of the value that breaks it.
+/// A bound in the unit of the value that violates it.
 fn bound(value: &Value, bound: f64) -> Value {
     let whole = bound.ceil() as u64;
     match value {

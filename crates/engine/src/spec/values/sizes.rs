@@ -1,4 +1,4 @@
-//! How large transfers are: one size, a mixture of sizes, a distribution by points, or a published one by name.
+//! Transfer sizes: one size, a mixture of sizes, a distribution given by points, or a published one by name.
 
 use crate::rng::Stream;
 use crate::units::Bytes;
@@ -8,9 +8,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     shape: Shape,
-    /// What a scenario calls them, if they are a published workload.
+    /// Their name, if they are a published workload.
     name: Option<&'static str>,
-    /// Bytes, and the per cent of transfers that have so many, or at most so many where points are joined.
+    /// Size in bytes, and the percentage of transfers of that size, or up to that size in a cumulative distribution.
     points: Vec<(u64, f64)>,
 }
 
@@ -24,24 +24,25 @@ enum Shape {
     Cumulative,
 }
 
-/// What the text of a cumulative distribution begins with.
+/// Prefix of a cumulative distribution.
 const CUMULATIVE: &str = "cdf ";
-/// Shares add up to 100 within what decimal fractions lose as binary ones.
+/// Shares add up to 100 within the rounding error of decimal fractions.
 const NEAR: f64 = 1e-9;
 
 impl Sizes {
-    /// All of `bytes`.
+    /// A single size of `bytes`.
     pub fn each(bytes: u64) -> Self {
         Self { shape: Shape::Each, name: None, points: vec![(bytes, 100.0)] }
     }
 
-    /// A published distribution by points that are joined by straight lines.
+    /// A published distribution, with points joined by straight lines.
     pub(in crate::spec) fn workload(name: &'static str, points: Vec<(u64, f64)>) -> Result<Self, String> {
         let sizes = Self { shape: Shape::Cumulative, name: Some(name), points };
         sizes.check().map(|()| sizes)
     }
 
-    /// Sizes in bytes, each with a per cent: the share of transfers, or in a distribution that of those up to this size.
+    /// Sizes in bytes, each with the percentage of transfers of that size, or up to that size in a cumulative
+    /// distribution.
     pub(in crate::spec) fn points(&self) -> &[(u64, f64)] {
         &self.points
     }
@@ -59,7 +60,7 @@ impl Sizes {
             let per_cent =
                 share.strip_suffix('%').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
             let per_cent = per_cent.and_then(|digits| digits.parse::<f64>().ok());
-            let per_cent = per_cent.ok_or_else(|| format!("{item:?} has no share: write such as \"1MB 50%\""))?;
+            let per_cent = per_cent.ok_or_else(|| format!("{item:?} has no share: write it as in \"1MB 50%\""))?;
             Ok((size(bytes.trim())?, per_cent))
         };
         let points = listed.split(',').map(point).collect::<Result<Vec<_>, E>>()?;
@@ -84,7 +85,7 @@ impl Sizes {
                 let rises = |pair: &[(u64, f64)]| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1;
                 if let Some(at) = self.points.windows(2).position(|pair| !rises(pair)) {
                     let (bytes, share) = self.points[at + 1];
-                    return Err(format!("the point \"{} {share}%\" falls behind the one before", Bytes::new(bytes)));
+                    return Err(format!("the point \"{} {share}%\" is below the previous one", Bytes::new(bytes)));
                 }
                 let last = self.points[self.points.len() - 1].1;
                 if (last - 100.0).abs() < NEAR {
@@ -96,7 +97,7 @@ impl Sizes {
         }
     }
 
-    /// A size. Only a choice draws from the stream.
+    /// Draws a size. A single size draws nothing from the stream.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         if self.shape == Shape::Each {
             return self.points[0].0;
@@ -138,7 +139,7 @@ impl Sizes {
 }
 
 impl fmt::Display for Sizes {
-    /// Prints the sizes as a scenario file would write them, without quotes.
+    /// Prints the sizes as in a scenario file, without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = self.name {
             return f.write_str(name);
@@ -206,7 +207,7 @@ mod tests {
     fn points_are_joined_by_straight_lines() {
         let [mean, least, most] = drawn("cdf 2KB 0%, 98KB 100%");
         assert!((mean - 50e3).abs() < 200.0 && least >= 2e3 && most < 98e3, "{mean} {least} {most}");
-        // Half of them of the first size, the others between the two points.
+        // Half of them have the first size, the others lie between the two points.
         let text = "cdf 10KB 50%, 20KB 100%";
         let (sizes, mut stream) = (sizes(text).expect(text), Stream::named(1, "s"));
         let first = (0..100_000).filter(|_| sizes.draw(&mut stream) == 10_000).count();
@@ -225,10 +226,10 @@ mod tests {
     fn mistakes_are_told() {
         let says = |text: &str| sizes(text).expect_err(text);
         assert_eq!(says("1KB 50%, 4KB 40%"), "the shares add up to 90%, not to 100%");
-        assert_eq!(says("1KB, 4KB 40%"), "\"1KB\" has no share: write such as \"1MB 50%\"");
-        assert_eq!(says("1KB -5%, 4KB 105%"), "\"1KB -5%\" has no share: write such as \"1MB 50%\"");
+        assert_eq!(says("1KB, 4KB 40%"), "\"1KB\" has no share: write it as in \"1MB 50%\"");
+        assert_eq!(says("1KB -5%, 4KB 105%"), "\"1KB -5%\" has no share: write it as in \"1MB 50%\"");
         assert_eq!(says("cdf 1KB 10%, 4KB 90%"), "the last point must be at 100%, not 90%");
-        assert_eq!(says("cdf 4KB 10%, 1KB 100%"), "the point \"1000B 100%\" falls behind the one before");
+        assert_eq!(says("cdf 4KB 10%, 1KB 100%"), "the point \"1000B 100%\" is below the previous one");
         assert_eq!(says("1pkt 50%, 4KB 50%"), "\"1pkt\" is no size");
     }
 }

@@ -1,4 +1,4 @@
-//! One table of a scenario file, held against the declarations of its keys.
+//! One table of a scenario file, checked against the declarations of its keys.
 
 use super::quantity;
 use super::{Value, Values, path_of};
@@ -7,19 +7,19 @@ use crate::spec::declare::Param;
 use crate::spec::document::{Content, Table};
 use crate::spec::error::{Fault, Origin, SpecError};
 
-/// Where to find a table, present or not.
+/// A table of the file, present or not.
 #[derive(Clone, Debug)]
 pub(in crate::spec) struct Source<'a> {
     /// Its path: `network`, `traffic.bursts`.
     pub(in crate::spec) path: String,
-    /// What it holds; none if the file lacks it.
+    /// Its contents; none if the file lacks it.
     pub(in crate::spec) table: Option<&'a Table>,
-    /// Where it stands.
+    /// Its place in the file.
     pub(in crate::spec) origin: Origin,
 }
 
 impl Source<'_> {
-    /// An error in `key` of this table, at the key if it is there.
+    /// An error in `key` of this table, placed at the key if it is present.
     pub(in crate::spec) fn error(&self, key: &str, fault: impl Into<Fault>) -> SpecError {
         let origin = self.table.and_then(|table| table.find(key)).map_or(&self.origin, |node| &node.origin);
         origin.error(path_of(&self.path, key), fault)
@@ -29,7 +29,7 @@ impl Source<'_> {
         let Some(node) = self.table.and_then(|table| table.find(param.key)) else { return Ok(None) };
         quantity::read(param, &node.content).map(Some).map_err(|fault| self.error(param.key, fault))
     }
-    /// The values of all `declared` keys. Required ones may be absent if nobody `uses` the table.
+    /// The values of all `declared` keys. Required ones may be absent unless the table is `used`.
     pub(in crate::spec) fn values(&self, declared: &[&'static [Param]], used: bool) -> Result<Values, SpecError> {
         let mut values = Values::defaults(declared);
         for param in declared.iter().flat_map(|params| params.iter()) {
@@ -58,7 +58,7 @@ pub(in crate::spec) fn check_keys(
     unknown_keys(source, declared, others).into_iter().next().map_or(Ok(()), Err)
 }
 
-/// An error for each key of `source` that `declared` lacks, saying which of the `others` has it if one does.
+/// An error for each key of `source` that `declared` lacks; it names those of the `others` that have the key.
 fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Variant]) -> Vec<SpecError> {
     let keys: Vec<&str> = declared.iter().flat_map(|params| params.iter()).map(|param| param.key).collect();
     let written = source.table.iter().flat_map(|table| &table.0);
@@ -75,7 +75,7 @@ fn unknown_keys(source: &Source<'_>, declared: &[&'static [Param]], others: &[Va
     unknown.map(error).collect()
 }
 
-/// An error for each key of `source` that `declared` lacks, and for each whose value is not one of its kind.
+/// An error for each key of `source` that `declared` lacks, and for each value that is not of its kind.
 pub(in crate::spec) fn mistakes(
     source: &Source<'_>,
     declared: &[&'static [Param]],

@@ -1,7 +1,7 @@
-//! Published flow-size distributions, which a scenario names instead of writing their points.
+//! Published flow-size distributions, which a scenario can use by name.
 //!
-//! The files of `workloads/` are part of the engine, as data: a name means the same in every scenario, override, sweep and
-//! test, and the engine still reads nothing.
+//! The files of `workloads/` are compiled into the engine: a name means the same in every scenario, override, sweep and
+//! test, and the engine reads no files.
 
 use super::sizes::Sizes;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub const KEYS: [&str; FILES.len()] = {
     keys
 };
 
-/// Whether `text` reads as a name rather than as a size or sizes.
+/// Whether `text` is a name rather than a size or a list of sizes.
 pub(in crate::spec) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains(|c: char| c.is_whitespace() || c == '%')
 }
@@ -38,7 +38,7 @@ pub(in crate::spec) fn find(name: &str) -> Option<Sizes> {
     Some(sizes(key, &table(key, text)))
 }
 
-/// Every workload with its points, where they are from and its mean, as JSON: what listings and manual pages show.
+/// Every workload with its points, their source and its mean, as JSON for listings and manual pages.
 pub fn workloads() -> Vec<Value> {
     let entry = |(key, text): &(&'static str, &str)| {
         let table = table(key, text);
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// Per cent of the flows of a workload that are of `bytes` at most.
+    /// Percentage of a workload's flows with at most `bytes`.
     fn below(key: &str, bytes: u64) -> f64 {
         let sizes = find(key).expect("listed");
         let pair = sizes.points().windows(2).find(|pair| (pair[0].0..=pair[1].0).contains(&bytes)).expect("between");
@@ -114,7 +114,7 @@ mod tests {
         low + (high - low) * (bytes - least) as f64 / (most - least) as f64
     }
 
-    /// Per cent of the bytes of a workload that are in flows of more than `bytes`.
+    /// Percentage of a workload's bytes in flows of more than `bytes`.
     fn bytes_above(key: &str, bytes: u64) -> f64 {
         let sizes = find(key).expect("listed");
         let parts = sizes.points().windows(2).map(|pair| {
@@ -148,12 +148,13 @@ mod tests {
             let count = drawn.len() as f64;
             let mean = drawn.iter().sum::<f64>() / count;
             let deviation = (drawn.iter().map(|size| (size - mean).powi(2)).sum::<f64>() / count).sqrt();
-            // Tails are heavy: RPC's deviation is 15 means. Four standard errors, and the half byte that whole sizes lose.
+            // Tails are heavy: the standard deviation of RPC is 15 times its mean. The room is four standard errors,
+            // and the half byte lost by whole sizes.
             let room = 4.0 * deviation / count.sqrt() + 1.0;
             assert!((mean - sizes.mean()).abs() < room, "{key}: {mean} for {}", sizes.mean());
             for (bytes, share) in sizes.points() {
                 let below = drawn.iter().filter(|size| **size <= *bytes as f64).count() as f64;
-                // A whole number of bytes is a share of its own where sizes are small.
+                // Among small sizes, a single byte more is a noticeable share.
                 assert!((below / count - share / 100.0).abs() < 0.006, "{key}: {bytes}");
             }
             assert!(sizes.least() >= 1, "{key}: nobody sends nothing");
