@@ -1,9 +1,9 @@
-//! Controller: what it hears of the switches, and what it may order.
+//! Controller: the messages that it receives from switches, and the orders that it may send.
 
 use crate::ids::NodeId;
 use crate::units::Time;
 
-/// What the controller does.
+/// An action of the controller.
 #[derive(Clone, Debug)]
 pub enum ControllerAction {
     /// Send a message to a switch.
@@ -17,17 +17,17 @@ pub enum ControllerAction {
     Timer {
         /// When.
         at: Time,
-        /// Handed back.
+        /// Passed back to the callback.
         token: u64,
     },
 }
 
-/// Facts and levers of the controller.
+/// What the controller knows, and where it puts its actions.
 #[derive(Debug)]
 pub struct ControllerCx<'a> {
     /// The clock.
     pub now: Time,
-    /// What to do, in order.
+    /// The actions, in order.
     pub actions: &'a mut Vec<ControllerAction>,
 }
 
@@ -35,7 +35,7 @@ pub struct ControllerCx<'a> {
 pub trait Controller: Send {
     /// The run begins.
     fn on_start(&mut self, _cx: &mut ControllerCx<'_>) {}
-    /// A message from switch `from` was served.
+    /// A message from switch `from` is processed.
     fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]);
     /// A timer set earlier expired.
     fn on_timer(&mut self, _cx: &mut ControllerCx<'_>, _token: u64) {}

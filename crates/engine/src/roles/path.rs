@@ -1,10 +1,10 @@
-//! Paths: what a host knows of the equal-cost paths, and how it chooses.
+//! Paths: what a host knows of its equal-cost paths, and how it chooses among them.
 
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::units::Time;
 use std::any::Any;
 
-/// What a path is chosen for.
+/// A request for a path.
 #[derive(Clone, Copy, Debug)]
 pub struct PathRequest {
     /// The flow.
@@ -15,17 +15,17 @@ pub struct PathRequest {
     pub to: NodeId,
     /// Number of paths to choose from; at least one.
     pub paths: usize,
-    /// Which flowcell of the flow: 0 for the first, and always 0 without [`PathSelector::cell`].
+    /// Index of the flowcell within the flow; always 0 without [`PathSelector::cell`].
     pub cell: u64,
 }
 
-/// The paths that a request offers, by number.
+/// The paths to choose from, by number.
 pub trait Routes {
-    /// The links of path number `path`: that of the sending host first, that into the receiving host last.
+    /// The links of path number `path`, from the sending host's link to the link into the receiving host.
     fn links(&self, path: usize) -> Vec<LinkId>;
 }
 
-/// Facts and levers of a choice among paths.
+/// What a choice among paths can use and set.
 pub struct PathCx<'a> {
     /// State that the roles of one scheme share on the host's edge switch.
     pub node: &'a mut dyn Any,
@@ -35,22 +35,22 @@ pub struct PathCx<'a> {
     pub label: Option<u32>,
 }
 
-/// Host or its edge switch: one instance per host.
+/// The path selector of a host or its edge switch: one instance per host.
 pub trait PathSelector: Send {
     /// Index of the path to take, below `request.paths`.
     fn choose(&mut self, cx: &mut PathCx<'_>, request: &PathRequest) -> usize;
-    /// Bytes of a flowcell, after which a path is chosen anew; none keeps one path per flow.
+    /// Bytes of a flowcell, after which a new path is chosen; none keeps one path per flow.
     fn cell(&self) -> Option<u64> {
         None
     }
-    /// Where data arrives: how long a segment that overtook an earlier flowcell waits for it before TCP sees it; none
-    /// shows every segment at once. Flowcells are told apart by their tags, so this needs labelled paths.
+    /// At the receiving host, how long a segment that overtook an earlier flowcell waits for it before TCP sees it;
+    /// none passes every segment on at once. Flowcells are distinguished by their tags, so this needs labelled paths.
     fn patience(&self) -> Option<Time> {
         None
     }
 }
 
-/// Flowcells over all paths in turn, from the one that a hash of the flow picks on (Presto, He et al. 2015, section 3.1;
+/// Sends flowcells over all paths in turn, from one picked by a hash of the flow (Presto, He et al. 2015, section 3.1;
 /// packet spraying, Dixit et al. 2013, where a cell is one packet).
 #[derive(Debug)]
 pub struct Spray {
@@ -73,7 +73,7 @@ pub struct Ecmp;
 
 impl PathSelector for Ecmp {
     fn choose(&mut self, _cx: &mut PathCx<'_>, request: &PathRequest) -> usize {
-        // SplitMix64's finaliser: every bit of the handle reaches the low bits.
+        // SplitMix64's finaliser: every bit of the handle affects the low bits.
         let mut x = (request.flow.index() as u64).wrapping_add(0x9E37_79B9_7F4A_7C15);
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,4 +1,4 @@
-//! Port: what a queue discipline sees of an egress port, and what it decides of each packet.
+//! Port: what a queue discipline knows of its egress port, and what it decides for each packet.
 
 use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
@@ -10,21 +10,21 @@ use std::any::Any;
 pub struct Backlog {
     /// Packets.
     pub packets: u32,
-    /// Bytes. Kept only for ports that need it: see [`QueueDiscipline::needs_bytes`].
+    /// Bytes. Counted only for ports that need them: see [`QueueDiscipline::needs_bytes`].
     pub bytes: u64,
 }
 
-/// Why a packet was lost, and who decides it.
+/// Why a packet was dropped, and which code decides it.
 ///
-/// A port decides in `PortSpec::admit`, which asks its limit first and then its discipline. A port with a limit in
-/// packets and nothing else to ask takes a short cut to the same decision in the event core's `send`.
+/// A port decides in `PortSpec::admit`, by its limit first and then by its discipline. For a port that has only a limit
+/// in packets, the event core's `send` makes the same decision by a short cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// The port's buffer was full: its limit, or a discipline whose bands have limits of their own.
+    /// The port's buffer was full, by its limit or by the limit of a discipline's band.
     BufferFull,
-    /// The port's share of the switch's shared memory was used up: its dynamic limit.
+    /// The port had reached its dynamic limit in the switch's shared memory.
     SharedBufferFull,
-    /// The queue discipline refused it, as RED does: `QueueDiscipline::on_enqueue`.
+    /// The queue discipline dropped it early, as RED does: `QueueDiscipline::on_enqueue`.
     Discipline,
     /// It made room for a packet of a higher band: `QueueDiscipline::on_full`.
     PushedOut,
@@ -55,7 +55,7 @@ impl DropReason {
     pub const fn total(self) -> &'static str {
         self.names().1
     }
-    /// What tells that total from those of other reasons.
+    /// What distinguishes that total from those of other reasons.
     pub const fn definition(self) -> &'static str {
         self.names().2
     }
@@ -65,38 +65,38 @@ impl DropReason {
             Self::SharedBufferFull => {
                 ("shared-buffer-full", "drops_shared_buffer_full", "over the threshold of the shared memory")
             }
-            Self::Discipline => ("discipline", "drops_discipline", "by the queue's discipline"),
-            Self::PushedOut => ("pushed-out", "drops_pushed_out", "pushed out by another"),
-            Self::Agent => ("agent", "drops_agent", "by the scheme's part in the switch"),
+            Self::Discipline => ("discipline", "drops_discipline", "by the queue discipline"),
+            Self::PushedOut => ("pushed-out", "drops_pushed_out", "pushed out by another packet"),
+            Self::Agent => ("agent", "drops_agent", "by the scheme's switch agent"),
             Self::LinkDown => ("link-down", "drops_link_down", "their link was down"),
             Self::RandomLoss => ("random-loss", "drops_random_loss", "lost at random by a fault"),
         }
     }
 }
 
-/// Facts of one egress port.
+/// What a discipline knows of its egress port.
 pub struct QueueCx<'a> {
     /// The clock.
     pub now: Time,
-    /// What is in the port, before the packet in question.
+    /// The contents of the port without the packet in question.
     pub backlog: Backlog,
     /// Packets and bytes waiting in each band (without the one in transmission); empty for a single FIFO.
     pub bands: &'a [Backlog],
     /// Rate of the link.
     pub rate: Rate,
-    /// What the port may hold by itself; none where it shares the switch's memory.
+    /// The port's own buffer; none if it shares the switch's memory.
     pub buffer: Option<Size>,
     /// Random numbers of this port.
     pub random: &'a mut Stream,
     /// State that the roles of one scheme share on this switch.
     pub node: &'a mut dyn Any,
-    /// Set where the discipline would have marked, had the packet been ECN-capable and marking enabled.
+    /// Set if the discipline would have marked an ECN-capable packet with marking enabled.
     pub would_mark: bool,
 }
 
 impl QueueCx<'_> {
-    /// Marks a packet if its transport is ECN-capable, or `any`, and counts where it would have been marked. Returns
-    /// whether it carries the mark.
+    /// Marks a packet if its transport is ECN-capable or if `any` is set, and records that a mark was due. Returns
+    /// whether the packet carries a mark.
     #[inline]
     pub fn mark(&mut self, packet: &mut Packet, any: bool) -> bool {
         self.would_mark = true;
@@ -108,23 +108,23 @@ impl QueueCx<'_> {
     }
 }
 
-/// What becomes of an arriving packet.
+/// The decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It waits in this band; bands are served in strict priority, 0 first, and in order within a band.
+    /// It waits in this band. Bands are served in strict priority, 0 first, and each in order.
     Enqueue(u8),
-    /// It is lost.
+    /// It is dropped.
     Drop,
-    /// It is lost because its band has no room, of a discipline that gives each band a part of the buffer.
+    /// It is dropped because its band's part of the buffer is full.
     Full,
 }
 
-/// All that a discipline does on arrival where that depends on nothing but the number of packets in the port.
+/// What a discipline does on arrival, if that depends only on the number of packets in the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Packets in the port from which on an arriving one is due a mark; none if that never is.
+    /// Number of packets in the port from which on arriving ones are due a mark; none if they never are.
     pub from: Option<u32>,
-    /// Which of those that are due a mark get one; the others are only counted.
+    /// Which of the packets that are due a mark get one; the others are only counted.
     pub marks: Markable,
 }
 
@@ -151,40 +151,40 @@ impl Markable {
     }
 }
 
-/// Egress port: order, marks, early drops. The buffer limit is the port's own and comes first.
+/// Egress port: order, marks and early drops. The port checks its buffer limit first.
 pub trait QueueDiscipline: Send {
     /// Number of strict-priority bands.
     fn bands(&self) -> u8 {
         1
     }
-    /// Buffers of the configured size that the port has: one, or one for each band. Dividing them is the discipline's
-    /// business; the port sees to their sum.
+    /// Number of buffers of the configured size that the port has: one, or one for each band. The port checks their
+    /// sum; the discipline divides it.
     fn buffers(&self) -> u32 {
         1
     }
     /// A packet arrives and there is room for it. May mark it.
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission;
-    /// What [`QueueDiscipline::on_enqueue`] does, where this says it all: a port that knows need not ask.
+    /// A full description of [`QueueDiscipline::on_enqueue`], if there is one: the port then need not call it.
     fn step(&self) -> Option<Step> {
         None
     }
-    /// The buffer is full. Names the band whose last packet makes room, or none to drop the arriving packet; asked
-    /// again until the packet fits. Only a port with several bands, or one that acts on dequeue, can push out: any
-    /// other has fixed the departure of what it holds, and drops the arriving packet.
+    /// The buffer is full. Returns the band whose last packet is pushed out, or none to drop the arriving packet;
+    /// called again until the packet fits. Only a port with several bands, or one that acts on dequeue, can push
+    /// packets out: any other has fixed the departures of the packets that it holds, and drops the arriving one.
     fn on_full(&mut self, _cx: &mut QueueCx<'_>, _packet: &Packet) -> Option<u8> {
         None
     }
-    /// Whether [`QueueDiscipline::on_dequeue`] acts; a port that does not ask for it is served faster.
+    /// Whether [`QueueDiscipline::on_dequeue`] does anything; a port without it is simulated faster.
     fn acts_on_dequeue(&self) -> bool {
         false
     }
-    /// A packet starts its transmission; the backlog in `cx` is what it leaves behind. May mark it.
+    /// A packet starts its transmission and leaves the backlog in `cx` behind. May mark it.
     fn on_dequeue(&mut self, _cx: &mut QueueCx<'_>, _packet: &mut Packet) {}
-    /// `on_enqueue` neither drops nor marks while fewer packets than this are in the port, and need not be called.
+    /// While fewer packets than this are in the port, `on_enqueue` neither drops nor marks and need not be called.
     fn idle_below(&self) -> u32 {
         0
     }
-    /// Whether it marks; otherwise it only counts where it would have.
+    /// Whether it marks; otherwise it only counts the packets that it would have marked.
     fn marks(&self) -> bool {
         true
     }

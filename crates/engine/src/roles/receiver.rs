@@ -1,16 +1,16 @@
-//! Receiver: what a receiving host sees of the flows that end there, and what it may do to their windows and
+//! Receiver: what a receiving host knows of the flows that end there, and how it may control their windows and
 //! acknowledgements.
 
 use crate::ids::FlowId;
 use crate::tcp::receiver::Delivery;
 use crate::units::{Rate, Time};
 
-/// What a sender tells of a transfer when it begins.
+/// What a sender announces about a transfer at its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Announcement {
     /// Its size in bytes; none if it is endless or not announced.
     pub bytes: Option<u64>,
-    /// When its data should have arrived, if it is in a hurry.
+    /// When its data should have arrived, if it has a deadline.
     pub deadline: Option<Time>,
 }
 
@@ -20,8 +20,8 @@ const SIZE_BITS: u32 = 40;
 const DEADLINE_UNIT: Time = Time::from_us(100);
 
 impl Announcement {
-    /// As it travels in the field of a SYN; never zero. Sizes end at 1 TiB and deadlines after 28 minutes: what is beyond
-    /// travels as the largest and the latest. A deadline is rounded up to 100 us.
+    /// The announcement as the in-band field of a SYN; never zero. Sizes are capped at 1 TiB and deadlines at 28
+    /// minutes. A deadline is rounded up to 100 us.
     pub fn field(&self) -> u64 {
         let most = (1 << SIZE_BITS) - 1;
         // 1 stands for an unknown size, and sizes begin at 2.
@@ -29,7 +29,7 @@ impl Announcement {
         let latest = u64::MAX >> SIZE_BITS;
         size | self.deadline.map_or(0, |at| at.ps().div_ceil(DEADLINE_UNIT.ps()).clamp(1, latest)) << SIZE_BITS
     }
-    /// What a field says.
+    /// The announcement in a field.
     pub fn of(field: u64) -> Self {
         let (size, deadline) = (field & ((1 << SIZE_BITS) - 1), field >> SIZE_BITS);
         Self { bytes: size.checked_sub(2), deadline: (deadline > 0).then(|| DEADLINE_UNIT * deadline) }
@@ -45,17 +45,17 @@ pub struct Arrival {
     pub payload: u64,
     /// Congestion experienced.
     pub ce: bool,
-    /// The stream ends with this segment.
+    /// The segment carries a FIN.
     pub fin: bool,
     /// In-band field as it arrived.
     pub field: u64,
-    /// What reassembly made of it.
+    /// The result of reassembly.
     pub delivery: Delivery,
     /// Next sequence number expected, after this segment.
     pub next: u64,
 }
 
-/// Which acknowledgement wants to leave.
+/// The kind of an acknowledgement that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckKind {
     /// Answer to a SYN.
@@ -71,12 +71,12 @@ pub enum AckKind {
 pub enum AckDecision {
     /// It leaves now.
     Send,
-    /// It waits; at most one waits per flow, and a newer one takes its place. Number and window are those of
-    /// the moment of release.
+    /// It waits. At most one waits per flow, and a newer one replaces it. Its number and window are those at the time
+    /// of release.
     Hold,
 }
 
-/// What a receiving host is told to do.
+/// An action of a receiving host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverAction {
     /// Advertise at most `bytes` to the sender of `flow` from now on.
@@ -86,8 +86,8 @@ pub enum ReceiverAction {
         /// Its window in bytes.
         bytes: u64,
     },
-    /// Send the acknowledgement of `flow` now: the held one, or else a fresh one. Or the request that `flow` answers, if
-    /// that is held.
+    /// Send the acknowledgement of `flow` now: the held one, or else a new one. If the request to which `flow` responds
+    /// is held, send that instead.
     Release {
         /// The flow.
         flow: FlowId,
@@ -98,12 +98,12 @@ pub enum ReceiverAction {
     Timer {
         /// When.
         at: Time,
-        /// Handed back.
+        /// Passed back to the callback.
         token: u64,
     },
 }
 
-/// Facts and levers of one receiving host.
+/// What a receiving host knows, and where it puts its actions.
 #[derive(Debug)]
 pub struct ReceiverCx<'a> {
     /// The clock.
@@ -112,37 +112,38 @@ pub struct ReceiverCx<'a> {
     pub mss: u64,
     /// Rate of the host's link.
     pub rate: Rate,
-    /// The largest window that an acknowledgement can carry: the receive buffer, or what 16 bits and the scale hold.
+    /// The largest window that an acknowledgement can carry: the receive buffer, or less if 16 bits and the window
+    /// scale hold less.
     pub most: u64,
-    /// What to do, in order.
+    /// The actions, in order.
     pub actions: &'a mut Vec<ReceiverAction>,
 }
 
 /// Receiving host: one instance, which sees all flows that end there.
 pub trait WindowControl: Send {
-    /// A SYN came, or the first data of a transfer on an open connection. A SYN that is sent again comes here again.
+    /// A SYN arrived, or the first data of a transfer on an open connection. A retransmitted SYN calls this again.
     fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, announced: &Announcement);
-    /// The host has opened a connection, or has an open one, to ask for data on it: the last packet of the handshake and
-    /// the request want to leave. They let out the first segment of the answer, which comes as `flow`. Those that are
-    /// held leave with [`ReceiverAction::Release`]. Asked only if [`Scheme::follows_requests`](crate::schemes::Scheme).
+    /// The host is about to send a request on a connection, after the last packet of the handshake if it has just
+    /// opened it. The request triggers the response, which arrives as `flow`. If held, the packets leave with
+    /// [`ReceiverAction::Release`]. Called only with [`Scheme::follows_requests`](crate::schemes::Scheme).
     fn on_request(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) -> AckDecision {
         AckDecision::Send
     }
     /// A data segment was accepted.
     fn on_data(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, arrival: &Arrival);
-    /// A segment without data came: the last one of the handshake, or of the connection.
+    /// A segment without data arrived: the last one of the handshake or of the connection.
     fn on_bare_ack(&mut self, _cx: &mut ReceiverCx<'_>, _flow: FlowId) {}
-    /// An acknowledgement wants to leave.
+    /// An acknowledgement is due.
     fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckDecision;
     /// A timer set earlier expired.
     fn on_timer(&mut self, _cx: &mut ReceiverCx<'_>, _token: u64) {}
-    /// Whether it may still act on a flow. One that is over is kept for as long.
+    /// Whether it may still act on a flow. Until then a finished flow is kept.
     fn knows(&self, _flow: FlowId) -> bool {
         true
     }
-    /// Names and values of the host's internal state worth plotting.
+    /// Names and values of the host's internal state, for probes.
     fn probes(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
-    /// The same of one flow that ends there; of one that it does not know, the same names.
+    /// The same for one flow that ends there; the names must not depend on whether the flow is known.
     fn flow_probes(&self, _flow: FlowId, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 

@@ -1,4 +1,4 @@
-//! Sender: what congestion control sees of its flow, and what it may set.
+//! Sender: what congestion control knows of its flow, and what it may set.
 
 use crate::tcp::EcnMode;
 use crate::units::Time;
@@ -12,32 +12,32 @@ pub struct CongestionWindow {
     pub ssthresh: f64,
 }
 
-/// What the sender writes into each packet that it sends from now on.
+/// Settings of each packet that the sender sends from now on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketFacts {
     /// In-band field for switches and the receiver.
     pub field: u64,
-    /// Pause after each packet, for pacing; zero sends whole windows at once.
+    /// Pacing interval after each packet; zero sends without pacing.
     pub gap: Time,
-    /// Largest payload of a segment in bytes where that is to be less than the usual; zero for the usual.
+    /// Largest payload of a segment in bytes, if it is to be smaller than the usual one; zero for the usual one.
     pub segment: u32,
-    /// Mark data as ECN-capable. Without effect on a flow whose [`CongestionControl::ecn`] is off.
+    /// Send data as ECN-capable. Without effect on a flow whose [`CongestionControl::ecn`] is off.
     pub ect: bool,
     /// Priority, 0 the highest.
     pub priority: u8,
-    /// Priority of segments that are sent again; none gives them that of the others.
+    /// Priority of retransmitted segments; none gives them the priority of other segments.
     pub resend_priority: Option<u8>,
 }
 
 impl PacketFacts {
-    /// Payload of a full segment, where the usual one is `mss`.
+    /// Payload of a full segment, given the usual one, `mss`.
     #[inline(always)]
     pub fn segment_of(&self, mss: u64) -> u64 {
         if self.segment == 0 { mss } else { mss.min(u64::from(self.segment)) }
     }
 }
 
-/// Facts and levers of one sender.
+/// What a sender knows and may set.
 #[derive(Debug)]
 pub struct SenderCx<'a> {
     /// The clock.
@@ -56,9 +56,9 @@ pub struct SenderCx<'a> {
     pub srtt: Option<Time>,
     /// The window.
     pub window: &'a mut CongestionWindow,
-    /// What the next packets carry.
+    /// Settings of the next packets.
     pub packet: &'a mut PacketFacts,
-    /// Set to be called back at that time.
+    /// Set to be called back at this time.
     pub wake: &'a mut Time,
 }
 
@@ -69,14 +69,14 @@ pub struct AckEvent {
     pub acked: u64,
     /// ECN echo was set.
     pub ece: bool,
-    /// The flow is in loss recovery: a window must not grow.
+    /// The flow is in loss recovery: the window must not grow.
     pub in_recovery: bool,
-    /// The congestion window was what limited the sender, and not the peer's window or a lack of data. A window that
-    /// is not used says nothing about the path and must not grow (RFC 7661 section 4.3). Always set where
+    /// The congestion window limited the sender, not the peer's window or a lack of data. A window that is not used
+    /// says nothing about the path and must not grow (RFC 7661 section 4.3). Always set if
     /// `transport.window-validation` is off.
     pub window_limited: bool,
-    /// A window of data is acknowledged, and with it a round trip over: this acknowledgement covers a byte beyond all
-    /// that was sent when the last window ended, or the connection opened (`DCTCP.WindowEnd` of RFC 8257 section 3.3).
+    /// A window of data is acknowledged, so one round trip has passed: this acknowledgement covers a byte beyond all
+    /// those sent when the last window ended or the connection opened (`DCTCP.WindowEnd` of RFC 8257 section 3.3).
     pub ends_window: bool,
     /// A round-trip time, if this acknowledgement gives an unambiguous one (RFC 6298 section 3).
     pub rtt: Option<Time>,
@@ -84,14 +84,14 @@ pub struct AckEvent {
     pub field: u64,
 }
 
-/// A transfer that the application hands to its sender.
+/// A transfer that the application passes to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferFacts {
     /// Sequence number of its first byte.
     pub first: u64,
     /// Its size in bytes; none if it is endless.
     pub bytes: Option<u64>,
-    /// When its data should have arrived, if it is in a hurry.
+    /// When its data should have arrived, if it has a deadline.
     pub deadline: Option<Time>,
 }
 
@@ -101,15 +101,15 @@ pub trait CongestionControl: Send {
     fn ecn(&self) -> EcnMode {
         EcnMode::Off
     }
-    /// The application hands over a transfer: before [`CongestionControl::on_start`] the first of a connection, and on
-    /// an open connection one after the other.
+    /// The application passes a transfer to the sender: the first of a connection before
+    /// [`CongestionControl::on_start`], later ones on the open connection, one after another.
     fn on_transfer(&mut self, _transfer: &TransferFacts) {}
-    /// Only the window that the peer advertises limits the sender; its own congestion window is kept, but not obeyed.
-    /// Duplicate acknowledgements and the timer still make it retransmit.
+    /// Only the peer's advertised window limits the sender; its own congestion window is maintained but not obeyed.
+    /// Duplicate acknowledgements and the retransmission timer still cause retransmissions.
     fn obeys_peer(&self) -> bool {
         false
     }
-    /// SYNs carry what the sender announces of its transfer in their in-band field, where switches can read it too: see
+    /// SYNs carry the sender's announcement of its transfer in their in-band field, where switches can read it too: see
     /// [`Announcement::field`].
     fn announces(&self) -> bool {
         false
@@ -120,15 +120,15 @@ pub trait CongestionControl: Send {
     }
     /// The connection is open and the window has its initial value.
     fn on_start(&mut self, _cx: &mut SenderCx<'_>) {}
-    /// The in-band field that came with the SYN-ACK, after `on_start`; not called on a connection taken up later.
+    /// The in-band field of the SYN-ACK, after `on_start`; not called for a later transfer on an open connection.
     fn on_syn_ack(&mut self, _cx: &mut SenderCx<'_>, _field: u64) {}
-    /// An acceptable acknowledgement came; `acked` is zero on a duplicate.
+    /// An acceptable acknowledgement arrived; `acked` is zero on a duplicate.
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent);
-    /// An ECN echo came and the window was not yet reduced in this round trip (RFC 3168 section 6.1.2).
+    /// An ECN echo arrived and the window was not yet reduced in this round trip (RFC 3168 section 6.1.2).
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         let halved = half_flight(cx);
         cx.window.ssthresh = halved;
-        // The floor of the threshold must not open a window of one segment.
+        // The lower bound of the threshold must not enlarge a window of one segment.
         cx.window.cwnd = cx.window.cwnd.min(halved);
     }
     /// A loss was detected by duplicate acknowledgements. Returns the new slow-start threshold in bytes.
@@ -141,11 +141,11 @@ pub trait CongestionControl: Send {
     }
     /// The time set through [`SenderCx::wake`] has come.
     fn on_wake(&mut self, _cx: &mut SenderCx<'_>) {}
-    /// Names and values of internal state worth plotting.
+    /// Names and values of internal state, for probes.
     fn probes(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// RFC 5681 equation 4: half of what is outstanding, two segments at least.
+/// RFC 5681 equation 4: half of the bytes in flight, at least two segments.
 pub fn half_flight(cx: &SenderCx<'_>) -> f64 {
     (cx.in_flight as f64 / 2.0).max(2.0 * cx.mss)
 }

@@ -1,4 +1,4 @@
-//! Switch: what an agent sees of the packets that pass, and what it may do to them.
+//! Switch: what an agent sees of passing packets, and what it may do with them.
 
 use super::{Announcement, Backlog};
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -6,58 +6,58 @@ use crate::packet::{Addresses, Packet};
 use crate::units::{Rate, Time};
 use std::any::Any;
 
-/// Where a packet passes a switch.
+/// The passage of a packet through a switch.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
-    /// Link on which it came.
+    /// Link on which it arrived.
     pub from: LinkId,
     /// Link on which it is about to leave.
     pub to: LinkId,
-    /// What is in the port of `to`; nothing, if the agent does not look ([`SwitchAgent::needs_backlog`]).
+    /// Backlog of the port of `to`; zero if the agent does not need it ([`SwitchAgent::needs_backlog`]).
     pub backlog: Backlog,
-    /// Bytes that the port may hold: its own buffer, or all of a memory that ports share.
+    /// Bytes that the port may hold: its own buffer, or all of the shared memory.
     pub buffer: u64,
     /// Rate of `to`.
     pub rate: Rate,
 }
 
-/// What a switch does with a packet after its agent saw it.
+/// What a switch does with a packet that its agent has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// On to the egress port.
+    /// Forward it to the egress port.
     Forward,
-    /// Out of another port, and on by a shortest path to its host.
+    /// Send it out of another port, and on to its host by a shortest path.
     Reroute(LinkId),
-    /// Lost.
+    /// Drop it.
     Drop,
-    /// Kept by the agent, which may send it on later through [`SwitchAction::Inject`].
+    /// The agent holds it, and may send it later through [`SwitchAction::Inject`].
     Keep,
 }
 
-/// What a switch is told to do.
+/// An action of a switch.
 #[derive(Clone, Debug)]
 pub enum SwitchAction {
     /// Send a message to the controller.
     Report(Vec<u8>),
-    /// Put a packet kept earlier into the port of `to`, by way of [`SwitchAgent::on_inject`].
+    /// Send a held packet to the port of `to`, after [`SwitchAgent::on_inject`].
     Inject {
-        /// The packet, as it was kept.
+        /// The packet, as it was held.
         packet: Packet,
         /// Egress.
         to: LinkId,
     },
-    /// Lose a packet kept earlier.
+    /// Drop a held packet.
     Discard {
-        /// The packet, as it was kept.
+        /// The packet, as it was held.
         packet: Packet,
-        /// Egress that it was kept from.
+        /// Egress link for which it was held.
         to: LinkId,
     },
     /// Call back at `at` with `token`.
     Timer {
         /// When.
         at: Time,
-        /// Handed back.
+        /// Passed back to the callback.
         token: u64,
     },
 }
@@ -71,28 +71,28 @@ pub struct SwitchPort {
     pub to: LinkId,
     /// Rate of `to`.
     pub rate: Rate,
-    /// An end host is at the other end, as the configuration of an edge port tells (IEEE 802.1Q, adminEdge).
+    /// Whether an end host is at the other end, as configured for an edge port (IEEE 802.1Q, adminEdge).
     pub host: bool,
-    /// What is at the other end, as neighbour discovery tells (IEEE 802.1AB).
+    /// The node at the other end, as found by neighbour discovery (IEEE 802.1AB).
     pub peer: NodeId,
 }
 
-/// What a switch reads of a packet's headers beyond [`Packet`]: addresses and ports, which the handle stands for.
+/// Header fields of a packet that [`Packet`] lacks: addresses and ports, by flow handle.
 pub trait AddressBook {
     /// Addresses and ports of a flow, in the direction of its data.
     fn addresses(&self, flow: FlowId) -> Addresses;
-    /// The flow that answers the request which `flow` carries: the other direction of its connection, with the same
-    /// addresses the other way round. Told for schemes that follow requests
+    /// The flow of the response to the request that `flow` carries: the other direction of its connection, with
+    /// addresses and ports swapped. Known for schemes that follow requests
     /// ([`Scheme::follows_requests`](crate::schemes::Scheme)).
     fn answer(&self, _flow: FlowId) -> Option<FlowId> {
         None
     }
-    /// What the transport header of a flow's data says of the transfer that it carries, as RCC writes it into every header.
+    /// The announcement in the transport header of a flow's data, as RCC writes it into every header.
     fn announced(&self, _flow: FlowId) -> Announcement {
         Announcement::default()
     }
-    /// The flow whose handshake opened this one's connection, in the other direction, if it has none of its own: that of
-    /// the request which it answers.
+    /// The flow of the request to which `flow` responds, in the other direction, if the request's handshake opened the
+    /// connection.
     fn asked_on(&self, _flow: FlowId) -> Option<FlowId> {
         None
     }
@@ -102,7 +102,7 @@ pub trait AddressBook {
     }
 }
 
-/// Nobody's: for tests of agents that do not ask.
+/// Without addresses, for tests of agents that do not read them.
 #[cfg(test)]
 impl AddressBook for () {
     fn addresses(&self, _flow: FlowId) -> Addresses {
@@ -110,7 +110,7 @@ impl AddressBook for () {
     }
 }
 
-/// Facts and levers of one switch.
+/// What a switch agent knows, and where it puts its actions.
 pub struct SwitchCx<'a> {
     /// The clock.
     pub now: Time,
@@ -118,15 +118,15 @@ pub struct SwitchCx<'a> {
     pub switch: NodeId,
     /// State that the roles of one scheme share on this switch.
     pub node: &'a mut dyn Any,
-    /// The headers of the packets that pass.
+    /// The headers of passing packets.
     pub book: &'a dyn AddressBook,
-    /// What to do, in order.
+    /// The actions, in order.
     pub actions: &'a mut Vec<SwitchAction>,
 }
 
 /// Switch: one instance, which sees every packet that passes, in both directions.
 pub trait SwitchAgent: Send {
-    /// Whether [`Passage::backlog`] is looked at; a switch whose agent does not is followed less closely, and faster.
+    /// Whether the agent reads [`Passage::backlog`]; a switch whose agent does not is simulated faster.
     fn needs_backlog(&self) -> bool {
         true
     }
@@ -134,9 +134,10 @@ pub trait SwitchAgent: Send {
     fn on_start(&mut self, _cx: &mut SwitchCx<'_>, _ports: &[SwitchPort]) {}
     /// A packet is about to enter an egress port. May rewrite its window, priority, ECN bits and field.
     fn on_packet(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass;
-    /// A packet of [`SwitchAction::Inject`] is about to enter the port of `to`, which holds `backlog` and is of `rate`.
+    /// A packet of [`SwitchAction::Inject`] is about to enter the port of `to`, which holds `backlog` and has the rate
+    /// `rate`.
     fn on_inject(&mut self, _cx: &mut SwitchCx<'_>, _packet: &Packet, _to: LinkId, _backlog: Backlog, _rate: Rate) {}
-    /// A port can send no more, or can again: its cable failed, or was repaired.
+    /// A port went down or came up again: its cable failed or was repaired.
     fn on_port(&mut self, _cx: &mut SwitchCx<'_>, _to: LinkId, _up: bool) {}
     /// A message from the controller arrived.
     fn on_message(&mut self, _cx: &mut SwitchCx<'_>, _message: &[u8]) {}
