@@ -1,10 +1,9 @@
 //! Marking between two thresholds (Chen et al., "Ease the Queue Oscillation", ICDCS 2013).
 //!
-//! Marking starts when the rising queue reaches `start` and ends when the falling queue drops below `stop`; the
-//! crossing that came last decides. At or above both thresholds every packet is marked, below both none is. With
-//! `start` below `stop` marks come and go early (a phase lead); with `start` above `stop` the two are a Schmitt
-//! trigger; where they are equal this is a single threshold. The queue is what an arriving packet finds, the packet
-//! in transmission included.
+//! Marking starts when the rising queue reaches `start` and ends when the falling queue drops below `stop`; the last
+//! crossing decides. At or above both thresholds every packet is marked, below both none is. With `start` below `stop`
+//! marking starts and ends early (a phase lead); with `start` above `stop` the two form a Schmitt trigger; equal, they
+//! are a single threshold. The queue is the one that an arriving packet finds, the packet in transmission included.
 
 use super::{QueueRow, REQUIRES_ECT};
 use crate::packet::Packet;
@@ -31,28 +30,26 @@ pub struct DoubleThreshold {
     start: Size,
     stop: Size,
     requires_ect: bool,
-    /// The last crossing was one that starts marking.
+    /// Whether the last crossing was one that starts marking.
     marking: bool,
     /// Whether the queue was at or above `start` and `stop` after the last arrival.
     above: (bool, bool),
 }
 
 impl DoubleThreshold {
-    /// The key of the threshold on the way up.
+    /// The key of the threshold of a rising queue.
     pub const fn start(default: &'static str, source: &'static str) -> Param {
-        Param::new("start", Kind::Size, default, "Queue that starts the marking when it grows to this.", source)
-            .at_least(1.0)
+        Param::new("start", Kind::Size, default, "Queue at which marking starts when it rises.", source).at_least(1.0)
     }
-    /// The key of the threshold on the way down.
+    /// The key of the threshold of a falling queue.
     pub const fn stop(default: &'static str, source: &'static str) -> Param {
-        Param::new("stop", Kind::Size, default, "Queue that ends the marking when it falls below this.", source)
-            .at_least(1.0)
+        Param::new("stop", Kind::Size, default, "Queue below which marking ends when it falls.", source).at_least(1.0)
     }
-    /// The discipline that these two keys describe.
+    /// The discipline with the values of these two keys.
     pub fn new(values: &Values) -> Self {
         Self::between(values.size("start"), values.size("stop"))
     }
-    /// Marking from `start` upwards to `stop` downwards.
+    /// Marking that starts at `start` and ends below `stop`.
     pub const fn between(start: Size, stop: Size) -> Self {
         Self { start, stop, requires_ect: true, marking: false, above: (false, false) }
     }
@@ -85,8 +82,8 @@ impl QueueDiscipline for DoubleThreshold {
         Admission::Enqueue(0)
     }
     fn idle_below(&self) -> u32 {
-        // The packet that lifts the queue to the lower threshold must be seen; below that there is nothing to see,
-        // and a queue that was below both is not marked whatever was last seen.
+        // The packet that lifts the queue to the lower threshold must be seen. Below it none need be: a queue below
+        // both thresholds is not marked, whatever its state before.
         match (self.start, self.stop) {
             (Size::Packets(start), Size::Packets(stop)) => {
                 u32::try_from(start.min(stop).saturating_sub(1)).unwrap_or(u32::MAX)
@@ -106,8 +103,8 @@ mod tests {
     use crate::rng::Stream;
     use crate::units::{Rate, Time};
 
-    /// Moves the queue from length to length, by arrivals up and departures down, and says which arrivals were
-    /// marked: the lengths that they found.
+    /// Moves the queue from length to length by arrivals and departures, and returns the lengths that the marked
+    /// arrivals found.
     fn marked(queue: &mut DoubleThreshold, lengths: &[u32], size: u16) -> Vec<u32> {
         let (mut now, mut marked) = (0, Vec::new());
         for &length in lengths {
@@ -148,12 +145,12 @@ mod tests {
 
     #[test]
     fn a_lower_start_leads_marks_begin_early_and_end_early() {
-        // Rising to 8 through start = 3: marked from 3 on. Falling to 5, below stop = 6, ends it: 5 is not marked
-        // again, though it is above the start; 6, above both, is.
+        // Rising to 8 through start = 3: marked from 3 on. Falling to 5, below stop = 6, ends marking: 5 is not marked
+        // again, although it is above start; 6, not below either, is.
         assert_eq!(both_units(3, 6, &[8, 5, 8]), [3, 4, 5, 6, 7, 6, 7]);
-        // A queue that turns before the stop goes on being marked, until it is below the start.
+        // A queue that turns below stop is still marked, until it falls below start.
         assert_eq!(both_units(3, 6, &[5, 3, 5, 0, 4]), [3, 4, 3, 4, 3]);
-        // A fall below the stop ends it for all that follows below the stop, until the start is crossed again.
+        // A fall below stop ends marking for all lengths below stop, until start is crossed again.
         assert_eq!(both_units(3, 6, &[7, 4, 6, 2, 4]), [3, 4, 5, 6, 3]);
     }
 

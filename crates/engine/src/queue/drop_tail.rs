@@ -1,7 +1,7 @@
-//! First in, first out; packets that do not fit into the buffer are dropped.
+//! First in, first out; packets that do not fit in the buffer are dropped.
 //!
-//! The buffer limit is the port's own (`network.buffer`). `would-mark` counts the packets that a threshold
-//! would have marked, as some papers plot "marks" of transports that know no ECN.
+//! The buffer limit is the port's own (`network.buffer`). `would-mark` counts the packets that a threshold would have
+//! marked, because some papers plot "marks" of transports without ECN.
 
 use super::{MarkAt, QueueRow, Threshold};
 use crate::spec::{Kind, Param};
@@ -14,7 +14,7 @@ pub(super) const ROW: QueueRow = QueueRow {
         "would-mark",
         Kind::Size,
         "0pkt",
-        "Count arrivals that find at least this much in the port as if they had been marked; 0 counts none.",
+        "Count arrivals that find at least this queue as packets above the marking threshold; 0 counts none.",
         "off: only some papers plot it",
     )],
     build: |values| match values.size("would-mark") {

@@ -1,8 +1,8 @@
 //! Threshold marking on the instantaneous queue (RFC 8257 section 3.1).
 //!
-//! A packet that finds at least the threshold in the port, the packet in transmission included, is marked; the
-//! buffer limit still drops. Marking at dequeue looks at what the packet leaves behind instead, which tells the
-//! sender about the queue sooner.
+//! A packet is marked if the queue that it finds, the packet in transmission included, has reached the threshold; the
+//! buffer limit still drops. Marking at dequeue uses the queue that the packet leaves behind, so the sender learns of
+//! it sooner.
 
 use super::{QueueRow, REQUIRES_ECT};
 use crate::packet::Packet;
@@ -27,7 +27,7 @@ pub(super) const ROW: QueueRow = QueueRow {
             Kind::Choice(&["at-least", "above"]),
             "at-least",
             "Whether a queue equal to the threshold marks.",
-            "the queue before the packet is added reaches the threshold",
+            "marked if the queue before the packet is added reaches the threshold",
         ),
         REQUIRES_ECT,
     ],
@@ -56,7 +56,7 @@ impl MarkAt {
         "mark-at",
         Kind::Choice(&["enqueue", "dequeue"]),
         "enqueue",
-        "Whether a packet is marked by the queue that it finds or by the queue that it leaves behind.",
+        "Whether a packet is marked by the queue that it finds on arrival or by the queue that it leaves behind.",
         "RFC 8257 section 3.1: on arrival",
     );
 
@@ -69,7 +69,7 @@ impl MarkAt {
 /// A FIFO with one marking threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold {
-    /// The threshold; none marks nothing.
+    /// The threshold; without one nothing is marked.
     pub threshold: Option<Size>,
     /// When the mark is decided.
     pub at: MarkAt,
@@ -161,7 +161,7 @@ mod tests {
     use crate::rng::Stream;
     use crate::units::{Rate, Time};
 
-    /// What a packet that finds `packets` in the port gets: a mark, and whether one was due.
+    /// Whether a packet that finds `packets` in the port gets a mark, and whether one was due.
     fn asked(mut queue: Threshold, packets: u32, flags: Flags) -> (bool, bool) {
         let mut packet = Packet { flags, ..Packet::default() };
         let mut cx = QueueCx {

@@ -28,7 +28,7 @@ pub struct QueueRow {
     pub build: fn(&Values) -> Box<dyn QueueDiscipline>,
 }
 
-/// The key by which a marking queue lets a scenario choose whom it marks.
+/// The key by which a scenario chooses which packets a queue may mark.
 const REQUIRES_ECT: Param = Param::new(
     "requires-ect",
     Kind::Bool,

@@ -1,9 +1,10 @@
 //! Random early detection (Floyd and Jacobson, 1993).
 //!
-//! The moving average of the queue decides. Below `min` no packet is marked. Between `min` and `max` a packet is marked
-//! with a probability that rises with the average and with the number of packets since the last mark, so that marks are
-//! spread evenly. From `max` on every packet is marked; the *gentle* variant lets the probability rise on to 1 at twice
-//! `max`. While the port is idle, the average falls as if packets had arrived at an empty queue.
+//! Marking depends on the moving average of the queue. Below `min` no packet is marked. Between `min` and `max` a
+//! packet is marked with a probability that rises with the average and with the number of packets since the last mark,
+//! which spreads marks evenly. From `max` on every packet is marked, or with the *gentle* variant the probability
+//! continues to rise, to 1 at twice `max`. While the port is idle, the average falls as if packets had arrived at an
+//! empty queue.
 
 use super::QueueRow;
 use crate::packet::Packet;
@@ -20,21 +21,21 @@ pub(super) const ROW: QueueRow = QueueRow {
             "red-min",
             Kind::Number,
             "5",
-            "Average queue, in packets, from which on some packets are marked.",
+            "Average queue in packets above which some packets are marked.",
             "Floyd 1997, \"Discussions of Setting Parameters\": 5",
         ),
         Param::new(
             "red-max",
             Kind::Number,
             "15",
-            "Average queue, in packets, from which on all packets are marked.",
+            "Average queue in packets above which all packets are marked.",
             "Floyd 1997: three times the minimum",
         ),
         Param::new(
             "red-weight",
             Kind::Fraction,
             "0.002",
-            "Weight of the queue that a packet finds in the average.",
+            "Weight in the average of the queue that a packet finds.",
             "Floyd and Jacobson 1993, section 6: 0.002",
         )
         .at_most(1.0),
@@ -52,7 +53,7 @@ pub(super) const ROW: QueueRow = QueueRow {
             "red-drop",
             Kind::Bool,
             "true",
-            "Drop packets that are not ECN-capable where others are marked; else only when the buffer is full.",
+            "Drop packets that are not ECN-capable if they are due a mark; otherwise only when the buffer is full.",
             "RFC 7567 section 4.2.1: drop what cannot be marked",
         ),
         RedConfig::HARD_DROP,
@@ -71,33 +72,33 @@ pub(super) const ROW: QueueRow = QueueRow {
 pub struct RedConfig {
     /// Average queue in packets from which on packets may be marked.
     pub min: f64,
-    /// Average queue in packets from which on all are, or, if gentle, from which on the probability rises to 1.
+    /// Average queue in packets from which on all are marked, or, if gentle, from which on the probability rises to 1.
     pub max: f64,
-    /// Weight of the newest queue in the average.
+    /// Weight of the latest queue in the average.
     pub weight: f64,
     /// Probability of a mark as the average reaches `max`.
     pub max_p: f64,
-    /// The probability rises on above `max`, to 1 at twice `max`.
+    /// Above `max` the probability continues to rise, to 1 at twice `max`.
     pub gentle: bool,
-    /// Two marks are at least the inverse of the probability apart.
+    /// Marks are at least 1/p packets apart.
     pub wait: bool,
 }
 
 impl RedConfig {
-    /// The key of the slope above the upper threshold.
+    /// The key of the gentle variant.
     pub const GENTLE: Param = Param::new(
         "red-gentle",
         Kind::Bool,
         "false",
-        "Above the upper threshold the probability rises from red-max-p to 1 at twice that threshold; off: 1 at once.",
+        "Above red-max the probability rises from red-max-p to 1 at twice red-max; off: it is 1 at once.",
         "Floyd and Jacobson 1993; Floyd 2000 recommends the gentle variant, which ns-3 uses by default",
     );
-    /// The key of the least distance of two marks.
+    /// The key of the least distance between marks.
     pub const WAIT: Param = Param::new(
         "red-wait",
         Kind::Bool,
         "false",
-        "Between the thresholds, wait for 1/p packets after a mark before the next one becomes possible.",
+        "Between the thresholds, the next mark is possible only 1/p packets after the last one.",
         "Floyd and Jacobson 1993, section 7: gaps of 1 to 1/p packets; ns-3 waits by default",
     );
     /// The key of forced drops.
@@ -105,7 +106,7 @@ impl RedConfig {
         "red-hard-drop",
         Kind::Bool,
         "false",
-        "Drop ECN-capable packets too from the average on at which every packet is due a mark.",
+        "Drop ECN-capable packets too, once the average is so high that every packet is due a mark.",
         "off: marks replace drops; ns-3's UseHardDrop is on by default, and off in its DCTCP example",
     );
 }
@@ -123,14 +124,14 @@ impl From<&Values> for RedConfig {
     }
 }
 
-/// What random early detection wants for an arriving packet.
+/// The decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// Nothing.
+    /// No mark.
     None,
-    /// A mark that was drawn.
+    /// A mark drawn at random.
     Early,
-    /// A mark for every packet, as the average is too long.
+    /// A mark for every packet, because the average is too high.
     Forced,
 }
 
@@ -142,7 +143,7 @@ pub struct Red {
     average: f64,
     /// Packets since the last mark, while the average is above the lower threshold.
     since_mark: Option<u32>,
-    /// The queue has been empty since.
+    /// Since when the queue has been empty.
     idle_since: Option<Time>,
 }
 
@@ -156,11 +157,11 @@ impl Red {
         self.average
     }
 
-    /// A packet arrives and finds `queue` packets; one takes `transmission` to send.
+    /// A packet arrives and finds `queue` packets; the transmission of one takes `transmission`.
     pub fn on_arrival(&mut self, now: Time, queue: u32, transmission: Time, random: &mut Stream) -> Notice {
         let RedConfig { min, max, weight, gentle, .. } = self.config;
         match self.idle_since.take() {
-            // As if that many packets had met an empty queue (section 4, "m").
+            // As if so many packets had arrived at an empty queue (section 4, "m").
             Some(since) => {
                 let packets = now.saturating_sub(since).ps() as f64 / transmission.ps().max(1) as f64;
                 self.average *= libm::pow(1.0 - weight, packets);
@@ -192,7 +193,7 @@ impl Red {
             // Floyd 2000: from max_p at the upper threshold to 1 at twice that.
             max_p + (1.0 - max_p) * (self.average - max) / max
         };
-        // Drawn for each packet between the thresholds, whatever its probability.
+        // One draw per packet between the thresholds, regardless of the probability.
         let drawn = random.unit();
         let spread = if wait { 2.0 } else { 1.0 } - f64::from(count) * share;
         if wait && spread > 1.0 {
@@ -201,18 +202,18 @@ impl Red {
         spread <= 0.0 || drawn < share / spread
     }
 
-    /// The queue has been empty since `at`, unless it already was.
+    /// The queue has been empty since `at`, unless it was empty before.
     pub fn on_empty(&mut self, at: Time) {
         self.idle_since.get_or_insert(at);
     }
 }
 
-/// A FIFO under random early detection.
+/// A FIFO with random early detection.
 struct RedQueue {
     red: Red,
-    /// Packets that cannot be marked are dropped.
+    /// Drop packets that cannot be marked.
     drop: bool,
-    /// So are all packets where every one is due a mark.
+    /// Drop all packets when every one is due a mark.
     hard_drop: bool,
 }
 
@@ -239,7 +240,7 @@ impl QueueDiscipline for RedQueue {
     }
 }
 
-/// How long the port sends this packet.
+/// Transmission time of this packet at the port.
 pub fn transmission(cx: &QueueCx<'_>, packet: &Packet) -> Time {
     Time::from_ps(u64::from(packet.size) * u64::from(cx.rate.ps_per_byte().unwrap_or(0)))
 }
@@ -263,7 +264,7 @@ mod tests {
         Stream::named(1, "test")
     }
 
-    /// What so many packets get that all find `queue` packets, in a port that has never been idle.
+    /// The decisions on so many packets that each find `queue` packets, in a port that has never been idle.
     fn notices(config: RedConfig, queue: u32, packets: usize) -> Vec<Notice> {
         let (mut red, mut dice) = (Red::new(config), dice());
         red.on_arrival(Time::ZERO, 0, SLOT, &mut dice);
@@ -296,7 +297,7 @@ mod tests {
 
     #[test]
     fn between_the_thresholds_marks_come_evenly_at_twice_the_probability_at_most() {
-        // Half way: p_b = 0.05, and gaps are uniform up to 20 packets (section 7 of the paper).
+        // Halfway: p_b = 0.05, and gaps are uniform up to 20 packets (section 7 of the paper).
         let (_, mean, longest) = gaps(&notices(CONFIG, 10, 20_000));
         assert!(longest <= 20, "{longest}");
         assert!((9.5..11.0).contains(&mean), "{mean}");
@@ -333,7 +334,7 @@ mod tests {
         assert!((red.average() / before - 0.75 * 0.75).abs() < 1e-12, "as if two packets had met an empty queue");
     }
 
-    /// What becomes of ten packets that find twenty in the port, and how many of them carry a mark.
+    /// How many of ten packets that find twenty in the port are dropped, and how many are marked.
     fn fate(config: RedConfig, drop: bool, hard_drop: bool, flags: Flags) -> (usize, usize) {
         let mut queue = RedQueue { red: Red::new(config), drop, hard_drop };
         queue.red.on_arrival(Time::ZERO, 0, SLOT, &mut dice());

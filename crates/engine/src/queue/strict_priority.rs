@@ -1,7 +1,7 @@
-//! Strict priority bands: a packet waits while any packet of a higher band does.
+//! Strict priority bands: a packet waits while any packet waits in a higher band.
 //!
-//! The band is the packet's priority, as the sender wrote it; the last band takes all lower priorities. A
-//! threshold may mark, per band or on the whole port.
+//! The band is the packet's priority, as set by the sender; the last band takes all lower priorities. Packets may be
+//! marked at a threshold, per band or for the whole port.
 
 use super::{MarkAt, QueueRow, Threshold};
 use crate::packet::Packet;
@@ -16,13 +16,13 @@ pub(super) const ROW: QueueRow = QueueRow {
         Param::new("bands", Kind::Integer, "3", "Number of bands.", "PFDCT section 3.2: three")
             .at_least(1.0)
             .at_most(8.0),
-        Param::new("threshold", Kind::Size, "0pkt", "Queue from which on packets are marked; 0 marks none.", "off"),
+        Param::new("threshold", Kind::Size, "0pkt", "Marking threshold; 0 marks none.", "off"),
         MarkAt::PARAM,
         Param::new(
             "scope",
             Kind::Choice(&["port", "band"]),
             "port",
-            "Whose queue the threshold looks at.",
+            "Whether the threshold applies to the queue of the port or of the packet's band.",
             "one egress queue, as drop-tail",
         ),
     ],
@@ -45,7 +45,7 @@ pub struct StrictPriority {
 }
 
 impl StrictPriority {
-    /// `bands` bands; `marking` looks at the packet's own band if `per_band`, else at the whole port.
+    /// `bands` bands; `marking` applies to the packet's own band if `per_band`, else to the whole port.
     pub fn new(bands: u8, marking: Threshold, per_band: bool) -> Self {
         Self { bands, marking, per_band }
     }
@@ -63,7 +63,7 @@ impl StrictPriority {
 
 impl QueueDiscipline for StrictPriority {
     fn bands(&self) -> u8 {
-        // One band would be a FIFO whose departures are fixed on arrival; two keep the port scheduled.
+        // One band would be a FIFO whose departures are fixed on arrival; with two the port stays scheduled.
         self.bands.max(2)
     }
     fn on_enqueue(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet) -> Admission {

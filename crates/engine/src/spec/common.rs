@@ -224,7 +224,7 @@ pub const TRAFFIC_COMMON: &[Param] = &[
         "0s",
         "Time after the start of each transfer by which its data should arrive, for schemes that use deadlines; \
          0: no deadline.",
-        "our choice: most of the papers' traffic has no deadlines",
+        "most of the papers' traffic has no deadlines",
     ),
     Param::new(
         "announce-size",
