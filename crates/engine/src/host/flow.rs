@@ -187,13 +187,14 @@ impl Flow {
         let waits = !side.state.ack_deadline().is_never() || side.held.is_some() || self.dialogue.held.is_some();
         // It does not matter how long they would wait.
         let out_of_order = side.order.as_ref().is_some_and(|order| order.deadline(Time::ZERO).is_some());
-        let sane = self.window_is_sane() && sender.una() <= side.state.next();
+        let sane = self.window_is_sane(false) && sender.una() <= side.state.next();
         sender.is_quiet() && !waits && !out_of_order && sane
     }
-    /// Whether the window and the slow-start threshold are valid.
-    pub(crate) fn window_is_sane(&self) -> bool {
+    /// Whether the window and the slow-start threshold are valid. A window that wraps can be zero within a recovery.
+    pub(crate) fn window_is_sane(&self, wraps: bool) -> bool {
         let window = self.sender.window();
-        window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh > 0.0
+        let real = window.cwnd > 0.0 || (wraps && window.cwnd == 0.0);
+        real && window.cwnd.is_finite() && window.ssthresh > 0.0
     }
     /// Packets that its two ends have sent.
     pub(crate) fn packets_sent(&self) -> u64 {

@@ -126,7 +126,8 @@ impl Around<'_> {
         let mut io = Io { net, wire: &mut flow.wire, hosts: self.hosts };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
         // Written so that it also rejects NaN.
-        let real = flow.sender.window().cwnd > 0.0;
+        let cwnd = flow.sender.window().cwnd;
+        let real = cwnd > 0.0 || (cfg.window_wraps && cwnd == 0.0);
         if !real {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
             net.core.books().broken(now, what);

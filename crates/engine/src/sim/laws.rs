@@ -63,7 +63,7 @@ impl<C: EventCore> World<C> {
                     )));
                 }
             }
-            if !flow.window_is_sane() {
+            if !flow.window_is_sane(self.hosts.endpoints[flow.wire.endpoint as usize].sender.window_wraps) {
                 return Err(self.broken(format!("flow {i} has the window {:?}", flow.sender.window())));
             }
             if flow.sender.una() > flow.receiver.state.next() && flow.sender.state() != State::Closed {

@@ -164,6 +164,17 @@ fn a_window_of_32_bits_wraps_below_zero_and_back() {
 }
 
 #[test]
+fn a_window_that_wraps_may_be_zero_until_the_next_duplicate() {
+    let mut bench = recovering(&SenderConfig { window_wraps: true, ..CFG });
+    bench.window = 3000;
+    bench.ack(901); // 800 - 900 + 100
+    bench.expect_cwnd(0.0);
+    assert!(bench.sent().ends_with("R"), "nothing but the next hole is sent");
+    bench.dup_acks(1);
+    bench.expect_cwnd(100.0);
+}
+
+#[test]
 fn an_acknowledgement_may_time_another_segment_than_the_one_that_caused_it() {
     let rtt = |rtt_of| {
         let mut bench = Bench::open(SenderConfig { initial_window: 100, rtt_of, ..CFG });

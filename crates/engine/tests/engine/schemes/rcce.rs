@@ -674,3 +674,13 @@ fn the_receiving_host_hides_reordering_from_tcp() {
         "{ordered:?} and {bare:?}: segments sent again that were not lost, and mean time"
     );
 }
+
+#[test]
+fn plain_tcp_of_its_environment_goes_through_windows_of_zero() {
+    // In ns-3.18 a partial acknowledgement can take the whole window, which the next duplicate opens again.
+    let outcome = run("environment = \"ns3.18-rdtcp\"\n[network]\ntopology = \"star\"\ndelay = \"40us\"\n[transport]\n\
+                       scheme = \"newreno\"\n[[traffic]]\nkind = \"incast\"\nsenders = 30\nbytes-each = \"200KiB\"\n\
+                       exponential = \"5ms\"\n[run]\nseed = 3\n");
+    assert_eq!(outcome.number("completed"), 30.0);
+    assert!(outcome.number("drops") > 0.0);
+}
