@@ -37,7 +37,9 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "E5",
         text: "The edge has no algorithm: neither place nor fan-in nor what it computes. Section IV puts the mechanism at \
-               the receiver, section III.C makes the edge a tier of aggregators, and the figures show neither. The scheme \
+               the receiver, section III.C makes the edge a tier of aggregators. Section VI.A has a queue of 40 KB: queue_max of \
+               60 KB less what the link carries in 160 us, the whole round trip, so the scheduler of the figures is at the \
+               receiver. In its last switch the loop is half as long and leaves 50 KB. The scheme \
                is the receiver's, or as a third mode its last switch's; aggregators are the traffic pattern relay-tree, with all of \
                that as parameters.",
         params: &[
@@ -188,8 +190,9 @@ pub(super) const READINGS: &[Reading] = &[
         text: "The centralized scheduler at the edge: all hosts at a switch have one list, one division of queue-max and one \
                count of connections (central). In the hosts of an edge it acts at no distance, as a scheduler beside them \
                would; in the last switch (tor-proxy) it sees what passes. C in the limit of putting off is then what comes \
-               to the switch from others. Per-host gives each receiver queue-max segments of its own, so that together \
-               they can overflow the cable to their rack.",
+               to the switch from others. Sections IV.A and IV.B however sum the flows within the NIC of one receiver: per-host \
+               gives each receiver queue-max segments of its own, so that together they can overflow the cable to their \
+               rack. Where an edge has several receivers, the experiments run both.",
         params: &["scheme.rcce.edge-scheduler"],
     },
     Reading {

@@ -678,9 +678,10 @@ fn the_receiving_host_hides_reordering_from_tcp() {
 #[test]
 fn plain_tcp_of_its_environment_goes_through_windows_of_zero() {
     // In ns-3.18 a partial acknowledgement can take the whole window, which the next duplicate opens again.
-    let outcome = run("environment = \"ns3.18-rdtcp\"\n[network]\ntopology = \"star\"\ndelay = \"40us\"\n[transport]\n\
-                       scheme = \"newreno\"\n[[traffic]]\nkind = \"incast\"\nsenders = 30\nbytes-each = \"200KiB\"\n\
-                       exponential = \"5ms\"\n[run]\nseed = 3\n");
+    let setting = "environment = \"ns3.18-rdtcp\"\n[network]\ntopology = \"star\"\ndelay = \"40us\"\n\
+                   [transport]\nscheme = \"newreno\"\n[run]\nseed = 3\n";
+    let traffic = "kind = \"incast\"\nsenders = 30\nbytes-each = \"200KiB\"\nexponential = \"5ms\"\n";
+    let outcome = run(&format!("{setting}[[traffic]]\n{traffic}"));
     assert_eq!(outcome.number("completed"), 30.0);
     assert!(outcome.number("drops") > 0.0);
 }
