@@ -19,23 +19,23 @@ pub enum RunError {
         seed: u64,
         /// When it was noticed.
         at: Time,
-        /// Which invariant, with the numbers.
+        /// The invariant, with the numbers.
         what: String,
     },
-    /// A file that the run reads has changed since the scenario was laid out.
+    /// A file that the run reads has changed since the scenario was checked.
     #[error("{at} of simulated time: {what}")]
     Input {
         /// When.
         at: Time,
-        /// Which file and line, and what is wrong there.
+        /// The file and line, and what is wrong there.
         what: String,
     },
-    /// The rows of finished transfers cannot be kept where the caller wants them.
+    /// The rows of finished transfers cannot be written to or read from the caller's storage.
     #[error("rows of the table of flows: {what}")]
     Spill {
-        /// The operating system's number of the error, if it has one.
+        /// The operating system's error number, if there is one.
         code: Option<i32>,
-        /// What it says.
+        /// Its message.
         what: String,
     },
     /// No event is left although a transfer is not complete.
@@ -55,7 +55,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The rows cannot be kept where the caller wants them.
+    /// The error for rows that cannot be stored.
     pub(crate) fn spill(error: &std::io::Error) -> Self {
         Self::Spill { code: error.raw_os_error(), what: error.to_string() }
     }

@@ -1,8 +1,8 @@
 //! Invariants that every run must satisfy: conservation of packets and bytes, and sanity checks.
 //!
-//! Buffers and windows are checked during the run; packets and bytes are counted at its end, per flow, per port and per
-//! node. This costs nothing per hop: a port's throughput follows from what it admitted and what is still in it, and the
-//! nodes at both ends must agree.
+//! Buffers and windows are checked during the run, packets and bytes at its end, per flow, per port and per node. This
+//! costs nothing per hop: a port's throughput follows from what it admitted and what it still holds, and the nodes at
+//! both ends must agree.
 
 use crate::event::{EventCore, PortAudit};
 use crate::host::finished::add_ends;
@@ -28,8 +28,7 @@ pub(crate) fn check<C: EventCore>(world: &mut World<C>) -> Result<(), RunError> 
 }
 
 impl<C: EventCore> World<C> {
-    /// Of each flow, every packet and byte that was sent arrived, was dropped, is kept by an agent or is in the
-    /// network.
+    /// Every packet and byte that a flow sent has arrived, was dropped, is held by an agent or is in the network.
     fn check_flows(&mut self) -> Result<(), RunError> {
         let mut inside: BTreeMap<FlowId, (u64, u64)> = BTreeMap::new();
         self.net.core.in_network(&mut |packet: &Packet| {
@@ -76,7 +75,7 @@ impl<C: EventCore> World<C> {
         }
     }
 
-    /// What each port let in has left it or is there: as counted one by one, and as found.
+    /// What each port admitted has left it or is still there, both by its counters and by its contents.
     fn check_ports(&self, ports: &[PortAudit]) -> Result<(), RunError> {
         for (i, port) in ports.iter().enumerate() {
             let PortAudit { entered, believed, counts_bytes, held, flying } = *port;
@@ -96,7 +95,7 @@ impl<C: EventCore> World<C> {
         Ok(())
     }
 
-    /// Ports that share a memory fit into it together.
+    /// The contents of ports that share a memory fit in it.
     fn check_memory(&mut self, ports: &[PortAudit]) -> Result<(), RunError> {
         let mut pools = vec![0; self.net.topology.nodes.len()];
         for (i, port) in ports.iter().enumerate() {
@@ -110,7 +109,8 @@ impl<C: EventCore> World<C> {
         Ok(())
     }
 
-    /// What reaches a node, or begins there, leaves it, ends there, is dropped at one of its ports, or is kept.
+    /// Every byte that reaches a node or begins there leaves it, ends there, is dropped at one of its ports, or is held
+    /// by its agent.
     fn check_nodes(&mut self, ports: &[PortAudit]) -> Result<(), RunError> {
         let mut nodes = vec![Balance::default(); self.net.topology.nodes.len()];
         for (i, (link, port)) in self.net.topology.links.iter().zip(ports).enumerate() {
@@ -175,12 +175,12 @@ impl<C: EventCore> World<C> {
     }
 }
 
-/// Bytes at one node, beside those of its own flows.
+/// Bytes at one node, except those of its own flows.
 #[derive(Clone, Debug, Default)]
 struct Balance {
     /// Delivered by its links.
     reached: u64,
-    /// Let into its ports.
+    /// Admitted to its ports.
     let_in: u64,
     /// Dropped at its ports, or by its agent.
     dropped: u64,

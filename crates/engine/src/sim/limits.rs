@@ -14,10 +14,10 @@ pub(super) const LARGEST_PACKET: u64 = 65_535;
 /// Most rows of the bins and of a sampled queue trace.
 const MOST_ROWS: u64 = 100_000_000;
 
-/// Packets tell how old they are up to [`Stamp::OLDEST`]; this leaves as much for queues.
+/// The age of a packet is known up to [`Stamp::OLDEST`]; this leaves as much for queues.
 const LONGEST_PROPAGATION: Time = Time::from_secs(500);
 
-/// Refuses what would not fit the memory or the keys of the event queue.
+/// Refuses scenarios that would not fit in memory or in the keys of the event queue.
 pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults: &Faults) -> Result<(), SpecError> {
     let (measure, network) = (&scenario.measure, &scenario.network.values);
     let duration = scenario.run.time("duration").ps();
@@ -68,7 +68,8 @@ pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults:
     Ok(())
 }
 
-/// Longest propagation delay from a sender to the first receiver and back. Senders on one switch are as far.
+/// Longest propagation delay from a sender to the first receiver and back. Senders on the same switch have the same
+/// distance.
 pub(super) fn base_rtt(topology: &Topology) -> Time {
     let places = topology.senders.iter().map(|host| {
         let cable = topology.links[topology.uplink(*host).index()];

@@ -31,7 +31,7 @@ use thiserror::Error;
 /// Why there is no outcome.
 #[derive(Debug, Error)]
 pub enum Failure {
-    /// The scenario has an error that only shows when it is laid out.
+    /// The scenario has an error that only shows when its network is built.
     #[error(transparent)]
     Scenario(#[from] SpecError),
     /// The run failed.
@@ -39,7 +39,7 @@ pub enum Failure {
     Run(#[from] RunError),
 }
 
-/// Runs a scenario. The same scenario gives the same outcome on every machine, but for the wall time.
+/// Runs a scenario. The same scenario gives the same outcome on every machine.
 ///
 /// `progress` receives the share of simulated time that has passed and returns whether to continue.
 ///
@@ -50,12 +50,12 @@ pub fn run(scenario: &Scenario, progress: Option<Progress<'_>>) -> Result<Outcom
     run_with(scenario, build::Substitutes::default(), progress)
 }
 
-/// As [`run`], and rows of finished transfers wait where `spill` puts them, so that a run of millions takes no more
-/// memory than what it has under way.
+/// As [`run`], but rows of finished transfers are stored by `spill`, so that a run of millions of transfers needs
+/// memory only for those in progress.
 ///
 /// # Errors
 ///
-/// As [`run`], or the rows cannot be kept there.
+/// As [`run`], or the rows cannot be stored.
 pub fn run_spilling(
     scenario: &Scenario,
     spill: Box<dyn Spill>,
@@ -64,11 +64,11 @@ pub fn run_spilling(
     simulate::<Core>(scenario, build::Substitutes::default(), Some(spill), progress)
 }
 
-/// Checks what can only be checked by laying the scenario out, and tells what came of that; simulates nothing.
+/// Checks what can only be checked by building the network, and returns a preview of the run; simulates nothing.
 ///
 /// # Errors
 ///
-/// What does not make sense.
+/// The scenario has an error.
 pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
     let world: World<Core> = build::build(scenario, build::Substitutes::default())?;
     Ok(Preview::of(scenario, &world))

@@ -1,16 +1,16 @@
-//! What is known of a run before it begins: the network as it is laid out, and how much traffic to expect.
+//! A preview of a run: the size of the network and the expected traffic.
 
 use super::world::World;
 use crate::spec::Scenario;
 use crate::topology::NodeKind;
 use crate::traffic::{Bounds, Forecast, Offered};
 
-/// A scenario as it is laid out.
+/// The preview of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     /// Hosts of the network.
     pub hosts: usize,
-    /// Its switches.
+    /// Switches of the network.
     pub switches: usize,
     /// Ports of the switches.
     pub ports: usize,
@@ -18,16 +18,16 @@ pub struct Preview {
     pub groups: Vec<GroupPreview>,
 }
 
-/// What to expect of a traffic group.
+/// The expected traffic of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupPreview {
     /// Its name.
     pub name: String,
-    /// How many transfers.
+    /// Expected number of transfers.
     pub forecast: Forecast,
     /// Mean bytes of a transfer; 0 for endless data.
     pub mean_bytes: f64,
-    /// What it offers, if it is at a load.
+    /// Its offered load, if it has one.
     pub offered: Option<Offered>,
 }
 
@@ -40,7 +40,7 @@ impl Preview {
         let bounds = Bounds {
             duration: scenario.run.time("duration"),
             rate: network.rate("rate").bps() as f64,
-            // A handshake and the data: three times over two links at least.
+            // Handshake and data cross at least two links three times.
             least: network.time("delay") * 6,
             rto: scenario.transport.time("rto-min"),
             groups: world.work.groups.len(),

@@ -14,8 +14,8 @@ use crate::work::plan::Plan;
 
 /// Everything that is simulated.
 ///
-/// Each event calls a method of the part that it concerns, which takes the parts that it acts on as arguments: switches
-/// and hosts act on the network, and work acts on hosts.
+/// Each event calls a method of one part, which takes the parts that it acts on as arguments: switches and hosts act on
+/// the network, and work acts on hosts.
 pub(crate) struct World<C> {
     pub(crate) seed: u64,
     pub(crate) duration: Time,
@@ -32,19 +32,19 @@ pub(crate) struct World<C> {
 /// Samples of the queues.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Time from one to the next; zero if there are none.
+    /// Sampling interval; zero for no samples.
     pub(crate) every: Time,
     /// Backlogs of observed ports.
     pub(crate) samples: Vec<(Time, LinkId, Backlog)>,
 }
 
-/// Asked every so many rare events whether to go on, with the share of simulated time that has passed.
+/// Called at intervals with the share of simulated time that has passed; returns whether to continue.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 const PROGRESS_EVERY: u64 = 1 << 10;
 
 impl<C: EventCore> World<C> {
-    /// Runs to the end: all finite transfers complete, or the duration over.
+    /// Runs until all finite transfers are complete or the duration has passed.
     pub(crate) fn run(&mut self, mut progress: Option<Progress<'_>>) -> Result<(), RunError> {
         self.start();
         let mut last = self.net.now();
@@ -60,7 +60,7 @@ impl<C: EventCore> World<C> {
                 Event::Misc { class, index } => {
                     self.events += 1;
                     self.on_misc(class, index as usize);
-                    // Rare events are frequent enough to stop soon: every flow with data has its timer.
+                    // Timer events are frequent enough to stop soon: every flow with data has one.
                     if self.events.is_multiple_of(PROGRESS_EVERY) {
                         self.check_breach()?;
                         if let Some(progress) = &mut progress
@@ -87,7 +87,7 @@ impl<C: EventCore> World<C> {
         RunError::Broken { seed: self.seed, at: last, what }
     }
 
-    /// Checks the invariants that are watched during the run: no queue exceeds its buffer, and every window is above
+    /// Checks the invariants that are monitored during the run: no queue exceeds its buffer, and every window is above
     /// zero.
     pub(crate) fn check_breach(&mut self) -> Result<(), RunError> {
         match self.net.core.books().breach.clone() {
@@ -152,7 +152,7 @@ impl<C: EventCore> World<C> {
         }
     }
 
-    /// Some segments of a flow may have waited long enough for a flowcell that they overtook.
+    /// Some segments of a flow may have waited for the full time for a flowcell that they overtook.
     fn on_resequencing_timer(&mut self, flow: FlowId) {
         if self.hosts.is_overdue(flow, &self.net) {
             while let Some(packet) = self.hosts.next_overdue(flow, &self.net) {
@@ -162,7 +162,7 @@ impl<C: EventCore> World<C> {
         self.hosts.wait_on(flow, &mut self.net);
     }
 
-    /// TCP takes a segment that has arrived before.
+    /// Passes a segment to TCP that has waited since its arrival.
     fn accept(&mut self, packet: &Packet) {
         if self.hosts.accept(packet, false, &mut self.net) {
             self.work.on_transfer_arrived(packet.flow, &mut self.hosts, &mut self.net);

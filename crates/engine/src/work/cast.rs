@@ -1,4 +1,4 @@
-//! Assigns hosts to traffic groups: those that the network lays out for a group, or those that the group names.
+//! Assigns hosts to traffic groups: those that the topology provides for a group, or those that the group names.
 
 use crate::ids::NodeId;
 use crate::spec::{Scenario, SpecError, TrafficGroup};
@@ -17,7 +17,7 @@ pub(crate) fn traffic_row(group: &TrafficGroup) -> &'static TrafficRow {
     traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry")
 }
 
-/// Hosts that the network must lay out for a group. Those that it names are there anyway.
+/// Hosts that the topology must provide for a group. Those that the group names exist anyway.
 pub(crate) fn by_part(group: &TrafficGroup) -> Demand {
     let demand = (traffic_row(group).demand)(&group.values);
     Demand {
@@ -30,7 +30,7 @@ fn names(group: &TrafficGroup, key: &str) -> bool {
     group.values.text(key) != BY_PART
 }
 
-/// The hosts of all groups, in file order. If no group speaks of parts, hosts are called by number from now on.
+/// The hosts of all groups, in file order. If no group refers to parts, hosts are named by number from now on.
 pub(crate) fn casts(scenario: &Scenario, topology: &mut Topology) -> Result<Vec<Cast>, SpecError> {
     let mut free = topology.senders.clone();
     let mut casts = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn casts(scenario: &Scenario, topology: &mut Topology) -> Result<Vec<
     Ok(casts)
 }
 
-/// A group's sending hosts; those of its own are taken out of the `free` ones.
+/// A group's sending hosts; those that belong to it alone are taken from `free`.
 fn senders(
     group: &TrafficGroup,
     topology: &Topology,
@@ -81,7 +81,7 @@ fn senders(
     Ok(named)
 }
 
-/// Puts as many hosts as are `wanted` at the client's own switch before the others, as far as there are any.
+/// Moves up to `wanted` hosts at the client's switch to the front.
 fn near_first(hosts: &mut Vec<NodeId>, wanted: usize, client: NodeId, topology: &Topology) {
     let switch = |host: NodeId| topology.end(topology.uplink(host));
     let is_near = |host: &NodeId| *host != client && switch(*host) == switch(client);
@@ -103,7 +103,7 @@ fn receivers(group: &TrafficGroup, topology: &Topology) -> Result<Vec<NodeId>, S
     Err(group.values.fail("to", format!("names {there} hosts, and the group needs {needed} for its receiver")))
 }
 
-/// Leaves a group's only client out of the senders that it names, and checks that there are enough.
+/// Removes a group's only client from the senders that it names, and checks that enough are left.
 fn check_named(group: &TrafficGroup, cast: &mut Cast) -> Result<(), SpecError> {
     let row = traffic_row(group);
     let Demand { senders, receivers } = (row.demand)(&group.values);

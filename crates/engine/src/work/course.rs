@@ -19,8 +19,8 @@ use crate::work::plan::Plan;
 use crate::work::transfer::Transfer;
 
 impl Plan {
-    /// A transfer begins: with its request, if it has one, or with its data. One whose connection is opened before comes
-    /// here twice.
+    /// A transfer starts, with its request if it has one, or with its data. If its connection is opened earlier, this
+    /// is called twice.
     pub(crate) fn start_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
         if std::mem::take(&mut self.transfers[id].opens) {
             self.open_early(id, hosts, net);
@@ -90,7 +90,7 @@ impl Plan {
         }
     }
 
-    /// The flow that carries the data of a transfer: that of its connection, or one that is opened now.
+    /// The flow for the data of a transfer: that of its connection, or a new one.
     fn data_flow<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) -> FlowId {
         let &Transfer { group, from, to, bytes, connection, answer, asked_on, .. } = &self.transfers[id];
         let known = answer.or(self.groups[group.index()].known_flows(connection).data);
@@ -116,7 +116,7 @@ impl Plan {
         hosts.push_data(flow, Announcement { bytes, deadline }, open, connection == Connection::Fresh, net);
     }
 
-    /// Opens a flow for a transfer or its request, or for the answer to a request on `asked_on`.
+    /// Opens a flow for a transfer or its request, or for the response to a request on `asked_on`.
     fn open_flow<C: EventCore>(
         &self,
         transfer: TransferId,
@@ -134,18 +134,18 @@ impl Plan {
             .open_flow(&Opening { group, from, to, bytes, transfer, endpoint, announces_size, asked_on, idle_rtt }, net)
     }
 
-    /// The sender of endless data closes, unless its handshake was given up.
+    /// Stops the sender of endless data, unless its handshake was given up.
     pub(crate) fn stop_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
         let transfer = self.transfers.get(id).filter(|transfer| !transfer.failed);
         let Some(flow) = transfer.and_then(|transfer| transfer.flow) else { return };
         self.transfers[id].stopped_at = Some(hosts.stop_data(flow, net));
     }
 
-    /// All bytes of the transfer in progress on this flow have arrived, in order.
+    /// All bytes of the transfer in progress on this flow have arrived in order.
     #[cold]
     pub(crate) fn on_transfer_arrived<C: EventCore>(&mut self, id: FlowId, hosts: &mut Hosts, net: &mut Network<C>) {
         let flow = &mut hosts.flows[id];
-        // Until the next transfer is given to the sender nothing more can arrive.
+        // Nothing more can arrive until the sender gets the next transfer.
         flow.receiver.boundary = u64::MAX;
         let transfer = flow.carries();
         let fresh = self.transfers[transfer].connection == Connection::Fresh;
@@ -200,7 +200,7 @@ impl Plan {
         self.see_whether_finished();
     }
 
-    /// A transfer is finished: only its row is kept.
+    /// A transfer has ended: only its row is kept.
     pub(crate) fn close_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &Hosts, net: &mut Network<C>) {
         self.close_request(id, hosts, net);
         let Some(transfer) = self.transfers.close(id) else { return };
@@ -253,7 +253,7 @@ impl Plan {
         Row { rate: row.fct().map_or_else(unfinished, |fct| Some(delivered as f64 / fct)), ..row }
     }
 
-    /// Payload per second of a transfer without completion time, from the opening of the goodput window on.
+    /// Payload per second of a transfer without a completion time, within the goodput window.
     fn unfinished_rate(&self, transfer: &Transfer, delivered: u64, now: Time) -> Option<f64> {
         let from = transfer.start.max(self.window.start.unwrap_or(Time::ZERO));
         let span = transfer.completion.unwrap_or(now).saturating_sub(from).secs();

@@ -2,10 +2,10 @@
 
 use crate::units::Time;
 
-/// When the window opened, and what goodput needs to know of that moment and of the last completion.
+/// When the window opened, what had arrived by then, and the last completion.
 #[derive(Debug, Default)]
 pub(crate) struct GoodputWindow {
-    /// The window opens at this time; if it is zero, when the first finite transfer begins.
+    /// The window opens at this time; if it is zero, when the first finite transfer starts.
     pub(crate) warmup: Time,
     /// When it opened.
     pub(crate) start: Option<Time>,

@@ -19,7 +19,7 @@ pub(crate) struct Group {
     /// Whether its senders announce how much they will send.
     pub(crate) announces_size: bool,
     pub(crate) query: Option<usize>,
-    /// Wake-ups that its pattern has asked for and that are still to come.
+    /// Pending wake-ups of its pattern.
     pub(crate) wakes: usize,
     /// Payload bytes that had arrived in order when the goodput window opened.
     pub(crate) delivered_before: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Group {
     pub(crate) connections: BTreeMap<u32, Flows>,
 }
 
-/// The two flows of a connection, as far as there are such.
+/// The flows of a connection, as far as they exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flows {
     /// From the client to the server.
@@ -39,7 +39,7 @@ pub(crate) struct Flows {
 }
 
 impl Group {
-    /// The flows of a connection that is open.
+    /// The flows of an open connection.
     pub(crate) fn known_flows(&self, connection: Connection) -> Flows {
         match connection {
             Connection::Fresh => Flows::default(),

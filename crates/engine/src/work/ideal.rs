@@ -1,4 +1,4 @@
-//! The time that a transfer would take alone in the network, by which slowdown divides.
+//! The time that a transfer would take alone in the network: the denominator of its slowdown.
 
 use crate::event::EventCore;
 use crate::ids::{LinkId, NodeId};
@@ -20,15 +20,15 @@ pub(crate) struct Alone<'a> {
 }
 
 impl<'a> Alone<'a> {
-    /// The paths between two hosts; of equal paths the first.
+    /// The paths between two hosts; the first of several equal-cost paths.
     pub(crate) fn between<C: EventCore>(net: &'a mut Network<C>, from: NodeId, to: NodeId, mss: u64) -> Self {
         let Network { paths, topology, header, .. } = net;
         let (forth, back) = (paths.path(from, to, 0, topology), paths.path(to, from, 0, topology));
         Self { topology, mss, header: u64::from(*header), forth, back }
     }
 
-    /// Completion time of a transfer that is alone and whose window is no limit: handshake, or request and think time,
-    /// then its segments back to back through every link of its path.
+    /// Completion time of a transfer alone in the network with an unlimited window: handshake, or request and think
+    /// time, then its segments back to back through every link of its path.
     pub(crate) fn ideal(&self, transfer: &Transfer, bytes: u64) -> Time {
         let (mss, header) = (self.mss, self.header);
         let fresh = transfer.connection == Connection::Fresh;
@@ -48,8 +48,9 @@ impl<'a> Alone<'a> {
         (before + asked + request.think).saturating_add(answered)
     }
 
-    /// HPCC's standalone completion time: a full segment's round trip, and the bytes on the wire over the lowest rate of
-    /// the path. Its analysis divides completion times by it and clips below one (Li et al. 2019, Fig. 10 and following).
+    /// HPCC's standalone completion time: the round trip of a full segment plus the bytes on the wire divided by the
+    /// lowest rate of the path. HPCC's analysis divides completion times by it and raises ratios below one to one (Li
+    /// et al. 2019, Fig. 10 and following).
     pub(crate) fn standalone(&self, bytes: u64) -> Time {
         let wire = bytes.saturating_add(bytes.div_ceil(self.mss).saturating_mul(self.header));
         let rates = self.forth.iter().map(|link| self.topology.links[link.index()].rate);
@@ -57,30 +58,31 @@ impl<'a> Alone<'a> {
         self.round_trip().saturating_add(Time::from_ps(wire.saturating_mul(slowest)))
     }
 
-    /// Time until a full segment that is alone in the network is acknowledged.
+    /// Time until a full segment is acknowledged in an otherwise idle network.
     pub(crate) fn round_trip(&self) -> Time {
         let Self { mss, header, .. } = *self;
         self.last_arrival(&self.forth, &[(mss + header, 1)]) + self.last_arrival(&self.back, &[(header, 1)])
     }
 
-    /// When the last of these packets arrives if all are ready at time zero and nobody else sends.
+    /// When the last of these packets arrives, if all are ready at time zero and there is no other traffic.
     ///
-    /// Each link passes on each packet after the one before it and after the link before: the last arrival is the
-    /// heaviest way through this grid of packets by links, on which a train of equal packets takes its slowest link
-    /// for all but one of them. So the cost does not depend on the number of packets.
+    /// Each link forwards a packet after the previous packet and after the previous link. The last arrival is therefore
+    /// the longest path through a grid of packets by links, on which all but one packet of a train of equal packets
+    /// take the train's slowest link. The cost does not depend on the number of packets.
     fn last_arrival(&self, path: &[LinkId], trains: &[Train]) -> Time {
         let links = || path.iter().map(|link| self.topology.links[link.index()]);
-        // Per link the time of a byte, and the heaviest way so far that ends there.
+        // Per link, the time of a byte and the longest path so far that ends there.
         let mut ways: Vec<_> = links().map(|link| (u64::from(link.rate.ps_per_byte().unwrap_or(0)), None)).collect();
         ways[0].1 = Some(0);
         for &(size, count) in trains.iter().filter(|(_, count)| *count > 0) {
-            // From the far end, so that the ways of the train before still stand where this one's begin.
+            // From the far end, so that the paths of the previous train are still unchanged where those of this train
+            // begin.
             for last in (0..ways.len()).rev() {
                 let (mut sum, mut slowest, mut heaviest) = (0, 0, None);
                 for &(ps_per_byte, reached) in ways[..=last].iter().rev() {
                     sum += ps_per_byte;
                     slowest = slowest.max(ps_per_byte);
-                    // Saturates where a time has no room for it, after 213 days.
+                    // Saturates at the largest time, 213 days.
                     let rest = (count - 1).saturating_mul(slowest).saturating_add(sum);
                     let through = |reached| size.saturating_mul(rest).saturating_add(reached);
                     heaviest = heaviest.max(reached.map(through));
@@ -92,7 +94,7 @@ impl<'a> Alone<'a> {
     }
 }
 
-/// Packets of equal size, one after the other: bytes on the wire, and how many.
+/// Packets of equal size, one after another: bytes on the wire, and number of packets.
 type Train = (u64, u64);
 
 fn segments(bytes: u64, mss: u64, header: u64) -> [Train; 2] {

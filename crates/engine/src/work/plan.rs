@@ -19,9 +19,9 @@ pub(crate) struct Plan {
     pub(crate) transfers: Transfers,
     pub(crate) queries: Vec<Query>,
     pub(crate) window: GoodputWindow,
-    /// All finite transfers are complete, and no more are to come.
+    /// All finite transfers are complete, and no more will start.
     pub(crate) finished: bool,
-    /// Why the run cannot go on.
+    /// Why the run cannot continue.
     pub(crate) failure: Option<RunError>,
     /// Whether the run is over: the work is finished, it has failed, or the duration has passed.
     pub(crate) over: bool,
@@ -40,7 +40,7 @@ impl Plan {
         }
     }
 
-    /// Lets every traffic pattern begin.
+    /// Starts every traffic pattern.
     pub(crate) fn start<C: EventCore>(&mut self, net: &mut Network<C>) {
         for group in 0..self.groups.len() {
             self.ask_traffic(group, net, |traffic, cx| traffic.on_start(cx));
@@ -57,14 +57,14 @@ impl Plan {
         self.see_whether_finished();
     }
 
-    /// The work is finished when no finite transfer is open or to come, unless there are endless ones only.
+    /// The work is finished when no finite transfer is open or will start, unless there are only endless ones.
     pub(crate) fn see_whether_finished(&mut self) {
         let more = self.groups.iter().any(|group| group.traffic.has_more() || group.wakes > 0);
         self.finished = self.transfers.any_finite && self.transfers.unfinished == 0 && !more;
         self.over |= self.finished;
     }
 
-    /// The run cannot go on; the first reason counts.
+    /// The run cannot continue; the first reason is kept.
     pub(super) fn fail(&mut self, why: RunError) {
         self.failure.get_or_insert(why);
         self.over = true;

@@ -10,7 +10,7 @@ use crate::units::Time;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
-/// A transfer that is not finished, or that is endless.
+/// A transfer that has not ended.
 #[derive(Debug)]
 pub(crate) struct Transfer {
     pub(crate) group: GroupId,
@@ -22,7 +22,7 @@ pub(crate) struct Transfer {
     pub(crate) connection: Connection,
     pub(crate) request: Option<Request>,
     pub(crate) start: Time,
-    /// Its connection is opened before the start, and has not been yet.
+    /// Its connection is to be opened before its start and has not been opened yet.
     pub(crate) opens: bool,
     /// Its deadline, if it has one.
     pub(crate) deadline: Option<Time>,
@@ -31,11 +31,11 @@ pub(crate) struct Transfer {
     pub(crate) completion: Option<Time>,
     pub(crate) failed: bool,
     pub(crate) query: Option<usize>,
-    /// The request is on its way; the next start is that of the response.
+    /// The request was sent; the next start is that of the response.
     pub(crate) asked: bool,
-    /// The flow that carries its data, once it has begun.
+    /// The flow that carries its data, once it has started.
     pub(crate) flow: Option<FlowId>,
-    /// The flow that will carry its data, if it was opened with its request.
+    /// The flow that will carry its data, if it was opened together with its request.
     pub(crate) answer: Option<FlowId>,
     /// Payload that had arrived when the goodput window opened.
     pub(crate) delivered_before: u64,
@@ -43,9 +43,9 @@ pub(crate) struct Transfer {
     pub(crate) after: Option<Counters>,
     /// The flow of a request that has not arrived yet, and its counters when it was sent.
     pub(crate) requesting: Option<(FlowId, Counters)>,
-    /// The flow that carried its request, whose connection it answers on.
+    /// The flow that carried its request, on the same connection.
     pub(crate) asked_on: Option<FlowId>,
-    /// Counts of the flow that carried its request.
+    /// Counters of the flow that carried its request.
     pub(crate) request_counters: Counters,
 }
 
@@ -62,7 +62,7 @@ impl Transfer {
     }
 }
 
-/// A query: transfers that are requested together; complete when all of them are.
+/// A query: transfers that are requested together. It is complete when all of them are.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) group: GroupId,
@@ -74,23 +74,23 @@ pub(crate) struct Query {
     pub(crate) slowest: Option<TransferId>,
 }
 
-/// Transfers by number: those that are not over, and a row of each that is.
+/// Transfers by number: the open ones, and a row of each ended one.
 #[derive(Debug, Default)]
 pub(crate) struct Transfers {
     open: BTreeMap<TransferId, Box<Transfer>>,
-    /// The rows of transfers that are over.
+    /// The rows of ended transfers.
     pub(crate) rows: Rows,
     count: usize,
-    /// Some transfers have a size.
+    /// Whether any transfer is finite.
     pub(crate) any_finite: bool,
-    /// Transfers with a size that are not complete.
+    /// Number of finite transfers that are not complete.
     pub(crate) unfinished: usize,
-    /// Payload of transfers with a size that are over.
+    /// Payload of ended finite transfers.
     pub(crate) finite_over: u64,
 }
 
 impl Transfers {
-    /// The number of transfers so far, and so the number of the next one.
+    /// The number of transfers so far, which is the number of the next one.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -101,15 +101,15 @@ impl Transfers {
         self.open.insert(TransferId::new(self.count), Box::new(transfer));
         self.count += 1;
     }
-    /// Transfers that are not over, by number.
+    /// Open transfers, by number.
     pub(crate) fn open(&self) -> impl Iterator<Item = (TransferId, &Transfer)> {
         self.open.iter().map(|(id, transfer)| (*id, &**transfer))
     }
-    /// Transfers that are not over, by number, to be changed.
+    /// Open transfers, by number, mutable.
     pub(crate) fn open_mut(&mut self) -> impl Iterator<Item = (TransferId, &mut Transfer)> {
         self.open.iter_mut().map(|(id, transfer)| (*id, &mut **transfer))
     }
-    /// Takes out a transfer that is over.
+    /// Removes an ended transfer.
     pub(super) fn close(&mut self, id: TransferId) -> Option<Box<Transfer>> {
         self.open.remove(&id)
     }

@@ -1,4 +1,4 @@
-//! How the end points of a traffic group are set.
+//! The settings of a traffic group's end points.
 
 use crate::host::hosts::Endpoint;
 use crate::schemes::{FlowFacts, Scheme};
@@ -26,7 +26,7 @@ pub(super) fn endpoint(
     })
 }
 
-/// A flow that stands for any, to ask a scheme what its senders are like.
+/// A representative flow, to ask a scheme for the properties of its senders.
 pub(super) fn some_flow(mss: u64, network: &Values) -> FlowFacts {
     FlowFacts::of_any(mss, network.rate("rate"))
 }

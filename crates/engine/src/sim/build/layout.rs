@@ -1,4 +1,4 @@
-//! The network laid out, with its schemes and what acts at its ends.
+//! The network as built, with its schemes and end points.
 
 use crate::host::hosts::{Endpoint, Host};
 use crate::ids::NodeId;
@@ -14,16 +14,16 @@ use crate::units::Time;
 use crate::work::cast::{self, Cast};
 use std::collections::BTreeMap;
 
-/// What takes the place of registered parts: how tests bring their own.
+/// Replacements for registered parts, for tests.
 #[derive(Default)]
 pub(crate) struct Substitutes {
     /// Schemes by key.
     pub(crate) schemes: BTreeMap<&'static str, Box<dyn Scheme>>,
-    /// The network, whatever the scenario says.
+    /// The topology, which replaces the scenario's.
     pub(crate) topology: Option<Topology>,
 }
 
-/// The network, and what acts at its ends.
+/// The network and its end points.
 pub(super) struct Layout {
     pub(super) topology: Topology,
     pub(super) faults: Faults,
@@ -90,7 +90,7 @@ impl Layout {
         }
     }
 
-    /// By scheme, the host that schedules for another: the first at its switch, where they share a scheduler.
+    /// By scheme, the host whose scheduler acts for `host`: the first one at its switch, if they share a scheduler.
     fn keepers(&self, host: NodeId) -> Vec<NodeId> {
         if !self.schemes.iter().any(|scheme| scheme.shares_scheduler()) {
             return Vec::new();
@@ -158,7 +158,7 @@ fn topology(scenario: &Scenario) -> Result<Topology, SpecError> {
     Ok(topology)
 }
 
-/// The error of hosts that are too many, at the traffic group that asks for most of them.
+/// The error for too many hosts, placed at the traffic group that asks for most of them.
 fn asks_for_most(scenario: &Scenario, demands: &[Demand], total: &Demand, mut message: String) -> SpecError {
     let many_senders = total.senders >= total.receivers;
     let asked = |demand: &Demand| if many_senders { demand.senders } else { demand.receivers };
@@ -175,7 +175,7 @@ fn asks_for_most(scenario: &Scenario, demands: &[Demand], total: &Demand, mut me
 
 fn header(scenario: &Scenario) -> Result<u16, SpecError> {
     let header = scenario.transport.bytes("header").get() + scenario.network.values.bytes("frame-overhead").get();
-    // SACK blocks come on top of an acknowledgement's headers, and are far smaller than a segment.
+    // SACK blocks are added to an acknowledgement's headers, but are far smaller than a segment.
     if header + scenario.transport.bytes("mss").get() > LARGEST_PACKET {
         let message = format!("segment and headers exceed the largest packet of {LARGEST_PACKET} bytes");
         return Err(scenario.transport.fail("mss", message));
@@ -183,7 +183,7 @@ fn header(scenario: &Scenario) -> Result<u16, SpecError> {
     Ok(header as u16)
 }
 
-/// A host's schedulers, one for each scheme of the end points; none at all if no scheme has one.
+/// A host's schedulers, by scheme; empty if no scheme has one.
 fn windows(schemes: &[Box<dyn Scheme>], host: &NodeFacts) -> Vec<Option<Box<dyn WindowControl>>> {
     let windows: Vec<_> = schemes.iter().map(|scheme| scheme.window_control(host)).collect();
     if windows.iter().any(Option::is_some) { windows } else { Vec::new() }

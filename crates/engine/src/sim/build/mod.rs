@@ -1,4 +1,4 @@
-//! From a checked scenario to a world that can run.
+//! Builds a world that can run from a checked scenario.
 
 mod endpoint;
 mod layout;
@@ -29,7 +29,7 @@ use crate::work::plan::Plan;
 use layout::Layout;
 use std::collections::BTreeMap;
 
-/// Lays out everything that the scenario names: the world before anything has happened.
+/// Builds everything that the scenario describes: the world before its first event.
 pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes) -> Result<World<C>, SpecError> {
     let layout = Layout::of(scenario, substitutes)?;
     let (seed, measure) = (scenario.run.integer("seed"), &scenario.measure);

@@ -13,7 +13,7 @@ use crate::spec::{Scenario, SpecError, Values};
 use crate::topology::{LinkSpec, NodeKind, Topology};
 use crate::units::{Size, Time};
 
-/// Every port, by link. Of the nodes that are `looked_at` an agent asks for backlogs.
+/// Every port, by link. The agents of nodes in `looked_at` read backlogs.
 pub(super) fn ports(
     scenario: &Scenario,
     layout: &Layout,
@@ -108,17 +108,17 @@ fn discipline(scenario: &Scenario, bundle: &dyn Scheme, switch: &NodeFacts) -> B
     (row.build)(&scenario.queue.values)
 }
 
-/// Whether the queue of a link's port, which may be a switch's, is measured.
+/// Whether the queue of a link's port is measured; the second argument says whether it is a switch's.
 fn observed(scenario: &Scenario, topology: &Topology) -> impl Fn(LinkId, bool) -> bool {
     let measure = &scenario.measure;
     let every = measure.is("queues", "all");
-    // The time bins have a column for the bottleneck's queue.
+    // The table of time bins has a column for the bottleneck's queue.
     let one = measure.is("queues", "bottleneck") || measure.time("bin") > Time::ZERO;
     let bottleneck = topology.bottleneck;
     move |link, switch| if every { switch } else { one && link == bottleneck }
 }
 
-/// The books about the ports, with the queues of those that are observed.
+/// The books of the ports, with the queues of observed ones.
 pub(super) fn books(scenario: &Scenario, layout: &Layout, ports: &[PortSpec]) -> Books {
     let topology = &layout.topology;
     let width = scenario.measure.time("bin");

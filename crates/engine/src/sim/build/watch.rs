@@ -1,4 +1,4 @@
-//! What is watched: probes and captures.
+//! Probes and captures.
 
 use crate::host::hosts::Endpoint;
 use crate::ids::{LinkId, NodeId};
@@ -15,12 +15,12 @@ use crate::units::{Rate, Time};
 struct ProbeNames {
     senders: Vec<&'static str>,
     switches: Vec<&'static str>,
-    /// Of receiving hosts, and of no sender.
+    /// Of receiving hosts, but of no sender.
     hosts: Vec<&'static str>,
 }
 
 impl ProbeNames {
-    /// Those that every sender has, and those of the senders, switches and receiving hosts of some schemes.
+    /// Those that every sender has, and those of the senders, switches and receiving hosts of `schemes`.
     fn of<'a>(schemes: impl Iterator<Item = &'a Box<dyn Scheme>>, facts: &FlowFacts) -> Self {
         let node = NodeId::default();
         let switch = NodeFacts { node, rate: facts.rate, base_rtt: Time::ZERO, mss: facts.mss, packet: facts.packet };
@@ -52,14 +52,14 @@ fn add(names: &mut Vec<&'static str>, name: &'static str) {
     }
 }
 
-/// The name of everything that `measure.probes` can record, with any scheme.
+/// The names of all probes of `measure.probes`, over all schemes.
 pub fn probe_names() -> Vec<&'static str> {
     let built: Vec<_> = schemes::REGISTRY.iter().map(|row| (row.build)(&Values::defaults(&[row.params]))).collect();
     ProbeNames::of(built.iter(), &FlowFacts::of_any(1460, Rate::from_bps(1_000_000_000))).all()
 }
 
-/// The probes asked for; each must be one that every sender has, or one of a scheme's senders, switches or receiving
-/// hosts. Not only of those in use: a sweep over schemes asks for the same probes of all.
+/// The probes of the scenario. Each must be one that every sender has, or one of the senders, switches or receiving
+/// hosts of any scheme, not only of those in use: a sweep over schemes uses the same probes for all.
 pub(super) fn probes(
     scenario: &Scenario,
     in_use: &[Box<dyn Scheme>],
@@ -74,14 +74,14 @@ pub(super) fn probes(
     let (switches, hosts) = (of(&known.switches), of(&known.hosts));
     let known = known.all();
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
-        return Err(measure.fail("probes", format!("nobody shows \"{unknown}\"; there are {}", known.join(", "))));
+        return Err(measure.fail("probes", format!("unknown probe \"{unknown}\"; valid: {}", known.join(", "))));
     }
     let flows = measure.integer("probe-flows") as usize;
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
     Ok((HostProbes::new(&names, flows, hosts), switches.then(|| Recorder::new(names))))
 }
 
-/// The capture, if packets or control messages are to be captured.
+/// The capture, if the scenario asks for one.
 pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> Option<Capture> {
     let host = |node: NodeId| topology.senders.contains(&node);
     let receiver = topology.receivers[0];
@@ -102,7 +102,7 @@ pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[End
         (LinkId::new(i), format!("{} to {}", names[link.from.index()], names[link.to.index()]))
     };
     let links: Vec<(LinkId, String)> = links.into_iter().map(named).collect();
-    // The file knows one kind of SYN: that of end points with selective acknowledgements, if there are any.
+    // All SYNs in the file look alike: those of end points with selective acknowledgements, if there are any.
     let sack = endpoints.iter().any(|endpoint| endpoint.receiver.sack);
     let limit = scenario.measure.integer("capture-limit");
     let mss = scenario.transport.bytes("mss").get() as u16;
