@@ -48,7 +48,7 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("pfdct", "P26", &[("min-window", "1mss")]),
     ("dt-cwa", "D1", &[("start", "35pkt"), ("stop", "30pkt")]),
     ("dt-cwa", "D2", &[("start", "30KB"), ("stop", "35KB")]),
-    ("dt-cwa", "D10", &[("min-window", "1mss")]),
+    ("dt-cwa", "D10", &[("min-window", "2mss")]),
     ("dt-cwa", "D14", &[("transport.initial-window", "10mss")]),
     ("dt-cwa", "D16", &[("beta", "0.5")]),
     ("rcc", "E1", &[("priority", "off")]),

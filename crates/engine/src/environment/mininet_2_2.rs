@@ -17,8 +17,10 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
 **RED.** `tc` turns a burst of 20 packets and a minimum of 20 into a weight of 1/2. These keys act where a scenario has
 `queue.kind = \"red\"`.
 
-**Left out.** The growth of receive buffers with the traffic, which begin at 87380 bytes; TCP small queues, which hold
-back what a host's interface has not sent; tail loss probes, which are here with RACK alone and came to Linux before it. Linux 3.16 has
+**Left out.** The growth of receive buffers with the traffic (`tcp_moderate_rcvbuf`), which begin at 87380 bytes and may reach 6 MB;
+TCP small queues, which hold back what a host's interface has not sent: 131072 bytes, or what the paced rate sends in about a
+millisecond. A flow that has run alone for a second has a window of about twice that and its path, some 300 KB, which can be written as
+`receive-buffer`. Also tail loss probes, which are here with RACK alone and came to Linux before it. Linux 3.16 has
 no DCTCP: it came with 3.18, and a paper that ran it patched its kernel.",
     stack: &[
         set("mss", "1448B", "Ethernet's 1500 bytes less 40 of headers and 12 of time stamps (tcp_timestamps 1)"),

@@ -134,7 +134,8 @@ fn dt_cwa_begins_again_where_eq_2_says() {
     for (beta, threshold) in [(0.1, 40.0), (0.2, 40.0), (0.3, 40.0), (0.2, 80.0)] {
         let outcome = run(&format!(
             "[network]\ntopology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\ndelay = \"100us\"\n\
-             buffer = \"1000pkt\"\n[transport]\nscheme = \"dt-cwa\"\n[scheme.dt-cwa]\nstart = \"{threshold}pkt\"\n\
+             buffer = \"1000pkt\"\n[transport]\nscheme = \"dt-cwa\"\n[scheme.dt-cwa]\nmin-window = \"2mss\"\n\
+             eq1-may-raise = false\ncw-end-if-marked = false\ncw-hist = \"episode\"\nstart = \"{threshold}pkt\"\n\
              stop = \"{threshold}pkt\"\nbeta = {beta}\n[[traffic]]\nkind = \"background\"\nflows = 1\n[measure]\n\
              probes = \"cwnd\"\n[run]\nduration = \"1s\"\n"
         ));

@@ -32,7 +32,12 @@ const PARAMS: &[Param] = &[
     DoubleThreshold::stop("35pkt", "the paper's upper threshold ends the marking").reading("D1, D2"),
     Param { doc: AS_DCTCP_G, ..DctcpSender::G },
     Param { doc: AS_DCTCP_ALPHA0, ..DctcpSender::ALPHA0 },
-    DctcpSender::MIN_WINDOW.reading("D10"),
+    Param {
+        default: "1mss",
+        source: "section 2: DCTCP's window falls to one segment, and nothing is said of a floor",
+        ..DctcpSender::MIN_WINDOW
+    }
+    .reading("D10"),
     Param::new(
         "eq1",
         Kind::Choice(&["literal-clamped", "sub", "abs", "dctcp-cut"]),
@@ -44,9 +49,9 @@ const PARAMS: &[Param] = &[
     Param::new(
         "eq1-may-raise",
         Kind::Bool,
-        "false",
-        "Eq. 1 may open the window, as printed where little is outstanding.",
-        "a reaction to congestion does not send more",
+        "true",
+        "Eq. 1 may open the window, as it does where little is outstanding; else it is capped at the present one.",
+        "Eq. 1, as printed",
     )
     .reading("D4"),
     Param::new(
@@ -60,7 +65,7 @@ const PARAMS: &[Param] = &[
     Param::new(
         "cw-hist",
         Kind::Choice(&["episode", "window", "life"]),
-        "episode",
+        "life",
         "Over what CW_max and CW_min are taken: since the end of the last episode, the last window of data and the present one, or \
          the life of the connection.",
         "section 2.2: before receiving the congestion notification",
@@ -78,9 +83,9 @@ const PARAMS: &[Param] = &[
     Param::new(
         "cw-end-if-marked",
         Kind::Bool,
-        "false",
-        "Eq. 2 applies at the end of every episode, echoes or not.",
-        "growing into a marked queue makes it longer",
+        "true",
+        "Eq. 2 applies at the end of every episode, echoes or not; else the next episode begins after echoes.",
+        "section 2.2: when all outstanding packets are acknowledged",
     )
     .reading("D8"),
     Param::new(

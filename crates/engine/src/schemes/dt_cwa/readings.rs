@@ -28,8 +28,8 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D4",
         text: "Eq. 1 as printed is mostly negative, and above the window where few packets are outstanding. Taken as printed, but not \
-               below min-window and not above the present window: without that cap an episode's net change is above zero where \
-               little is outstanding although marks persist, against D8 (eq1-may-raise lifts the cap: Eq. 1 as printed). \
+               below min-window. With eq1-may-raise = false it is not above the present window either, as a reaction to marks \
+               that sends more makes the queue longer; the paper prints no such cap. \
                sub, the mirror of Eq. 2, subtracts the range over alpha instead; over an episode without further marks \
                that is less than what Eq. 2 adds once more than 1 / beta packets are outstanding.",
         params: &["scheme.dt-cwa.eq1", "scheme.dt-cwa.eq1-may-raise"],
@@ -43,8 +43,9 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D6",
-        text: "CW_max and CW_min are the extremes before the notification, since when is not said: since the end of the previous \
-               episode, or the start of the connection. A window inflated by loss recovery does not count.",
+        text: "CW_max and CW_min are the extremes before the notification, since when is not said: the start of the connection. \
+               The other readings: since the end of the previous episode; the last two windows of data. A window inflated by loss \
+               recovery does not count.",
         params: &["scheme.dt-cwa.cw-hist"],
     },
     Reading {
@@ -56,8 +57,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D8",
-        text: "Eq. 2 at the end of an episode would open the window into a queue that still marks: if an echo came during the episode, \
-               a new one begins instead.",
+        text: "Eq. 2 holds whenever all outstanding packets are acknowledged, as printed, although it then may open the window into a \
+               queue that still marks. The other reading: if an echo came during the episode, a new one begins instead.",
         params: &["scheme.dt-cwa.cw-end-if-marked"],
     },
     Reading {
@@ -67,8 +68,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D10",
-        text: "No smallest window is given: two segments here, as Linux's DCTCP. The paper sets out against windows of one segment, which \
-               end in timeouts, so that its figures need one segment for DCTCP and DT-CWA alike; such windows time out only where \
+        text: "No smallest window is given: one segment, as the paper says of DCTCP that its window falls to one. Its figures need \
+               that for DCTCP as well, whose default here is Linux's two segments. Windows of one segment time out only where \
                receivers delay acknowledgements for longer than the minimum RTO, as in QualNet (stack qualnet).",
         params: &["scheme.dt-cwa.min-window", "scheme.dctcp.min-window", "transport.stack"],
     },
@@ -87,7 +88,7 @@ pub(super) const READINGS: &[Reading] = &[
         id: "D13",
         text: "Sizes behind Figs. 6 to 8 are not given. Endless file transfers with RTO_min = 10 ms cannot fall below 200 Mbps at 35 \
                flows, so synchronised blocks are implied: a query of 1 MB split over the flows (Figs. 6 and 7), messages of 50 KB \
-               beside long flows (Fig. 8). Blocks of 64 KB per flow and round were the reading of Fig. 6 before.",
+               beside such queries (Fig. 8).",
         params: &["traffic.bytes-each", "traffic.bytes-total", "traffic.rounds"],
     },
     Reading {

@@ -46,7 +46,8 @@ pub(super) const PARAMS: &[Param] = &[
         "on-flow-change",
         "When the controller computes the windows of a congested port again without a notification: never, when a flow \
          joins or leaves the port, or with every poll.",
-        "section 5.2.1: bandwidth is assigned fairly to each TCP flow; Algorithm 1 notifies each level once",
+        "section 3.3: the controller knows every connection from its SYN; Algorithm 1 notifies each level once, and is silent on flows that \
+         join later",
     )
     .reading("S2"),
     acts("cn-low", "Whether the controller acts on low congestion (CN-L)."),

@@ -15,11 +15,11 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S2",
-        "Algorithm 1 sends nothing more in state 3, and says nothing of flows that join then. The controller knows them from \
-         their SYNs (section 3.3), and windows are assigned \"fairly to each TCP flow\" (section 5.2.1; so says section 4.3), so \
-         it computes the windows of a congested port again whenever a flow joins or leaves, with the queue last reported. The \
-         other readings: on notifications alone, which leaves later flows unregulated; with every poll. The state falls by full \
-         recovery, or step by step.",
+        "Algorithm 1 sends nothing more in state 3, and says nothing of flows that join then. Section 5.2.1 has the windows \
+         assigned by the three notifications, \"to assign bandwidth fairly to each TCP flow\", which leaves such flows unregulated. \
+         The controller knows them from their SYNs (section 3.3), so we let it compute the windows of a congested port again \
+         whenever a flow joins or leaves, with the queue last reported; the paper does not say so. The other readings: on \
+         notifications alone, which is Algorithm 1 as printed; with every poll. The state falls by full recovery, or step by step.",
         &["scheme.sdtcp.reevaluate", "scheme.sdtcp.step-down"],
     ),
     reading(

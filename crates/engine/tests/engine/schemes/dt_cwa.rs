@@ -13,6 +13,14 @@ fn long_flows(scheme: &str, params: &str, flows: u32) -> Outcome {
     ))
 }
 
+/// No reaction opens the window: what the readings D4, D6 and D8 add to the printed equations.
+const CAPPED: &str = "eq1-may-raise = false\ncw-end-if-marked = false\ncw-hist = \"episode\"\nmin-window = \"2mss\"\n";
+
+/// The same with further parameters.
+fn capped(params: &str, flows: u32) -> Outcome {
+    long_flows("dt-cwa", &format!("{CAPPED}{params}"), flows)
+}
+
 /// The window's reductions: connection, time and new value in segments.
 fn reductions(outcome: &Outcome) -> Vec<(usize, f64, f64)> {
     let (time, value) = (numbers(outcome, "probes", "time_s"), numbers(outcome, "probes", "value"));
@@ -31,13 +39,13 @@ fn reductions(outcome: &Outcome) -> Vec<(usize, f64, f64)> {
 #[test]
 fn without_losses_no_window_falls_below_two_segments() {
     for eq1 in ["literal-clamped", "sub", "abs"] {
-        let outcome = long_flows("dt-cwa", &format!("eq1 = \"{eq1}\""), 10);
+        let outcome = capped(&format!("eq1 = \"{eq1}\""), 10);
         assert_eq!(outcome.number("drops"), 0.0);
         let reductions = reductions(&outcome);
         assert!(reductions.len() > 50);
         assert!(reductions.iter().all(|(_, _, segments)| *segments > 2.0 - 1e-9), "{eq1}");
     }
-    let low = reductions(&long_flows("dt-cwa", "min-window = \"1mss\"", 10));
+    let low = reductions(&long_flows("dt-cwa", "", 10));
     assert!(low.iter().any(|(_, _, segments)| *segments < 2.0), "the floor is what holds it");
 }
 
@@ -47,7 +55,7 @@ fn without_losses_no_window_falls_below_two_segments() {
 #[test]
 fn an_episode_reacts_once() {
     let gaps = |end: &str| -> Vec<f64> {
-        let mut reductions = reductions(&long_flows("dt-cwa", &format!("eq1 = \"sub\"\nepisode-end = \"{end}\""), 5));
+        let mut reductions = reductions(&capped(&format!("eq1 = \"sub\"\nepisode-end = \"{end}\""), 5));
         reductions.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
         reductions.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1 - pair[0].1).collect()
     };
@@ -64,8 +72,8 @@ fn an_episode_reacts_once() {
 #[test]
 fn the_reaction_as_printed_swings_the_queue_and_the_subtracting_one_holds_it() {
     let plain = long_flows("dctcp", "mark-threshold = \"30pkt\"", 2);
-    let printed = long_flows("dt-cwa", "", 2);
-    let sub = long_flows("dt-cwa", "eq1 = \"sub\"", 2);
+    let printed = capped("", 2);
+    let sub = capped("eq1 = \"sub\"", 2);
     let swing = |outcome: &Outcome| queue_spread(outcome, 0.2).1;
     assert!(swing(&printed) > 3.0 * swing(&plain), "{} and {}", swing(&printed), swing(&plain));
     assert!(swing(&sub) < 0.6 * swing(&plain), "{} and {}", swing(&sub), swing(&plain));
@@ -76,7 +84,7 @@ fn the_reaction_as_printed_swings_the_queue_and_the_subtracting_one_holds_it() {
 /// Without it, by DCTCP's cut and nothing given back, the mean queue of 5 flows is 28 packets instead of 17.
 #[test]
 fn without_the_window_adjustment_the_queue_is_longer() {
-    let mean = |params| queue_spread(&long_flows("dt-cwa", params, 5), 0.2).0;
+    let mean = |params| queue_spread(&capped(params, 5), 0.2).0;
     let (with, without) = (mean(""), mean("eq1 = \"dctcp-cut\"\nbeta = 0.0"));
     assert!(without > 1.4 * with, "{without} and {with} packets");
 }
@@ -85,7 +93,7 @@ fn without_the_window_adjustment_the_queue_is_longer() {
 /// windows beyond the buffer are lost and time out, which is the paper's reason for 0.2 (Fig. 4).
 #[test]
 fn without_eq_2_goodput_falls_and_with_all_of_it_flows_time_out() {
-    let beta = |beta: &str| long_flows("dt-cwa", &format!("beta = {beta}"), 2);
+    let beta = |beta: &str| capped(&format!("beta = {beta}"), 2);
     let (fifth, none, all) = (beta("0.2"), beta("0.0"), beta("1.0"));
     assert!(none.number("goodput_bps") < 0.96 * fifth.number("goodput_bps"));
     assert_eq!((fifth.number("timeouts"), fifth.number("drops")), (0.0, 0.0));
@@ -96,7 +104,7 @@ fn without_eq_2_goodput_falls_and_with_all_of_it_flows_time_out() {
 #[test]
 fn without_the_second_threshold_the_queue_is_longer() {
     for flows in [5, 10] {
-        let mean = |params| queue_spread(&long_flows("dt-cwa", params, flows), 0.2).0;
+        let mean = |params| queue_spread(&capped(params, flows), 0.2).0;
         let (two, one) = (mean(""), mean("start = \"35pkt\"\nstop = \"35pkt\""));
         assert!(one > 1.1 * two, "{flows} flows: {one} and {two} packets");
     }
@@ -115,8 +123,8 @@ fn the_two_thresholds_alone_damp_the_queue() {
 /// D4: as printed, Eq. 1 opens windows where little is outstanding, and queues overflow.
 #[test]
 fn a_reaction_that_may_open_the_window_overflows_the_buffer() {
-    let clamped = long_flows("dt-cwa", "", 5);
-    let printed = long_flows("dt-cwa", "eq1-may-raise = true", 5);
+    let clamped = capped("", 5);
+    let printed = long_flows("dt-cwa", "cw-end-if-marked = false\ncw-hist = \"episode\"\nmin-window = \"2mss\"", 5);
     assert_eq!(clamped.number("drops"), 0.0);
     assert!(printed.number("drops") > 100.0 && printed.number("timeouts") > 10.0);
 }
@@ -124,7 +132,8 @@ fn a_reaction_that_may_open_the_window_overflows_the_buffer() {
 /// D8: Eq. 2 after every episode sends more: 954 instead of 937 Mbit/s of 5 flows.
 #[test]
 fn eq_2_after_marked_episodes_sends_more() {
-    let (not, always) = (long_flows("dt-cwa", "", 5), long_flows("dt-cwa", "cw-end-if-marked = true", 5));
+    let always = "eq1-may-raise = false\ncw-hist = \"episode\"\nmin-window = \"2mss\"";
+    let (not, always) = (capped("", 5), long_flows("dt-cwa", always, 5));
     assert!(always.number("goodput_bps") > 1.01 * not.number("goodput_bps"));
 }
 
@@ -133,7 +142,10 @@ fn eq_2_after_marked_episodes_sends_more() {
 /// the connection has seen more, and 2 flows stay further apart (index 0.57 instead of 0.65).
 #[test]
 fn what_the_extremes_are_taken_over_sets_queue_and_fairness() {
-    let flows = |horizon: &str, flows| long_flows("dt-cwa", &format!("eq1 = \"sub\"\ncw-hist = \"{horizon}\""), flows);
+    let flows = |horizon: &str, flows| {
+        let rest = "eq1-may-raise = false\ncw-end-if-marked = false\nmin-window = \"2mss\"";
+        long_flows("dt-cwa", &format!("eq1 = \"sub\"\ncw-hist = \"{horizon}\"\n{rest}"), flows)
+    };
     let mean = |horizon| queue_spread(&flows(horizon, 5), 0.2).0;
     let (episode, window) = (mean("episode"), mean("window"));
     assert!(window > 1.5 * episode, "{window} and {episode} packets");
