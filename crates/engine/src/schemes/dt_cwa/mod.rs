@@ -56,9 +56,9 @@ const PARAMS: &[Param] = &[
     .reading("D4"),
     Param::new(
         "eq1-alpha",
-        Kind::Choice(&["outstanding", "dctcp-alpha"]),
+        Kind::Choice(&["outstanding", "sent-less-acks", "dctcp-alpha"]),
         "outstanding",
-        "What alpha is in Eq. 1: segments outstanding, one at least, or DCTCP's estimate.",
+        "What alpha is in Eq. 1: segments outstanding, or segments sent less acknowledgements received, one at least; or DCTCP's estimate.",
         "section 2.2: the number of outstanding packets",
     )
     .reading("D5"),
@@ -122,7 +122,14 @@ impl Bundle {
                     ],
                 ),
                 may_raise: params.flag("eq1-may-raise"),
-                alpha: if params.is("eq1-alpha", "outstanding") { Alpha::Outstanding } else { Alpha::Dctcp },
+                alpha: params.choose(
+                    "eq1-alpha",
+                    &[
+                        ("outstanding", Alpha::Outstanding),
+                        ("sent-less-acks", Alpha::SentLessAcks),
+                        ("dctcp-alpha", Alpha::Dctcp),
+                    ],
+                ),
                 horizon: params.choose(
                     "cw-hist",
                     &[("episode", Horizon::Episode), ("window", Horizon::Window), ("life", Horizon::Life)],

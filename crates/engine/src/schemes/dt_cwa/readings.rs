@@ -37,8 +37,9 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D5",
         text: "Alpha in Eq. 1 is defined as the number of outstanding packets, although the section before speaks of DCTCP's estimate \
-               of the same name: the definition is taken, at the time of the reaction, one at least. DCTCP's estimate contradicts it, and \
-               shows what the figures would take: Eq. 1 is then mostly above the window and, capped, leaves it as it is.",
+               of the same name: the definition is taken, at the time of the reaction, one at least. The text goes on that this is packets sent less \
+               acknowledgements received, which is the same only with an acknowledgement for each packet; with delayed ones that \
+               difference grows for the life of a connection (sent-less-acks). DCTCP's estimate contradicts both, and shows what the figures would take: Eq. 1 is then mostly above the window and, capped, leaves it as it is.",
         params: &["scheme.dt-cwa.eq1-alpha"],
     },
     Reading {

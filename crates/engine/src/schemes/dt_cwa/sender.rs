@@ -21,6 +21,8 @@ pub(super) enum Eq1 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alpha {
     Outstanding,
+    /// Segments sent less acknowledgements received since the connection began.
+    SentLessAcks,
     Dctcp,
 }
 
@@ -99,11 +101,13 @@ pub(super) struct DtCwa {
     now: Extremes,
     before: Extremes,
     episode: Option<Episode>,
+    /// Acknowledgements received.
+    acks: u64,
 }
 
 impl DtCwa {
     pub(super) fn new(dctcp: Dctcp, rules: Rules, min_window: f64) -> Self {
-        Self { dctcp, rules, min_window, now: Extremes::NONE, before: Extremes::NONE, episode: None }
+        Self { dctcp, rules, min_window, now: Extremes::NONE, before: Extremes::NONE, episode: None, acks: 0 }
     }
 
     /// Forgets the extremes but for the present window.
@@ -118,6 +122,8 @@ impl DtCwa {
         // READING: D5. The guards keep the quotient a number where nothing is outstanding or nothing was marked.
         let alpha = match self.rules.alpha {
             Alpha::Outstanding => (cx.in_flight as f64 / cx.mss).max(1.0),
+            // The SYN has the first number.
+            Alpha::SentLessAcks => (cx.max_sent.saturating_sub(1) as f64 / cx.mss - self.acks as f64).max(1.0),
             Alpha::Dctcp => self.dctcp.alpha().max(f64::MIN_POSITIVE),
         };
         let quotient = range / alpha;
@@ -168,6 +174,7 @@ impl CongestionControl for DtCwa {
         self.begin_history(cx.window.cwnd);
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        self.acks += 1;
         if ack.acked == 0 {
             return;
         }
@@ -303,6 +310,20 @@ mod tests {
         let none = [("eq1", "sub"), ("alpha0", "0"), ("eq1-alpha", "dctcp-alpha")];
         near(cw_start(&none, 12.0, 20.0, 4), 1.0);
         near(cw_start(&none, 20.0, 20.0, 4), 20.0);
+    }
+
+    #[test]
+    fn d5_alpha_may_count_acknowledgements_which_delayed_ones_make_grow() {
+        // 20 segments sent and acknowledged by 20 acknowledgements, 20 more by ten, and four outstanding: 44 - 30.
+        let mut bench = bench(&[("eq1", "sub"), ("eq1-alpha", "sent-less-acks")], 6.0, 20.0);
+        (0..20).for_each(|_| bench.ack(false));
+        bench.send(24);
+        bench.una += 10 * MSS as u64;
+        (0..10).for_each(|_| bench.ack(false));
+        bench.window.cwnd = 20.0 * MSS;
+        let range = bench.cc.now.max / MSS - 6.0;
+        bench.echo();
+        near(bench.segments(), 20.0 - range / 14.0);
     }
 
     #[test]
