@@ -1,4 +1,4 @@
-"""Writes what the engine declares into the reference: the totals of a run, and the environments.
+"""Writes what the engine declares into the documents: the schemes, the totals of a run, and the environments.
 
 python docs/reference/regenerate.py
 """
@@ -6,15 +6,27 @@ python docs/reference/regenerate.py
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 from fanin.registry import registry
 
 PAGE = Path(__file__).parent / "output.md"
 ENVIRONMENTS = Path(__file__).parent / "environments.md"
-MARKED = re.compile(
-    r"(?<=<!-- totals: written by docs/reference/regenerate.py -->\n\n).*?(?=\n<!-- end of totals -->)", re.DOTALL
-)
+README = Path(__file__).parents[2] / "README.md"
+
+
+def marked(name: str, page: str, text: str) -> str:
+    """The page with ``text`` between the marks of that name."""
+    begin = f"(?<=<!-- {name}: written by docs/reference/regenerate.py -->\n\n)"
+    return re.sub(f"{begin}.*?(?=\n<!-- end of {name} -->)", lambda _: text, page, flags=re.DOTALL)
+
+
+def schemes() -> str:
+    """The schemes by their titles, in the order of the registry."""
+    manuals = [row["manual"] for row in registry()["schemes"]]
+    titles = list(dict.fromkeys(manual.partition("\n")[0].removeprefix("# ") for manual in manuals))
+    return textwrap.fill(f"{', '.join(titles[:-1])} and {titles[-1]}.", 132, break_on_hyphens=False) + "\n"
 
 
 def totals() -> str:
@@ -31,7 +43,7 @@ def totals() -> str:
 
 def regenerate(page: str) -> str:
     """The page with the table as it is declared now."""
-    return MARKED.sub(lambda _: totals(), page)
+    return marked("totals", page, totals())
 
 
 def environments() -> str:
@@ -71,4 +83,5 @@ What a scenario writes wins over both; so does what a scheme needs to be itself.
 
 if __name__ == "__main__":
     ENVIRONMENTS.write_text(environments(), encoding="utf-8")
+    README.write_text(marked("schemes", README.read_text(encoding="utf-8"), schemes()), encoding="utf-8")
     PAGE.write_text(regenerate(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -34,6 +34,17 @@ def test_the_reference_is_what_the_engine_declares():
     assert written["environments"]() == (REFERENCE / "environments.md").read_text()
 
 
+def test_the_readme_names_every_scheme_and_topology():
+    written = runpy.run_path(str(REFERENCE / "regenerate.py"))
+    readme = (REFERENCE.parents[1] / "README.md").read_text()
+    assert f"<!-- schemes: written by docs/reference/regenerate.py -->\n\n{written['schemes']()}\n<!-- end" in readme
+    assert written["marked"]("schemes", readme, written["schemes"]()) == readme
+    assert {row["manual"].partition("\n")[0] for row in registry()["schemes"]} >= {"# RCC", "# RCCE", "# NewReno"}
+    topologies = [row["key"] for row in registry()["topologies"]]
+    assert "star" in topologies
+    assert [key for key in topologies if f"`{key}`" not in readme] == []
+
+
 def test_columns_of_tables_are_those_that_are_declared(work):
     run = fanin.load("small.toml").run(overrides={"measure.bin": "1ms", "measure.queue-trace": "on-change"})
     declared = {table["name"]: [each["name"] for each in table["columns"]] for table in registry()["tables"]}
