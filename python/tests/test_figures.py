@@ -567,4 +567,4 @@ def test_an_environment_or_a_value_for_all_systems_is_kept_apart(cli, work):
     assert "these verdicts are not those on the paper" in first.err
     assert not (work / "results/small").exists()
     told = cli("reproduce", "small.toml", "--quick", "--set", "traffic.bursts.senders=4")
-    assert "traffic.bursts.senders stays as it is in [sweep]" in told.err
+    assert "traffic.bursts.senders keeps its value in [sweep]" in told.err

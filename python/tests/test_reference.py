@@ -1,4 +1,4 @@
-"""``fanin compare --reference``: runs beside anybody's records."""
+"""``fanin compare --reference``: runs compared with other records."""
 
 import json
 import sys

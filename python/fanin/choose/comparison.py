@@ -1,4 +1,4 @@
-"""Schemes side by side on one scenario: the same seeds for all, so that differences are between schemes."""
+"""Schemes side by side on one scenario, all with the same seeds, so that only the schemes differ."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ def compare(
     again: bool = False,
     advance: Advance = lambda _: None,
 ) -> list[Compared]:
-    """Runs a scenario with each scheme, on the same seeds; a run that fails is recorded, and the others go on.
+    """Runs a scenario with each scheme, on the same seeds; a run that fails is recorded, and the others continue.
 
     Args:
         experiment: The scenario; its sweep is ignored.
         schemes: Values of ``transport.scheme``.
         seeds: Seeds of every scheme.
-        against: The scheme from which differences are taken; by default the first.
+        against: The scheme with which the others are compared; by default the first.
         out: Results folder; ``None`` keeps everything in memory.
         workers: Where to run the simulations, if not on threads.
         again: Whether runs that are recorded as failed are retried.
@@ -272,7 +272,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, least: float = 0.0) -> l
         better = sum(each is not None and each.differs and sign * each.difference > apart_by for each in away.values())
         better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
         ranks = [each.rank for each in found if each.rank is not None]
-        # It cannot be distinguished from some that do differ from those ranked before it: it may belong to either.
+        # Undecided if a candidate with a better mean has a worse rank.
         decided = not math.isnan(value[0]) and 1 + better >= max(ranks, default=1)
         found.append(Ranked(name, 1 + better if decided else None, value, away.get(order[0])))
     return found

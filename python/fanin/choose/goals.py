@@ -121,7 +121,7 @@ def measure(name: str, experiment: Experiment) -> Measure:
 
 
 def _better(own: Column) -> str:
-    """Which way a column that an experiment declares is better: as it says, or by what it is made of."""
+    """The better direction of a column that an experiment declares: as declared, or by the columns it is made of."""
     if own.better is not None:
         return "more" if own.better == "high" else "less"
     if own.of is None:
@@ -132,7 +132,7 @@ def _better(own: Column) -> str:
 
 
 def _is_time(own: Column) -> bool:
-    """Whether a column that an experiment declares is a completion time, of which unfinished flows are missing."""
+    """Whether a column that an experiment declares is a completion time, which unfinished flows lack."""
     if own.of is None:
         return column(own.id).unit == "s"
     of = column(own.of)

@@ -1,4 +1,4 @@
-"""All systems on the same work, ranked regime by regime, from what ``fanin reproduce`` left.
+"""All systems on the same traffic, ranked regime by regime, from the results of ``fanin reproduce``.
 
 An experiment can be ranked if its file has an axis of variants ``system`` and a traffic group ``queries``; a group
 ``background`` is optional. A regime is one combination of everything else that varies.
@@ -28,8 +28,8 @@ SYSTEM = "system"
 BACKGROUND = "background"
 
 CRITERION = "groups.queries.goodput_bps"
-"""What ranks are by. Rounds are barrier-synchronised, so this is work over the time until the last query is complete;
-unlike a completion time it exists for runs that end before that."""
+"""The criterion of the ranks. Rounds are barrier-synchronised, so this is work divided by the time until the last query
+is complete. Unlike a completion time, it also exists for runs that end earlier."""
 
 MEASURES = (
     CRITERION,
@@ -41,20 +41,20 @@ MEASURES = (
     "queue_mean_packets",
     "queue_p99_packets",
 )
-"""Columns of the table of runs that are shown."""
+"""Columns of the table of runs to show."""
 
 _NAMES = {
     CRITERION: "query goodput",
     "query_p50_s": "query p50",
     "groups.background.goodput_bps": BACKGROUND,
 }
-"""Names of those at the heads of narrow columns that are not those of the totals."""
+"""Names for narrow columns that differ from the short names of the totals."""
 
 MEDIAN = "Query completion time, median: nearest rank over the queries of a run"
 """The column ``query_p50_s``, which the experiments declare."""
 
 LEAST = 0.01
-"""A system that is better by a smaller share than this ties: nobody chooses a remedy for it."""
+"""Systems that differ by a smaller share tie: such a difference does not matter for a choice."""
 
 UNFINISHED = "groups.queries.incomplete"
 
@@ -67,7 +67,7 @@ class Value:
     half: float
 
     def shown(self, measure: str) -> str:
-        """As people read it, in the unit of the measure's heading."""
+        """As text, in the unit of the measure's heading."""
         if math.isnan(self.mean):
             return NONE
         scale = column(measure).scale
@@ -81,12 +81,12 @@ class RankedSystem:
 
     system: str
     rank: int | None
-    """One more than the number of systems that are better by more than chance; ``None`` if it is undecided."""
+    """One more than the number of systems that are significantly better; ``None`` if undecided."""
     values: dict[str, Value]
     share: float
-    """Its query goodput over that of the best."""
+    """Its query goodput relative to the best."""
     unfinished: int
-    """Answers that were not complete when the run ended, over all seeds."""
+    """Responses that were incomplete when the run ended, over all seeds."""
     seeds: int
 
     def as_dict(self) -> dict[str, Any]:
@@ -104,14 +104,14 @@ class RankedSystem:
 
 @dataclass(frozen=True)
 class Regime:
-    """One combination of what varies, and the systems in it, the best first."""
+    """One combination of the axes' values, and the systems in it, the best first."""
 
     where: dict[str, Any]
     places: list[RankedSystem]
 
     @property
     def best(self) -> list[RankedSystem]:
-        """Those that nobody beats by more than the seeds' chance."""
+        """The systems than which none is significantly better."""
         return [place for place in self.places if place.rank == 1]
 
     def of(self, system: str) -> RankedSystem:
@@ -129,13 +129,13 @@ class Overall:
 
     system: str
     share: float
-    """Geometric mean of its query goodput over that of the best."""
+    """Geometric mean of its query goodput relative to the best."""
     worst: float
     first: int
-    """Regimes in which nobody beats it."""
+    """Regimes in which no system is significantly better."""
     regimes: int
     finished: int
-    """Regimes in which it completed all that was asked, with every seed."""
+    """Regimes in which it completed every response, with every seed."""
     background: float
     """Goodput of the background flows, mean over the regimes; not a number if they have none."""
 
@@ -147,7 +147,7 @@ class Ranking:
     standing: Standing
     record: Record
     axes: list[str]
-    """What distinguishes the regimes; the last is the number of senders or the like."""
+    """The axes that distinguish the regimes; the last is usually the number of senders."""
     systems: list[str]
     """In the order of the file; the first is the reference."""
     regimes: list[Regime]
@@ -202,7 +202,7 @@ def _ranking(standing: Standing, record: Record) -> Ranking | None:
 def rank(runs: pl.DataFrame) -> list[RankedSystem]:
     """Systems by the mean of the criterion, the best first, ranked as :func:`fanin.choose.comparison.ranked` does.
 
-    Systems that differ by less than :data:`LEAST` tie. Where there are too few seeds for an interval the means decide.
+    Systems that differ by less than :data:`LEAST` tie. With too few seeds for an interval the means decide.
 
     Args:
         runs: The runs of one regime, one row per system and seed.
@@ -232,7 +232,7 @@ def rank(runs: pl.DataFrame) -> list[RankedSystem]:
 
 
 def _value(runs: pl.DataFrame, name: str) -> Value:
-    """Mean and interval of a column; none if a seed has no value, such as a percentile of nothing."""
+    """Mean and interval of a column; not a number if a seed has no value, such as a percentile of no values."""
     values = runs[name] if name in runs.columns else None
     if values is None or values.null_count() or not len(values):
         return Value(math.nan, math.nan)
@@ -240,7 +240,7 @@ def _value(runs: pl.DataFrame, name: str) -> Value:
 
 
 def front(every: list[Overall]) -> list[Overall]:
-    """Those of which no other has a larger share and leaves more to the background flows."""
+    """The Pareto front: no other system has a larger share and leaves more to the background flows."""
     return [
         each
         for each in every
@@ -287,12 +287,12 @@ def heading(measure: str) -> str:
 
 
 def definition(measure: str) -> str:
-    """What a measure is, among others of the same name."""
+    """The definition that distinguishes a measure from others of the same name."""
     how = column(measure, MEDIAN if measure == "query_p50_s" else None)
     known = measured().get(measure)
     return f"{how.label}: {known.doc}" if known and not how.definition else how.full
 
 
 def axis_name(axis: str) -> str:
-    """An axis as people read it: ``senders`` for ``traffic.queries.senders``."""
+    """A short name of an axis: ``senders`` for ``traffic.queries.senders``."""
     return axis.rpartition(".")[2]

@@ -1,7 +1,7 @@
-"""Compares runs with anybody's records, joined by key: the means within tolerances, and the distributions by a test.
+"""Compares runs with other records, joined by key: means within tolerances, and distributions by a test.
 
-The test is Kolmogorov and Smirnov's for two samples, from SciPy: exact for small samples, and without an assumption on
-the distributions. As every cell and column is a test of its own, the levels are Holm's: with no difference at all, the
+The test is the two-sample Kolmogorov-Smirnov test of SciPy: exact for small samples, and without assumptions on the
+distributions. Every cell and column is a separate test, so the levels are Holm's: with no difference at all, the
 probability that any of them is reported is at most the level.
 """
 
@@ -32,12 +32,12 @@ class Pairing:
     ours: str
     theirs: str
     factor: float = 1.0
-    """What their numbers are multiplied by to be in our unit."""
+    """Factor that converts their numbers to our unit."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far the means may be apart: by a share of theirs, or by a number."""
+    """The allowed difference of the means: a share of theirs, or a number."""
 
     share: float = 0.0
     number: float = 0.0
@@ -62,13 +62,13 @@ class Cell:
     within: bool | None
     """Whether the means are within the tolerance; ``None`` without one."""
     p: float | None
-    """Of the test of distributions; ``None`` if a side has too few values."""
+    """p-value of the test of distributions; ``None`` if a side has too few values."""
     rejected: bool = False
-    """Whether the test rejects that the distributions are the same."""
+    """Whether the test rejects equal distributions."""
 
     @property
     def status(self) -> Status:
-        """What came out."""
+        """The result of the comparison."""
         if math.isnan(self.ours) or math.isnan(self.theirs):
             return "no value"
         if self.within is False:
@@ -77,11 +77,11 @@ class Cell:
 
     @property
     def difference(self) -> float:
-        """Ours over theirs, less one; not a number where theirs is zero."""
+        """Ours divided by theirs, minus one; not a number if theirs is zero."""
         return self.ours / self.theirs - 1 if self.theirs else (0.0 if self.ours == 0 else math.nan)
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
-        """It as JSON."""
+        """For JSON."""
         return {
             "key": dict(zip(names, self.key, strict=True)),
             "column": self.column,
@@ -107,7 +107,7 @@ class Joined:
 
     @property
     def agrees(self) -> bool:
-        """Whether every cell does."""
+        """Whether every cell agrees."""
         return all(cell.status == "agrees" for cell in self.cells)
 
 
@@ -116,7 +116,7 @@ def read(path: Path) -> pl.DataFrame:
 
     Raises:
         NotFoundError: there is no such file.
-        ResultsError: it cannot be read as what its name says.
+        ResultsError: it cannot be read in the format of its ending.
 
     """
     if not path.is_file():
@@ -179,10 +179,10 @@ def join(
     Args:
         ours: Our rows.
         theirs: The records.
-        key: Columns of both that tell the cells apart; without any, all rows are one cell.
+        key: Columns of both that identify a cell; without any, all rows are one cell.
         compared: Columns to compare.
         tolerances: By our column's name.
-        level: Probability that any difference of distributions is reported although there is none.
+        level: Probability of reporting any difference of distributions although there is none.
 
     Raises:
         NotFoundError: SciPy is not installed, a column is missing, or no key is in both.
@@ -214,7 +214,7 @@ def _check(frame: pl.DataFrame, what: str, names: Sequence[str]) -> None:
 
 
 def _cells(frame: pl.DataFrame, key: Sequence[str]) -> dict[tuple[str, ...], pl.DataFrame]:
-    """The rows of each key; numbers with and without units are the same key if they are the same number."""
+    """The rows of each key; numbers with and without units are the same key if they are equal."""
     places = [tuple(_shown(value) for value in row) for row in frame.select(key).iter_rows()] if key else []
     rows: dict[tuple[str, ...], list[int]] = {}
     for index, place in enumerate(places or [()] * len(frame)):
@@ -243,7 +243,7 @@ def _cell(key: tuple[str, ...], name: str, ours: Floats, theirs: Floats, allowed
 
 
 def _p_value(ours: Floats, theirs: Floats) -> float:
-    """Of Kolmogorov and Smirnov's test for two samples."""
+    """p-value of the Kolmogorov-Smirnov test for two samples."""
     try:
         # An extra, and slow to import.
         stats = importlib.import_module("scipy.stats")
@@ -255,7 +255,7 @@ def _p_value(ours: Floats, theirs: Floats) -> float:
 
 
 def _rejected(cells: list[Cell], level: float) -> list[Cell]:
-    """The cells, with what Holm's procedure rejects."""
+    """The cells, with the rejections of Holm's procedure."""
     tested = sorted((cell.p, place) for place, cell in enumerate(cells) if cell.p is not None)
     rejected = set()
     for rank, (p, place) in enumerate(tested):

@@ -15,13 +15,13 @@ from fanin.errors import FaninError, RunError
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the command line; every error of the user's is one line, never a traceback."""
+    """Runs the command line. Users' errors are printed as one line, never as a traceback."""
     words = sys.argv[1:] if arguments is None else arguments
     if words == ["--version"]:
-        # Without the parser, which takes longer to import than all the rest.
+        # Answered without the parser, which takes longer to import than everything else.
         say(version())
         return
-    # pydantic, which the parser uses, else searches all that is installed for plugins at each start.
+    # Otherwise pydantic, which the parser uses, searches all installed packages for plugins at each start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     if "_FANIN_COMPLETE" in os.environ:
         from fanin.cli import completion

@@ -231,7 +231,7 @@ def _print(title: str, found: list[Found], asked: dict[str, Any], varied: str | 
 
 
 def _sure(each: Found) -> str:
-    """What is said of the answer with confidence."""
+    """The seeds that break a bound, and the largest plausible share of all seeds."""
     kept = each.kept
     if kept is None:
         return "-"
@@ -239,7 +239,7 @@ def _sure(each: Found) -> str:
 
 
 def _tell(found: list[Found]) -> None:
-    """Remarks, and what failed."""
+    """Prints remarks and failures."""
     for each in found:
         name = ", ".join(map(str, each.case.values()))
         for remark in each.remarks:

@@ -1,4 +1,4 @@
-"""``fanin cluster``: how to start a cluster for sweeps, and whether one is fit for it."""
+"""``fanin cluster``: how to start a cluster for sweeps, and a check of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands and what each is for; the module of a command is imported when it is used."""
+"""The commands with their help lines. The module of a command is imported when the command is used."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fanin.cli.terminal import note, say, version
 
 @dataclass(frozen=True)
 class Command:
-    """Where a command is, and its help in one line."""
+    """The module of a command, and its help in one line."""
 
     module: str
-    """In this package; it has a function of that name, or of the command's."""
+    """Name of the module in this package; its function has the same name or that of the command."""
     help: str
     hidden: bool = False
     renamed: str = ""
-    """Its name now, if it has had another."""
+    """Its present name, if it was renamed."""
 
 
 COMMANDS = {
@@ -83,7 +83,7 @@ _SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
 class _Leaf(typer.core.TyperCommand):
-    """A command that completes words without typer's slow libraries."""
+    """A command whose completion avoids typer's slow imports."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - types of the parser
         return completion.as_typed(ctx, super().get_params(ctx))
@@ -93,7 +93,7 @@ class _Leaf(typer.core.TyperCommand):
 
 
 class _Commands(typer.core.TyperGroup):
-    """The commands by name; each is a name and a line of help until it is used."""
+    """The commands by name; until it is used, a command is only a name and a line of help."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the parser's own
         super().__init__(**settings)
@@ -120,14 +120,14 @@ class _Commands(typer.core.TyperGroup):
         return completion.bare(super().shell_complete(ctx, incomplete))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """The overview in plain text: typer would draw it with rich, which takes longer to import than all the rest."""
+        """The overview in plain text: typer would draw it with rich, which is slow to import."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         self.format_options(ctx, formatter)
         self.format_epilog(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """Each command with its whole help, which typer would cut to one line."""
+        """Each command with its full help, which typer would cut to one line."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.help) for name, each in COMMANDS.items() if not each.hidden])
 

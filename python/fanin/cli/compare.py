@@ -57,7 +57,7 @@ def compare(
         typer.Option(
             "--against",
             autocompletion=completion.scheme,
-            help="Scheme from which differences are taken; by default the first.",
+            help="Scheme with which the others are compared; by default the first.",
         ),
     ] = None,
     records: Annotated[
@@ -69,7 +69,7 @@ def compare(
         typer.Option(
             "--key",
             metavar="COLUMNS",
-            help="With --reference: columns that tell its cells apart; by default those that vary and that it has.",
+            help="With --reference: columns that identify a cell; by default the varied keys that it contains.",
         ),
     ] = None,
     columns: Annotated[
@@ -85,7 +85,7 @@ def compare(
         typer.Option(
             "--tolerance",
             metavar="COLUMN=LIMIT",
-            help="With --reference: how far means may be apart, such as goodput_bps=5% or timeouts=2.",
+            help="With --reference: allowed difference of means, such as goodput_bps=5% or timeouts=2.",
         ),
     ] = None,
     table: Annotated[
@@ -115,14 +115,14 @@ def compare(
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
     by a score: the weighted geometric mean of the improvements over --against. If more than 1 % of the flows are
-    unfinished at the end of a run, it has no completion time and its scheme comes last. If --against has not finished,
-    scores are relative to the first scheme that has, which does not change the order.
+    unfinished at the end of a run, the run has no completion time and its scheme comes last. If --against has not
+    finished, scores are relative to the first scheme that has, which does not change the order.
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, ranking: [{scheme, rank, mean, half,
     difference, difference_half, comparison, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
     half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null.
 
-    With --reference, the scenario's sweep runs and is joined to somebody else's records by --key. Rows with the same
+    With --reference, the scenario's sweep runs and is joined to other records by --key. Rows with the same
     key are samples of one cell. Their means have to be within --tolerance, and a Kolmogorov-Smirnov test compares their
     distributions where both sides have at least three values (pip install 'fanin[reference]'); --level holds for all
     tests together. The exit code is 1 if anything differs. --schemes other than all varies the scheme. --json then
@@ -203,7 +203,7 @@ def _warning(each: Compared) -> str | None:
 
 
 def _unfinished(reference: str, scored: str | None) -> str:
-    """Why scores are not relative to the scheme that was asked for."""
+    """Why scores are not relative to the scheme of ``--against``."""
     instead = "to one of each unit, as no scheme has" if scored is None else f"to {scored}"
     return f"{reference} has no mean of every measure, so scores are relative {instead}: the order is the same"
 

@@ -1,6 +1,6 @@
 """What TAB offers: names of schemes, experiments, parameters and papers, and values of parameters.
 
-The shell runs fanin with ``_FANIN_COMPLETE`` set, so that nothing is imported here that a word does not need.
+The shell runs fanin with ``_FANIN_COMPLETE`` set. Only what a completion needs is imported here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def bare(items: Iterable[Any]) -> list[Any]:
-    """Completions without their help: the parser renders it with rich, which takes longer than all the rest."""
+    """Completions without their help, which the parser would render with rich, which is slow."""
     found = list(items)
     for item in found:
         item.help = None
@@ -23,7 +23,7 @@ def bare(items: Iterable[Any]) -> list[Any]:
 
 
 def as_typed(ctx: Any, parameters: list[Any]) -> list[Any]:  # noqa: ANN401 - the parser's context
-    """While words are completed, leaves those before as they were typed: to convert them, typer imports pydantic."""
+    """Leaves the words before the completed one unconverted: to convert them, typer imports pydantic."""
     if ctx.resilient_parsing:
         for parameter in parameters:
             parameter.process_value = lambda _, value: value
@@ -31,13 +31,13 @@ def as_typed(ctx: Any, parameters: list[Any]) -> list[Any]:  # noqa: ANN401 - th
 
 
 def join_at_equals() -> None:
-    """Makes ``PATH = VALUE`` one word again where bash has split it, as it splits at every equals sign."""
+    """Joins ``PATH = VALUE`` into one word again, because bash splits words at every equals sign."""
     words, place = os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", "")
     if "=" not in words or not place.isdecimal():
         return
     parts = words.split()
     cursor = min(int(place), len(parts))
-    # A word that has not been begun is not in the list.
+    # A word without any letters yet is not in the list.
     parts += [""] if cursor == len(parts) else []
     joined: list[str] = []
     for index, part in enumerate(parts):
@@ -54,7 +54,7 @@ def join_at_equals() -> None:
 
 @contextlib.contextmanager
 def as_bash_wants() -> Iterator[None]:
-    """Removes from what is printed the part before the equals sign that is being completed."""
+    """Removes the part up to the equals sign from printed completions."""
     if not os.environ.get(_CUT):
         yield
         return
@@ -68,7 +68,7 @@ def as_bash_wants() -> Iterator[None]:
 
 
 _CUT = "_FANIN_COMPLETE_AFTER_EQUALS"
-"""Set while bash completes what follows an equals sign: it wants that alone."""
+"""Set while bash completes the part after an equals sign, which it expects alone."""
 
 
 def scenarios(incomplete: str) -> list[str]:
@@ -77,12 +77,12 @@ def scenarios(incomplete: str) -> list[str]:
 
 
 def experiments(incomplete: str) -> list[str]:
-    """Experiments, and papers."""
+    """Experiments, then papers."""
     return _matching([*_papers(), *scenarios(incomplete)], incomplete)
 
 
 def papers(incomplete: str) -> list[str]:
-    """Papers, and experiments."""
+    """Papers, then experiments."""
     return _matching([*_papers(), *_experiments()], incomplete)
 
 
@@ -94,7 +94,7 @@ def keys(incomplete: str) -> list[str]:
 
 
 def schemes(incomplete: str) -> list[str]:
-    """Schemes, at the end of a list that is separated by commas."""
+    """Schemes, as the last item of a list separated by commas."""
     given, comma, last = incomplete.rpartition(",")
     known = _schemes() if comma else [*_schemes(), "all"]
     used = given.split(",")
@@ -114,7 +114,7 @@ def environments(incomplete: str) -> list[str]:
 
 
 def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the parser's context
-    """``PATH=``, and after the equals sign the values of a parameter that has a few."""
+    """``PATH=``, and after the equals sign the values of a parameter with few values."""
     path, equals, value = incomplete.partition("=")
     if not equals:
         return _matching([f"{each}=" for each in _parameters(_scenario(ctx))], incomplete)
@@ -123,7 +123,7 @@ def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the pars
 
 
 def goal(incomplete: str) -> list[str]:
-    """Measures, at the end of a list that is separated by commas."""
+    """Measures, as the last item of a list separated by commas."""
     from fanin.numbers.summary import goals
 
     given, comma, last = incomplete.rpartition(",")
@@ -165,7 +165,7 @@ def _schemes() -> list[str]:
 
 
 def _paths(incomplete: str) -> list[str]:
-    """Scenario files and folders that begin so."""
+    """Scenario files and folders whose names begin with ``incomplete``."""
     folder, slash, _ = incomplete.rpartition("/")
     try:
         found = sorted(Path(folder + slash or ".").iterdir())
@@ -185,7 +185,7 @@ def _scenario(ctx: Any) -> str | None:  # noqa: ANN401
 
 
 def _parameters(scenario: object) -> list[str]:
-    """Paths that ``--set`` takes: those of the sections, and of the scenario's own traffic groups and faults."""
+    """Paths for ``--set``: those of the sections, and of the scenario's traffic groups and faults."""
     from fanin.scenario import catalogue
 
     known = catalogue.parameters()
@@ -194,7 +194,7 @@ def _parameters(scenario: object) -> list[str]:
 
 
 def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, str]]:
-    """Section, name, key and declared path of each parameter of each traffic group and fault of a scenario."""
+    """Section, name, key and declared path of every parameter of a scenario's traffic groups and faults."""
     import tomllib
 
     from fanin.scenario import library
@@ -203,7 +203,7 @@ def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, 
         _, path = library.find(str(scenario))
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except Exception:
-        # Whatever is wrong with it, TAB is no place to say so.
+        # Completion does not report errors in the scenario.
         return []
     found: list[tuple[str, str, str, str]] = []
     for section in ("traffic", "fault"):

@@ -1,4 +1,4 @@
-"""``fanin describe``: what is in a result file."""
+"""``fanin describe``: the contents of a result file."""
 
 from __future__ import annotations
 

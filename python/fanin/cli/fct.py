@@ -36,9 +36,9 @@ def fct(
     """Show completion times and slowdown of finished flows, by size and by class.
 
     Slowdown has two published definitions, which are not comparable. homa: completion time divided by the best
-    possible one (the same flow alone in the network, if it could send all bytes at once), in 10 bins of equally many
-    flows. hpcc: divided by the base round-trip time plus wire bytes over the path's lowest rate, at least 1, in 20
-    bins. Neither ideal waits for a window to open, so a lone flow in slow start may be above 1. Percentiles are nearest
+    possible one (the same flow alone in the network with an unlimited window), in 10 bins of equally many flows. hpcc:
+    divided by the base round-trip time plus wire bytes over the path's lowest rate, at least 1, in 20 bins. Neither
+    denominator includes the growth of a window, so a lone flow in slow start may be above 1. Percentiles are nearest
     ranks. The class is that of the list of flows, or else the traffic group.
 
     --json prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes are arrays of

@@ -30,7 +30,7 @@ def fit(
         list[str],
         typer.Argument(
             autocompletion=completion.experiments,
-            help="Experiments such as dtcwa/fig6, papers, or files; a paper stands for all that is not held out.",
+            help="Experiments such as dtcwa/fig6, papers, or files; a paper means all its experiments not held out.",
         ),
     ],
     open_: Annotated[
@@ -137,7 +137,7 @@ def fit(
 
 
 def _loaded(names: list[str]) -> list[Experiment]:
-    """The experiments; of a paper those that can be searched, and a note on the others."""
+    """The experiments; of a paper those that can be searched, with a note on the others."""
     from fanin.scenario import library
 
     found = []
@@ -183,14 +183,14 @@ def _values(text: str) -> Values:
 
 
 def _refuse_admissible(values: Values, found: Space) -> None:
-    """A value that the text admits is part of the search, and no sensitivity."""
+    """Refuses an admissible value: it is part of the search, not a sensitivity."""
     for path, value in values.items():
         if any(each.path == path and value in each.values for each in found.parameters):
             raise typer.BadParameter(f"{path} = {value} is admissible; --open searches it", param_hint="--sensitivity")
 
 
 def _judges(loaded: list[Experiment], found: Space, out: Path, *, again: bool) -> list[Experiment]:
-    """The held-out experiments that will judge; refused before the search if they have judged already."""
+    """The held-out experiments for the judgement; refused before the search if they were already used for one."""
     from fanin.choose.fit import held_out as guard
 
     judges, constant = guard.of_papers(loaded, found)

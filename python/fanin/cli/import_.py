@@ -1,4 +1,4 @@
-"""``fanin import``: other tools' files as what a scenario takes."""
+"""``fanin import``: converts other tools' files for use in a scenario."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fanin.imports import Points, SizeUnit, Unit
 
 
 class What(StrEnum):
-    """What the file is."""
+    """The kind of the file."""
 
     HPCC = "hpcc"
     HTSIM = "htsim"
@@ -26,22 +26,22 @@ class What(StrEnum):
 
 
 def import_(
-    what: Annotated[What, typer.Argument(help="What the file is.")],
+    what: Annotated[What, typer.Argument(help="Kind of the file.")],
     file: Annotated[Path, typer.Argument(help="The file.", exists=True, dir_okay=False)],
     out: Annotated[Path | None, typer.Option("--out", help="File to write instead of standard output.")] = None,
     columns: Annotated[
-        str, typer.Option("--columns", help="Of records: which columns have start, src, dst and bytes.")
+        str, typer.Option("--columns", help="For records: the columns with start, src, dst and bytes.")
     ] = "start=start,src=src,dst=dst,bytes=bytes",
     time_unit: Annotated[
-        Unit, typer.Option("--time-unit", help="Of records: the unit of starts that are numbers.")
+        Unit, typer.Option("--time-unit", help="For records: the unit of starts that are numbers.")
     ] = Unit.S,
     size_unit: Annotated[
-        SizeUnit | None, typer.Option("--size-unit", help="Of sizes: their unit; detected by default.")
+        SizeUnit | None, typer.Option("--size-unit", help="For sizes: their unit; detected by default.")
     ] = None,
     points: Annotated[
-        Points | None, typer.Option("--points", help="Of sizes: how points are joined; detected by default.")
+        Points | None, typer.Option("--points", help="For sizes: how points are joined; detected by default.")
     ] = None,
-    packet: Annotated[int, typer.Option("--packet", min=1, help="Of sizes in packets: bytes of one.")] = 1460,
+    packet: Annotated[int, typer.Option("--packet", min=1, help="For sizes in packets: bytes per packet.")] = 1460,
     json: JsonOption = False,
 ) -> None:
     """Convert flow lists, size distributions and topologies of other tools for use in a scenario.
@@ -49,7 +49,7 @@ def import_(
     hpcc: a flow list of HPCC. htsim: a connection matrix. records: CSV with a header, such as exports of NetFlow or
     sFlow, in any order, whose columns --columns names; starts are numbers or dates (ISO 8601), and the earliest is time
     zero. These three give the CSV of the traffic pattern "flows". sizes: points of a distribution, as HPCC, HKUST's
-    traffic generator, ns-2 and Homa have them; gives bytes-each. If the first line states the mean, it is compared
+    traffic generator, ns-2 and Homa write them; gives bytes-each. If the first line states the mean, it is compared
     with that of the points, as bytes and packets, lines and steps; if none agrees, the file is refused. topology:
     htsim's tiers; gives [network]. Assumptions are printed on stderr; errors name file and line.
 

@@ -1,4 +1,4 @@
-"""``fanin merge``: the shards of a sweep, joined."""
+"""``fanin merge``: merges the shards of a sweep."""
 
 from __future__ import annotations
 

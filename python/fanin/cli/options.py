@@ -1,4 +1,4 @@
-"""Options that several verbs share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def zipped(options: list[str] | None) -> list[list[str]]:
 
 @contextmanager
 def workers(cluster: str | None, jobs: int | None) -> Iterator[Workers]:
-    """Where ``--cluster`` and ``--jobs`` say that the runs of a command are simulated, until it ends."""
+    """The workers given by ``--cluster`` and ``--jobs``, for the duration of a command."""
     from fanin.run.cluster import Cluster
     from fanin.run.pool import Threads
 
@@ -159,7 +159,7 @@ def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
 
 
 def schemes_of(schemes: str, option: str) -> list[str]:
-    """The schemes that ``newreno,dctcp`` or ``all`` means."""
+    """The schemes of a list such as ``newreno,dctcp``, or of ``all``."""
     from fanin.scenario import catalogue
 
     if schemes.strip() == "all":

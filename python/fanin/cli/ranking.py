@@ -1,4 +1,4 @@
-"""``fanin ranking``: all systems on the same work, ranked regime by regime."""
+"""``fanin ranking``: all systems on the same traffic, ranked regime by regime."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def ranking(
 ) -> None:
     """Rank all systems on the same traffic, regime by regime.
 
-    Reads what `fanin reproduce` left in OUT and simulates nothing. Systems are ranked by the goodput of their queries;
-    those that do not differ significantly tie. With --page, there is also one page per experiment with every measure
-    of every system. --json prints an array of {experiment, state, axes, criterion, regimes: [{regime,
-    places: [{system, rank, share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}.
+    Reads the results of `fanin reproduce` in OUT and simulates nothing. Systems are ranked by the goodput of their
+    queries; those that do not differ significantly tie. With --page, there is also one page per experiment with every
+    measure of every system. --json prints an array of {experiment, state, axes, criterion, regimes: [{regime, places:
+    [{system, rank, share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}.
 
     **Examples**
 

@@ -1,4 +1,4 @@
-"""``fanin compare --reference``: runs beside anybody's records."""
+"""``fanin compare --reference``: runs compared with other records."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from fanin.run.sweep import Runs
 
 _FEW = 5
-"""Keys of one side only that are listed."""
+"""How many keys that only one side has are listed."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is compared with what."""
+    """The options of the comparison."""
 
     reference: Path
     key: str | None
@@ -35,7 +35,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Making:
-    """Which seeds run, where, and where the runs are kept."""
+    """Seeds, workers and results folder of the runs."""
 
     seeds: list[int] | None
     out: Path | None
@@ -76,7 +76,7 @@ def compare(experiment: Experiment, asked: Asked, making: Making, *, json: bool)
 
 
 def _columns(asked: Asked) -> tuple[list[Pairing], dict[str, Tolerance]]:
-    """The columns that are named, and those that have a tolerance and the same name on both sides."""
+    """The columns of ``--column``, and those with a tolerance and the same name on both sides."""
     from fanin.choose import reference
 
     try:
@@ -92,7 +92,7 @@ def _columns(asked: Asked) -> tuple[list[Pairing], dict[str, Tolerance]]:
 
 
 def _runs(experiment: Experiment, table: str | None, making: Making) -> tuple[Runs, list[str]]:
-    """The runs of the scenario's sweep, and what failed."""
+    """The runs of the scenario's sweep, and the failures."""
     from fanin.results import columns
     from fanin.results.failures import Failure
     from fanin.run.laboratory import Batches
@@ -118,7 +118,7 @@ def _print(joined: Joined, tolerances: dict[str, Tolerance], asked: Asked) -> No
     statuses = [cell.status for cell in joined.cells]
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(sorted(statuses)))
     say(f"{len(joined.cells)} comparisons: {counts}")
-    say(f"p: Kolmogorov-Smirnov, two samples; rejected below {asked.level:g} for all of them together (Holm)")
+    say(f"p: Kolmogorov-Smirnov, two samples; rejected below {asked.level:g} for all tests together (Holm)")
 
 
 def _row(cell: Cell, allowed: Tolerance | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""``fanin report``: the HTML report of what is in the results folder."""
+"""``fanin report``: the HTML report of the results folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def report(
 ) -> None:
     """Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.
 
-    Reads what `fanin reproduce` left in OUT and simulates nothing; `fanin reproduce` also writes this report.
+    Reads the results of `fanin reproduce` in OUT and simulates nothing; `fanin reproduce` also writes this report.
     The folder is self-contained and opens from disk, without a server or a network. --json prints one object: {page}.
 
     **Examples**

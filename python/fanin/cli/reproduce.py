@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from fanin.show.reproduction import Reproduction
 
 _MOST_ROWS = 40
-"""A table of more rows is not printed."""
+"""Tables with more rows are not printed."""
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
-"""Quantiles printed of a distribution."""
+"""The quantiles that are printed of a distribution."""
 
 
 def reproduce(
@@ -128,18 +128,18 @@ def reproduce(
 
 
 def _unchanged(experiment: Experiment) -> list[str]:
-    """Remarks on lines of an experiment whose own values stand against ``--set``."""
+    """Remarks on lines of an experiment whose own values override ``--set``."""
     found = []
     for path, _ in experiment.overrides:
         lines = [line.label for line in experiment.variants if path in line.set_]
         lines += ["[sweep]"] if path in experiment.sweep.variables else []
         if lines:
-            found.append(f"{path} stays as it is in {'; '.join(lines)}")
+            found.append(f"{path} keeps its value in {'; '.join(lines)}")
     return found
 
 
 def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Reproduction]:
-    """Judges and draws the experiments, which takes a while for some of them."""
+    """Judges and plots the experiments, which takes a while for some."""
     from fanin.run.pool import Progress
     from fanin.show.reproduction import judge_and_draw_all
 
@@ -174,7 +174,7 @@ def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
 
 
 def _earlier(experiment: Experiment, out: Path) -> str:
-    """When the experiment's program was measured before; empty if it was not, or its record is missing."""
+    """When the experiment's benchmark was last run; empty if never, or if its record is missing."""
     from fanin.claims import record
     from fanin.claims.standing import date
 
@@ -214,7 +214,7 @@ def _print(result: Reproduction) -> None:
 
 
 def _print_plot(title: str, plot: Plot, drawn: Series) -> None:
-    """Prints a row per x and a column per line, quantiles of distributions, and a note instead of a long curve."""
+    """Prints a row per x and a column per line; quantiles for distributions, and only a note for a long curve."""
     heading = f"{title}: {plot.title or drawn.y.label}"
     if plot.kind == "cdf":
         _print_quantiles(f"{heading} [{drawn.x.shown_as}]", plot, drawn)
@@ -254,7 +254,7 @@ def _print_quantiles(heading: str, plot: Plot, drawn: Series) -> None:
 
 
 def _print_closing(reports: list[Reproduction]) -> None:
-    """What the ± is, and how many claims came out how."""
+    """The meaning of ±, and the number of claims by verdict."""
     drawn = [each.data for result in reports for each in result.series.values()]
     if any(data["half"].is_not_null().any() for data in drawn if "half" in data.columns):
         say("±: half of the 95 % interval over seeds; bands in plots: the whole interval")

@@ -79,7 +79,7 @@ def run(
 
 
 def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, seed: int | None) -> None:
-    """Says which of many runs this is, and what about it is hardly meant."""
+    """Notes which of many runs this is, and which settings are probably mistakes."""
     if experiment.swept:
         resolved = experiment.resolved(settings)
         chosen = resolved["run"]["seed"] if seed is None else seed
@@ -90,7 +90,7 @@ def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, 
 
 
 def _slowdown(finished: fanin.Run) -> None:
-    """Slowdown by size, of a run whose flows have different sizes."""
+    """Slowdown by size, for a run with flows of different sizes."""
     if finished.summary["completed"] < _FEW:
         return
     flows = fct.complete(finished.table("flows"))
@@ -101,7 +101,7 @@ def _slowdown(finished: fanin.Run) -> None:
 
 
 _FEW = 100
-"""Of fewer flows a tenth has no percentiles to speak of."""
+"""With fewer flows, a tenth of them is too few for percentiles."""
 
 
 def _paths(finished: fanin.Run) -> dict[str, Any]:

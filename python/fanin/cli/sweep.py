@@ -1,4 +1,4 @@
-"""``fanin sweep``: a grid of runs, its data set, and what it comes to."""
+"""``fanin sweep``: a grid of runs, its data set and its summary."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from fanin.run.experiment import Experiment
 
 _MOST_ROWS = 40
-"""A table of more rows is cut short."""
+"""Tables with more rows are cut short."""
 
 _MOST_ERRORS = 5
-"""So many failed runs are listed one by one."""
+"""How many failed runs are listed individually."""
 
 
 def sweep(
@@ -163,7 +163,7 @@ def show(data: DataSet, out: Path, *, silent: bool) -> dict[str, Any]:
 
 
 def _show_part(part: Part, *, silent: bool) -> dict[str, Any]:
-    """The same of a shard."""
+    """As :func:`show`, for a shard."""
     path = part.write()
     if not silent:
         say(str(path))
@@ -237,12 +237,12 @@ def _heading(name: str) -> str:
 
 
 def _query(data: DataSet, path: Path) -> dict[str, str]:
-    """Commands that query the data set, ready to be changed: one for DuckDB, one for polars."""
+    """Sample queries of the data set: one for DuckDB, one for polars."""
     keys = data.varying()
     names = [f'"{key}"' for key in keys]
     wanted = ", ".join([*names, "avg(goodput_bps)", "count(*)"])
     sql = f'SELECT {wanted} FROM "{path}" GROUP BY ALL ORDER BY ALL'
-    # As JSON, so that the shell's single quotes around it need no care.
+    # As JSON, so that it contains no single quotes, which enclose it in the shell.
     by = ", ".join(json_.dumps(key) for key in keys) or "True"
     means = f'pl.read_parquet("{path}").group_by({by}, maintain_order=True).agg(pl.mean("goodput_bps"), pl.len())'
     code = f"import polars as pl; print({means})"

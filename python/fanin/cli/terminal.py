@@ -1,4 +1,4 @@
-"""What the verbs print: data on stdout, everything else on stderr.
+"""Output of the commands: data on stdout, everything else on stderr.
 
 On a terminal tables are drawn; elsewhere they are plain lines of tab-separated cells. ``NO_COLOR`` is respected.
 """
@@ -25,7 +25,7 @@ _PLAIN_INTERVAL_S = 5.0
 
 
 def terminal(stream: TextIO) -> Console | None:
-    """Where to draw, if that stream is a terminal; else rich is not even imported."""
+    """A console for the stream if it is a terminal; otherwise rich is not imported."""
     if not (stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE")):
         return None
     from rich.console import Console
@@ -35,12 +35,12 @@ def terminal(stream: TextIO) -> Console | None:
 
 
 def note(message: str) -> None:
-    """Tells the user something that is not data."""
+    """Prints a message that is not data, on stderr."""
     sys.stderr.write(f"{message}\n")
 
 
 def version() -> str:
-    """What ``--version`` prints."""
+    """The output of ``--version``."""
     return f"fanin {fanin.__version__} (engine {fanin.engine_version()})"
 
 
@@ -92,12 +92,12 @@ class Counter:
     def __init__(self, what: str) -> None:
         self._what = what
         self._begun: float | None = None
-        """When the first simulation began: stored runs do not count towards the rate."""
+        """When the first simulation started: stored runs do not count towards the rate."""
         self._said = time.monotonic()
         self._bar: tuple[Progress, Any] | None = None
 
     def attach(self, bar: Progress) -> None:
-        """Shows the count on a bar from now on."""
+        """Shows the count on a progress bar from now on."""
         self._bar = (bar, bar.add_task(self._what, total=None, left=""))
 
     def advance(self, progress: pool.Progress) -> None:
@@ -116,7 +116,7 @@ class Counter:
 
 
 def _shown(progress: pool.Progress, seconds: float) -> list[str]:
-    """What to say of a progress besides its count: what was there, rate, time that is left, failures."""
+    """Details next to the count: stored runs, rate, remaining time, failures."""
     from fanin.numbers.summary import format_number
 
     shown = [f"{progress.found} found in the store"] if progress.found else []
@@ -137,7 +137,7 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def keeping(what: str | None) -> Iterator[None]:
-    """Ctrl-C within says what is kept, if anything is, and that the same command goes on."""
+    """On Ctrl-C, says what was kept, and that the same command continues."""
     try:
         yield
     except KeyboardInterrupt:
@@ -149,7 +149,7 @@ def keeping(what: str | None) -> Iterator[None]:
 
 @contextmanager
 def counting(what: str) -> Iterator[Counter]:
-    """A counter with the time that is left, on stderr."""
+    """A counter with the remaining time, on stderr."""
     counter = Counter(what)
     console = terminal(sys.stderr)
     if console is None:

@@ -166,7 +166,7 @@ def _row(
 
 
 def _tell(tuned: Tuned, goals: list[Goal]) -> None:
-    """What one should know before using the answer, and what failed."""
+    """Prints warnings about the answer, and failures."""
     for each in tuned.best:
         for bound in each.broken:
             note(f"warning: on fresh seeds {each.values} does not keep {bound}")

@@ -1,1 +1,1 @@
-"""The largest fan-in that keeps some bounds: what a fan-in comes to, the search, and what it leaves."""
+"""The largest fan-in that keeps some bounds: judgement of a fan-in, search, and answer."""

@@ -1,4 +1,4 @@
-"""What a search found: the best settings, what carries them, and what no setting or no pair of sentences allows."""
+"""The result of a search: the best settings, their ablation, and sentences that never hold, alone or together."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from fanin.scenario.format.values import Scalar
 
 @dataclass(frozen=True)
 class Change:
-    """The winner with another value of one parameter."""
+    """The winner with one parameter changed."""
 
     path: str
     value: Scalar
     lost: list[str]
-    """Sentences that hold with the winner and not with this value."""
+    """Sentences that hold with the winner but not with this value."""
     gained: list[str]
 
 
 @dataclass(frozen=True)
 class Confirmed:
-    """A setting with seeds that the search has not used."""
+    """A setting run with seeds that the search has not used."""
 
     label: str
     """What it is: the file's own values, the winner, another setting, or a sensitivity."""
@@ -39,21 +39,21 @@ class Fitted:
     sentences: dict[str, str]
     """Sentence -> its words."""
     declared: dict[str, str]
-    """Sentences that cannot be, by their files, and why."""
+    """Sentences that their files declare as impossible, and why."""
     tried: list[Tried]
-    """Every admissible setting that was tried, in that order."""
+    """Every admissible setting that was tried, in order."""
     front: list[Tried]
-    """Settings than which no other one holds more: each sentence that it loses, another setting of the front keeps."""
+    """The Pareto front: settings whose sentences no other setting holds together with further ones."""
     ablation: list[Change]
     confirmed: list[Confirmed]
     seeds: list[int]
-    """Of the search."""
+    """Seeds of the search."""
     fresh: list[int]
-    """Of the confirmation."""
+    """Seeds of the confirmation."""
 
     @property
     def winner(self) -> Tried:
-        """The setting under which most sentences hold; among equals, the one that comes closest to the others."""
+        """The setting under which most sentences hold; among equals, the one closest to the other sentences."""
         return self.front[0]
 
     @property
@@ -63,7 +63,7 @@ class Fitted:
 
     @property
     def never(self) -> dict[str, tuple[Tried, Found]]:
-        """Sentences that hold under none of the settings, and the setting that comes closest, if any has a number."""
+        """Sentences that hold under no setting, with the closest setting, if any yields a number."""
         found: dict[str, tuple[Tried, Found]] = {}
         for name in self.sentences:
             each = [(tried, tried.found[name]) for tried in self.tried if name in tried.found]
@@ -73,7 +73,7 @@ class Fitted:
 
     @property
     def apart(self) -> list[tuple[str, str]]:
-        """Pairs of sentences that each hold under some setting, and under none together."""
+        """Pairs of sentences that each hold under some setting, but never both under the same one."""
         holding = [tried.holding for tried in self.tried]
         possible = [name for name in self.sentences if any(name in each for each in holding)]
         pairs = itertools.combinations(possible, 2)
@@ -101,7 +101,7 @@ def front(tried: Sequence[Tried], sentences: Sequence[str]) -> list[Tried]:
 
 
 def cover(found: Sequence[Tried]) -> list[Tried]:
-    """The winner, and as few settings of the front as needed so that each sentence that can hold does so under one."""
+    """The winner, and as few settings of the front as needed for each sentence that can hold to hold under one."""
     chosen, reached = [found[0]], set(found[0].holding)
     wanted = frozenset().union(*(each.holding for each in found))
     while reached < wanted:
@@ -112,7 +112,7 @@ def cover(found: Sequence[Tried]) -> list[Tried]:
 
 
 def ablation(winner: Tried, space: Space, tried: Sequence[Tried]) -> list[Change]:
-    """What each other value of each parameter would change; all neighbours have to be among the settings tried."""
+    """The effect of every other value of each parameter; all neighbours must be among the settings tried."""
     known: Mapping[str, Tried] = {key(each.values): each for each in tried}
     changes = []
     for path, setting in space.neighbours(winner.values):

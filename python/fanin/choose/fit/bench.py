@@ -24,7 +24,7 @@ from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point, points
 
 ROWS = ("where", "over", "minus")
-"""Keys of a case that choose runs, besides the rivals."""
+"""Keys of a case that select runs, besides the rivals."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Found:
     """How far the number is outside the accepted range, from 0 (inside) to 1."""
     value: float | None
     shown: str
-    """The number as people read it."""
+    """The number as text."""
     accept: str
     """The accepted range."""
     published: str
@@ -49,12 +49,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Tried:
-    """What came out under a setting."""
+    """The results under a setting."""
 
     values: Values
-    """Empty for the experiments as their files have them."""
+    """The setting; empty for the files' own values."""
     found: dict[str, Found]
-    """Sentence -> what came out; a sentence whose runs failed is left out."""
+    """Sentence -> its result; sentences whose runs failed are left out."""
     errors: list[str] = field(default_factory=list)
 
     @property
@@ -63,13 +63,13 @@ class Tried:
         return frozenset(name for name, found in self.found.items() if found.holds)
 
     def score(self, sentences: Sequence[str]) -> float:
-        """The number of sentences that hold, and below one, how close the others are on average."""
+        """The number of sentences that hold, plus a fraction for how close the others are on average."""
         away = [self.found[name].distance if name in self.found else 1.0 for name in sentences]
         others = [distance for name, distance in zip(sentences, away, strict=True) if name not in self.holding]
         return len(self.holding) + (1.0 - sum(others) / len(others) if others else 1.0) / 2
 
     def as_dict(self) -> dict[str, Any]:
-        """It as JSON."""
+        """For JSON."""
         return {
             "values": self.values,
             "found": {name: dict(vars(found)) for name, found in self.found.items()},
@@ -78,7 +78,7 @@ class Tried:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Tried:
-        """One that was kept as JSON."""
+        """The reverse of :meth:`as_dict`."""
         found = {name: Found(**each) for name, each in kept["found"].items()}
         return cls(kept["values"], found, kept["errors"])
 
@@ -87,15 +87,15 @@ class Bench:
     """Runs and judges settings of several experiments."""
 
     def __init__(self, experiments: Sequence[Experiment], space: Space, batches: Batches) -> None:
-        """Prepares the sentences; it does not run anything yet.
+        """Prepares the sentences; nothing is run yet.
 
         Args:
-            experiments: Whose sentences are judged, each by its main case.
+            experiments: The experiments whose sentences are judged, each by its main case.
             space: The open parameters.
             batches: Runs the simulations.
 
         Raises:
-            ScenarioError: a case compares the labels of an axis that is open, or a variant that it reads sets an open
+            ScenarioError: a case compares labels of an open axis, or a variant that it reads sets an open
                 parameter.
 
         """
@@ -110,12 +110,12 @@ class Bench:
             for claim in each.document.claim
             if claim.cannot_be
         }
-        """Sentences that cannot be, by their files, and why; no setting is judged by them."""
+        """Sentences that their files declare as impossible, and why; they are not judged."""
         for experiment in self._experiments:
             self._check(experiment)
 
     def _check(self, experiment: Experiment) -> None:
-        """Refuses an open parameter that a variant sets for runs which the claims read: the value is not for all."""
+        """Refuses an open parameter that a variant sets for runs of the claims: it would not apply to all systems."""
         setting = next(self._space.grid())
         own = self._space.of(experiment.name, setting)
         _, cases = self._applied(experiment, setting)
@@ -136,7 +136,7 @@ class Bench:
         return {f"{name}/{case.claim}": case.says for name, cases in self._cases.items() for case in cases}
 
     def judge(self, settings: Sequence[Values], seeds: Sequence[int]) -> list[Tried]:
-        """Judges some settings, whose runs form one batch.
+        """Judges some settings; their runs form one batch.
 
         Raises:
             ScenarioError: a value is invalid.
@@ -168,7 +168,7 @@ class Bench:
         return tried
 
     def _applied(self, experiment: Experiment, setting: Values) -> tuple[Experiment, list[Case]]:
-        """An experiment under a setting, and its cases there."""
+        """An experiment under a setting, and its cases."""
         own = self._space.of(experiment.name, setting)
         labels = {path: value for path, value in own.items() if path in experiment.labels}
         values = [(path, value) for path, value in own.items() if path not in labels]
@@ -180,14 +180,14 @@ class Bench:
 
 
 def _without_plots(experiment: Experiment) -> Experiment:
-    """The same experiment, whose plots ask for no result table."""
+    """The same experiment without plots, which may need result tables."""
     plain = copy.copy(experiment)
     plain.document = experiment.document.model_copy(update={"plot": []})
     return plain
 
 
 def _counted(experiment: Experiment, names: set[str]) -> list[Case]:
-    """The main case of each sentence that is not counted elsewhere in the search, and that can be."""
+    """The main case of each possible sentence that is not counted elsewhere in the search."""
     document = experiment.document
     if document.benchmark is not None:
         return []

@@ -1,7 +1,7 @@
-"""Held-out experiments: no search may use them, and the setting that a search finds is judged by them once.
+"""Held-out experiments: no search may use them, and they judge the setting found by a search once.
 
-A second judgement of the same experiment is refused unless it is asked for, and is then recorded as such: someone who
-may look twice can choose the setting that does better.
+A second judgement by the same experiment is refused unless requested, and is then recorded as such: whoever judges
+twice can choose the setting that does better.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class Judgement:
 
     experiment: str
     when: str
-    """In UTC."""
+    """Time of the judgement, in UTC."""
     setting: Values
     search: str
     """Name of the search's folder."""
     engine_version: str
     digest: str
-    """Of the experiment's file."""
+    """Digest of the experiment's file."""
     seeds: list[int]
     again: bool
-    """Whether it had been judged before."""
+    """Whether it is not the first judgement by this experiment."""
     holds: list[str]
     """Sentences that hold under the setting."""
     fails: list[str]
@@ -54,10 +54,10 @@ class Judgement:
 
 
 def refuse_held_out(experiments: Sequence[Experiment]) -> None:
-    """Refuses experiments that are held out of searches.
+    """Refuses held-out experiments in a search.
 
     Raises:
-        HeldOutError: naming the first of them.
+        HeldOutError: one is held out; the message names the first.
 
     """
     for each in experiments:
@@ -90,7 +90,7 @@ def of_papers(experiments: Sequence[Experiment], space: Space) -> tuple[list[Exp
 
 
 def extended(space: Space, experiments: Sequence[Experiment]) -> Space:
-    """The same parameters, for further experiments that declare them."""
+    """The same parameters, also for further experiments that declare them."""
     declared = {one.name: {choice.path for choice in one.open} for one in experiments}
     return Space(
         [
@@ -101,10 +101,10 @@ def extended(space: Space, experiments: Sequence[Experiment]) -> Space:
 
 
 def read(out: Path | str) -> list[Judgement]:
-    """All judgements by held-out experiments, in their order.
+    """All judgements by held-out experiments, in order.
 
     Raises:
-        ResultsError: the record is damaged; it is never written over.
+        ResultsError: the record is damaged; it is never overwritten.
 
     """
     path = Path(out) / FITS / RECORD
@@ -117,7 +117,7 @@ def read(out: Path | str) -> list[Judgement]:
 
 
 def refuse_second(experiments: Sequence[Experiment], out: Path | str, *, again: bool) -> None:
-    """Refuses what was judged before, unless that is asked for.
+    """Refuses a second judgement by an experiment, unless requested.
 
     Raises:
         HeldOutError: an experiment was judged before.
@@ -140,8 +140,8 @@ def judged(
 
     Args:
         experiments: The experiments.
-        setting: What came out under the setting that the search found.
-        own: What came out with the files' own values.
+        setting: Results under the setting found by the search.
+        own: Results with the files' own values.
         search: Name of the search's folder.
         seeds: Seeds of the judgement.
         out: Results folder.

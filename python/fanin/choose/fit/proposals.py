@@ -1,4 +1,4 @@
-"""Which settings to try next: all of them if they are few, and otherwise those that Optuna proposes."""
+"""The settings to try next: all if they are few, otherwise those that Optuna proposes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fanin.choose.tuning.space import Param
 from fanin.errors import NotFoundError
 
 BATCH = 4
-"""Settings that are proposed together, whatever the number of cores."""
+"""Number of settings that are proposed together, regardless of the number of cores."""
 
 
 def from_grid(space: Space, tried: Sequence[Tried], most: int) -> list[Values]:
@@ -25,10 +25,10 @@ def from_grid(space: Space, tried: Sequence[Tried], most: int) -> list[Values]:
 
 
 def from_optuna(space: Space, tried: Sequence[Tried], sentences: Sequence[str], most: int) -> list[Values]:
-    """What Optuna's tree-structured Parzen estimator proposes after these results.
+    """The proposals of Optuna's tree-structured Parzen estimator after these results.
 
     The study is rebuilt from the results, and its sampler is seeded by their number. An interrupted search therefore
-    takes the same course as an undisturbed one.
+    takes the same course as an uninterrupted one.
 
     Raises:
         NotFoundError: Optuna is not installed.
@@ -67,7 +67,7 @@ def _place(param: Param, setting: Values) -> int:
 
 
 def _unknown(space: Space, known: set[str], seed: int) -> Values:
-    """A setting that was not tried, drawn at random; there is one, since the grid is larger than the search."""
+    """A random setting that was not tried; there is one, because the grid is larger than the search."""
     generator = random.Random(seed)
     while True:
         setting = {each.path: generator.choice(each.values) for each in space.parameters}

@@ -1,7 +1,7 @@
 """The search: settings are tried in batches, the winner's neighbours last, and the answer runs again with fresh seeds.
 
-What was tried is written to a log after each batch. The same command continues there, and takes the same course as an
-undisturbed search, on any number of cores.
+Every batch is written to a log. The same command continues from the log, and takes the same course as an
+uninterrupted search, on any number of cores.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ SENSITIVITY = "sensitivity"
 
 
 class Log:
-    """The settings that were tried, one line each, in the order in which they were proposed."""
+    """The settings that were tried, one per line, in the order in which they were proposed."""
 
     def __init__(self, path: Path) -> None:
-        """Reads what an earlier command left; a line that was cut off is dropped with all after it."""
+        """Reads the log of earlier commands; an incomplete line and everything after it are dropped."""
         self._path = path
         self.tried: list[Tried] = []
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -53,12 +53,12 @@ class Log:
 
 
 def search(bench: Bench, space: Space, log: Log, seeds: Sequence[int], trials: int) -> list[Tried]:
-    """Tries settings until there are so many, and then the neighbours of the best until none of them is better.
+    """Tries ``trials`` settings, and then the neighbours of the best one until none of them is better.
 
     Args:
         bench: Runs and judges settings.
         space: The open parameters.
-        log: What was tried before, and is tried now.
+        log: The settings tried before; new ones are added.
         seeds: Seeds of every setting.
         trials: Settings to try before the neighbours; the whole grid is tried if it has no more.
 

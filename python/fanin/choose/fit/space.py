@@ -1,4 +1,4 @@
-"""The search space: what the experiments' papers leave open, with one value for all systems and experiments."""
+"""The search space: parameters that papers leave open, each with one value for all systems and experiments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fanin.run.experiment import Experiment
 from fanin.scenario.format.values import Scalar
 
 Values = dict[str, Scalar]
-"""Path of an open parameter -> the value that is chosen."""
+"""Path of an open parameter -> chosen value."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Open:
 
     path: str
     values: tuple[Scalar, ...]
-    """The values that are searched, all of them admissible."""
+    """The values to search, all of them admissible."""
     why: tuple[str, ...]
     """Why the text admits each of them."""
     of: tuple[str, ...]
@@ -40,7 +40,7 @@ class Space:
 
     @property
     def size(self) -> int:
-        """How many settings there are."""
+        """The number of settings."""
         return math.prod(len(each.values) for each in self.parameters)
 
     def grid(self) -> Iterator[Values]:
@@ -65,27 +65,27 @@ class Space:
 
 
 def key(setting: Values) -> str:
-    """A setting as a text that tells it from all others."""
+    """A setting as a text that identifies it."""
     return repr(sorted((path, type(value).__name__, value) for path, value in setting.items()))
 
 
 def words(setting: Values) -> str:
-    """A setting as people read it."""
+    """A setting as text."""
     return ", ".join(f"{path} = {shown(value)}" for path, value in setting.items())
 
 
 def shown(value: Scalar) -> str:
-    """A value as people read it."""
+    """A value as text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def space(experiments: Sequence[Experiment], only: dict[str, list[Scalar]] | None = None) -> Space:
-    """What the experiments leave open together.
+    """The parameters that the experiments leave open.
 
     A parameter of several experiments takes the values that all of them admit.
 
     Args:
-        experiments: Whose ``[open]`` sections.
+        experiments: The experiments whose ``[open]`` sections are read.
         only: Parameters to search and, unless the list is empty, the values to search; all if left out.
 
     Raises:

@@ -1,7 +1,7 @@
 """The search for the best values, by Optuna's tree-structured Parzen estimator.
 
 A study is one SQLite file, so it continues where it was interrupted. Trials are reported in batches of a fixed size,
-and the sampler is seeded by their number, so an interrupted study takes the same course as an undisturbed one, on any
+and the sampler is seeded by their number, so an interrupted study takes the same course as an uninterrupted one, on any
 number of cores. The best of many trials is partly a matter of luck. It therefore runs again, alongside the default,
 with seeds that no trial has used.
 """
@@ -30,7 +30,7 @@ from fanin.results.files import writing
 from fanin.run.laboratory import Laboratory, Outcome
 
 BATCH = 4
-"""Trials that run in parallel, whatever the number of cores."""
+"""Trials that run in parallel, regardless of the number of cores."""
 
 _FAR = 1e9
 """Stands for an unlimited violation of a bound."""
@@ -120,7 +120,7 @@ class Study:
         if "in line" not in self._study.user_attrs:
             line: list[dict[str, float]] = []
             if size <= trials:
-                # So few combinations that all of them are tried.
+                # There are so few combinations that all of them are tried.
                 line = [self._drawn(drawn) for drawn in itertools.product(*(each or [] for each in counts))]
             elif (first := self._default_drawn()) is not None:
                 line = [first]
