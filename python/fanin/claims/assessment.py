@@ -1,6 +1,6 @@
-"""How far one experiment has come and where its claims stand, from its file and from what ``fanin reproduce`` left.
+"""The state of one experiment and of its claims, from its file and from the results of ``fanin reproduce``.
 
-Each function also returns the files that its answer hangs on, so that the ledger can keep the answer until they change.
+Each function also returns the files on which its answer depends, so that the ledger can cache it until they change.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from fanin.scenario.points import Point, points
 from fanin.scenario.run_id import run_id
 
 Sweeps = dict[tuple[Path, tuple[tuple[str, ...], ...]], tuple[list[str], Files]]
-"""Scenario file and points of a sweep -> the names of its runs, and the files that they depend on."""
+"""Scenario file and points of a sweep -> the ids of its runs, and the files on which they depend."""
 
 _LOOKS = 50
-"""Points of a large sweep that are looked for before all are."""
+"""Points of a large sweep that are looked up before all others."""
 
 
 def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Record]:
-    """Records of those experiments that are judged on all their runs, by this engine and from these files."""
+    """Records of the experiments that were judged on all their runs, by this engine and from these files."""
     found = {}
     for experiment in experiments:
         with contextlib.suppress(FaninError):
@@ -47,7 +47,7 @@ def whole(experiments: Iterable[Experiment], out: Path | str) -> dict[str, Recor
 
 
 def digest_now(name: str) -> str | None:
-    """Fingerprint of an experiment's file as it is now; ``None`` if there is none, or it is not valid."""
+    """Fingerprint of an experiment's present file; ``None`` if there is none or it is invalid."""
     try:
         return record.digest(Experiment(*library.find(name)))
     except FaninError:
@@ -61,8 +61,8 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
         key: Its name.
         path: Its file.
         out: Results folder.
-        runs: How many of its runs are stored, if it has no record.
-        begun: Whether a command for it made any of those: others share runs with it.
+        runs: Number of its stored runs, if it has no record.
+        begun: Whether a command for this experiment made any of them: experiments share runs.
 
     Raises:
         ResultsError: its record is damaged.
@@ -71,7 +71,7 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
     try:
         experiment = Experiment(key, path)
     except FaninError as error:
-        # A mistake in one file must not hide all the others.
+        # A mistake in one file must not hide all other experiments.
         broken = Standing(key, key.partition("/")[0], "", library.title(path), "invalid", str(error), 0, 0, "", [])
         return broken, None
     document = experiment.document
@@ -95,7 +95,7 @@ def of_library(key: str, path: Path, out: Path, runs: int, begun: bool) -> tuple
 def _sentences(
     experiment: Experiment, found: Record | None, note: str, about: tuple[str, str, State, str]
 ) -> list[Sentence]:
-    """The claims that the experiment's file has now, judged or not."""
+    """The claims in the experiment's present file, judged or not."""
     judged = {} if found is None else {each.id: each for each in found.cases}
     labels = columns.own_labels(experiment)
     entries: dict[str, list[Entry]] = {}
@@ -113,7 +113,7 @@ def _sentences(
 
 
 def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
-    """An experiment from a file outside the library: its claims are not counted as those of the paper that it names.
+    """An experiment from a file outside the library. Its claims do not count as those of the paper that it names.
 
     Raises:
         ResultsError: its record is damaged.
@@ -151,10 +151,10 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
 
 
 def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
-    """How far a record can be trusted, and why not."""
+    """The state of a record, and the reason if it is not complete."""
     engine = _engine.version()
     if found.work.engine_version != engine:
-        return "stale", f"made by engine {found.work.engine_version}, and this is {engine}"
+        return "stale", f"made by engine {found.work.engine_version}; this is {engine}"
     if experiment is not None and record.digest(experiment) != found.digest:
         return "stale", "the experiment's file has changed since"
     if found.quick:
@@ -165,13 +165,13 @@ def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
 
 
 def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str], Files]:
-    """Names of the runs of an experiment of the library, and the files that they depend on.
+    """Ids of the runs of an experiment of the library, and the files on which they depend.
 
     Args:
         key: Its name.
         path: Its file.
-        done: What was found for other experiments, since figures share runs.
-        some: Whether a few runs of a large sweep are enough, since each name takes a millisecond.
+        done: Results for other experiments, because figures share runs.
+        some: Whether a few runs of a large sweep are enough, because each id takes a millisecond.
 
     Raises:
         FaninError: the scenario or its sweep is not valid.
@@ -193,7 +193,7 @@ def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]
     resolved: dict[str, Any] = {}
     before = None
     for point in todo:
-        # Seeds change fastest, and nothing else depends on them.
+        # Seeds vary fastest, and nothing else depends on them.
         if before is None or (point.values, point.labels) != (before.values, before.labels):
             resolved = experiment.resolved(point.overrides)
             files |= experiment.files(resolved)
@@ -204,7 +204,7 @@ def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]
 
 
 def _read(experiment: Experiment) -> dict[str, str | None]:
-    """The files that an experiment was read from, with the fingerprints of their contents."""
+    """The files from which an experiment was read, with the fingerprints of their contents."""
     texts = ((experiment.path, experiment.text), (experiment.scenario_path, experiment.origin[0]))
     return {str(path): hashlib.sha256(text.encode()).hexdigest() for path, text in texts}
 
@@ -222,7 +222,7 @@ def _judged(
         published=found.published,
         ours=found.value,
         interval=found.interval,
-        # A quick look may have no run of what the claim is about.
+        # A quick look may have no run for the claim.
         outcome=_counted(found.outcome),
         reason=f"{doubt}{found.reason}",
         shown=found.shown,
@@ -244,7 +244,7 @@ def _counted(outcome: str) -> Outcome:
 def _not_run(
     experiment: Experiment, case: Case, label: str, note: str, paper: str, figure: str, state: State, command: str
 ) -> Entry:
-    # Only to say numbers in the claim's unit: there is nothing judged.
+    # Only to print numbers in the claim's unit: nothing was judged.
     words = Judgement(case, math.nan, math.nan, math.nan, "not run", label=label)
     why = f"stale ({note}): " if note else ""
     return Entry(

@@ -49,7 +49,7 @@ class Judgement:
     reach: float = math.inf
     """Largest x that was measured."""
     provisional: bool = False
-    """Whether this is a quick look, with fewer runs than those that the explanation describes."""
+    """Whether this is a quick look, with fewer runs than the explanation describes."""
     label: str = ""
     """Label of the claim's y; the column's name if empty."""
     environment: str = ""
@@ -57,7 +57,7 @@ class Judgement:
 
     @property
     def basis(self) -> Basis:
-        """What the case's setting rests on."""
+        """The basis of the case's setting."""
         return basis_of(self.case.basis, self.case.reading, self.environment)
 
     @property
@@ -65,7 +65,7 @@ class Judgement:
         """How far the number is outside the accepted range: 0 inside, towards 1 with the distance.
 
         The distance is relative to the nearer bound; if that is zero, to the published number, the width of the range
-        or one unit, whichever is the first that is known and not zero.
+        or one unit: the first of these that is known and not zero.
         """
         lowest, highest = self.case.accept
         if math.isnan(self.value):

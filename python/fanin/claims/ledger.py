@@ -1,7 +1,7 @@
 """The claims ledger: the verdict on every sentence of every paper, from the results of ``fanin reproduce``.
 
-Nothing is simulated here. A claim that was never judged is *not run*; verdicts of another engine or of another version
-of the experiment's file stay, and are marked stale.
+Nothing is simulated here. A claim that was never judged is *not run*; verdicts from another engine or another version
+of the experiment's file are shown and marked stale.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from fanin.claims.searches import OfSentence
 
 _RUN = re.compile(r"[0-9a-f]{16}|\..*")
-"""A folder of one run, or of one that is being written."""
+"""Name of the folder of a run, complete or being written."""
 
 
 def standings(out: Path | str) -> list[Standing]:
-    """Every experiment of the library, and those that only the results know, by paper and figure.
+    """Every experiment of the library, and those that are only in the results, by paper and figure.
 
     Args:
-        out: Results folder; one that does not exist holds nothing.
+        out: Results folder; it need not exist.
 
     Raises:
-        ResultsError: a record is damaged, or ``out`` is no folder.
+        ResultsError: a record is damaged, or ``out`` is not a folder.
 
     """
     out = Path(out)
@@ -52,7 +52,7 @@ def standings(out: Path | str) -> list[Standing]:
 
 
 def _searched(out: Path) -> dict[str, OfSentence]:
-    """What searches found of each sentence; nothing is imported or read if there are none."""
+    """The results of searches for each sentence; nothing is imported or read if there are none."""
     if not (out / FITS).is_dir():
         return {}
     from fanin.claims import assessment, searches
@@ -61,7 +61,7 @@ def _searched(out: Path) -> dict[str, OfSentence]:
 
 
 def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[Standing]:
-    """Gives each sentence what counts for its verdict: its cases in other experiments, and what searches found."""
+    """Adds to each sentence its cases in other experiments and the results of searches, which count for its verdict."""
     repeats: dict[str, list[Entry]] = {}
     for claim in (claim for each in standings for claim in each.claims if claim.same_as):
         repeats.setdefault(claim.same_as.replace("#", "/"), []).extend(claim.entries)
@@ -100,7 +100,7 @@ def _kept(standing: Standing, sources: Sources | None) -> Made:
 
 
 def _finished(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> tuple[int, bool]:
-    """How many of an experiment's runs are stored, and whether a command for this experiment made any of them."""
+    """The number of an experiment's stored runs, and whether a command for this experiment made any of them."""
     store = out / RUNS
     if not store.is_dir():
         return 0, False
@@ -114,7 +114,7 @@ def _finished(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> 
         return make
 
     try:
-        # Most experiments have no run at all, which a few looks show.
+        # Most experiments have no run at all, which a few look-ups show.
         if not _stored(cache.value(f"{key}: some runs", [], ids(some=True)), store):
             return 0, False
         found = _stored(cache.value(f"{key}: runs", [], ids(some=False)), store)
@@ -124,12 +124,12 @@ def _finished(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> 
 
 
 def _stored(ids: list[str], store: Path) -> list[Path]:
-    """Manifests of the runs that are stored."""
+    """Manifests of the stored runs."""
     return [manifest for each in ids if (manifest := store / each / MANIFEST).is_file()]
 
 
 def _made_for(manifest: Path, name: str) -> bool:
-    """Whether that experiment was the first to want a run."""
+    """Whether a run was made for that experiment."""
     try:
         found: Any = json.loads(manifest.read_bytes())
     except (OSError, ValueError):
@@ -138,7 +138,7 @@ def _made_for(manifest: Path, name: str) -> bool:
 
 
 def _recorded(out: Path) -> set[str]:
-    """Names of the experiments that have a record; the many folders of single runs are skipped."""
+    """Names of the experiments with a record; the many folders of single runs are skipped."""
     found = set()
     for folder, inner, files in os.walk(out):
         inner[:] = [name for name in inner if not _RUN.fullmatch(name)]
@@ -148,7 +148,7 @@ def _recorded(out: Path) -> set[str]:
 
 
 def chosen(every: list[Standing], name: str | None) -> list[Standing]:
-    """Those of a paper, or one experiment.
+    """The experiments of a paper, or a single one.
 
     Raises:
         NotFoundError: there is neither a paper nor an experiment of that name.

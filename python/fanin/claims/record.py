@@ -1,6 +1,6 @@
-"""The record of an experiment that ``fanin reproduce`` writes: the verdicts, and everything that they rest on.
+"""The record of an experiment that ``fanin reproduce`` writes: the verdicts and their evidence.
 
-``results/<experiment>/claims.json`` is one file, written whole or not at all. The claims ledger, the list of
+``results/<experiment>/claims.json`` is one file, written atomically. The claims ledger, the list of
 experiments and the HTML report read it, and simulate nothing.
 """
 
@@ -32,7 +32,7 @@ from fanin.scenario.format.claim import Basis, Claim
 from fanin.scenario.points import points
 
 FORMAT: Literal[4] = 4
-"""Raised whenever a field changes its meaning: a record of another format is stale."""
+"""Increased whenever a field changes its meaning: a record of another format is stale."""
 
 
 _TOTALS = ("events", "packet_hops", "wall_s")
@@ -47,9 +47,9 @@ class Judged(_Part):
 
     id: str
     reading: str = ""
-    """Reading of the paper that it is judged under, where there are several."""
+    """The reading of the paper under which it is judged, if there are several."""
     added: str = ""
-    """What had been seen when the claim, its range or its reading was written."""
+    """The results that were known when the claim, its range or its reading was written."""
     measure: str
     published: float | str | None
     value: float | None
@@ -59,9 +59,9 @@ class Judged(_Part):
     distance: float
     """How far the number is outside the accepted range, from 0 (inside) to 1."""
     basis: Basis
-    """What the setting rests on."""
+    """The basis of the setting."""
     environment: str = ""
-    """The environment that it ran in."""
+    """The environment in which it ran."""
     reason: str
     note: str = ""
     shown: Shown
@@ -77,7 +77,7 @@ class JudgedClaim(_Part):
     cannot_be: str = ""
     """Arithmetic, or another sentence of the paper, that forbids it."""
     verdict: Verdict
-    """On the sentence, from the cases of this experiment alone."""
+    """Verdict on the sentence, from the cases of this experiment alone."""
     cases: list[Judged]
 
 
@@ -91,21 +91,21 @@ class PlotRecord(_Part):
     x_label: str
     y_label: str
     x_scale: float = 1.0
-    """What is shown, divided by what the CSV has."""
+    """Factor from the CSV's numbers to the plotted ones."""
     y_scale: float = 1.0
     lines: list[str] = []
-    """As the legend and the CSV name them."""
+    """Names of the lines in the legend and in the CSV."""
     marks: list[str] = []
-    """What the paper's marks are called."""
+    """Names of the paper's marks."""
     files: list[FileName]
 
 
 class Simulations(_Part):
-    """The runs behind the verdicts: how many, of what, made where and by what."""
+    """The runs behind the verdicts: their number, seeds, machines and versions."""
 
     runs: int
     of: int
-    """Runs that the experiment's file asks for."""
+    """Number of runs in the experiment's file."""
     seeds: list[int]
     engine_version: str
     fanin_version: str
@@ -114,7 +114,7 @@ class Simulations(_Part):
     machines: list[str]
     hosts: list[str]
     first: str | None
-    """When the first of the runs finished, and the last."""
+    """When the first run finished (``first``) and the last one (``last``)."""
     last: str | None
     each: dict[RunId, tuple[int, int, float]]
     """Id of a run -> its events, packet-hops and seconds in the engine. Figures share runs."""
@@ -130,21 +130,21 @@ class Record(_Part):
     title: str
     description: str
     runs_of: str
-    """Experiment whose runs these are; its own name, mostly."""
+    """The experiment to which the runs belong; usually its own name."""
     file: str
     digest: str
-    """Of the experiment file as read; another one now means that the record is stale."""
+    """Digest of the experiment file as read; if it differs now, the record is stale."""
     source: str
     """The experiment file."""
     scenario: dict[str, Any]
     """The sweep's base point with every default filled in."""
     varied: dict[str, list[str]]
-    """What the sweep varies, and over which values."""
+    """The sweep's variables with their values."""
     command: str
     quick: bool
     work: Simulations
     measured: bool = False
-    """Whether a program was measured, on the machine of ``work``; else the runs were simulated."""
+    """Whether a program was measured, on the machine of ``work``; otherwise the runs were simulated."""
     warnings: list[str]
     plots: list[PlotRecord]
     claims: list[JudgedClaim]
@@ -156,7 +156,7 @@ class Record(_Part):
 
 
 def digest(experiment: Experiment) -> str:
-    """Fingerprint of what an experiment's file says; comments and spaces do not count."""
+    """Fingerprint of the content of an experiment's file, without comments and white space."""
     texts = [tomllib.loads(text) for text in experiment.texts]
     said = json.dumps([texts, experiment.overrides], sort_keys=True, default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
@@ -165,7 +165,7 @@ def digest(experiment: Experiment) -> str:
 def command(
     experiment: Experiment, *, quick: bool = False, seeds: list[int] | None = None, out: str = "results"
 ) -> str:
-    """The command that runs an experiment, as one types it."""
+    """The command line that runs an experiment."""
     known = experiment.name in library.experiments()
     words = ["fanin", "reproduce", experiment.name if known else str(experiment.path)]
     words += ["--quick"] if quick else []
@@ -179,7 +179,7 @@ def command(
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Whole numbers in the shortest form that ``--seeds`` takes: ``1..10,15``."""
+    """Integers in the shortest form that ``--seeds`` accepts: ``1..10,15``."""
     found: list[list[int]] = []
     for number in sorted(set(numbers)):
         if found and number == found[-1][1] + 1:
@@ -241,7 +241,7 @@ def _claim(claim: Claim, judged: list[Judgement], where: str) -> JudgedClaim:
 
 
 def _where(work: Simulations) -> str:
-    """Where and when a program was measured, as a claim's reason says it."""
+    """Where and when a program was measured, for a claim's reason."""
     when = f", {work.last.replace('T', ' ').replace('Z', ' UTC')}" if work.last else ""
     return f"; measured on {'; '.join(work.machines)}{when}"
 
@@ -291,18 +291,18 @@ def _work(runs: Runs) -> Simulations:
 
 
 def write(record: Record, folder: Path) -> Path:
-    """Puts a record into the experiment's folder of the results."""
+    """Writes a record into the experiment's results folder."""
     path = folder / CLAIMS
     write_whole(path, (json.dumps(record.model_dump(), indent=1, ensure_ascii=False) + "\n").encode())
     return path
 
 
 class OldRecordError(ResultsError):
-    """A record that another version of fanin wrote."""
+    """A record written by another version of fanin."""
 
 
 def read(folder: Path) -> Record | None:
-    """The record in an experiment's folder of the results; ``None`` if there is none.
+    """The record in an experiment's results folder; ``None`` if there is none.
 
     Raises:
         OldRecordError: another version of fanin wrote it.
@@ -318,7 +318,7 @@ def read(folder: Path) -> Record | None:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise ResultsError(f"{path}: damaged (not JSON); delete it and run the experiment again") from None
-    # The first versions wrote an array of claims alone.
+    # The first versions wrote only an array of claims.
     if isinstance(content, list) or (isinstance(content, dict) and content.get("format", 0) != FORMAT):
         raise OldRecordError(f"{path}: written by another version of fanin; run the experiment again")
     try:

@@ -1,4 +1,4 @@
-"""What searches over the papers' open readings (``fanin fit``) tell the claims ledger."""
+"""The results of searches over what papers leave open (``fanin fit``), for the claims ledger."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from fanin.results.layout import FIT, FITS
 
 @dataclass
 class OfSentence:
-    """What searches found of one sentence."""
+    """The results of searches for one sentence."""
 
     tried: int = 0
-    """Settings that were tried: those of the largest search, since searches may overlap."""
+    """Number of settings tried, in the largest search, because searches may overlap."""
     settings: list[Searched] = field(default_factory=list)
-    """Settings that were confirmed with fresh seeds, and the closest if none holds."""
+    """Settings confirmed with fresh seeds, and the closest one if none holds."""
 
 
 def read(out: Path, digest_of: Callable[[str], str | None]) -> dict[str, OfSentence]:
-    """What the searches in a results folder found, by sentence.
+    """The results of all searches in a results folder, by sentence.
 
     A search of another engine, or of another version of an experiment's file, does not count for that experiment.
 
     Args:
         out: Results folder.
-        digest_of: Fingerprint of an experiment's file as it is now; ``None`` if there is no such experiment.
+        digest_of: Fingerprint of an experiment's present file; ``None`` if there is no such experiment.
 
     Raises:
         ResultsError: the record of a search is damaged.

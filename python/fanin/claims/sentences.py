@@ -1,4 +1,4 @@
-"""What is said of a sentence as a whole: its verdict in words, what it rests on, and how many sentences have which."""
+"""A sentence as a whole: the basis of its verdict in words, and the number of sentences by verdict."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """Numbers of a case as people read them."""
+    """Numbers of a case as text."""
 
     published: str
     value: str
     interval: str
     accept: str
     quantity: str = ""
-    """What the number is, such as a mean, a ratio or Kendall's tau; records of older versions have none."""
+    """Description of the number, such as a mean, a ratio or Kendall's tau; empty in records of older versions."""
 
 
 class Setting(Protocol):
@@ -30,11 +30,11 @@ class Setting(Protocol):
 
     @property
     def basis(self) -> Basis:
-        """What the setting rests on."""
+        """The basis of the setting."""
 
     @property
     def outcome(self) -> str:
-        """What came out."""
+        """The outcome."""
 
     @property
     def setting(self) -> str:
@@ -42,7 +42,7 @@ class Setting(Protocol):
 
     @property
     def environment(self) -> str:
-        """The environment that it ran in."""
+        """The environment in which it ran."""
 
     @property
     def distance(self) -> float:
@@ -54,17 +54,17 @@ class Setting(Protocol):
 
 
 _FEW = 4
-"""Settings under which a sentence fails that are listed by name."""
+"""How many settings under which a sentence fails are listed by name."""
 
 
 def rests_on(verdict: Verdict, settings: Sequence[Setting], cannot_be: str, tried: int = 0) -> str:
-    """What a verdict rests on, in words: the reading with its ablation, the closest setting, or the arithmetic.
+    """The basis of a verdict in words: the reading with its ablation, the closest setting, or the arithmetic.
 
     Args:
         verdict: The verdict.
-        settings: The sentence's cases, and settings that searches found for it.
-        cannot_be: Why the sentence cannot be, if its file declares that.
-        tried: Settings that searches tried, beside the cases.
+        settings: The sentence's cases, and settings from searches.
+        cannot_be: Why the sentence is impossible, if its file declares that.
+        tried: Number of settings tried by searches, in addition to the cases.
 
     """
     counted = [each for each in settings if each.basis != "sensitivity" and each.outcome not in _UNKNOWN]
@@ -103,7 +103,7 @@ def _tried(tried: int) -> str:
 
 
 def _closest(counted: Sequence[Setting], tried: int) -> str:
-    """How many settings were tried, and the one that comes closest."""
+    """The number of settings tried, and the closest one."""
     closest = min(counted, key=lambda each: each.distance)
     of = tried + sum(not isinstance(each, Searched) for each in counted)
     where = f" ({closest.setting})" if closest.setting else ""
@@ -115,7 +115,7 @@ def _closest(counted: Sequence[Setting], tried: int) -> str:
 
 @dataclass(frozen=True)
 class Searched:
-    """A sentence under a setting that ``fanin fit`` tried, as its record tells it."""
+    """A sentence under a setting that ``fanin fit`` tried, from its record."""
 
     setting: str
     outcome: str
@@ -130,19 +130,19 @@ class Claimed(Protocol):
 
     @property
     def same_as(self) -> str:
-        """The claim of another experiment where the sentence is counted; mostly empty."""
+        """The claim of another experiment in which the sentence is counted; usually empty."""
 
 
 C = TypeVar("C", bound=Claimed)
 
 
 def once(claims: Iterable[C]) -> list[C]:
-    """The claims that count: a sentence that several experiments judge is counted in one of them only."""
+    """The claims that count: a sentence judged by several experiments is counted in only one of them."""
     return [claim for claim in claims if not claim.same_as]
 
 
 def tally(claims: Sequence[tuple[Claimed, str]]) -> str:
-    """The number of sentences and of each verdict, and how many claims repeat one of another experiment.
+    """The number of sentences, in all and by verdict, and of claims that repeat one of another experiment.
 
     Args:
         claims: Each with its verdict.
@@ -154,7 +154,7 @@ def tally(claims: Sequence[tuple[Claimed, str]]) -> str:
 
 
 def counted(verdicts: Sequence[str]) -> str:
-    """How many sentences there are, and how many have each verdict that occurs, in the order of the verdicts."""
+    """The number of sentences, in all and by verdict, in the order of the verdicts."""
     counts = Counter(verdicts)
     found = ", ".join(f"{counts[name]} {name}" for name in names(VERDICTS) if counts[name])
     return f"{len(verdicts)} sentence{'s' if len(verdicts) != 1 else ''}{f': {found}' if found else ''}"

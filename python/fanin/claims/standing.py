@@ -1,6 +1,6 @@
-"""The state of experiments and their claims, as the ledger, the list of experiments and the report show it.
+"""The state of experiments and their claims, for the ledger, the list of experiments and the report.
 
-These are plain data, which can be kept as JSON and shown again without reading the experiments' files.
+These are plain data, which can be cached as JSON and shown again without reading the experiments' files.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 State = Literal["complete", "partial", "quick", "stale", "never run", "invalid"]
 
 MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": " (partial)"}
-"""State of an experiment -> what follows its verdicts."""
+"""State of an experiment -> suffix of its verdicts."""
 
 NONE = "-"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A case of a claim: the claim under one setting, and where it stands."""
+    """A case of a claim: the claim under one setting, with its outcome."""
 
     experiment: str
     paper: str
@@ -43,20 +43,20 @@ class Entry:
     outcome: Outcome
     reason: str
     shown: Shown
-    """The same numbers as people read them."""
+    """The same numbers as text."""
     state: State
-    """Of the experiment: outcomes of a quick look or of an old engine are worth less."""
+    """State of the experiment: outcomes of a quick look or of an old engine are provisional."""
     command: str
-    """What runs it."""
+    """The command that runs it."""
     reading: str = ""
-    """Reading of the paper that it is judged under, where there are several."""
+    """The reading of the paper under which it is judged, if there are several."""
     note: str = ""
     added: str = ""
-    """What had been seen when the claim, its range or its reading was written; nothing for most."""
+    """The results that were known when the claim, its range or its reading was written; usually empty."""
     basis: Basis = "reading"
-    """What the setting rests on."""
+    """The basis of the setting."""
     environment: str = ""
-    """The environment that it ran in."""
+    """The environment in which it ran."""
     distance: float = 1.0
     """How far the number is outside the accepted range, from 0 (inside) to 1."""
 
@@ -72,7 +72,7 @@ class Entry:
 
     @property
     def marked(self) -> str:
-        """The outcome, and whether it is worth less than others."""
+        """The outcome, marked if it is provisional or stale."""
         return self.outcome if self.outcome == "not run" else self.outcome + MARKS.get(self.state, "")
 
     def as_dict(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Entry:
 
     @classmethod
     def from_dict(cls, kept: dict[str, Any]) -> Entry:
-        """One that was kept as JSON."""
+        """The reverse of :meth:`as_dict`."""
         low, high = kept["interval"]
         return cls(**{**kept, "interval": (low, high), "shown": Shown(**kept["shown"])})
 
@@ -120,9 +120,9 @@ class Sentence:
     repeats: list[Entry] = field(default_factory=list)
     """Cases of the same sentence in other experiments; they count for its verdict."""
     searched: list[Searched] = field(default_factory=list)
-    """What searches over the paper's open readings found."""
+    """The results of searches over what the paper leaves open."""
     tried: int = 0
-    """Settings that these searches tried."""
+    """Number of settings tried by these searches."""
 
     @property
     def main(self) -> Entry:
@@ -131,7 +131,7 @@ class Sentence:
 
     @property
     def settings(self) -> list[Setting]:
-        """All cases, and what searches found."""
+        """All cases, and the settings from searches."""
         return [*self.entries, *self.repeats, *self.searched]
 
     @property
@@ -146,18 +146,18 @@ class Sentence:
 
     @property
     def marked(self) -> str:
-        """The verdict, and whether it is worth less than others."""
+        """The verdict, marked if it is provisional or stale."""
         timeless = self.verdict in ("not run", "cannot be")
         return self.verdict if timeless else self.verdict + MARKS.get(self.main.state, "")
 
     @property
     def rests_on(self) -> str:
-        """What the verdict rests on, in words."""
+        """The basis of the verdict, in words."""
         return sentences.rests_on(self.verdict, self.settings, self.cannot_be, self.tried)
 
     @property
     def contradiction(self) -> str:
-        """A warning if a case reproduces what the file says cannot be; mostly empty."""
+        """A warning if a case reproduces what the file declares as impossible; usually empty."""
         if not self.cannot_be or self.verdict == "cannot be":
             return ""
         return f"{self.id} is declared as impossible, but is reproduced {self.verdict}: {self.cannot_be}"
@@ -180,13 +180,13 @@ class Standing:
     title: str
     state: State
     note: str
-    """Why, in words: what makes it stale or invalid."""
+    """Why it is stale or invalid, in words."""
     runs: int
     of: int
     command: str
     claims: list[Sentence]
     folder: Path = Path()
-    """Where its results are."""
+    """The folder of its results."""
     judged: bool = False
     """Whether its results have a record of this version's format."""
     finished: str | None = None
@@ -194,14 +194,14 @@ class Standing:
 
     @cached_property
     def record(self) -> Record | None:
-        """The full record of its results; read when it is asked for, as most lists need but the above."""
+        """The full record of its results; read only on request, because most lists need only the fields above."""
         from fanin.claims import record
 
         return record.read(self.folder) if self.judged else None
 
     @property
     def last(self) -> str:
-        """The same as people read it."""
+        """The time of the last run, as text."""
         return date(self.finished)
 
     @property
@@ -218,7 +218,7 @@ class Standing:
 
     @property
     def commits(self) -> str:
-        """Commits that they were made at."""
+        """Commits at which they were made."""
         return NONE if self.record is None else ", ".join(self.record.work.git_commits) or NONE
 
     @property
@@ -276,7 +276,7 @@ class Standing:
 
     @classmethod
     def from_dict(cls, kept: dict[str, Any]) -> Standing:
-        """One that was kept as JSON."""
+        """The reverse of :meth:`as_dict`."""
         claims = [
             Sentence(**{**claim, "entries": [Entry.from_dict(entry) for entry in claim["entries"]]})
             for claim in kept["claims"]

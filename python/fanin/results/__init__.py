@@ -1,1 +1,1 @@
-"""What runs leave: the store, tables and data sets."""
+"""Results of runs: the store, tables and data sets."""

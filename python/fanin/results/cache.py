@@ -1,7 +1,7 @@
-"""What takes long to work out and hangs on files alone, kept in the user's cache folder from one command to the next.
+"""Values that are slow to compute and depend only on files, cached in the user's cache folder between commands.
 
-A value is used again only while all that it was made from is the same: the files by their content, the program by its
-source. The cache may be deleted at any time; one that is damaged or cannot be written is as good as none.
+A value is reused only while everything it was made from is unchanged: the files by their content, the program by its
+source. The cache may be deleted at any time; a damaged or unwritable cache is treated as none.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from fanin import _engine
 from fanin.results.files import tidy, write_whole
 
 Sources = Mapping[str, str | None]
-"""Files that a value was made from, and the SHA-256 of what they held; ``None`` for one that was not there."""
+"""The files from which a value was made, with the SHA-256 of their content; ``None`` for a missing file."""
 
 Made: TypeAlias = "tuple[Any, Sources | None]"
-"""A value that JSON can hold, and its sources; without them it is not kept."""
+"""A JSON value and its sources; a value without sources is not cached."""
 
 _UNREADABLE = ""
-"""Instead of a hash, of a file that may hold anything."""
+"""Replaces the hash of a file whose content does not matter."""
 
 _OLD_SECONDS = 30 * 86400.0
-"""A cache that was not written for so long may be of a folder that is no more."""
+"""A cache not written for so long may belong to a deleted folder."""
 
 
 class Cache:
-    """Values by name, in one file: only what was asked for last is in it, so that it does not grow."""
+    """Values by name, in one file. It holds only the values used last, so that it does not grow."""
 
     def __init__(self, *place: object, made_by: object = None) -> None:
         """Opens the cache.
 
         Args:
-            place: What it is for; each has a file of its own.
-            made_by: What all its values depend on, besides the program.
+            place: Its purpose; each has its own file.
+            made_by: What all its values depend on besides the program.
 
         """
         root = folder()
@@ -51,11 +51,11 @@ class Cache:
         self._hashes: dict[str, str | None] = {}
 
     def value(self, name: str, given: list[Any], make: Callable[[], Made]) -> Any:  # noqa: ANN401 - whatever is made
-        """The value of that name: the one that was kept, if it was made from the same, or else a new one.
+        """The value of that name: the cached one if its sources are unchanged, otherwise a new one.
 
         Args:
             name: Its name.
-            given: What it is made from besides files; JSON.
+            given: What it is made from besides files, as JSON.
             make: Makes it.
 
         """
@@ -73,14 +73,14 @@ class Cache:
         return kept["value"]
 
     def fingerprint(self, path: Path | str) -> str | None:
-        """SHA-256 of a file, ``None`` if there is none; it is read once."""
+        """SHA-256 of a file, which is read only once; ``None`` if there is none."""
         name = str(path)
         if name not in self._hashes:
             self._hashes[name] = _fingerprint(name)
         return self._hashes[name]
 
     def write(self) -> None:
-        """Keeps what was asked for, if it differs from what was there."""
+        """Writes the values used, if they differ from the file's."""
         if self._path is None or (self._new.keys() == self._old.keys() and self._unchanged()):
             return
         text = json.dumps({"made_by": self._made_by, "values": self._new})
@@ -97,11 +97,11 @@ class Cache:
 
 
 def folder() -> Path | None:
-    """Where caches are: ``FANIN_CACHE``, or ``fanin`` in the user's cache folder; ``None`` for a user without one."""
+    """The folder of caches: ``FANIN_CACHE``, or ``fanin`` in the user's cache folder; ``None`` without either."""
     if own := os.environ.get("FANIN_CACHE"):
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path there is to be ignored, says the XDG Base Directory Specification.
+    # The XDG Base Directory Specification says to ignore a relative path.
     if Path(base).is_absolute():
         return Path(base) / "fanin"
     try:
@@ -111,7 +111,7 @@ def folder() -> Path | None:
 
 
 def _read(path: Path, made_by: str) -> dict[str, Any]:
-    """The values in a file; none if it is damaged, or made by another program."""
+    """The values in a file; none if it is damaged or was made by another program."""
     try:
         head, _, text = path.read_bytes().decode().partition("\n")
     except (OSError, ValueError):
@@ -134,13 +134,13 @@ def _fingerprint(path: str) -> str | None:
 
 
 def _built() -> list[int]:
-    """Size and time of the compiled engine: its version does not change with the code that binds it to Python."""
+    """Size and time of the compiled engine: its version does not cover the Python binding."""
     about = Path(str(_engine.__file__)).stat()
     return [about.st_size, about.st_mtime_ns]
 
 
 def _source() -> str:
-    """Hash of the package's Python files, which may change between two releases."""
+    """Hash of the package's Python files, which may change between releases."""
     digest = hashlib.sha256()
     for inside, folders, files in os.walk(Path(fanin.__file__).parent):
         folders.sort()

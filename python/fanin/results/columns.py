@@ -1,4 +1,4 @@
-"""The numbers of a run that an experiment asks for besides its summary, and which result tables they need."""
+"""The columns that an experiment declares in addition to a run's summary, and the result tables they need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.values import Scalar
 
 Filter = Mapping[str, list[Scalar]]
-"""Column -> the values of which a row must have one."""
+"""Column -> the values, one of which a row must have."""
 
 Table: TypeAlias = "Callable[[str], pl.DataFrame]"
 """A run's result table by name."""
@@ -27,23 +27,23 @@ Labels = dict[str, str]
 
 
 def own_labels(experiment: ScenarioFile) -> Labels:
-    """What an experiment says of the columns of its own: those that it declares, and the axes of its variants."""
+    """Labels of an experiment's own columns: those that it declares, and the axes of its variants."""
     axes = {axis: axis[:1].upper() + axis[1:] for axis in experiment.labels}
     return axes | {each.id: each.label for each in experiment.columns}
 
 
 def describe(own: Labels, name: str) -> summary.ColumnInfo:
-    """How to show a column of the runs' table, the experiment's own included."""
+    """How to display a column of the table of runs, including the experiment's own columns."""
     return summary.column(name, own.get(name))
 
 
 def matches(row: Mapping[str, object], where: Filter) -> bool:
-    """Whether a row has, in each of these columns that it has at all, one of the values."""
+    """Whether a row has one of the values in each of these columns; columns that it lacks are ignored."""
     return all(name not in row or row[name] in values for name, values in where.items())
 
 
 def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
-    """The rows that match; values are compared as text where a column is text."""
+    """The rows that match; in a column of text, values are compared as text."""
     conditions = []
     for name, values in where.items():
         column = pl.col(name)
@@ -56,7 +56,7 @@ def filtered(frame: pl.DataFrame, where: Filter) -> pl.DataFrame:
 
 
 def _among(column: pl.Expr, numbers: list[int | float]) -> pl.Expr:
-    """Whether a column has one of these numbers; of a range such as 90000..134100 not each is looked up."""
+    """Whether a column has one of these numbers; a range such as 90000..134100 is tested by its ends."""
     if numbers and numbers == list(range(int(numbers[0]), int(numbers[0]) + len(numbers))):
         return column.is_between(numbers[0], numbers[-1]) & (column == column.floor())
     return column.is_in([float(value) for value in numbers])
@@ -67,7 +67,7 @@ def _text(value: Scalar) -> str:
 
 
 def tables(experiment: ScenarioFile, row: Mapping[str, Scalar]) -> frozenset[str]:
-    """The result tables that the columns, plots and claims of an experiment read of one run."""
+    """The result tables of a run that the columns, plots and claims of an experiment read."""
     needed = {column.table for column in experiment.columns}
     for plot in experiment.document.plot:
         if matches(row, plot.where) and plot.seed in (None, row["seed"]):
@@ -78,7 +78,7 @@ def tables(experiment: ScenarioFile, row: Mapping[str, Scalar]) -> frozenset[str
 
 def extended(row: dict[str, Any], columns: list[Column], table: Table) -> dict[str, Any]:
     """A run's row with the experiment's own columns."""
-    table = functools.cache(table)  # Several columns are of one table.
+    table = functools.cache(table)  # Several columns may read the same table.
     for column in columns:
         row[column.id] = evaluate(column.formula, _numbers(row)) if column.formula else _taken(column, table)
     return row
@@ -91,7 +91,7 @@ def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _taken(column: Column, table: Table) -> float | None:
-    """The number that a column takes from a result table; nothing where no row has a value."""
+    """The number that a column takes from a result table; none if no row has a value."""
     assert column.of is not None
     name, _, of = column.of.partition(".")
     rows = filtered(table(name), column.rows)
@@ -112,7 +112,7 @@ def _taken(column: Column, table: Table) -> float | None:
 
 
 def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:
-    """The mean of each part's values, weighted by the part's weights; nothing if they add up to zero.
+    """The mean of each part's values, weighted by the part's weights; none if the weights add up to zero.
 
     Parts are added up in the order in which the column lists them, so that equal tables give equal bits.
     """
@@ -129,7 +129,7 @@ def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:
 
 
 def jain(values: Floats) -> float | None:
-    """Jain, Chiu and Hawe's index: one if all are equal, 1/n if one has everything; nothing if all are zero.
+    """Jain, Chiu and Hawe's index: one if all are equal, 1/n if one has everything; none if all are zero.
 
     Scaled by the largest value, as in the engine, so that neither very large nor very small values lose precision.
     """
@@ -151,4 +151,4 @@ _REDUCE: dict[str, Callable[[Floats], float | None]] = {
     "share": lambda values: float((values > 0).mean()),
     "jain": jain,
 }
-"""Name -> how the values of a table's rows are reduced to one number."""
+"""Name -> reduction of the values of a table's rows to one number."""

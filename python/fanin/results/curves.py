@@ -1,4 +1,4 @@
-"""Where plots and claims get their rows: the table of runs, or the rows of a result table."""
+"""The rows for plots and claims: those of the table of runs, or of a result table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HasRows(Protocol):
 
 
 def of_claim(case: Case, runs: HasRows, frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows that a claim is measured on: those of the runs, or of a result table over time."""
+    """The rows on which a claim is measured: those of the runs, or of a result table over time."""
     if case.table is None:
         return numeric(frame, case.axis)
     others = [each for each in (case.over, case.minus) if each is not None]
@@ -31,21 +31,21 @@ def of_claim(case: Case, runs: HasRows, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def table_rows(runs: HasRows, table: str, where: Filter, rows: Filter, *needed: str) -> pl.DataFrame:
-    """The rows of a result table over runs, without those that lack a needed value; maybe none."""
+    """The rows of a result table over runs, without those that lack a needed value; possibly none."""
     frame = runs.rows(table, where)
     return frame if frame.is_empty() else filtered(frame, rows).drop_nulls(needed)
 
 
 def in_intervals(frame: pl.DataFrame, time: str, width: float | None) -> pl.DataFrame:
-    """The times moved to the start of intervals of this width."""
+    """The frame with times rounded down to the start of intervals of this width."""
     if width is None:
         return frame
-    # A hair more, so that a bin's start that is a rounding error early stays in its interval.
+    # Slightly more, so that the start of a bin stays in its interval despite rounding errors.
     return frame.with_columns(((pl.col(time) / width + 1e-9).floor() * width).alias(time))
 
 
 def numeric(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The frame with a column of scenario values such as "64KB" as numbers, if it is one."""
+    """The frame with a column of scenario values such as "64KB" converted to numbers."""
     if name not in frame.columns or frame.schema[name] != pl.String:
         return frame
     found = [quantity(value) for value in frame[name]]
@@ -55,7 +55,7 @@ def numeric(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def axis_of(frame: pl.DataFrame, name: str, known: ColumnInfo) -> ColumnInfo:
-    """How to show a column on an axis: scenario values such as "64KB" have the unit that they are written with."""
+    """How to display a column on an axis: scenario values such as "64KB" have the unit in which they are written."""
     if name not in frame.columns or frame.schema[name] != pl.String or known.shown_as:
         return known
     found = {each[1] for value in frame[name] if (each := quantity(value)) is not None}

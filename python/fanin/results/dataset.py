@@ -1,7 +1,7 @@
-"""The data set of a sweep: one row per run, what they come to over the seeds, and which runs failed.
+"""The data set of a sweep: one row per run, the summary over the seeds, and the failed runs.
 
-``results/sweeps/<id>/`` is made of the rows alone, in the order of the sweep's points, and takes its place as a whole:
-the same sweep leaves the same bytes, however often it was killed and wherever its runs were simulated.
+``results/sweeps/<id>/`` is made from the rows alone, in the order of the sweep's points, and is replaced atomically:
+the same sweep yields the same bytes, however often it was killed and wherever its runs were simulated.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from fanin.scenario.points import Point
 SWEEPS = "sweeps"
 
 _OF_THE_MACHINE = ("wall_s",)
-"""Totals that are another number each time."""
+"""Totals that differ each time."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """What a sweep is, whoever runs which part of it."""
+    """The description of a sweep, the same for all of its shards."""
 
     id: str
     """Name of its folder."""
@@ -42,16 +42,16 @@ class Head:
     runs: int
     engine_version: str
     axes: list[str] = field(default_factory=list)
-    """Those of them that are axes of variants."""
+    """The keys that are axes of variants."""
     labels: dict[str, str] = field(default_factory=dict)
-    """What the scenario file says of its own columns."""
+    """The scenario file's declarations of its own columns."""
     wanted: list[str] = field(default_factory=list)
-    """Columns to tabulate and to plot; those of ``fanin compare``, or a few of them, if there are none."""
+    """Columns to tabulate and to plot; if empty, those of ``fanin compare``, or a few of them."""
 
 
 def head(experiment: ScenarioFile, points: list[Point], wanted: list[str] | None = None) -> Head:
-    """Describes a sweep; its id is a hash of what is simulated and tabulated, whatever engine does it."""
-    # Which way is better changes nothing in the data set.
+    """Describes a sweep; its id is a hash of what is simulated and tabulated, regardless of the engine."""
+    # The better direction does not affect the data set.
     own = [each.model_dump(mode="json", exclude={"better"}) for each in experiment.columns]
     return Head(
         id=experiment.folder_name([point.row for point in points], own),
@@ -70,20 +70,20 @@ Row = dict[str, Any]
 
 
 def row_of(experiment: ScenarioFile, point: Point, run: Run) -> Row:
-    """A run as a row: what varied, seed, id of the run, its totals and the file's own columns."""
+    """A run as a row: varied values, seed, run id, totals and the file's own columns."""
     row: Row = {**point.row, "run_id": run.run_id, **totals(run.summary)}
     row = columns.extended(row, experiment.columns, run.table)
     return {name: value for name, value in row.items() if name not in _OF_THE_MACHINE}
 
 
 def failure_of(point: Point, failure: Failure) -> Row:
-    """A failed run as a row: what varied, seed, id of the run, its error and its whole scenario."""
+    """A failed run as a row: varied values, seed, run id, error and full scenario."""
     return {**point.row, "run_id": failure.run_id, "error": failure.error, "scenario": failure.scenario}
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """The rows of a sweep, those of failed runs apart; both in the order of its points."""
+    """The rows of a sweep, and separately those of failed runs, both in the order of its points."""
 
     head: Head
     rows: list[Row]
@@ -95,7 +95,7 @@ class DataSet:
         return frame_of(self.rows)
 
     def varying(self) -> list[str]:
-        """The keys that have several values, less those that a variant's label implies."""
+        """The keys with several values, without those that a variant's label implies."""
         rows = [*self.rows, *self.failed]
 
         def cases(keys: list[str]) -> int:
@@ -107,9 +107,9 @@ class DataSet:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """Over the seeds: keys, ``column unit mean half low high runs``; a row per point and column of numbers.
+        """The summary over seeds: keys, ``column unit mean half low high runs``; a row per point and numeric column.
 
-        ``half`` is half of the 95 % interval, which ``low`` and ``high`` are the ends of; null below three seeds.
+        ``half`` is half of the 95 % interval, whose ends are ``low`` and ``high``; null with fewer than three seeds.
         """
         frame = self.frame
         keys = [key for key in self.head.keys if key in frame.columns]
@@ -117,7 +117,7 @@ class DataSet:
         numbers = [name for name, kind in frame.schema.items() if kind.is_numeric() and name not in known]
         rows: list[Row] = []
         units = {name: column(name).unit for name in numbers}
-        # What a run lacks is not a number here.
+        # A missing value becomes NaN.
         table = frame.select(pl.col(numbers).cast(pl.Float64)).to_numpy()
         for point, places in _points(frame, keys):
             for name, values in zip(numbers, table[places].T, strict=True):
@@ -135,7 +135,7 @@ class DataSet:
 
 
 def _points(frame: pl.DataFrame, keys: Sequence[str]) -> Iterable[tuple[Row, list[int]]]:
-    """The points in order, and which rows are theirs."""
+    """The points in order, each with its rows."""
     found: dict[tuple[Any, ...], list[int]] = {}
     for place, point in enumerate(frame.select(keys).iter_rows()) if keys else ():
         found.setdefault(point, []).append(place)

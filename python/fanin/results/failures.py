@@ -1,7 +1,7 @@
-"""Runs that failed: what was simulated, and why it did not end.
+"""Failed runs: what was simulated, and why it failed.
 
-``results/failures/<run-id>.json`` is one file per run, written whole or not at all. A run fails the same way every
-time, so a sweep does not try it again until ``--failed`` asks for it; another engine version gives it another id.
+``results/failures/<run-id>.json`` is one file per run, written atomically. A run fails the same way every
+time, so a sweep does not retry it without ``--failed``; another engine version gives it another id.
 A run that was aborted because of the machine it ran on is not recorded: the next command retries it.
 """
 
@@ -24,13 +24,13 @@ FAILURES = "failures"
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that did not end."""
+    """A run that failed."""
 
     run_id: str
     experiment: str
     seed: int
     settings: Settings
-    """What it was given beside the scenario file."""
+    """Values given in addition to the scenario file."""
     error: str
     scenario: dict[str, Any]
     """The scenario with every default filled in."""
@@ -40,22 +40,22 @@ class Failure:
 
 
 class BrokenOff(Failure):
-    """One that is not the run's own, and never recorded."""
+    """A failure that was not caused by the run itself; it is never recorded."""
 
 
 def is_of_run(error: BaseException) -> bool:
-    """Whether an error is the run's own, so that other runs can go on; the disk's, say, is not."""
+    """Whether an error was caused by the run itself, so that other runs can continue; a full disk, say, was not."""
     return isinstance(error, RunError | ScenarioError) or is_panic(error)
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether the engine broke off in the middle: a mistake in it, which spoils nothing but this run."""
+    """Whether the engine panicked: a defect of the engine that affects only this run."""
     # The type of the binding's panics cannot be imported.
     return type(error).__name__ == "PanicException"
 
 
 def describe(error: BaseException) -> str:
-    """The error as people read it."""
+    """The error as text."""
     return f"the engine broke off: {error}" if is_panic(error) else str(error)
 
 
@@ -66,14 +66,14 @@ class Failures:
         self.folder = Path(root) / FAILURES
 
     def find(self, name: str) -> Failure | None:
-        """The record of a run that failed; ``None`` if there is none, or none that can be read."""
+        """The record of a failed run; ``None`` if there is none or it cannot be read."""
         with contextlib.suppress(OSError, ValueError, TypeError):
             content = json.loads(self._path(name).read_bytes())
             return Failure(**{**content, "settings": [(path, value) for path, value in content["settings"]]})
         return None
 
     def save(self, failure: Failure) -> None:
-        """Keeps a record.
+        """Writes a record.
 
         Raises:
             ResultsError: the folder cannot be written.
@@ -85,7 +85,7 @@ class Failures:
             write_whole(self._path(failure.run_id), (json.dumps(content, indent=1) + "\n").encode())
 
     def forget(self, name: str) -> None:
-        """Drops the record of a run, if there is one: it is to be tried again, or it has ended after all."""
+        """Deletes the record of a run, if there is one: the run is retried, or has succeeded."""
         with writing(self.folder):
             self._path(name).unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
-"""Files and folders that are written whole or not at all, and that are on the disk before anything counts on them.
+"""Files and folders that are written atomically, and that are on disk before anything relies on them.
 
-What is not finished has a temporary name beside its place, and is renamed. A folder that gives way to another steps
-aside for that moment, and is put back by whoever finds that its successor never came.
+Unfinished files and folders have a temporary name in the same folder and are renamed when complete. A folder to be
+replaced is renamed for that moment, and is restored by the next process if the replacement never came.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from fanin.errors import ResultsError
 
 _TEMPORARY = ".tmp-"
 _ASIDE = "-instead-of-"
-"""In the name of a folder that has stepped aside, before the name that it had."""
+"""Part of the name of a folder that is being replaced, before its former name."""
 _STALE_SECONDS = 3600.0
 
 
 @contextmanager
 def writing(place: Path, option: str = "--out") -> Iterator[None]:
-    """Turns a failure to write into an error that names the place and the way out: another one, by that option."""
+    """Turns a failure to write into an error that names the path and the option for another one."""
     try:
         yield
     except OSError as error:
@@ -39,7 +39,7 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
 
 
 def _sync(path: Path) -> None:
-    """Has the disk keep a file, or the names in a folder, before anything counts on it: machines lose power too."""
+    """Flushes a file, or the names in a folder, to disk before anything relies on it: machines lose power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -48,21 +48,21 @@ def _sync(path: Path) -> None:
 
 
 def beside(path: Path) -> Path:
-    """A name in the same folder that nobody else has."""
+    """A unique name in the same folder."""
     return path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file under a temporary name and renames it: a killed writer leaves the old one or the new one."""
+    """Writes a file under a temporary name and renames it: a killed writer leaves the old file or the new one."""
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary file to write and close that then takes the place of ``path``; if not, what stood there stays.
+    """A temporary file to write and close, which then replaces ``path``; on an error the old file stays.
 
-    Devices and pipes are written to as they are, and links stay links.
+    Devices and pipes are written directly, and links stay links.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -80,7 +80,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing(final: Path) -> Iterator[Path]:
-    """A folder to write into that takes the place of ``final`` once it is whole; if not, what stood there stays.
+    """A folder to write into, which replaces ``final`` once it is complete; on an error the old folder stays.
 
     A file that already has the same bytes is left untouched.
     """
@@ -99,11 +99,11 @@ def replacing(final: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
-    """The same among folders that nobody else rids of what killed writers left.
+    """As :func:`replacing`, but first cleans up after killed writers.
 
     Args:
         final: The folder.
-        option: The one that names another place.
+        option: The option for another path.
 
     Raises:
         ResultsError: the folder cannot be written.
@@ -115,14 +115,14 @@ def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
 
 
 def tidy(folder: Path) -> None:
-    """Puts back what had stepped aside for killed writers, and removes what else they left in a folder."""
+    """Restores the folders that killed writers were replacing, and removes their other leftovers."""
     for leftover in folder.glob(f"{_TEMPORARY}*"):
         name = leftover.name.partition(_ASIDE)[2]
-        # Another process may be at it just now, and finds another way then.
+        # Another process may be cleaning up at the same time.
         with contextlib.suppress(OSError):
             if name and not (folder / name).exists():
                 leftover.rename(folder / name)
-            # A young one may belong to a process that is still writing.
+            # A recent one may belong to a process that is still writing.
             elif time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
                 if leftover.is_dir():
                     _discard(leftover)
@@ -131,7 +131,7 @@ def tidy(folder: Path) -> None:
 
 
 def _discard(folder: Path) -> None:
-    """Removes a folder, if there is one: under another name, so that no half of it is ever put back."""
+    """Removes a folder, if there is one, under another name, so that a partial folder is never restored."""
     doomed = beside(folder)
     with contextlib.suppress(FileNotFoundError):
         folder.rename(doomed)
@@ -139,7 +139,7 @@ def _discard(folder: Path) -> None:
 
 
 def _equal(folder: Path, other: Path) -> bool:
-    """Whether two folders hold the same bytes under the same names."""
+    """Whether two folders have the same files with the same content."""
     names = [{path.relative_to(each) for path in each.rglob("*")} for each in (folder, other)]
     files = [name for name in names[0] if (folder / name).is_file()]
     if not files or names[0] != names[1]:
@@ -151,10 +151,10 @@ def _equal(folder: Path, other: Path) -> bool:
 
 
 def _replace_folder(temporary: Path, final: Path) -> None:
-    """Renames a folder onto another: the old one, if any, steps aside first."""
+    """Renames a folder to ``final``; an old folder of that name is renamed first."""
     aside = temporary.with_name(f"{temporary.name}{_ASIDE}{final.name}")
     while True:
-        # Another process may put its own there, or move it, at any moment.
+        # Another process may create or move it at any moment.
         with contextlib.suppress(FileNotFoundError):
             final.rename(aside)
         try:

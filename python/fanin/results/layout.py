@@ -1,4 +1,4 @@
-"""Names of what a results folder holds."""
+"""Names of the contents of a results folder."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import re
 from pathlib import Path
 
 RUNS = "runs"
-"""Folder of the runs: each has one of its own, named by its id."""
+"""Folder of the runs; each has its own folder, named by its id."""
 
 MANIFEST = "manifest.json"
-"""What a run was, in its folder."""
+"""Description of a run, in its folder."""
 
 CLAIMS = "claims.json"
 """The judgements on an experiment's claims, in the experiment's folder."""
 
 FITS = "fits"
-"""Folder of the searches over what papers leave open: each has one of its own."""
+"""Folder of the searches over what papers leave open; each has its own folder."""
 
 FIT = "fit.json"
-"""What a search found, in its folder."""
+"""The result of a search, in its folder."""
 
 CHANGED = "changed"
-"""Folder of experiments that were run with other values than their files have: a folder for each set of values."""
+"""Folder of experiments run with values that differ from their files; one folder per set of values."""
 
 _LONGEST = 80
-"""Characters of a folder's name."""
+"""Number of characters of a folder's name."""
 
 
 def apart(out: Path, settings: list[tuple[str, str]]) -> Path:
-    """The results folder of experiments that are run with other values, in the results folder of those without."""
+    """The results folder of experiments run with other values, inside the normal results folder."""
     if not settings:
         return out
     said = ",".join(f"{path}={value}" for path, value in settings)
@@ -40,5 +40,5 @@ def apart(out: Path, settings: list[tuple[str, str]]) -> Path:
 
 
 def together(out: Path) -> Path:
-    """The results folder that a folder of :func:`apart` is in; any other is its own."""
+    """The normal results folder of a folder of :func:`apart`; any other folder is returned as it is."""
     return out.parents[1] if len(out.parts) > 1 and out.parts[-2] == CHANGED else out

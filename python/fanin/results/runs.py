@@ -1,4 +1,4 @@
-"""One finished run, and how tables of runs are made and shown."""
+"""One finished run, and tables of runs."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class Run:
         return self.table("links")
 
     def probes(self) -> pl.DataFrame:
-        """State of the senders whenever it changed."""
+        """State of the senders, one row per change."""
         return self.table("probes")
 
     def requests(self) -> pl.DataFrame:
-        """One row per request: fan-in, start and completion."""
+        """One row per query: fan-in, start and completion."""
         return self.table("requests")
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def frame_of(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """A table of such rows; what a row lacks is null, and a column of several types is text."""
+    """A table of rows; missing values are null, and a column of several types is text."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     data = {}
     for name in names:

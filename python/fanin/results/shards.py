@@ -1,7 +1,7 @@
-"""A sweep in parts, on machines that know nothing of each other, and the parts joined.
+"""A sweep in parts, run on independent machines, and the merging of the parts.
 
-Shard i of n has every n-th point of the sweep, from the i-th on. When all of its runs have ended it leaves
-``results/shards/<sweep>/<i>-of-<n>.json`` with their rows beside the runs themselves.
+Shard i of n has every n-th point of the sweep, from the i-th on. When all of its runs have ended, it writes
+``results/shards/<sweep>/<i>-of-<n>.json`` with their rows, next to the runs themselves.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Shard:
     """One part of several."""
 
     index: int
-    """From one on."""
+    """Counted from one."""
     count: int
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """The shard that ``2/8`` means.
+        """The shard of a text such as ``2/8``.
 
         Raises:
-            ValueError: it means none.
+            ValueError: the text is not a shard.
 
         """
         match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
@@ -47,7 +47,7 @@ class Shard:
         return cls(int(match.group(1)), int(match.group(2)))
 
     def has(self, place: int) -> bool:
-        """Whether a point of the sweep, counted from zero, is its own."""
+        """Whether a point of the sweep, counted from zero, belongs to it."""
         return place % self.count == self.index - 1
 
     def __str__(self) -> str:
@@ -56,14 +56,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class Part:
-    """What a shard found: the rows of its points by their places in the whole sweep."""
+    """The result of a shard: the rows of its points, by their index in the whole sweep."""
 
     head: Head
     shard: Shard
     rows: dict[int, Row]
     failed: dict[int, Row]
     root: Path
-    """Results folder that has its runs."""
+    """Results folder with its runs."""
 
     @property
     def path(self) -> Path:
@@ -71,7 +71,7 @@ class Part:
         return self.root / SHARDS / self.head.id / f"{self.shard.index}-of-{self.shard.count}.json"
 
     def write(self) -> Path:
-        """Writes its file, whole or not at all.
+        """Writes its file atomically.
 
         Raises:
             ResultsError: the folder cannot be written.
@@ -108,21 +108,21 @@ def _read(path: Path, root: Path) -> Part:
 
 @dataclass(frozen=True)
 class Merged:
-    """What came of joining all shards that there are."""
+    """The result of merging all shards found."""
 
     whole: list[DataSet]
-    """The sweeps that are whole; nothing of their data sets is written yet."""
+    """The complete sweeps; their data sets are not written yet."""
     left: dict[str, str]
-    """Sweeps that are not joined -> what is missing or wrong."""
+    """Sweeps that were not merged -> what is missing or wrong."""
 
 
 def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> Merged:
-    """Joins the shards of these results folders: their runs go to the store of another, or stay where they are.
+    """Merges the shards of some results folders: their runs are copied to the store of ``out``, unless already there.
 
     Args:
         roots: Results folders of the shards.
         out: Results folder of the whole.
-        advance: Told of how many runs, of how many, are there.
+        advance: Called with the number of runs copied so far and the total.
 
     Raises:
         ResultsError: there are no shards, or the results folder cannot be written.
@@ -183,7 +183,7 @@ def _joined(parts: list[Part]) -> DataSet:
                         f"{name} {known.get(name)} and {row[name]}" for name in row if row[name] != known.get(name)
                     )
                     raise ResultsError(f"{part.path}: run {row['run_id']} differs from that of another shard: {names}")
-    # One that failed here and ended there has ended.
+    # A run that failed in one shard but succeeded in another has succeeded.
     failed = {place: row for place, row in failed.items() if place not in rows}
     missing = [place for place in range(first.head.runs) if place not in rows and place not in failed]
     if missing:

@@ -1,9 +1,9 @@
-"""The results store: one folder per run, named by what was simulated.
+"""The results store: one folder per run, named by a hash of what was simulated.
 
-``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, if asked for, ``trace.pcapng``.
-A run's folder is whole or not there, so a killed run leaves a whole result or none.
-The id is a hash of the resolved scenario (seed included) and of the engine, so a finished run is found again and a
-changed scenario or engine never is.
+``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, on request, ``trace.pcapng``.
+A run's folder is written atomically, so a killed run leaves a complete result or none.
+The id is a hash of the resolved scenario (seed included) and of the engine: a finished run is found again, unless the
+scenario or the engine has changed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fanin.scenario.run_id import digest, whole_digest
 CAPTURE = "trace.pcapng"
 
 _SELF = "sha256"
-"""Key of a manifest that has the digest of all others."""
+"""The key of a manifest with the digest of all other keys."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class StoredRun:
         return read_table(path)
 
     def check(self, name: str) -> None:
-        """Compares a file's bytes with the manifest's record of them.
+        """Compares a file's content with the manifest.
 
         Raises:
             ResultsError: the file is missing or differs.
@@ -91,7 +91,7 @@ class StoredRun:
 
 
 def damaged(path: Path, why: str) -> str:
-    """Message about a file that cannot be used as a result; only a run's own folder is one to delete."""
+    """Message about a file that cannot be used as a result; it suggests to delete only a run's folder."""
     folder = path.absolute().parent
     if is_run_id(folder.name) and (folder.parent.name == RUNS or (folder / MANIFEST).is_file()):
         shown = path.parent if path.parent.name else folder
@@ -100,7 +100,7 @@ def damaged(path: Path, why: str) -> str:
 
 
 def now() -> str:
-    """The time of day as a manifest has it."""
+    """The current time in the format of a manifest."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
@@ -136,7 +136,7 @@ def read_run(folder: Path) -> StoredRun:
         raise ResultsError(damaged(path, error.strerror or str(error))) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ResultsError(damaged(path, "not a manifest")) from None
-    # Earlier versions wrote none.
+    # Earlier versions wrote no digest.
     if _SELF in manifest and manifest[_SELF] != _own_digest(manifest):
         raise ResultsError(damaged(path, "its content differs from what was written"))
     for name, size in sizes.items():
@@ -149,7 +149,7 @@ def read_run(folder: Path) -> StoredRun:
 
 
 class Output(Protocol):
-    """What a simulation leaves: that of the engine here, or what a worker elsewhere sent back."""
+    """The output of a simulation, from the engine here or from a worker elsewhere."""
 
     @property
     def summary(self) -> str:
@@ -157,23 +157,23 @@ class Output(Protocol):
 
     @property
     def table_names(self) -> list[str]:
-        """The result tables that there are."""
+        """The names of its result tables."""
 
     def write_parquet(self, name: str, path: str | Path) -> None:
         """Writes a table as a Parquet file."""
 
     def capture(self) -> bytes | None:
-        """The captured packets, if any were asked for."""
+        """The captured packets, if a capture was requested."""
 
 
 class Store:
-    """The folder of all runs, whatever experiment they are of: equal runs of two figures are one."""
+    """The folder of the runs of all experiments; equal runs of two figures are stored once."""
 
     def __init__(self, root: Path | str) -> None:
         self.folder = Path(root) / RUNS
 
     def prepare(self) -> None:
-        """Makes the folder and puts right what killed runs left behind.
+        """Creates the folder and cleans up after killed runs.
 
         Raises:
             ResultsError: the folder cannot be written.
@@ -187,7 +187,7 @@ class Store:
             tidy(self.folder)
 
     def spill(self) -> Path:
-        """A file for the rows of a run that is under way: what a killed one leaves is cleared away."""
+        """A file for the rows of a run in progress; leftovers of killed runs are removed."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return beside(self.folder / "rows")
 
@@ -205,12 +205,12 @@ class Store:
         try:
             found = read_run(folder)
         except ResultsError as error:
-            warnings.warn(f"{error}; it is computed anew", stacklevel=2)
+            warnings.warn(f"{error}; the run is repeated", stacklevel=2)
             return None
         return found if set(tables) <= set(found.tables) else None
 
     def tables(self, name: str) -> list[str]:
-        """The tables that a run is stored with; none if it is not stored."""
+        """The stored tables of a run; none if it is not stored."""
         with contextlib.suppress(ResultsError):
             return read_run(self.folder / name).tables
         return []
@@ -218,7 +218,7 @@ class Store:
     def save(
         self, name: str, output: Output, tables: list[str], resolved: dict[str, Any], experiment: str
     ) -> StoredRun:
-        """Writes a finished run, in place of any earlier one of the same id; the tables that one had are written too.
+        """Writes a finished run and replaces an earlier one of the same id; the earlier run's tables are kept as well.
 
         Raises:
             ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
@@ -234,7 +234,7 @@ class Store:
     def save_measured(
         self, command: list[str], point: dict[str, Any], row: dict[str, Any], experiment: str
     ) -> StoredRun:
-        """Writes what a program measured at a point, in place of an earlier measurement of it by the same engine.
+        """Writes a program's measurement at a point and replaces an earlier one by the same engine.
 
         Raises:
             ResultsError: the folder cannot be written.
@@ -245,7 +245,7 @@ class Store:
         manifest = {
             "run_id": name,
             "experiment": experiment,
-            # Never the same twice, but every manifest has it.
+            # Never the same twice, but every manifest needs one.
             "summary": {**row, "result_hash": hashlib.sha256(content).hexdigest()[:16]},
             "measured": {"command": command, "point": point},
             "files": {},
@@ -274,7 +274,7 @@ def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, 
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Writes a manifest with its own digest, and gives that."""
+    """Writes a manifest with its own digest, and returns it."""
     manifest = manifest | {_SELF: _own_digest(manifest)}
     (folder / MANIFEST).write_bytes((json.dumps(manifest, indent=1) + "\n").encode())
     return manifest
@@ -292,7 +292,7 @@ def _record(path: Path) -> dict[str, Any]:
 
 @cache
 def provenance() -> dict[str, Any]:
-    """Versions and machine that computed a result."""
+    """The versions and the machine that computed a result."""
     return {
         "engine_version": _engine.version(),
         "python_version": platform.python_version(),
@@ -304,7 +304,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _git_commit() -> str | None:
-    """Commit of the checkout that this package runs from, if it does."""
+    """The commit of the checkout from which this package runs, if any."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()

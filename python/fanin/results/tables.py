@@ -39,7 +39,7 @@ def locate(path: Path) -> list[Path]:
 
 
 _OF_SUMMARY = {
-    "column": "Which of a run's totals the row is about",
+    "column": "The total or column that the row summarises",
     "unit": "Its unit",
     "mean": "Mean over the seeds",
     "half": "Half of the 95 % interval of the mean: Student's t over the seeds; null below three of them",
@@ -76,7 +76,7 @@ def describe(path: Path) -> dict[str, Any]:
 def write_csv(paths: list[Path], out: TextIO) -> None:
     """Parquet files as one CSV: names in the first line, units as a comment in the second.
 
-    Of several runs' tables each row begins with the id of its run, so that they can be distinguished.
+    For tables of several runs each row starts with its run's id.
 
     Raises:
         ResultsError: a file is damaged, or its columns are not those of the first.
@@ -104,8 +104,8 @@ _FCT_COLUMNS = ("flow", "src", "dst", "bytes", "start_s", "fct_s", "ideal_s")
 def write_fct(path: Path, out: TextIO) -> None:
     """A flows table as HPCC's ``fct.txt``; flows that did not complete are left out.
 
-    Addresses are those that HPCC's simulator gives its nodes. The ports are made up, as flows here have none: the
-    source port is 10000 and the flow's number, modulo the ports there are; the destination port is HPCC's 100.
+    Addresses are those that HPCC's simulator gives its nodes. The ports are invented, because flows here have none: the
+    source port is 10000 plus the flow's number, modulo the number of ports; the destination port is HPCC's 100.
 
     Raises:
         ResultsError: the file is damaged, or it is not a flows table.

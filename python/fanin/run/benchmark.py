@@ -13,7 +13,7 @@ from fanin.scenario.format.values import Scalar
 
 
 def measure(command: list[str], row: Mapping[str, Scalar]) -> dict[str, Any]:
-    """Runs the command for one point and reads the JSON object that it prints last.
+    """Runs the command for one point and reads the JSON object in its last line of output.
 
     Args:
         command: Program and arguments; ``{name}`` becomes a value of the point, ``{python}`` this interpreter.

@@ -1,7 +1,7 @@
-"""Runs on a Dask cluster in place of threads: the same runs and the same store, on other processors.
+"""Runs on a Dask cluster instead of threads: the same runs and the same store, on other processors.
 
 Runs are sent through the standard executor interface of Dask's client, and come back as they finish. Dask gives the
-runs of a worker that dies to another one. The store stays here: workers need fanin, and no common file system.
+runs of a worker that dies to another one. The store stays here: workers need fanin, but no shared file system.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fanin.run.pool import PooledRun, kept
 from fanin.run.remote import Package, Task, Versions, refuse_others, simulate, versions
 
 _AHEAD = 2
-"""Runs that are sent per thread of the cluster: the one in progress, and the next."""
+"""Runs sent per thread of the cluster: the one in progress, and the next."""
 
 _COUNT_EVERY_S = 2.0
 """Workers come and go, so threads are counted repeatedly."""

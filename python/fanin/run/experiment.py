@@ -20,7 +20,7 @@ class Experiment(ScenarioFile):
     """A scenario file, read and checked. Create one with :func:`load`."""
 
     def check(self, overrides: Overrides | None = None) -> None:
-        """Checks the scenario, each value that the sweep and the variants set, and every column that is named.
+        """Checks the scenario, each value set by the sweep and the variants, and every named column.
 
         Raises:
             ScenarioError: the scenario is invalid; the message names file, line, key and the closest valid name.
@@ -33,7 +33,7 @@ class Experiment(ScenarioFile):
 
         Args:
             overrides: Scenario values to replace.
-            swept: Whether to check each value of each sweep variable, too.
+            swept: Whether to also check each value of each sweep variable.
 
         """
         if not self.needs_network:
@@ -48,7 +48,7 @@ class Experiment(ScenarioFile):
         return list(dict.fromkeys(remark for remark in found if remark))
 
     def _unused(self, given: Settings) -> list[remarks.Unused]:
-        """Values that do nothing in the scenario nor in its sweep: of other schemes, or beside another key."""
+        """Values without effect in the scenario and in its sweep: of other schemes, or made ineffective by a key."""
 
         def found(change: Settings) -> list[remarks.Unused]:
             return _engine.unused(self._engine_text, str(self.scenario_path), self.overrides + given + change)
@@ -77,11 +77,11 @@ class Experiment(ScenarioFile):
             seed: Seed of the run; by default the scenario's own.
             overrides: Scenario values to replace, a dictionary or pairs.
             store: Where to keep the result; by default nothing is written.
-            progress: Called with the share of the duration simulated so far; returns whether to go on.
+            progress: Called with the share of the duration simulated so far; returns whether to continue.
 
         Raises:
             ScenarioError: the scenario is not valid.
-            RunError: an invariant broke, or ``progress`` said to stop.
+            RunError: an invariant was violated, or ``progress`` stopped the run.
             ResultsError: the result cannot be written.
 
         >>> fanin.load("sdtcp/fig9").run(seed=3, overrides={"transport.scheme": "dctcp", "traffic.bursts.senders": 20})
@@ -107,11 +107,11 @@ class Experiment(ScenarioFile):
 
         Args:
             overrides: Scenario values to replace.
-            progress: Called with the share of the duration simulated so far; returns whether to go on.
+            progress: Called with the share of the duration simulated so far; returns whether to continue.
             store: Where rows of finished flows are kept during the run; by default in memory.
 
         Raises:
-            RunError: an invariant broke, or ``progress`` said to stop.
+            RunError: an invariant was violated, or ``progress`` stopped the run.
             ResultsError: the rows cannot be written.
 
         """

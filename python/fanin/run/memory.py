@@ -1,8 +1,8 @@
-"""How much memory a run will take, and how much the machine has.
+"""How much memory a run will need, and how much the machine has.
 
-The estimate is an upper one, from what is known before a run: flows and hosts, which the engine reports, packets in
-buffers, and the tables that grow with time. It is meant to keep a machine from running out, not to be exact; a test
-holds it against real peaks.
+The estimate is an upper bound from what is known before a run: flows and hosts, which the engine reports, packets in
+buffers, and the tables that grow with time. Its purpose is to keep a machine from running out of memory, not to be
+exact; a test compares it with real peaks.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ PER_PACKET = 48.0
 PER_TRACE_ROW = 70.0
 PER_BIN = 450.0
 PER_CAPTURED = 130.0
-"""Bytes, measured on runs of one kind each; the tables' include what writing them takes."""
+"""Bytes, each measured on runs of one kind; those of tables include the writing."""
 
 SHARE = 0.8
-"""Part of the free memory that runs may take together."""
+"""Share of the free memory that all runs together may take."""
 
 _MARGIN = 1.25
-"""Seeds differ by less in their numbers of flows."""
+"""Numbers of flows differ by less between seeds."""
 
 _FRAME = 1500.0
 
 
 Preview = Mapping[str, Any]
-"""``hosts switches ports groups`` of a scenario as the engine lays it out, see :meth:`fanin.Experiment.preview`."""
+"""``hosts switches ports groups`` of a scenario as the engine builds it, see :meth:`fanin.Experiment.preview`."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run takes."""
+    """The memory of a run."""
 
     flows: float
-    """Flows that it has at most."""
+    """Largest number of flows."""
     rest: float
-    """Bytes that do not depend on how many they are."""
+    """Bytes that do not depend on the number of flows."""
     at_once: float = math.inf
-    """Flows that are under way together at most; the others are over or to come, and a row is all they take."""
+    """Largest number of concurrent flows; each of the others takes only a row."""
 
     def bytes(self, flows: float | None = None) -> float:
-        """Bytes in all.
+        """Total bytes.
 
         Args:
-            flows: How many the same point had with another seed, if that is known.
+            flows: Number of flows of the same point with another seed, if known.
 
         """
         likely = self.flows if flows is None else min(_MARGIN * flows, self.flows)
@@ -64,17 +64,17 @@ class Estimate:
 
 
 def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
-    """What a run takes at most, its tables included.
+    """The largest memory of a run, tables included.
 
     Args:
         resolved: The scenario with every default filled in.
-        preview: What the engine knows of the run in advance.
+        preview: The engine's preview of the run.
 
     """
     network, measure, groups = resolved["network"], resolved["measure"], preview["groups"]
     duration, rate = _number(resolved["run"]["duration"]), _number(network["rate"])
     flows, hosts = sum(group["flows"] for group in groups), preview["hosts"]
-    # Every host's port and the switch's towards it; what waits there has been sent, by a flow that may and has it.
+    # The port of every host and the switch port towards it. What waits is limited by the flows' windows and sizes.
     window = _packets(resolved["transport"]["receive-buffer"])
     sizes = [group["mean_bytes"] / _FRAME + 1 if group["mean_bytes"] else window for group in groups]
     sent = sum(group["flows"] * min(window, size) for group, size in zip(groups, sizes, strict=True))
@@ -106,7 +106,7 @@ def _number(value: object) -> float:
 
 
 def available() -> float:
-    """Bytes that are free on this machine, in the container that this is, or in the job that it is part of."""
+    """Bytes that are free on this machine, in this container, or in this job."""
     free = [number for read in (_free, _room_of_container, _room_of_job) if (number := read()) is not None]
     return min(free, default=float("inf"))
 
@@ -117,24 +117,24 @@ def _free() -> float | None:
             if line.startswith("MemAvailable:"):
                 return float(line.split()[1]) * 1024
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        # Not Linux: half of what the machine has.
+        # Not Linux: half of the machine's memory.
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2
     return None
 
 
 _LIMITS = {
-    # Version 2, mounted alone or beside the first.
+    # Version 2, mounted alone or next to version 1.
     "": ("memory.max", "memory.current", "inactive_file"),
     "unified": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 }
-"""Where control groups are mounted -> their files of limit and use, and the key of what can be freed of it."""
+"""Mount point of control groups -> their files with limit and use, and the key of the part that can be freed."""
 
 
 def _room_of_container(
     membership: Path = Path("/proc/self/cgroup"), mounted: Path = Path("/sys/fs/cgroup")
 ) -> float | None:
-    """What the control groups of this process leave, in either version: its own, and all that this one is in."""
+    """Memory left by the control groups of this process, in either version: its own, and all that contain it."""
     rooms = []
     for mount, files in _LIMITS.items():
         own = mounted / mount / _group(membership, first_version=mount == "memory")
@@ -145,18 +145,18 @@ def _room_of_container(
 
 
 def _group(membership: Path, *, first_version: bool) -> str:
-    """Path of the control group of this process that limits memory, below where they are mounted."""
+    """Path of the control group that limits the memory of this process, below the mount point."""
     with contextlib.suppress(OSError):
         for line in membership.read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
             if ("memory" in controllers.split(",")) if first_version else not controllers:
-                # Outside of what this container sees, nothing can be read.
+                # Nothing can be read outside of this container.
                 return "" if ".." in path else path.strip("/")
     return ""
 
 
 def _room(folder: Path, limit: str, used: str, freed: str) -> float | None:
-    """What a control group leaves; none if it has no limit. Copies of files that nobody uses make room for others."""
+    """Memory left by a control group; none if it has no limit. Unused cached files count as free."""
     with contextlib.suppress(OSError, ValueError):
         room = float((folder / limit).read_text()) - float((folder / used).read_text())
         stat = dict(line.split(" ", 1) for line in (folder / "memory.stat").read_text().splitlines())
@@ -165,11 +165,11 @@ def _room(folder: Path, limit: str, used: str, freed: str) -> float | None:
 
 
 def _room_of_job() -> float | None:
-    """What Slurm gave this job on this machine, whether or not it keeps it to that; 0 is all."""
+    """Memory that Slurm allocated to this job on this machine, enforced or not; 0 means all."""
     megabytes = os.environ.get("SLURM_MEM_PER_NODE", "")
     return float(megabytes) * 2**20 if megabytes.isdigit() and int(megabytes) else None
 
 
 def shown(number: float) -> str:
-    """Bytes as people read them."""
+    """Bytes as text."""
     return f"{number / 1e9:.1f} GB" if number >= 1e8 else f"{number / 1e6:.0f} MB"

@@ -1,4 +1,4 @@
-"""Running many points: on all cores, each distinct run once, the long ones first."""
+"""Runs many points on all cores, each distinct run once, and the long ones first."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ from fanin.scenario.settings import Settings
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a pool is."""
+    """The progress of a pool."""
 
     done: int
     """Jobs that are finished: found in the store, simulated or failed."""
     total: int
     left: float | None = None
-    """Seconds that are left, as far as they can be known."""
+    """Remaining seconds, as far as they can be estimated."""
     simulated: int = 0
-    """Runs that were simulated, and not found in the store."""
+    """Runs that were simulated, not found in the store."""
     failed: int = 0
     """Jobs whose run failed."""
     found: int = 0
-    """Jobs that were finished before: the store had them."""
+    """Jobs that were found in the store."""
     running: int = 0
-    """Runs that are under way."""
+    """Runs in progress."""
 
 
 Advance = Callable[[Progress], None]
-"""Told when simulations begin, whenever a run is finished, and now and then while none is."""
+"""Called when simulations start, whenever a run finishes, and from time to time in between."""
 
 _TELL_EVERY_S = 2.0
 
 _OVERDUE = 0.25
-"""A run that takes longer than its kind did is taken to go on for this share of its time so far."""
+"""A run that takes longer than others of its kind is expected to continue for this share of its time so far."""
 
 Kind = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run that an experiment wants."""
+    """A run that an experiment needs."""
 
     experiment: Experiment
     settings: Settings
@@ -68,13 +68,13 @@ class Job:
 
     @property
     def kind(self) -> Kind:
-        """What it has in common with the same point under another seed, and so about the time that it takes."""
+        """What it has in common with the same point under other seeds, which take about the same time."""
         return (self.experiment.origin[1], *(setting for setting in self.settings if setting[0] != "run.seed"))
 
 
 @dataclass
 class PooledRun:
-    """One distinct run, and the indices of the jobs that want it."""
+    """One distinct run, and the indices of the jobs that need it."""
 
     job: Job
     name: str
@@ -83,13 +83,13 @@ class PooledRun:
     tables: set[str] = field(default_factory=set)
     indices: list[int] = field(default_factory=list)
     files: Files = field(default_factory=dict)
-    """What the scenario names, as it was when the run was."""
+    """The files that the scenario names, as they were when the run was identified."""
 
     def resolved(self) -> dict[str, Any]:
-        """The scenario with every default filled in; resolved each time, since a sweep has thousands of them.
+        """The scenario with every default filled in; resolved on each call, because a sweep has thousands of them.
 
         Raises:
-            ResultsError: a file that it names has changed, so that the run would be another.
+            ResultsError: a file that it names has changed, so that it would be a different run.
 
         """
         return self.job.experiment.still(self.name, self.files, self.job.settings)
@@ -112,23 +112,23 @@ class Workers(Protocol):
 
     @property
     def slots(self) -> int:
-        """Runs that it simulates at once."""
+        """The number of runs that it simulates at once."""
 
     def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
-        """Whether another run may begin beside those that are running."""
+        """Whether another run may start next to those that are running."""
 
     def submit(self, work: PooledRun, store: Store | None) -> Future[Any]:
-        """Begins a run."""
+        """Starts a run."""
 
     def collect(self, work: PooledRun, store: Store | None, future: Future[Any]) -> Run:
-        """The finished run, in the store if there is one; raises what it broke off with."""
+        """The finished run, in the store if there is one; raises its error."""
 
     def close(self) -> None:
-        """Breaks off what is running, if anything is, and waits for it; nothing runs there any more."""
+        """Aborts what is running and waits for it; nothing can be started afterwards."""
 
 
 class _Queue:
-    """Runs that have not begun. One of each kind goes first, as it shows how long the others take."""
+    """Runs that have not started. One of each kind goes first, to show how long the others take."""
 
     def __init__(self, works: list[PooledRun]) -> None:
         self._waiting: dict[Kind, list[PooledRun]] = {}
@@ -137,14 +137,14 @@ class _Queue:
         self._unknown = list(self._waiting)
         self._seconds: dict[Kind, float] = {}
         self._longest: list[tuple[float, int, Kind]] = []
-        """A heap of known kinds, stale entries included: a sweep has thousands of kinds, and asks at each run."""
+        """A heap of known kinds, including stale entries: a sweep has thousands of kinds."""
         self._learned = itertools.count()
         self._total = 0.0
-        """Of all kinds that are known."""
+        """Sum over all known kinds."""
         self._known = 0.0
-        """Seconds of the waiting runs of known kinds."""
+        """Total seconds of the waiting runs of known kinds."""
         self._strangers = len(works)
-        """Waiting runs of unknown kinds."""
+        """Number of waiting runs of unknown kinds."""
         self._next: PooledRun | None = None
 
     def learn(self, kind: Kind, seconds: float) -> None:
@@ -157,7 +157,7 @@ class _Queue:
         heapq.heappush(self._longest, (-seconds, next(self._learned), kind))
 
     def pop(self) -> PooledRun | None:
-        """The next to begin: of an unknown kind, else of the kind that takes longest."""
+        """The next run to start: one of an unknown kind, or else of the kind that takes longest."""
         if self._next is not None:
             work, self._next = self._next, None
             return work
@@ -188,18 +188,18 @@ class _Queue:
         return next(iter(self._waiting))
 
     def put_back(self, work: PooledRun) -> None:
-        """There is no room for it yet: it is the next again."""
+        """Puts back a run for which there is no room yet; it is next again."""
         self._next = work
 
     def seconds(self) -> float | None:
-        """Time that the waiting runs take together; kinds that are not known yet take as long as others on average."""
+        """Total time of the waiting runs; unknown kinds are expected to take as long as the average of the others."""
         if not self._seconds:
             return None
         waiting = self._known + self._strangers * self._usual
         return waiting + (0.0 if self._next is None else self._expected(self._next.job.kind))
 
     def rest(self, kind: Kind, elapsed: float) -> float:
-        """Seconds that a run which has gone on for so long goes on; some kind has to be known."""
+        """Remaining seconds of a run that has taken ``elapsed`` so far; some kind must be known."""
         return max(self._expected(kind) - elapsed, _OVERDUE * elapsed)
 
     def _expected(self, kind: Kind) -> float:
@@ -218,20 +218,20 @@ def run_jobs(
     workers: Workers | None = None,
     advance: Advance = lambda _: None,
 ) -> list[Run]:
-    """The runs that are wanted, in their order; those found in the store are not run again.
+    """The requested runs, in order; those found in the store are not run again.
 
-    The first run that fails stops those that have not begun. On Ctrl-C the runs that have finished stay in the store.
+    The first failed run stops those that have not started. On Ctrl-C the finished runs stay in the store.
 
     Args:
         wanted: What to run; equal runs are simulated once.
         out: Results folder; ``None`` keeps everything in memory.
         jobs: Threads; one per core if left out. The engine releases the interpreter while it simulates.
-        workers: Where to run them, if not on threads; whoever made it closes it.
+        workers: Where to run them, if not on threads; the caller closes it.
         advance: Called after every simulation.
 
     Raises:
         ScenarioError: a point is not valid.
-        RunError: an invariant broke in a run.
+        RunError: a run violated an invariant.
         ResultsError: results cannot be written.
 
     """
@@ -249,7 +249,7 @@ def outcomes(
     again: bool = False,
     advance: Advance = lambda _: None,
 ) -> list[Run | Failure]:
-    """The same for many runs of which some may fail: these are recorded, and the others go on.
+    """As :func:`run_jobs`, but failed runs are recorded and the others continue.
 
     A run that was aborted because of the machine it ran on, such as one whose worker died, is reported as
     :class:`BrokenOff` and not recorded.
@@ -258,13 +258,13 @@ def outcomes(
         wanted: What to run; equal runs are simulated once.
         out: Results folder; ``None`` keeps everything in memory.
         jobs: Threads; one per core if left out.
-        workers: Where to run them, if not on threads; whoever made it closes it.
-        again: Whether runs that are recorded as failed are tried again.
-        advance: Called after every simulation, and for what the store has.
+        workers: Where to run them, if not on threads; the caller closes it.
+        again: Whether runs that are recorded as failed are retried.
+        advance: Called after every simulation, and for runs found in the store.
 
     Raises:
         ScenarioError: a value of a point is not valid.
-        ResultsError: results cannot be written; what is finished is kept.
+        ResultsError: results cannot be written; finished runs are kept.
 
     """
     with _at(workers, jobs) as where:
@@ -273,7 +273,7 @@ def outcomes(
 
 @contextmanager
 def _at(workers: Workers | None, jobs: int | None) -> Iterator[Workers]:
-    """The workers that are given, which stay running, or threads for this once."""
+    """The given workers, which stay open, or threads for this call."""
     with nullcontext(workers) if workers is not None else closing(Threads(jobs)) as where:
         yield where
 
@@ -300,7 +300,7 @@ class _Pool:
         self._failures = None if out is None or stop_at_failures else Failures(out)
         self._finished: dict[int, Run | Failure] = {}
         self._running: dict[Future[Any], tuple[PooledRun, float]] = {}
-        """With the moment that each began."""
+        """Running runs, each with its start time."""
         self._simulated = 0
         self._failed = 0
         self._found = 0
@@ -322,7 +322,7 @@ class _Pool:
         return [self._finished[index] for index in range(len(self._wanted))]
 
     def _missing(self) -> _Queue:
-        """What has to be simulated; the rest is finished already."""
+        """The runs to simulate; all others are finished already."""
         missing, costs = [], {}
         for work in _distinct(self._wanted):
             stored = None if self._store is None else self._store.find(work.name, work.tables)
@@ -348,7 +348,7 @@ class _Pool:
             self._running[self._workers.submit(work, self._store)] = work, time.monotonic()
 
     def _take(self, queue: _Queue, work: PooledRun, begun: float, future: Future[Any]) -> None:
-        """A run has ended, well or not."""
+        """Handles the end of a run, successful or not."""
         result: Run | Failure
         try:
             result = self._workers.collect(work, self._store, future)
@@ -361,7 +361,7 @@ class _Pool:
             if self._failures is not None and not isinstance(result, BrokenOff):
                 self._failures.save(result)
         else:
-            # With all that a run costs beside the engine's time, which for a short one is most of it.
+            # Includes the overhead of a run besides the engine's time, which dominates short runs.
             queue.learn(work.job.kind, time.monotonic() - begun)
             if self._failures is not None:
                 self._failures.forget(work.name)
@@ -370,7 +370,7 @@ class _Pool:
         self._tell(queue)
 
     def _find(self, work: PooledRun, result: Run | Failure) -> None:
-        """A run was finished before."""
+        """Handles a run that was finished before."""
         self._found += len(work.indices)
         self._finish(work, result)
         self._tell()
@@ -386,7 +386,7 @@ class _Pool:
         self._advance(Progress(done, len(self._wanted), left, *counts))
 
     def _left(self, queue: _Queue) -> float | None:
-        """Seconds until the last run ends: the work of all over the slots, but no less than the longest of them."""
+        """Seconds until the last run ends: the total work divided by the slots, but at least the longest run."""
         waiting = queue.seconds()
         if waiting is None:
             return None
@@ -396,7 +396,7 @@ class _Pool:
 
 
 def _distinct(wanted: list[Job]) -> list[PooledRun]:
-    """Each run once, with all the tables that anybody wants of it."""
+    """Each run once, with all the tables that any job needs."""
     works: dict[str, PooledRun] = {}
     estimates: dict[Kind, Estimate] = {}
     for index, job in enumerate(wanted):
@@ -415,19 +415,19 @@ def _estimate(job: Job, resolved: Mapping[str, Any]) -> Estimate:
     try:
         return estimate(resolved, job.experiment.preview(job.settings))
     except ScenarioError:
-        # It cannot be laid out, which the run will say in its turn.
+        # The network cannot be built, which the run itself will report.
         return Estimate(0, 0)
 
 
 class Threads:
-    """The threads of this process: one run on each, and together no more than the machine has memory for."""
+    """The threads of this process: one run on each, and no more runs than fit in memory."""
 
     def __init__(self, threads: int | None = None, memory: float | None = None) -> None:
-        """Starts no thread yet.
+        """Prepares the threads; none is started yet.
 
         Args:
-            threads: Runs at once at most; one per core if left out.
-            memory: Bytes that the runs may take together; most of what is free if left out.
+            threads: Largest number of runs at once; by default one per core.
+            memory: Bytes that all runs together may take; by default most of the free memory.
 
         """
         self.slots = threads or os.cpu_count() or 1
@@ -438,7 +438,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(max_workers=self.slots)
 
     def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
-        """Whether another run may begin beside those that are running; the first may, whatever it takes."""
+        """Whether another run may start next to those that are running; the first one always may."""
         if len(running) >= self.slots:
             return False
         needed = self._needed(work)
@@ -451,11 +451,11 @@ class Threads:
         return fits or not running
 
     def submit(self, work: PooledRun, store: Store | None) -> Future[Run]:
-        """Begins a run, whose thread also writes its result."""
+        """Starts a run, whose thread also writes its result."""
         return self._pool.submit(self._run, work, store)
 
     def collect(self, work: PooledRun, store: Store | None, future: Future[Run]) -> Run:
-        """The finished run as it is.
+        """The finished run.
 
         Raises:
             WorkerError: memory ran out.
@@ -469,18 +469,18 @@ class Threads:
         return run
 
     def _needed(self, work: PooledRun) -> float:
-        """Bytes of a run: of the first of its kind by the scenario, of the others by what the first had."""
+        """Bytes of a run: from the scenario for the first of its kind, and from the first run for the others."""
         return work.memory.bytes(self._flows.get(work.job.kind))
 
     def close(self) -> None:
-        """Breaks off what is running and waits for the threads."""
+        """Aborts what is running and waits for the threads."""
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _run(self, work: PooledRun, store: Store | None) -> Run:
         if self._stop.is_set():
             raise RunError("stopped")
-        # What is named is what was read when it was named, and not what somebody has put there since.
+        # The run's id covers the files as they were read then, not as they may have changed since.
         refuse_changed(work.files)
         output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set(), store)
         return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)
@@ -492,6 +492,6 @@ def kept(work: PooledRun, store: Store, output: Output) -> Run:
 
 
 def light(stored: StoredRun) -> Run:
-    """A stored run without its scenario: a sweep has thousands."""
+    """A stored run without its scenario, because a sweep has thousands of runs."""
     manifest = {name: value for name, value in stored.manifest.items() if name != "scenario"}
     return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest))

@@ -18,7 +18,7 @@ from fanin.scenario.settings import Settings
 
 @dataclass(frozen=True)
 class Versions:
-    """The versions that must be equal on both sides, because results depend on them."""
+    """The versions that must be equal on both sides because results depend on them."""
 
     fanin: str
     engine: str
@@ -57,15 +57,15 @@ class Package:
 
     @property
     def table_names(self) -> list[str]:
-        """The result tables that were asked for."""
+        """The requested result tables."""
         return list(self.parquet)
 
     def write_parquet(self, name: str, path: str | Path) -> None:
-        """Writes a table as the Parquet file that it is."""
+        """Writes a table, which arrives as a Parquet file."""
         Path(path).write_bytes(self.parquet[name])
 
     def capture(self) -> bytes | None:
-        """The captured packets, if any were asked for."""
+        """The captured packets, if a capture was requested."""
         return self.captured
 
 

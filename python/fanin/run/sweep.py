@@ -1,4 +1,4 @@
-"""Runs the points of a sweep, and gives the table of its finished runs."""
+"""Runs the points of a sweep and returns the table of its finished runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Runs:
         varied = frame_of([point.row for point, _ in chosen])
         stacked = []
         for (_, run), row in zip(chosen, varied.iter_slices(1), strict=True):
-            # Only a plain string is the same in all runs.
+            # Categories differ between runs; plain strings do not.
             rows = run.table(table).with_columns(pl.selectors.categorical().cast(pl.String))
             clash = {name: f"{name}_run" for name in varied.columns if name in rows.columns}
             stacked.append(row.rename(clash).join(rows, how="cross"))
@@ -118,9 +118,9 @@ def sweep_all(
     tables: Iterable[str] = (),
     advance: Advance = lambda _: None,
 ) -> list[Runs]:
-    """Runs the sweeps of several experiments as one: equal runs are simulated once, and the long ones first.
+    """Runs the sweeps of several experiments as one: equal runs are simulated once, and long runs start first.
 
-    What a ``benchmark`` measures is stored as well, but measured anew each time.
+    The measurements of a ``benchmark`` are stored as well, but repeated each time.
 
     Arguments and errors are those of :func:`sweep`.
     """
@@ -143,7 +143,7 @@ def sweep_all(
 
 
 def _measured(experiment: Experiment, point: Point, store: Store | None) -> Run:
-    """What the experiment's program says of a point; it is stored with machine and date."""
+    """The measurement of a point by the experiment's program; it is stored with machine and date."""
     command = experiment.document.benchmark
     assert command is not None
     row = measure(command, point.row)
