@@ -13,10 +13,9 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D2",
         text: "35 and 30 have no unit, and DCTCP's threshold is not given: packets, and 20 packets for DCTCP, the guideline of its paper \
-               for 1 Gbps. DT-CWA then marks later than DCTCP, against the claim that it marks earlier; with 40 packets for DCTCP, or \
-               with 30KB and 35KB here (20 and 23 packets of 1500 bytes), it does not. Which of them holds decides little: with every \
-               segment acknowledged neither system has timeouts to avoid, and with delayed acknowledgements a DCTCP that marks from \
-               40 packets on has fewer of them than one that marks from 20.",
+               for 1 Gbps. DT-CWA then marks later than DCTCP, against the claim that it marks earlier; with 40 packets for DCTCP it \
+               does not. In QualNet's defaults a packet has 552 bytes, and the unit decides which system is ahead: 30KB for DCTCP are \
+               its 20 packets of 1500 bytes, and 30KB and 35KB here the same numbers in the unit of the paper's buffers.",
         params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop", "scheme.dctcp.mark-threshold"],
     },
     Reading {
