@@ -21,6 +21,7 @@ impl Flow {
         let Self { wire, receiver: side, .. } = self;
         let mut flags = Flags::ACK
             .with_if(Flags::ECE, ack.ece)
+            .with_if(Flags::ECT, wire.ecn_ack)
             .with_if(Flags::PSH, push)
             .with_if(Flags::RETRANSMITTED, ack.retransmitted_echo)
             .with_if(Flags::FIN, side.state.finished());

@@ -49,6 +49,8 @@ pub(crate) struct Wire {
     pub(crate) group: GroupId,
     pub(crate) endpoint: u32,
     pub(crate) header: u16,
+    /// Whether pure acknowledgements are ECN-capable.
+    pub(crate) ecn_ack: bool,
     /// Window scale in force after the handshake.
     pub(crate) scale: u8,
     /// First sequence number of the next flowcell.

@@ -128,6 +128,7 @@ impl Hosts {
             group,
             endpoint: endpoint as u32,
             header: net.header,
+            ecn_ack: self.endpoints[endpoint].receiver.ecn_ack,
             scale: self.endpoints[endpoint].scale,
             cell_end: cells.map_or(u64::MAX, |(cell, _)| cell + FIRST_DATA),
             cell: 0,

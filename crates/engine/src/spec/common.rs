@@ -101,12 +101,15 @@ pub const NETWORK: &[Param] = &[
     ),
     Param::new(
         "ties",
-        Kind::Choice(&["drawn", "waiting-first", "fresh-first"]),
+        Kind::Choice(&["drawn", "waiting-first", "fresh-first", "scheduled"]),
         "drawn",
         "Which packet goes first if packets of several hosts arrive at the same instant, as those of flows in lockstep \
-         do repeatedly: one drawn by the seed; always one that waited for another of its host; or always one \
-         that did not. Unless drawn, the same packets win every time.",
-        "our choice: in a real network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code",
+         do repeatedly: one drawn by the seed; always one that waited for another of its host; always one that did \
+         not; or, scheduled, the one whose event was scheduled earlier, as in a simulator's event queue: for a packet that \
+         waited, when the transmission before it began, and for one that an acknowledgement releases, when the switch \
+         began to send that. Unless drawn, the same packets win every time.",
+        "our choice: in a real network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code, \
+         scheduled that of ns-3 in general",
     ),
     Param::new(
         "frame-overhead",

@@ -86,6 +86,7 @@ fn receiver_config() -> impl Strategy<Value = ReceiverConfig> {
         quick_acks: 0,
         sack: true,
         ecn,
+        ecn_ack: false,
     })
 }
 
@@ -126,7 +127,14 @@ proptest! {
         marks in prop::collection::vec(any::<bool>(), 1..60),
         ack_every in 1_u32..4,
     ) {
-        let cfg = ReceiverConfig { ack_every, ack_delay: Time::ZERO, quick_acks: 0, sack: false, ecn: EcnMode::Accurate };
+        let cfg = ReceiverConfig {
+            ack_every,
+            ack_delay: Time::ZERO,
+            quick_acks: 0,
+            sack: false,
+            ecn: EcnMode::Accurate,
+            ecn_ack: false,
+        };
         let (mut receiver, mut out) = (Receiver::new(), AckList::new());
         let mut echoed = Vec::new();
         for (seq, &ce) in (FIRST_DATA..).zip(&marks) {

@@ -246,6 +246,15 @@ pub const PARAMS: &[Param] = &[
         "as RFC 7323 does with timestamps; oldest is ns-3.44, newest-clean is the code of RCC's authors",
     ),
     Param::new(
+        "rtt-clock",
+        Kind::Time,
+        "0s",
+        "Tick of the clock that times round trips for the timeout: a sample is the number of ticks in a round trip, and a \
+         round trip without a tick gives none, so that the initial timeout holds on. 0s is an exact clock. Schemes see \
+         exact times.",
+        "our choice: exact; with 1ms as ns-3 up to 3.33 reads its time stamps",
+    ),
+    Param::new(
         "rto-min",
         Kind::Time,
         "200ms",
@@ -344,6 +353,13 @@ pub const PARAMS: &[Param] = &[
         "false",
         "Whether retransmitted segments may be marked instead of dropped.",
         "RFC 3168, section 6.1.5: not on retransmissions",
+    ),
+    Param::new(
+        "ecn-ack",
+        Kind::Bool,
+        "false",
+        "Whether pure acknowledgements of a flow that uses ECN may be marked instead of dropped.",
+        "RFC 3168, section 6.1.4: not on pure acknowledgements",
     ),
 ];
 
@@ -445,6 +461,7 @@ impl From<&Values> for SenderConfig {
             window_validation: transport.flag("window-validation"),
             ecn_syn: transport.flag("ecn-syn"),
             ecn_retransmit: transport.flag("ecn-retransmit"),
+            ecn_ack: transport.flag("ecn-ack"),
         }
     }
 }
@@ -456,6 +473,7 @@ impl From<&Values> for RtoConfig {
             initial: transport.time("rto-initial"),
             maximum: transport.time("rto-max"),
             granularity: transport.time("rto-granularity"),
+            clock: transport.time("rtt-clock"),
             backoff_limit: transport.integer("rto-backoff-limit") as u32,
         }
     }
@@ -481,6 +499,7 @@ impl ReceiverConfig {
             quick_acks: transport.integer("quickack").min(u64::from(u32::MAX)) as u32,
             sack: transport.flag("sack"),
             ecn,
+            ecn_ack: ecn != EcnMode::Off && transport.flag("ecn-ack"),
         }
     }
 }

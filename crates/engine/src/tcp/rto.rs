@@ -15,8 +15,24 @@ pub struct RtoConfig {
     pub maximum: Time,
     /// Clock granularity G of sections 2.2 and 2.3.
     pub granularity: Time,
+    /// Tick of the clock that times round trips; zero for an exact one.
+    pub clock: Time,
     /// Timeouts in a row that double the timer (section 5.5); later ones leave it.
     pub backoff_limit: u32,
+}
+
+impl RtoConfig {
+    /// What the clock shows of a round trip of `rtt` that ends at `now`: the ticks that fell into it, and no sample if none
+    /// did.
+    #[inline]
+    pub fn measured(&self, rtt: Time, now: Time) -> Option<Time> {
+        let tick = self.clock.ps();
+        if tick == 0 {
+            return Some(rtt);
+        }
+        let ticks = now.ps() / tick - (now - rtt).ps() / tick;
+        (ticks > 0).then(|| Time::from_ps(ticks * tick))
+    }
 }
 
 /// Smoothed round-trip time and its variation, and how often the timer has doubled.
@@ -123,6 +139,7 @@ mod tests {
         initial: Time::from_ms(10),
         maximum: Time::from_secs(60),
         granularity: Time::from_us(1),
+        clock: Time::ZERO,
         backoff_limit: 6,
     };
 
@@ -132,6 +149,21 @@ mod tests {
             rto.on_sample(Time::from_us(us));
         }
         rto
+    }
+
+    #[test]
+    fn a_clock_shows_the_ticks_of_a_round_trip_and_no_sample_without_one() {
+        let cfg = RtoConfig { clock: Time::from_ms(1), ..CFG };
+        let at = |us| Time::from_us(us);
+        assert_eq!(cfg.measured(at(1000), at(1950)), Some(Time::from_ms(1)), "the tick at 1 ms");
+        assert_eq!(cfg.measured(at(40), at(1020)), Some(Time::from_ms(1)), "40 us with a tick among them");
+        assert_eq!(cfg.measured(at(800), at(1900)), None, "800 us without");
+        assert_eq!(
+            cfg.measured(at(2100), at(3000)),
+            Some(Time::from_ms(3)),
+            "ticks at 1, 2 and 3 ms: one at the very end counts"
+        );
+        assert_eq!(CFG.measured(at(40), at(1020)), Some(at(40)), "an exact clock");
     }
 
     #[test]

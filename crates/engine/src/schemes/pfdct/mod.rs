@@ -24,7 +24,7 @@ use self::queue::{Node, Queue};
 use self::seen::{Mode, Seen};
 use self::sender::Sender;
 use self::settings::{QueueSettings, SenderSettings};
-use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, SwitchTotal};
+use super::{FlowFacts, NodeFacts, Scheme, SchemeRow, SwitchTotal, Wish};
 use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Values, Window};
 use std::any::Any;
@@ -34,7 +34,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     key: "pfdct",
     summary: "PFDCT: strict bands for short and long flows; marks at a threshold that senders move.",
     params: &params::PARAMS,
-    transport: &[],
+    transport: PACKETS,
     manual: include_str!("manual.md"),
     readings: readings::all!("pfdct"),
     totals: TOTALS,
@@ -46,12 +46,16 @@ pub(super) const ROW_ST: SchemeRow = SchemeRow {
     key: "pfdct-st",
     summary: "PFDCT-ST: PFDCT with its marking threshold frozen at that of DCTCP.",
     params: &params::FROZEN,
-    transport: &[],
+    transport: PACKETS,
     manual: include_str!("manual.md"),
     readings: readings::all!("pfdct-st"),
     totals: TOTALS,
     build: |params| Box::new(Bundle::new(params)),
 };
+
+/// A switch tells a long flow's new data by its ECN field (Algorithm 1), so nothing else may have one.
+const PACKETS: &[Wish] =
+    &[Wish::Needs("ecn-syn", "false"), Wish::Needs("ecn-retransmit", "false"), Wish::Needs("ecn-ack", "false")];
 
 const TOTALS: &[SwitchTotal] = &[EVICTIONS];
 

@@ -82,7 +82,14 @@ impl Bench {
     }
 
     fn segment(&mut self, flow: usize, segment: &Segment) -> Vec<Left> {
-        let cfg = ReceiverConfig { ack_every: 1, ack_delay: Time::ZERO, quick_acks: 0, sack: false, ecn: EcnMode::Off };
+        let cfg = ReceiverConfig {
+            ack_every: 1,
+            ack_delay: Time::ZERO,
+            quick_acks: 0,
+            sack: false,
+            ecn: EcnMode::Off,
+            ecn_ack: false,
+        };
         let receiver = self.receivers.get_mut(&flow).expect("it was opened");
         let delivery = receiver.on_segment(segment, self.now, &cfg, &mut AckList::new());
         let Segment { seq, len, ce, fin, .. } = *segment;

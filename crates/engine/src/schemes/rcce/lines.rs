@@ -10,8 +10,14 @@ use crate::units::{Rate, Time};
 use std::collections::VecDeque;
 
 /// How reassembly goes here; nothing is acknowledged.
-pub(super) const REASSEMBLY: ReceiverConfig =
-    ReceiverConfig { ack_every: 1, ack_delay: Time::ZERO, sack: false, ecn: EcnMode::Off, quick_acks: 0 };
+pub(super) const REASSEMBLY: ReceiverConfig = ReceiverConfig {
+    ack_every: 1,
+    ack_delay: Time::ZERO,
+    sack: false,
+    ecn: EcnMode::Off,
+    quick_acks: 0,
+    ecn_ack: false,
+};
 
 /// A scheduler, and the rate at which packets come to it.
 pub(super) struct Scheduler {

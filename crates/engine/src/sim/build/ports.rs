@@ -26,12 +26,13 @@ pub(super) fn ports(
     let port = |link: &LinkSpec| NodeFacts { rate: link.rate, ..layout.facts(link.from) };
     // Read once: there may be thousands of ports.
     let network = &scenario.network.values;
-    let (span, ties) = (network.time("host-jitter"), ties(network));
+    let span = network.time("host-jitter");
     let (drops_unmarkable, waiting_only) = (network.is("non-ect", "drop"), network.is("buffer-counts", "waiting"));
     let observed = observed(scenario, topology);
     let mut ports = Vec::with_capacity(topology.links.len());
     for (i, link) in topology.links.iter().enumerate() {
         let switch = topology.nodes[link.from.index()] == NodeKind::Switch;
+        let ties = ties(network, link, layout);
         let jitter = (!switch && (span > Time::ZERO || ties != Ties::Seeded)).then(|| Jitter {
             stream: Stream::named(seed, &format!("host-jitter/{}", link.from)),
             span,
@@ -66,9 +67,21 @@ pub(super) fn ports(
     Ok(ports)
 }
 
-fn ties(network: &Values) -> Ties {
-    let words = [("drawn", Ties::Seeded), ("waiting-first", Ties::WaitingFirst), ("fresh-first", Ties::FreshFirst)];
-    network.choose("ties", &words)
+/// The order at one instant of packets that leave hosts by such a link.
+fn ties(network: &Values, link: &LinkSpec, layout: &Layout) -> Ties {
+    let words = [
+        ("drawn", Some(Ties::Seeded)),
+        ("waiting-first", Some(Ties::WaitingFirst)),
+        ("fresh-first", Some(Ties::FreshFirst)),
+        ("scheduled", None),
+    ];
+    network.choose("ties", &words).unwrap_or_else(|| {
+        // A packet that waited leaves at an event scheduled one transmission ago, one that an acknowledgement releases at
+        // the arrival of that, scheduled when the switch began to send it. Both have a header to send; what is left to
+        // compare is the link's delay and the time of the payload.
+        let payload = u64::from(link.rate.ps_per_byte().expect("the parser checks rates")) * layout.mss;
+        if link.delay.ps() > payload { Ties::FreshFirst } else { Ties::WaitingFirst }
+    })
 }
 
 fn limit(network: &Values, link: &LinkSpec, packet: u64) -> Result<Limit, SpecError> {

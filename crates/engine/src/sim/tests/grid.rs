@@ -333,7 +333,8 @@ fn transport_options() {
         "sack = true\nloss-detection = \"rack\"",
         "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",
         "sack = true\nloss-detection = \"rack\"\nack-every = 2\nquickack = 5\nprobe-ack-delay = \"300us\"",
-        "ecn = \"on\"\necn-syn = true\necn-retransmit = true",
+        "ecn = \"on\"\necn-syn = true\necn-retransmit = true\necn-ack = true",
+        "rtt-of = \"oldest\"\nrtt-clock = \"1ms\"\nack-every = 2\nack-delay = \"500us\"",
         "initial-window = \"1mss\"\nreceive-buffer = \"8KB\"",
         "syn-timeout = \"1ms\"\nsyn-retries = 1\ninitial-window = \"40mss\"",
     ];

@@ -226,3 +226,36 @@ fn what_a_scheme_marks_is_not_dropped_and_a_queue_that_only_counts_drops_nothing
     assert_eq!(unmarkable("", red)[0], 0.0);
     assert!(unmarkable(DROP, red)[0] > 0.0, "RED as well, whatever red-drop says");
 }
+
+#[test]
+fn acknowledgements_are_marked_and_not_dropped_where_a_flow_has_them_ecn_capable() {
+    const DROP: &str = "non-ect = \"drop\"";
+    let all = |ack: bool| {
+        format!(
+            "[transport]\nscheme = \"dctcp\"\necn-syn = true\necn-retransmit = true\necn-ack = {ack}\n\
+             [queue]\nkind = \"ecn-threshold\"\nthreshold = \"1pkt\""
+        )
+    };
+    let [dropped, marked, _] = unmarkable(DROP, &all(false));
+    assert!(dropped > 0.0 && marked > 0.0, "RFC 3168 s6.1.4: no pure acknowledgement is capable");
+    let [dropped, marked, due] = unmarkable(DROP, &all(true));
+    assert!(dropped == 0.0 && marked == due && due > 0.0);
+}
+
+#[test]
+fn scheduled_ties_fall_as_a_way_back_shorter_or_longer_than_a_transmission_makes_them() {
+    let run = |delay: &str, ties: &str| {
+        let text = format!(
+            "[network]\ntopology = \"star\"\nrate = \"1Gbps\"\ndelay = \"{delay}\"\nbuffer = \"40pkt\"\nties = \"{ties}\"\n\
+             [transport]\nscheme = \"newreno\"\nrto-min = \"2ms\"\nack-every = 2\n[[traffic]]\nkind = \"incast\"\nsenders = 12\n\
+             bytes-each = \"100KB\"\n[run]\nduration = \"9s\"\nseed = 3\n"
+        );
+        let outcome = both(&text, &Substitutes::default).unwrap_or_else(|error| panic!("{error}"));
+        ["drops", "timeouts", "fct_mean_s"].map(|name| outcome.number(name).to_string())
+    };
+    for (delay, same, other) in [("10us", "waiting-first", "fresh-first"), ("25us", "fresh-first", "waiting-first")] {
+        let scheduled = run(delay, "scheduled");
+        assert_eq!(scheduled, run(delay, same), "{delay} against 11.7 us of payload");
+        assert_ne!(scheduled, run(delay, other), "{delay}: the order matters");
+    }
+}

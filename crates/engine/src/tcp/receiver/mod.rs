@@ -23,6 +23,8 @@ pub struct ReceiverConfig {
     pub sack: bool,
     /// How congestion marks are echoed.
     pub ecn: EcnMode,
+    /// Pure ACKs are sent ECN-capable.
+    pub ecn_ack: bool,
 }
 
 /// An arriving segment of the flow, unwrapped by [`Receiver::unwrap`].

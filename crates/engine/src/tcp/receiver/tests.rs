@@ -4,8 +4,14 @@ use super::*;
 use crate::tcp::sack::SackBlocks;
 
 /// An ACK for each segment, without options.
-const EACH: ReceiverConfig =
-    ReceiverConfig { ack_every: 1, ack_delay: Time::from_us(500), quick_acks: 0, sack: false, ecn: EcnMode::Off };
+const EACH: ReceiverConfig = ReceiverConfig {
+    ack_every: 1,
+    ack_delay: Time::from_us(500),
+    quick_acks: 0,
+    sack: false,
+    ecn: EcnMode::Off,
+    ecn_ack: false,
+};
 /// The delayed ACK of RFC 5681.
 const EVERY_SECOND: ReceiverConfig = ReceiverConfig { ack_every: 2, ..EACH };
 

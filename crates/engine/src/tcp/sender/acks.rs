@@ -52,7 +52,7 @@ impl Sender {
                 &timed
             }
         };
-        match ack.rtt {
+        match ack.rtt.and_then(|rtt| env.cfg.rto.measured(rtt, env.now)) {
             Some(rtt) => self.estimator.on_sample(rtt),
             None if env.cfg.backoff_ends_on_new_ack => self.estimator.reset_backoff(),
             None => self.estimator.on_new_ack_without_sample(),

@@ -70,6 +70,8 @@ pub struct SenderConfig {
     pub ecn_syn: bool,
     /// Retransmissions are sent ECN-capable.
     pub ecn_retransmit: bool,
+    /// Pure ACKs are sent ECN-capable.
+    pub ecn_ack: bool,
 }
 
 /// What bounds the window after recovery, beside the threshold (RFC 6582 section 3.2 step 3).

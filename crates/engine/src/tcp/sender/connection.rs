@@ -1,6 +1,6 @@
 //! A sender's connection: the three-way handshake, taking up an open connection, and the end (RFC 9293).
 
-use super::{Env, InAck, OutSegment, Sender, SenderIo, State, TimerOutcome};
+use super::{Env, InAck, OutSegment, Sender, SenderConfig, SenderIo, State, TimerOutcome};
 use crate::packet::Flags;
 use crate::tcp::{EcnMode, FIRST_DATA};
 use crate::units::Time;
@@ -67,7 +67,9 @@ impl Sender {
 
     pub(super) fn on_syn_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         if let Some(rtt) = ack.rtt.filter(|_| self.syn_timeouts == 0) {
-            self.estimator.on_sample(rtt);
+            if let Some(rtt) = env.cfg.rto.measured(rtt, env.now) {
+                self.estimator.on_sample(rtt);
+            }
             if let Some(timed) = &mut self.timed {
                 timed.on_handshake(rtt);
             }
@@ -82,7 +84,11 @@ impl Sender {
         }
         // The last packet of the handshake is a segment of its own, as in deployed stacks.
         self.segments_sent += 1;
-        env.io.transmit(OutSegment { seq: FIRST_DATA, len: 0, flags: Flags::NONE }, &self.packet, env.now);
+        env.io.transmit(
+            OutSegment { seq: FIRST_DATA, len: 0, flags: self.of_pure_acks(env.cfg) },
+            &self.packet,
+            env.now,
+        );
         self.establish(ack.window, env);
         self.with_cc(env, |cc, cx| cc.on_syn_ack(cx, ack.field));
         self.arm_wake(env);
@@ -110,6 +116,11 @@ impl Sender {
     pub(super) fn finish<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.state = State::Finished;
         self.segments_sent += 1;
-        env.io.transmit(OutSegment { seq: self.nxt, len: 0, flags: Flags::NONE }, &self.packet, env.now);
+        env.io.transmit(OutSegment { seq: self.nxt, len: 0, flags: self.of_pure_acks(env.cfg) }, &self.packet, env.now);
+    }
+
+    /// Flags of the acknowledgements without data that a sender sends: at the ends of the handshake and of the connection.
+    fn of_pure_acks(&self, cfg: &SenderConfig) -> Flags {
+        Flags::NONE.with_if(Flags::ECT, self.ecn != EcnMode::Off && cfg.ecn_ack)
     }
 }

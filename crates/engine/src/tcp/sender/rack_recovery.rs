@@ -42,7 +42,7 @@ impl Sender {
         let una = self.una;
         let delivered = self.timed().rack.on_ack(una, ack.sack, env.now, original);
         let rtt = ack.rtt.filter(|_| acked > 0).or(delivered.rtt);
-        self.take_sample(rtt, acked, env.cfg);
+        self.take_sample(rtt.and_then(|rtt| env.cfg.rto.measured(rtt, env.now)), acked, env.cfg);
         if acked > 0 || delivered.bytes > 0 {
             let in_recovery = self.in_recovery();
             self.tell_ack(acked, &InAck { rtt, ..*ack }, in_recovery, env);

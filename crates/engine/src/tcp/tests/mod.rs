@@ -56,6 +56,7 @@ const CFG: SenderConfig = SenderConfig {
         initial: ms(1000),
         maximum: ms(64_000),
         granularity: Time::ZERO,
+        clock: Time::ZERO,
         backoff_limit: 6,
     },
     backoff_ends_on_new_ack: false,
@@ -66,6 +67,7 @@ const CFG: SenderConfig = SenderConfig {
     window_validation: true,
     ecn_syn: false,
     ecn_retransmit: false,
+    ecn_ack: false,
 };
 
 /// A window that never limits.

@@ -190,6 +190,21 @@ fn an_acknowledgement_may_time_another_segment_than_the_one_that_caused_it() {
 }
 
 #[test]
+fn ns3_times_whole_milliseconds_and_waits_the_initial_timeout_until_there_is_one() {
+    let timeout = |clock, rtt_us| {
+        let rto = RtoConfig { minimum: Time::from_us(200), clock, ..CFG.rto };
+        let mut bench = Bench::open(SenderConfig { rto, ..CFG });
+        bench.wait(Time::from_us(10_900));
+        bench.rtt = Some(Time::from_us(rtt_us));
+        bench.ack(101);
+        (bench.sender.srtt(), bench.sender.rto(&SenderConfig { rto, ..CFG }))
+    };
+    assert_eq!(timeout(Time::ZERO, 800), (Some(Time::from_us(800)), Time::from_us(2400)));
+    assert_eq!(timeout(ms(1), 800), (None, CFG.rto.initial), "from 10.1 to 10.9 ms no tick falls");
+    assert_eq!(timeout(ms(1), 1000), (Some(ms(1)), ms(3)), "the tick at 10 ms");
+}
+
+#[test]
 fn karn_by_segment_times_nothing_that_was_ever_sent_again() {
     for (rtt_of, first) in [(RttOf::Oldest, None), (RttOf::NewestClean, None), (RttOf::Cause, Some(ms(5)))] {
         let mut bench = Bench::flying(10, &SenderConfig { rtt_of, ..CFG });
