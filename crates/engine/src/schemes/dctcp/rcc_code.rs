@@ -52,7 +52,8 @@ impl RccCode {
     /// ends with the new threshold.
     fn take_echo(&self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         if ack.in_recovery {
-            cx.window.cwnd -= cx.mss;
+            // Never to nothing, although their code has no floor here.
+            cx.window.cwnd = (cx.window.cwnd - cx.mss).max(cx.mss);
         }
         if ack.acked > 0 {
             let flight = (cx.max_sent - cx.una + ack.acked) as f64;
