@@ -30,6 +30,7 @@ exactly `rto-min`; its ports mark packets of any transport, which the schemes' o
         set("partial-ack-order", "new-data-first", "ns-3.18, tcp-newreno.cc"),
         set("full-ack-window", "flight-before", "ns-3.18, tcp-newreno.cc"),
         set("partial-ack-window", "wraps", "ns-3.18, tcp-newreno.cc: the window is an unsigned number"),
+        set("window-bytes", "whole", "ns-3.18, tcp-newreno.cc: window and threshold are whole numbers"),
         set("recovery-start", "retransmit", "ns-3.18, tcp-newreno.cc: the third duplicate sends nothing else"),
         set("recover-check", "off", "ns-3.18, tcp-newreno.cc: any three duplicates start a fast retransmit"),
         set("loss-flight", "highest", "ns-3.18, tcp-socket-base.cc: BytesInFlight counts up to the highest number sent"),

@@ -176,6 +176,14 @@ pub const PARAMS: &[Param] = &[
         "RFC 6582, section 3.2, leaves it open; wraps is what the unsigned window of ns-3.18 does",
     ),
     Param::new(
+        "window-bytes",
+        Kind::Choice(&["exact", "whole"]),
+        "exact",
+        "Whether the congestion window and the slow-start threshold have fractions of a byte, or are cut to whole bytes \
+         whenever they change.",
+        "our choice: RFC 5681, section 3.1, names integer arithmetic as an implementation's; whole is ns-3.18",
+    ),
+    Param::new(
         "recover-check",
         Kind::Choice(&["beyond", "reached", "off"]),
         "beyond",
@@ -441,6 +449,7 @@ impl From<&Values> for SenderConfig {
                 &[("sent", LossFlight::Sent), ("pipe", LossFlight::Pipe), ("highest", LossFlight::Highest)],
             ),
             halves_every_timeout: either("repeated-timeout", "halve", "hold"),
+            whole_bytes: either("window-bytes", "whole", "exact"),
             quiet_start: either("recovery-start", "retransmit", "and-send"),
             window_wraps: either("partial-ack-window", "wraps", "one-segment"),
             keeps_reports: either("sack-after-timeout", "keep", "forget"),

@@ -329,7 +329,7 @@ fn transport_options() {
         "sack = true\nfull-ack-window = \"threshold\"\nloss-flight = \"pipe\"\nsack-after-timeout = \"keep\"\n\
          sack-recovery-timer = \"first\"\nsack-pipe = \"resent\"\nsack-partial-ack = \"one-more\"",
         "partial-ack-window = \"wraps\"\nrecover-check = \"off\"\nloss-flight = \"highest\"\nrtt-of = \"newest-clean\"\n\
-         recovery-start = \"retransmit\"",
+         recovery-start = \"retransmit\"\nwindow-bytes = \"whole\"",
         "sack = true\nloss-detection = \"rack\"",
         "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",
         "sack = true\nloss-detection = \"rack\"\nack-every = 2\nquickack = 5\nprobe-ack-delay = \"300us\"",

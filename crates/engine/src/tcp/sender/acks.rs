@@ -144,6 +144,7 @@ impl Sender {
         let window_limited = self.is_window_limited(env.cfg) || !env.cfg.window_validation;
         let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt: ack.rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
+        self.cut_fractions(env.cfg);
         self.arm_wake(env);
     }
 
@@ -186,6 +187,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
+        self.cut_fractions(env.cfg);
         self.arm_wake(env);
         self.cwr_end = self.max_sent;
         self.cwr_pending = true;

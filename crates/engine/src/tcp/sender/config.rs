@@ -38,6 +38,8 @@ pub struct SenderConfig {
     pub halves_every_timeout: bool,
     /// A partial acknowledgement of more than the window makes it wrap around as a 32-bit number does, as in ns-3.18.
     pub window_wraps: bool,
+    /// Window and threshold are whole bytes, as in ns-3, and what is left of one is cut off.
+    pub whole_bytes: bool,
     /// The third duplicate lets out the retransmission alone, as in ns-3.18, whatever room the window has then.
     pub quiet_start: bool,
     /// What the receiver reported is kept over a timeout, and only the rest is sent again.

@@ -122,6 +122,7 @@ impl Sender {
         let excess = std::mem::take(&mut self.limited_bytes);
         let flight = self.flight_at_loss(excess, env.cfg);
         self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
+        self.cut_fractions(env.cfg);
         self.recover = self.max_sent;
         // A window reduced for a loss is not reduced again for marks of the same round trip (RFC 3168 s6.1.2).
         self.cwr_end = self.max_sent;
@@ -138,6 +139,15 @@ impl Sender {
             self.recovery = Recovery::NewReno { partial: false };
         }
         self.arm_wake(env);
+    }
+
+    /// [`SenderConfig::whole_bytes`].
+    #[inline(always)]
+    pub(super) fn cut_fractions(&mut self, cfg: &SenderConfig) {
+        if cfg.whole_bytes {
+            self.window.cwnd = self.window.cwnd.floor();
+            self.window.ssthresh = self.window.ssthresh.floor();
+        }
     }
 
     /// RFC 5681 section 3.2 step 4: one more segment has left the network.
@@ -219,6 +229,7 @@ impl Sender {
             self.timed_out = self.una;
             let flight = self.flight_at_timeout(env.cfg);
             self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_timeout(cx));
+            self.cut_fractions(env.cfg);
             self.arm_wake(env);
         }
         self.window.cwnd = env.cfg.mss as f64;

@@ -89,6 +89,7 @@ impl Sender {
         }
         self.wake_at = Time::NEVER;
         self.with_cc(env, |cc, cx| cc.on_wake(cx));
+        self.cut_fractions(env.cfg);
         self.arm_wake(env);
         self.send(env);
     }

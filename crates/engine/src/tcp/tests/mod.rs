@@ -44,6 +44,7 @@ const CFG: SenderConfig = SenderConfig {
     loss_flight: LossFlight::Sent,
     halves_every_timeout: false,
     window_wraps: false,
+    whole_bytes: false,
     quiet_start: false,
     keeps_reports: false,
     emulates_sack: false,

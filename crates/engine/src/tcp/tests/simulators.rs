@@ -175,6 +175,16 @@ fn a_window_that_wraps_may_be_zero_until_the_next_duplicate() {
 }
 
 #[test]
+fn windows_of_whole_bytes_lose_what_is_left_of_one() {
+    for (whole_bytes, cwnd) in [(false, 300.0 + 100.0 * 100.0 / 300.0), (true, 333.0)] {
+        let cfg = SenderConfig { initial_window: 300, initial_ssthresh: 300, whole_bytes, ..CFG };
+        let mut bench = Bench::open(cfg);
+        bench.ack(101); // congestion avoidance: 33.3 bytes
+        bench.expect_cwnd(cwnd);
+    }
+}
+
+#[test]
 fn an_acknowledgement_may_time_another_segment_than_the_one_that_caused_it() {
     let rtt = |rtt_of| {
         let mut bench = Bench::open(SenderConfig { initial_window: 100, rtt_of, ..CFG });
