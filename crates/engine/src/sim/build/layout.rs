@@ -38,6 +38,8 @@ pub(super) struct Layout {
     /// Bytes of headers in every packet.
     pub(super) header: u16,
     pub(super) base_rtt: Time,
+    /// By switch, the first host at it.
+    first_at: BTreeMap<NodeId, NodeId>,
 }
 
 impl Layout {
@@ -64,8 +66,8 @@ impl Layout {
             scheme.check(scenario.scheme(key), &groups)?;
         }
         let (mss, base_rtt) = (scenario.transport.bytes("mss").get(), base_rtt(&topology));
-        let schemes = schemes.built;
-        Ok(Self { topology, faults, casts, schemes, network_scheme, endpoints, mss, header, base_rtt })
+        let (schemes, first_at) = (schemes.built, first_hosts(&topology));
+        Ok(Self { topology, faults, casts, schemes, network_scheme, endpoints, mss, header, base_rtt, first_at })
     }
 
     /// The network's scheme.
@@ -95,9 +97,7 @@ impl Layout {
         if !self.schemes.iter().any(|scheme| scheme.shares_scheduler()) {
             return Vec::new();
         }
-        let is_host = |node: &NodeId| self.topology.nodes[node.index()] == NodeKind::Host;
-        let switch = |host: NodeId| self.topology.end(self.topology.uplink(host));
-        let first = self.nodes().filter(is_host).find(|other| switch(*other) == switch(host)).unwrap_or(host);
+        let first = self.first_at[&self.topology.end(self.topology.uplink(host))];
         self.schemes.iter().map(|scheme| if scheme.shares_scheduler() { first } else { host }).collect()
     }
 
@@ -116,6 +116,16 @@ impl Layout {
         };
         self.nodes().map(host).collect()
     }
+}
+
+/// By switch, the first host at it.
+fn first_hosts(topology: &Topology) -> BTreeMap<NodeId, NodeId> {
+    let mut first = BTreeMap::new();
+    let nodes = (0..topology.nodes.len()).map(NodeId::new);
+    for host in nodes.filter(|node| topology.nodes[node.index()] == NodeKind::Host) {
+        first.entry(topology.end(topology.uplink(host))).or_insert(host);
+    }
+    first
 }
 
 /// The schemes that a scenario uses, each built once.
