@@ -10,6 +10,7 @@ mod determinism;
 mod knobs;
 mod measures;
 mod outcome;
+mod parameters;
 mod schemes;
 mod snapshots;
 mod theory;
