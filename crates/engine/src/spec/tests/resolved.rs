@@ -226,13 +226,13 @@ fn params_for_tests() {
 }
 
 #[test]
-#[should_panic(expected = "values.count is required and was not given")]
+#[should_panic(expected = "params.count is required and was not given")]
 fn required_keys_have_no_default() {
     Values::defaults(&[DECLARED]).integer("count");
 }
 
 #[test]
-#[should_panic(expected = "values.nothing is not a declared key")]
+#[should_panic(expected = "params.nothing is not a declared key")]
 fn undeclared_keys_are_a_programmers_error() {
     Values::defaults(&[DECLARED]).time("nothing");
 }
