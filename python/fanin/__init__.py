@@ -49,7 +49,7 @@ _MODULES = {
     "run.sweep": ("Runs", "sweep"),
     "scenario.points": ("Point",),
 }
-"""Module -> what is exported of it; it is imported when something of it is first used."""
+"""Module -> its exported names; it is imported when one of them is first used."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

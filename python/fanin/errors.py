@@ -1,4 +1,4 @@
-"""What can go wrong, each with a message that a user can act on.
+"""The errors of fanin, each with a message that tells the user what to do.
 
 The command line prints these as one line and never as a traceback.
 """
@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 
 class FaninError(Exception):
-    """Base of every error that fanin raises on purpose."""
+    """Base of all errors that fanin raises deliberately."""
 
 
 class ScenarioError(FaninError):
-    """A scenario or experiment file says something that cannot be.
+    """A scenario or experiment file is invalid.
 
-    Raised both by the engine, for what is simulated, and by Python, for what is done with the runs. ``more`` are
-    further mistakes of the file, as they are printed: each on a line of its own.
+    Raised by the engine, for what is simulated, and by Python, for what is done with the runs. ``more`` holds further
+    mistakes in the file, as printed: each on its own line.
     """
 
     def __init__(
@@ -40,16 +40,16 @@ class ScenarioError(FaninError):
         super().__init__("\n".join((f"{where}: {subject}{message}{hint}", *self.more)))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...]]:
-        # So that it can come from another process: by itself an exception is made again from its text alone.
+        # For transfer between processes: by default an exception is rebuilt from its text alone.
         return type(self), (self.file, self.line, self.key, self.message, self.suggestion, self.more)
 
 
 class RunError(FaninError):
-    """A run broke an invariant, or was stopped."""
+    """A run violated an invariant, or was stopped."""
 
 
 class WorkerError(FaninError):
-    """A run was broken off by where it ran, as its worker died or memory ran out: nothing is recorded of it."""
+    """A run was aborted because its worker died or memory ran out; nothing is recorded."""
 
 
 class ResultsError(FaninError):
@@ -57,7 +57,7 @@ class ResultsError(FaninError):
 
 
 class ClusterError(FaninError):
-    """A cluster cannot be reached, or not be used."""
+    """A cluster cannot be reached or used."""
 
 
 class NotFoundError(FaninError):

@@ -1,7 +1,7 @@
-"""The compiled engine beside this package, and whether it is the one that this package was written for.
+"""Checks that the compiled engine fits this package.
 
-In a checkout the two come apart: Python files change at once, the extension when it is built. An old extension would
-fail somewhere deep with an AttributeError, so that it is looked at when the package is imported.
+In a checkout the two may differ: Python files change at once, the extension when it is built. An old extension would
+fail later with an AttributeError, so it is checked when the package is imported.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ _COMMANDS = ("fanin", "fanin.exe", "-m")
 
 
 def needed() -> list[str]:
-    """What this package takes from the extension: the names that its stub file exports."""
+    """The names that this package needs from the extension: those that its stub file exports."""
     exported = _STUBS.read_text(encoding="utf-8").partition("__all__ = [")[2].partition("]")[0]
     return [name.strip('"') for line in exported.split(",") if (name := line.strip())]
 
 
 def problem() -> str | None:
-    """Why the extension cannot serve this package, or ``None``."""
+    """Why the extension does not fit this package; ``None`` if it does."""
     try:
         engine = importlib.import_module("fanin._engine")
     except ImportError as error:
         return f"the compiled engine cannot be loaded ({error}): in a checkout run make, else install fanin again"
-    # Every extension ever built has a version: that of the package, and a hash of the engine's source.
+    # The version of an extension consists of that of the package and a hash of the engine's source.
     built = engine.version() if hasattr(engine, "version") else "unknown"
     missing = [name for name in needed() if not hasattr(engine, name)]
     if not missing and built.partition("+")[0] == PACKAGE_VERSION:
         return None
     lacks = f" and lacks {', '.join(missing)}" if missing else ""
     return (
-        f"the compiled engine is of version {built}{lacks}; the Python files beside it are of version "
-        f"{PACKAGE_VERSION} and need another: in a checkout run make, else install fanin again"
+        f"the compiled engine has version {built}{lacks}; the Python files next to it have version "
+        f"{PACKAGE_VERSION} and need another engine: in a checkout run make, else install fanin again"
     )
 
 
 def check() -> None:
-    """Refuses to go on with an extension of another age: one line on the command line, elsewhere an ImportError."""
+    """Refuses an extension of another version: with one line on the command line, elsewhere with an ImportError."""
     if (found := problem()) is None:
         return
     if Path(sys.argv[0]).name in _COMMANDS:

@@ -1,4 +1,4 @@
-"""Libraries that take long to import: each is imported when something of it is first used.
+"""Libraries that are slow to import: each is imported on first use.
 
 ``from fanin.later import np, pl`` instead of ``import numpy as np`` keeps them out of commands that need no tables.
 """

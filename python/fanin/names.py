@@ -1,4 +1,4 @@
-"""Names that are read from files and become names of files: none of them leads out of its folder."""
+"""Names that are read from files and become names of files; none of them may lead out of its folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _RUN_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def checked(name: str) -> str:
-    """The name, if a file may have it: small letters, digits, dots, dashes and underscores.
+    """The name, if it is a valid file name: small letters, digits, dots, dashes and underscores.
 
     Raises:
-        ValueError: it may not, as it could be a path, an option or a hidden file.
+        ValueError: it is not, because it could be a path, an option or a hidden file.
 
     """
     if not _NAME.fullmatch(name):
@@ -24,15 +24,15 @@ def checked(name: str) -> str:
 
 
 def is_run_id(name: str) -> bool:
-    """Whether this is the id of a run, which is the name of its folder."""
+    """Whether this is a run id, which is also the name of the run's folder."""
     return _RUN_ID.fullmatch(name) is not None
 
 
 def checked_run_id(name: str) -> str:
-    """The id of a run.
+    """A run id.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not one.
 
     """
     if not is_run_id(name):

@@ -1,4 +1,4 @@
-"""What the engine has: schemes, topologies and the like with their parameters, and everything that a run measures."""
+"""The engine's registries: schemes, topologies and so on with their parameters, and everything that a run measures."""
 
 from __future__ import annotations
 

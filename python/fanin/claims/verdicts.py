@@ -1,4 +1,4 @@
-"""The words for what becomes of claims: an outcome of each case, and a verdict on each sentence.
+"""The words for results of claims: an outcome of each case, and a verdict on each sentence.
 
 They are listed here once, in the order in which they are counted, with their meaning, sign and tone. Everything else
 that shows or counts claims reads these tables.
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from fanin.scenario.format.claim import Basis
 
 Outcome = Literal["reproduced", "direction only", "not reproduced", "not judged", "not run"]
-"""Of one case: a sentence under one setting. ``not judged``: a quick look made none of the case's runs; the ledger
+"""The outcome of a case, a sentence under one setting. ``not judged``: a quick look made no run for it; the ledger
 calls that ``not run``."""
 
 Verdict = Literal[
     "as printed", "in its environment", "under a reading", "direction only", "never", "cannot be", "not run"
 ]
-"""On a sentence of a paper, from all of its cases."""
+"""The verdict on a sentence of a paper, from all of its cases."""
 
 Tone = Literal["good", "part", "bad", "none"]
 
@@ -33,11 +33,11 @@ class Word:
     meaning: str
     sign: str
     tone: Tone
-    """Chooses the colour."""
+    """Determines the colour."""
 
     @property
     def slug(self) -> str:
-        """As an option's value and in HTML."""
+        """The name as an option's value and in HTML."""
         return self.name.replace(" ", "-")
 
 
@@ -103,7 +103,7 @@ _BY_BASIS: tuple[tuple[Basis, Verdict], ...] = (
 """The strongest first."""
 
 DEFAULT_ENVIRONMENT = "rfc"
-"""The defaults of fanin itself, which are no paper's environment."""
+"""The defaults of fanin itself, which belong to no paper's environment."""
 
 
 def names(words: Sequence[Word]) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ def word(name: str) -> Word:
 
 
 def basis_of(declared: Basis | None, reading: str, environment: str) -> Basis:
-    """What a case rests on: what its file declares, or else what can be derived.
+    """The basis of a case: as declared in its file, or else derived.
 
     Without a declaration, a case in an environment that names no reading rests on the environment, and every other
     case on a reading. Nothing counts as printed unless its file says so.
@@ -131,11 +131,11 @@ def basis_of(declared: Basis | None, reading: str, environment: str) -> Basis:
 def verdict(cases: Sequence[tuple[Basis, str]], cannot_be: str = "") -> Verdict:
     """The verdict on a sentence.
 
-    A case that reproduces the sentence refutes a declaration that it cannot be.
+    A case that reproduces the sentence refutes a declaration that it is impossible.
 
     Args:
         cases: Basis and outcome of each case.
-        cannot_be: Why the sentence cannot be, if its file declares that.
+        cannot_be: Why the sentence is impossible, if its file declares that.
 
     """
     counted = [(basis, outcome) for basis, outcome in cases if basis != "sensitivity"]

@@ -1,6 +1,6 @@
-"""Other tools' lists of flows, size distributions and topologies, as what a scenario takes.
+"""Converts other tools' lists of flows, size distributions and topologies for use in a scenario.
 
-Every mistake names file and line, and every assumption is reported.
+Every error names file and line, and every assumption is reported.
 """
 
 from fanin.imports.flows import LISTS, Flows, hpcc, htsim

@@ -1,6 +1,6 @@
 """Lists of flows, and those of HPCC and htsim.
 
-They are read line by line into four arrays of numbers, 32 bytes a flow, and written in order of start.
+They are read line by line into four arrays of numbers, 32 bytes per flow, and written in order of start.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class Flows:
     """A list of flows in arrays."""
 
     start: array[int] = field(default_factory=lambda: array("q"))
-    """In picoseconds."""
+    """Starts in picoseconds."""
     src: array[int] = field(default_factory=lambda: array("q"))
     dst: array[int] = field(default_factory=lambda: array("q"))
     size: array[int] = field(default_factory=lambda: array("q"))
     hosts: dict[str, int] = field(default_factory=dict)
-    """Name in the file -> number, where hosts have names."""
+    """Name in the file -> number, if hosts have names."""
     origin: int = 0
-    """The start that is taken as time zero."""
+    """The start that becomes time zero."""
     said: list[str] = field(default_factory=list)
     """Assumptions, for the user."""
 
@@ -43,7 +43,7 @@ class Flows:
         self.size.append(size)
 
     def write(self, stream: TextIO) -> None:
-        """Writes the list as the traffic pattern ``flows`` reads it, in order of start, a part at a time."""
+        """Writes the list in the format of the traffic pattern ``flows``, in order of start, in parts."""
         stream.write("start_ps,src,dst,bytes\n")
         if not self.start:
             return
@@ -60,7 +60,7 @@ def hpcc(path: Path) -> Flows:
     """HPCC's list: the number of flows, then ``src dst priority port bytes start`` with the start in seconds.
 
     Raises:
-        ScenarioError: naming file and line.
+        ScenarioError: the file is invalid; the message names file and line.
 
     """
     source, flows = Source(path), Flows()
@@ -86,7 +86,8 @@ def htsim(path: Path) -> Flows:
     """A connection matrix of htsim: ``Nodes``, ``Connections``, then ``src->dst ... start PS ... size BYTES``.
 
     Raises:
-        ScenarioError: naming file and line; also for a trigger or a failure, which a list of flows cannot say.
+        ScenarioError: the file is invalid, or has a trigger or a failure, which a list of flows cannot express; the
+            message names file and line.
 
     """
     source, flows, promised, nodes = Source(path), Flows(), None, None

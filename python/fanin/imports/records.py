@@ -1,4 +1,4 @@
-"""Flow records: a CSV with a header, such as exports of NetFlow or sFlow."""
+"""Flow records: a CSV file with a header, such as exports of NetFlow or sFlow."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _SUMMARY = ["Summary"]
 
 
 def records(path: Path, columns: dict[str, str], unit: Unit) -> Flows:
-    """A CSV of flow records with a header, in any order; time zero is the earliest start.
+    """A CSV file of flow records with a header, in any order; time zero is the earliest start.
 
     Args:
         path: The file.
-        columns: ``start``, ``src``, ``dst`` and ``bytes`` -> the column that has it.
-        unit: Of starts that are numbers; they may be dates and times (ISO 8601) too.
+        columns: ``start``, ``src``, ``dst`` and ``bytes`` -> name of the column.
+        unit: Unit of starts that are numbers; they may also be dates with times (ISO 8601).
 
     Raises:
-        ScenarioError: naming file and line.
+        ScenarioError: the file is invalid; the message names file and line.
 
     """
     source, flows = Source(path), Flows()
@@ -37,7 +37,7 @@ def records(path: Path, columns: dict[str, str], unit: Unit) -> Flows:
 
 
 class _Clock:
-    """Starts in picoseconds since the first that was read, which need not be the earliest."""
+    """Starts in picoseconds since the first one read, which need not be the earliest."""
 
     def __init__(self, source: Source, unit: Unit) -> None:
         self.source = source

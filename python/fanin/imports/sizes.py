@@ -1,8 +1,8 @@
 """Files of points of a size distribution: HPCC's, HKUST's, ns-2's and Homa's.
 
-They look alike and mean different things: shares in per cent or as fractions, sizes in bytes or in packets, points that
-lines join or that are sizes of their own. Files that state their mean are held against it; what is left is assumed and
-told, or asked for.
+They look alike but differ in meaning: shares are in per cent or fractions, sizes in bytes or packets, and points are
+joined by lines or are single sizes. If a file states its mean, the mean decides; everything else is assumed and
+reported, or must be given by an option.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class _File:
     """Size as in the file, and the share of flows up to that size, in per cent."""
     columns: int
     stated: Decimal | None
-    """The mean of the first line."""
+    """The mean in the first line."""
 
     def mean(self, shape: Points) -> Decimal:
-        """In the unit of the file."""
+        """The mean in the unit of the file."""
         first, share = self.points[0]
         total = first * share
         for (low, before), (high, upto) in pairwise(self.points):
@@ -59,13 +59,13 @@ class _File:
 def sizes(
     path: Path, packet: int = 1460, unit: SizeUnit | None = None, shape: Points | None = None
 ) -> tuple[str, list[str]]:
-    """The ``bytes-each`` of a file of points, two columns or ns-2's three, and what was assumed.
+    """The ``bytes-each`` of a file of points, with two columns or ns-2's three, and the assumptions made.
 
     Args:
         path: Lines of a size and the share of flows up to it; a first line with one number is the mean.
-        packet: Bytes of a packet, where sizes are in packets.
-        unit: What sizes are counted in; found out if left out.
-        shape: What is between two points; found out if left out.
+        packet: Bytes of a packet, if sizes are in packets.
+        unit: Unit of sizes; detected by default.
+        shape: How points are joined; detected by default.
 
     Raises:
         ScenarioError: naming file and line; also if nothing fits the stated mean, or bytes and packets cannot be told
@@ -86,7 +86,7 @@ def sizes(
 
 
 def _parts(points: list[tuple[int, Decimal]]) -> Iterator[str]:
-    """Each size that any flow has, with the share of flows that have it."""
+    """Each size with the share of flows of that size."""
     before = Decimal(0)
     for size, upto in points:
         if upto > before:
@@ -130,7 +130,7 @@ def _read(source: Source) -> tuple[_File, list[str]]:
 def _fitting(
     source: Source, file: _File, packet: int, unit: SizeUnit | None, shape: Points | None, said: list[str]
 ) -> tuple[SizeUnit, Points]:
-    """Unit and shape: as asked for, as the stated mean has it, or as such files usually are."""
+    """Unit and shape: as requested, as the stated mean implies, or as is usual in such files."""
     if unit is None and file.columns == 3:
         # ns-2's generators count packets.
         unit = SizeUnit.PACKETS
@@ -140,7 +140,7 @@ def _fitting(
     units = [unit] if unit else [SizeUnit.BYTES, SizeUnit.PACKETS]
     shapes = [shape] if shape else [Points.LINES, Points.STEPS]
     each = {SizeUnit.BYTES: 1, SizeUnit.PACKETS: packet}
-    # The mean is in bytes, or in what the file counts sizes in.
+    # The mean is in bytes or in the unit of the sizes.
     ways = [(file.mean(a_shape) * scale, a_unit, a_shape) for a_unit, a_shape in product(units, shapes)
             for scale in sorted({1, each[a_unit]})]  # fmt: skip
     off = {way: abs(way[0] / file.stated - 1) for way in ways}

@@ -11,10 +11,10 @@ from typing import NoReturn
 from fanin.errors import ScenarioError
 
 LATEST = 10**18
-"""No list is longer than this, in picoseconds."""
+"""The longest list of flows, in picoseconds."""
 
 _DIGITS = 15
-"""Of a whole number at most: a double and a 64-bit integer hold it."""
+"""Most digits of a whole number, which a double and a 64-bit integer can hold."""
 
 
 class Unit(StrEnum):
@@ -79,7 +79,7 @@ class Source:
         return src, dst
 
     def lines(self) -> Iterator[str]:
-        """Lines without comments, with ``line`` kept."""
+        """Lines without comments; ``line`` is kept up to date."""
         try:
             with self.path.open(encoding="utf-8-sig") as stream:
                 for self.line, text in enumerate(stream, 1):

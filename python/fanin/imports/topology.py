@@ -11,7 +11,7 @@ def topology(path: Path) -> tuple[str, list[str]]:
     """The ``[network]`` table of an htsim topology of two or three tiers, and what was ignored.
 
     Raises:
-        ScenarioError: naming file and line.
+        ScenarioError: the file is invalid; the message names file and line.
 
     """
     source = Source(path)

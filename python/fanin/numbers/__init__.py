@@ -1,1 +1,1 @@
-"""Numbers: what a run's totals are called and how they are shown, statistics, units and formulas."""
+"""Numbers: names and formats of a run's totals, statistics, units and formulas."""

@@ -1,6 +1,6 @@
-"""Flow completion times and slowdown by size of flow, in the two forms that papers print.
+"""Flow completion times and slowdown by flow size, in the two forms that papers use.
 
-The two are not comparable: they divide by different ideals and cut the sizes into different bins.
+The two are not comparable: they divide by different ideal times and use different bins.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Definition:
 
     key: str
     ideal: str
-    """Column of the flow table that completion times are divided by."""
+    """Column of the flow table by which completion times are divided."""
     bins: int
-    """Groups of equally many flows, by size."""
+    """Number of bins with equally many flows, by size."""
     least: float | None
-    """What a lower slowdown counts as."""
+    """Lower bound of the slowdown."""
     says: str
 
 
@@ -37,7 +37,7 @@ DEFINITIONS = {
         "ideal_s",
         10,
         None,
-        "completion time over the best possible one, alone in the network if all could be sent at once; tenths of the "
+        "completion time over the ideal one, alone in the network with an unlimited window; tenths of the "
         "flows by size (Montazeri et al. 2018)",
     ),
     "hpcc": Definition(
@@ -51,8 +51,8 @@ DEFINITIONS = {
 }
 """Name -> definition.
 
-Homa's ideal is exact here but for the window: store and forward, handshake, request and think time. A lone flow whose
-initial window does not fill its path is slower than that, by the round trips that the window takes to open.
+Homa's ideal includes store and forward, handshake, request and think time exactly, but not the window: a lone flow
+whose initial window does not fill its path is slower by the round trips in which the window grows.
 """
 
 
@@ -60,7 +60,7 @@ def complete(flows: pl.DataFrame) -> pl.DataFrame:
     """The finite flows that completed, smallest first.
 
     Raises:
-        ResultsError: the table is of an engine that did not record what is needed.
+        ResultsError: the table was written by an engine that did not record a needed column.
 
     """
     needed = ["flow", "group", "class", "bytes", "fct_s", *(each.ideal for each in DEFINITIONS.values())]
@@ -74,8 +74,8 @@ def by_size(flows: pl.DataFrame, definition: Definition, bins: int | None = None
     """A row per bin of equally many flows: sizes, number, completion times and slowdown.
 
     Args:
-        flows: What :func:`complete` gives.
-        definition: What to divide by.
+        flows: The result of :func:`complete`.
+        definition: Definition of slowdown.
         bins: Number of bins, if not that of the definition.
 
     """
@@ -85,16 +85,16 @@ def by_size(flows: pl.DataFrame, definition: Definition, bins: int | None = None
 
 
 def by_class(flows: pl.DataFrame, definition: Definition) -> list[dict[str, Any]]:
-    """A row per class of flows, and one of all if there are several; flows without a class have that of their group."""
+    """A row per class, and one for all flows if there are several; flows without a class have their group's name."""
     names = flows["class"].unique().sort().to_list()
     rows = [{"class": name, **_row(flows.filter(pl.col("class") == name), definition)} for name in names]
     return rows if len(rows) < 2 else [*rows, {"class": "all", **_row(flows, definition)}]
 
 
 def cdf(flows: pl.DataFrame, definition: Definition) -> pl.DataFrame:
-    """The cumulative distributions of completion time and slowdown, a row per flow of each class and of all."""
+    """The cumulative distributions of completion time and slowdown, a row per flow, by class and for all flows."""
     parts = [flows.with_columns(pl.lit("all").alias("class"))] if flows["class"].n_unique() > 1 else []
-    # Of no flows at all it is an empty table.
+    # Without flows it is an empty table.
     parts += [part for _, part in flows.group_by("class", maintain_order=True)] or [flows]
     share = (pl.int_range(1, pl.len() + 1) / pl.len()).alias("share")
     slowdowns = [part.with_columns(_slowdown(definition).alias("slowdown")) for part in parts]
@@ -126,7 +126,7 @@ HEADER = ["flows", "from", "to", "completion p50", "p99", "slowdown mean", "p50"
 
 
 def shown(row: dict[str, Any]) -> list[str]:
-    """A row as people read it, under ``HEADER``."""
+    """A row as text, under ``HEADER``."""
     times = [format_value(name, row[name]) for name in ("fct_p50_s", "fct_p99_s")]
     names = ("slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p99.9")
     sizes = [f"{row[name]:,} B" for name in ("bytes_from", "bytes_to")]

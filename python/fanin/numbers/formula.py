@@ -1,7 +1,7 @@
 """Arithmetic over a run's columns: ``{drops} / ({segments_received} + {drops})``.
 
-Column names are written in braces, as they may have dots and dashes. The rest is numbers, ``+ - * / **``, parentheses,
-``min``, ``max``, ``sqrt`` and ``ceil``.
+Column names are written in braces, because they may contain dots and dashes. The rest is numbers, ``+ - * / **``,
+parentheses, ``min``, ``max``, ``sqrt`` and ``ceil``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max, "sqrt": m
 
 
 def names(formula: str) -> list[str]:
-    """The columns that a formula names, in their order."""
+    """The columns that a formula names, in order."""
     return list(dict.fromkeys(_NAME.findall(formula)))
 
 
@@ -32,7 +32,7 @@ def parse_formula(formula: str) -> ast.expr:
     """The formula's tree; its n-th column is the name ``_n``.
 
     Raises:
-        ValueError: it is not such arithmetic.
+        ValueError: it is not a valid formula.
 
     """
     order = names(formula)
@@ -66,7 +66,7 @@ def _allow(node: ast.AST, formula: str) -> None:
 
 
 def evaluate(formula: str, row: Mapping[str, float]) -> float | None:
-    """The formula's value for a run; nothing if a column has none or there is no such number."""
+    """The formula's value for a run; ``None`` if a column has no value or the result is not a real number."""
     try:
         found = _value(parse_formula(formula), [row[name] for name in names(formula)])
     except (ArithmeticError, KeyError, ValueError):

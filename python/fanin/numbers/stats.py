@@ -36,7 +36,7 @@ def t_quantile(degrees: int) -> float:
 
 
 def mean_interval(values: Floats) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % interval; not a number for fewer than three values, or infinite ones."""
+    """Mean and half of its 95 % interval; not a number for fewer than three values or infinite ones."""
     mean = float(values.mean())
     if len(values) < FEWEST or not math.isfinite(mean):
         return mean, math.nan
@@ -47,20 +47,20 @@ def mean_interval(values: Floats) -> tuple[float, float]:
 
 
 CONFIDENCE = 0.95
-"""Of statements about shares."""
+"""Confidence of statements about shares."""
 
 
 def share_at_most(events: int, of: int, confidence: float = CONFIDENCE) -> float:
-    """The share that so many events of so many independent trials exclude from above.
+    """Upper limit of a probability, given the number of events in independent trials.
 
-    Clopper and Pearson's one-sided limit: with any larger share, so few events have a probability of less than
-    ``1 - confidence``. It is exact, whatever the events are, and also where there was none: 26 % after ten trials.
+    Clopper and Pearson's one-sided limit: with any larger probability, so few events have a probability of less than
+    ``1 - confidence``. It is exact for any kind of event, also if there was none: 26 % after ten trials.
     """
     if events >= of:
         return 1.0
 
     def few(share: float) -> float:
-        """Probability of no more events with that share."""
+        """Probability of at most so many events."""
         logs = (
             math.lgamma(of + 1) - math.lgamma(each + 1) - math.lgamma(of - each + 1)
             + each * math.log(share) + (of - each) * math.log1p(-share)
@@ -81,13 +81,13 @@ def finite(value: float | None) -> float | None:
 
 
 def percentile(values: Floats, percent: float) -> float:
-    """Nearest rank: the smallest value that so many per cent of the values do not exceed."""
-    # Exact, as 99.9 % of 1000 values are 999 of them, which floating point makes 999.0000000000001.
+    """Nearest rank: the smallest value that this percentage of the values does not exceed."""
+    # Exact: 99.9 % of 1000 values are 999, but 999.0000000000001 in floating point.
     rank = max(math.ceil(Fraction(str(percent)) * len(values) / 100), 1)
     return float(np.sort(values)[rank - 1])
 
 
 def ends(low: float | None, high: float | None) -> list[float | None] | None:
-    """An interval for ``--json``: ``None`` if there is none, and an infinite end ``None``."""
+    """An interval for ``--json``: ``None`` if there is none; infinite ends are ``None`` as well."""
     found = [finite(low), finite(high)]
     return None if found == [None, None] else found

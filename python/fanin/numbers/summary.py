@@ -1,4 +1,4 @@
-"""The columns of a run's summary: what each means and how people read it."""
+"""The columns of a run's summary: their definitions and display."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fanin.registry import registry
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """How a column is shown, and which of several definitions it is."""
+    """Label, definition and units of a column."""
 
     label: str
     definition: str = ""
@@ -20,11 +20,11 @@ class ColumnInfo:
     unit: str = ""
     """Unit of the stored value."""
     shown_as: str = ""
-    """Unit that people read."""
+    """Display unit."""
     scale: float = 1.0
     """Shown value divided by stored value."""
     better: str = "neither"
-    """Which way is better: more, less or neither."""
+    """Which direction is better: more, less or neither."""
 
     def in_unit(self, unit: str) -> ColumnInfo:
         """The same label and definition for values in a unit."""
@@ -37,7 +37,7 @@ class ColumnInfo:
         return f"{self.label}: {self.definition}" if self.definition else self.label
 
     def axis(self, label: str | None = None) -> str:
-        """The name of an axis: label (another one, if given) and unit, and the definition on a line of its own."""
+        """The name of an axis: label (or another one) and unit, and the definition on a separate line."""
         first = f"{label or self.label} ({self.shown_as})" if self.shown_as else label or self.label
         return f"{first}\n{self.definition}" if self.definition else first
 
@@ -49,11 +49,11 @@ _SHOWN = {
     ("1", ""): ("", 1.0),
     ("1", "%"): ("%", 100.0),
 }
-"""Unit, and unit that a measure asks to be shown in -> the unit that people read, and the factor between them."""
+"""Unit and requested display unit -> display unit, and the factor between unit and display unit."""
 
 
 def _shown(unit: str, asked: str) -> tuple[str, float]:
-    """The unit that people read, and shown value divided by stored value."""
+    """The display unit, and shown value divided by stored value."""
     return _SHOWN.get((unit, asked), ("" if asked == "1" else asked or unit, 1.0))
 
 
@@ -66,7 +66,7 @@ _ENDS = {
     "_ratio": ("1", "%"),
     "_utilisation": ("1", "%"),
 }
-"""End of the name of a column that an experiment declares -> its unit, and the unit that it asks to be shown in."""
+"""Suffix of a column that an experiment declares -> its unit, and its requested display unit."""
 
 GROUPS = "groups"
 """Topic of the totals that are lists, with an entry for each traffic group."""
@@ -74,7 +74,7 @@ GROUPS = "groups"
 
 @dataclass(frozen=True)
 class Measured:
-    """What the engine, or this package, says of a total or of a column of a result table."""
+    """The declaration of a total or of a column of a result table, by the engine or by this package."""
 
     name: str
     label: str
@@ -82,39 +82,39 @@ class Measured:
     """What distinguishes it from others of that label."""
     unit: str = ""
     shown: str = ""
-    """Unit that people read, where that is not the usual one."""
+    """Display unit, if it is not the usual one."""
     short: str = ""
-    """Name at the head of a narrow column."""
+    """Name for a narrow column."""
     goal: str = ""
     """Name as a goal or a bound, if it has one besides its own."""
     doc: str = ""
-    """The whole definition, in Markdown."""
+    """The full definition, in Markdown."""
     topic: str = ""
     better: str = "neither"
-    """Which way is better: more, less or neither."""
+    """Which direction is better: more, less or neither."""
     of_groups: bool = False
-    """Whether each traffic group has that total, too."""
+    """Whether each traffic group has that total too."""
     hidden_at_zero: bool = False
     always: bool = True
-    """Whether every run has that total, not only one of a certain scheme."""
+    """Whether every run has that total, not only runs of a certain scheme."""
 
 
 _OF_A_SWEEP = (
     Measured("seed", "Seed", unit="1", topic="run"),
     Measured("run_id", "Name of the run", topic="run"),
 )
-"""Columns that the table of a sweep has besides the totals of its runs."""
+"""Columns of a sweep's table besides the totals of its runs."""
 
 
 @cache
 def measured() -> dict[str, Measured]:
-    """Every total of a run by its name, in the order of reading."""
+    """Every total of a run by its name, in display order."""
     return {row["name"]: Measured(**row) for row in registry()["totals"]}
 
 
 @cache
 def _columns() -> dict[str, dict[str, Measured]]:
-    """The columns of every result table that people have a name for."""
+    """The columns of every result table that have a label."""
     return {
         table["name"]: {
             row["name"]: Measured(**{key: value for key, value in row.items() if key != "description"})
@@ -125,16 +125,16 @@ def _columns() -> dict[str, dict[str, Measured]]:
 
 
 BACKGROUND = "background"
-"""The goal that is no total: goodput of all groups of that kind together."""
+"""The goal that is not a total: goodput of all groups of that kind together."""
 
 
 def goals() -> dict[str, str]:
-    """Name of a goal -> the total that it means; :data:`BACKGROUND` means itself."""
+    """Name of a goal -> its total; :data:`BACKGROUND` maps to itself."""
     return {each.goal: each.name for each in measured().values() if each.goal} | {BACKGROUND: BACKGROUND}
 
 
 def table_names() -> tuple[str, ...]:
-    """Result tables, as the store names them."""
+    """Names of the result tables in the store."""
     return tuple(_columns())
 
 
@@ -144,7 +144,7 @@ def columns_of(table: str) -> list[str]:
 
 
 def names() -> list[str]:
-    """Every column of the table of any sweep but its variables."""
+    """Every column of any sweep's table except its variables."""
     return [each.name for each in _in_order() if each.topic != GROUPS and each.always]
 
 
@@ -154,31 +154,31 @@ def group_names() -> list[str]:
 
 
 def _in_order() -> list[Measured]:
-    """Totals and the other columns of a sweep's table, in the order of reading."""
+    """Totals and the other columns of a sweep's table, in display order."""
     totals = list(measured().values())
     first = next(place for place, each in enumerate(totals) if each.topic == "run")
     return [*totals[:first], *_OF_A_SWEEP, *totals[first:]]
 
 
 def _known(name: str) -> Measured | None:
-    """What is said of a column of a sweep's table or, as ``table.column``, of a result table; nothing of others."""
+    """The declaration of a column of a sweep's table or, as ``table.column``, of a result table, if there is one."""
     table, _, own = name.rpartition(".")
     if table in _columns():
         return _columns()[table].get(own)
     if table and not table.startswith("groups."):
         return None
     of_a_sweep = {each.name: each for each in _OF_A_SWEEP}
-    # A plot of a table calls its columns by their own names.
+    # A plot of a table uses the plain names of its columns.
     bare = (columns[own] for columns in _columns().values() if own in columns and columns[own].label)
     return measured().get(own) or of_a_sweep.get(own) or next(bare, None)
 
 
 def column(name: str, entry: str | None = None) -> ColumnInfo:
-    """How to show a column; one that nobody has declared is shown under its own name.
+    """How to display a column; an undeclared one is shown under its name.
 
     Args:
         name: A column of a sweep's table, or ``table.column`` of a result table.
-        entry: Label and, after a colon, definition of a column that an experiment declares; the end of its name
+        entry: Label and, after a colon, definition of a column that an experiment declares; the suffix of its name
             gives the unit.
 
     """
@@ -203,19 +203,19 @@ def column(name: str, entry: str | None = None) -> ColumnInfo:
 
 
 def is_completion_time(name: str) -> bool:
-    """Whether a total is a completion time, of which flows that did not finish are missing."""
+    """Whether a total is a completion time, which unfinished flows lack."""
     known = measured().get(name.rpartition(".")[2])
     return known is not None and known.topic == "completion" and known.unit == "s"
 
 
 def short(name: str) -> str:
-    """The name of a total at the head of a narrow column."""
+    """The name of a total for a narrow column."""
     known = measured().get(name)
     return (known.short if known else "") or name
 
 
 def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """A run's totals as people read them: topic, label and value; causes that did not occur are left out."""
+    """A run's totals as text: topic, label and value; causes that did not occur are left out."""
     known = {each.name: each for each in sorted(_in_order(), key=lambda each: _topics().index(each.topic))}
     shown = [
         (each.topic, name)
@@ -240,7 +240,7 @@ def totals(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def group_rows(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """The totals of the traffic groups as people read them: header and one row per group; empty for a lone group."""
+    """The totals of the traffic groups as text: header and one row per group; empty for a single group."""
     groups = summary.get("groups") or []
     if len(groups) < 2:
         return [], []
@@ -253,7 +253,7 @@ OFFERED_HEADER = ["group", "mean size", "one every", "offered", "load", "of"]
 
 
 def offered_rows(offered: list[dict[str, Any]]) -> list[list[str]]:
-    """What the groups at a load offer, as people read it: a row per group, with the mean that was used."""
+    """The offered load as text: a row per group at a load, with the mean size that was used."""
     return [
         [
             each["group"],
@@ -268,7 +268,7 @@ def offered_rows(offered: list[dict[str, Any]]) -> list[list[str]]:
 
 
 def format_value(name: str, value: object) -> str:
-    """The value as people read it, with its unit."""
+    """The value as text, with its unit."""
     if value is None:
         return "-"
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -279,14 +279,14 @@ def format_value(name: str, value: object) -> str:
 
 
 def format_interval(name: str, mean: float, half: float) -> str:
-    """A mean and half of its interval in the unit that people read, without it; the mean alone if there is no half."""
+    """A mean and half of its interval in the display unit, which is not printed; the mean alone without an interval."""
     scale = column(name).scale
     spread = "" if math.isnan(half) else f" ± {format_number(half * scale, 2)}"
     return f"{format_number(mean * scale)}{spread}"
 
 
 def format_quantity(name: str, value: float) -> str:
-    """A place on the axis of a column or a sweep variable: "10 flows", "48 senders"."""
+    """A value of a column or a sweep variable on an axis: "10 flows", "48 senders"."""
     if column(name).shown_as:
         return format_value(name, value)
     known = _known(name) if "." not in name else None
@@ -295,7 +295,7 @@ def format_quantity(name: str, value: float) -> str:
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """The number with that many significant digits, or more where its whole part has more."""
+    """The number with that many significant digits, or more if its integer part has more."""
     if isinstance(value, int) or abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"

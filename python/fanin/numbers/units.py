@@ -6,7 +6,7 @@ from fanin import _engine
 
 
 def quantity(value: object) -> tuple[float, str] | None:
-    """The number of a scenario value, as the engine reads it, and its unit in results: s, bit/s, B, pkt, or 1.
+    """A scenario value as a number, as the engine reads it, and its unit in results: s, bit/s, B, pkt, or 1.
 
     A bare number has no unit. Values that are not quantities give ``None``.
     """
