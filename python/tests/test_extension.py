@@ -33,7 +33,7 @@ def test_an_old_engine_is_one_line_on_the_command_line(tmp_path):
     result = python("-m", "fanin", "list", "schemes")
     assert result.returncode == 3
     assert len(result.stderr.splitlines()) == 1
-    assert result.stderr.startswith("error: the compiled engine is of version 0.0.1+12345678 and lacks RunOutput")
+    assert result.stderr.startswith("error: the compiled engine has version 0.0.1+12345678 and lacks RunOutput")
     assert "run make" in result.stderr
 
 
@@ -41,7 +41,7 @@ def test_an_old_engine_is_an_import_error_elsewhere(tmp_path):
     result = with_engine(tmp_path, "")("-c", "import fanin")
     assert result.returncode == 1
     last = result.stderr.splitlines()[-1]
-    assert last.startswith("ImportError: the compiled engine is of version unknown and lacks")
+    assert last.startswith("ImportError: the compiled engine has version unknown and lacks")
 
 
 def test_an_engine_of_the_same_version_may_still_be_older(tmp_path):

@@ -1,1 +1,1 @@
-"""What a scenario or experiment file says, and whether it is valid."""
+"""Scenario and experiment files: their content and their validation."""

@@ -1,4 +1,4 @@
-"""Everything that a scenario can name, and what each of its values means."""
+"""Everything that a scenario can name, and the meaning of each parameter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECTION_OF = {"topologies": "network", "queues": "queue", "traffic": "traffic",
 
 
 def _manual(workload: dict[str, Any]) -> str:
-    """Where a workload is from, its mean and its points, in Markdown."""
+    """Source, mean and points of a workload, in Markdown."""
     points = "\n".join(f"| {size:,} | {share:g} |" for size, share in workload["points"])
     return (
         f"{workload['citation']}.\n\n{workload['source']}\n\nHow near the points are: {workload['precision']}.\n\n"
@@ -44,14 +44,14 @@ def entries(kind: str) -> list[dict[str, str]]:
 
 
 def explain(key: str) -> dict[str, Any]:
-    """What a name or a parameter path means.
+    """The explanation of a name or a parameter path.
 
     Returns:
         ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment; an
         environment has ``{stack, switch}`` as well, lists of ``{path, value, source}``;
         ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
         parameter. Each parameter has ``key takes default doc source reading``. The id of a reading gives
-        ``{kind: "reading", key, readings, params}``: what each scheme says of it, and every parameter that selects it.
+        ``{kind: "reading", key, readings, params}``: its text for each scheme, and every parameter that selects it.
 
     Raises:
         NotFoundError: naming the nearest name.
@@ -110,7 +110,7 @@ def _reading(key: str, parameters: dict[str, dict[str, Any]]) -> dict[str, Any] 
 
 
 def names() -> list[str]:
-    """Everything that :func:`explain` explains, but for the experiments."""
+    """Everything that :func:`explain` explains except experiments."""
     known = [row["key"] for plural in KINDS for row in registry()[plural]]
     ids = (reading["id"] for row in registry()["schemes"] for reading in row.get("readings", []))
     return list(dict.fromkeys([*known, *registry()["sections"], *parameters(), *ids]))
@@ -122,7 +122,7 @@ def _did_you_mean(names: list[str]) -> str:
 
 
 def _of_a_group(key: str, parameters: dict[str, dict[str, Any]]) -> str | None:
-    """The parameter of ``traffic.<name>.<key>`` or ``fault.<name>.<key>``, where one kind alone has that key."""
+    """The parameter of ``traffic.<name>.<key>`` or ``fault.<name>.<key>``, if only one kind has that key."""
     parts = key.split(".")
     plurals = {"traffic": "traffic", "fault": "faults"}
     if len(parts) != 3 or parts[0] not in plurals:
@@ -143,7 +143,7 @@ def parameters() -> dict[str, dict[str, Any]]:
     found |= {f"{section}.{param['key']}": param for section, params in sections.items() for param in params}
     for plural, section in _SECTION_OF.items():
         for row in registry()[plural]:
-            # Of these tables a scenario has several, which overrides call by name.
+            # A scenario has several of these tables, which overrides address by name.
             prefix = f"{section}.{row['key']}" if plural in {"traffic", "faults"} else section
             found |= {f"{prefix}.{param['key']}": param for param in row["params"]}
     for row in registry()["schemes"]:
@@ -152,7 +152,7 @@ def parameters() -> dict[str, dict[str, Any]]:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of a whole scenario file: the engine's sections and those that Python owns."""
+    """The JSON Schema of a whole scenario file: the engine's sections and Python's."""
     from fanin.scenario.sections import Document
 
     schema: dict[str, Any] = json.loads(_engine.schema())

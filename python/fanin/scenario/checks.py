@@ -1,4 +1,4 @@
-"""Is an experiment valid: its scenario at every value that it varies, and every name that its figures use."""
+"""Validation of an experiment: its scenario at every varied value, and every name that its figures use."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ASKED_FOR = {
     "switch-probes": ("probes", "off"),
     "host-probes": ("probes", "off"),
 }
-"""Result table -> the key of [measure] that asks for it, and the value that does not."""
+"""Result table -> the key of [measure] that enables it, and the value that disables it."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Values that a sweep or a variant sets, and where the file says so."""
+    """Values set by a sweep or a variant, and their place in the file."""
 
     settings: Settings
     location: Location
@@ -64,10 +64,10 @@ def changes(experiment: ScenarioFile) -> list[Change]:
 
 
 def check(experiment: ScenarioFile, given: Settings) -> None:
-    """Checks everything that can be wrong before a run.
+    """Checks everything that can be checked before a run.
 
     Raises:
-        ScenarioError: naming file, line, key and the nearest valid name.
+        ScenarioError: the message names file, line, key and the nearest valid name.
 
     """
     if experiment.needs_network:
@@ -80,7 +80,7 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
 
 
 def _check_open(experiment: ScenarioFile, given: Settings, choice: Choice) -> None:
-    """What is declared as open is a value of the scenario that the sweep does not vary, or an axis of variants."""
+    """Checks that an open parameter is a scenario value that the sweep does not vary, or an axis of variants."""
     location: Location = ("open", *choice.path.split("."))
     line = line_of(experiment.text, location)
     key = ".".join(map(str, location))
@@ -109,7 +109,7 @@ def _check_change(experiment: ScenarioFile, given: Settings, change: Change) -> 
     except ScenarioError as error:
         if error.file != "--set":
             raise
-        # Written quoted, or as dotted keys; where a spelling is not found, its line is the table's.
+        # The path may be quoted or written as dotted keys; if it is not found, the table's line is used.
         *table, path = change.location if len(change.location) != 3 else (*change.location, error.key)
         spellings = ((*table, path), (*table, *str(path).split(".")))
         line = max(line_of(change.text, spelling) or 0 for spelling in spellings)
@@ -118,7 +118,7 @@ def _check_change(experiment: ScenarioFile, given: Settings, change: Change) -> 
 
 
 def columns(experiment: ScenarioFile) -> list[str]:
-    """The columns of the table of an experiment's runs."""
+    """The columns of an experiment's table of runs."""
     return _Names(experiment).columns
 
 
@@ -162,7 +162,7 @@ class _Names:
         else:
             self._check(case.location("y"), case.y, known)
         self._check(case.location("x" if case.x else "y"), case.axis, known)
-        # Over the seeds the curve is the mean.
+        # A curve is the mean over seeds.
         for key, name in (("x", case.axis), ("y", case.y)):
             if name == "seed":
                 self._fail(
@@ -210,7 +210,7 @@ class _Names:
                     self._complain((*location, name), f"{value} is no label of {name}", str(value), self._labels[name])
 
     def _check_table(self, location: Location, name: str) -> list[str]:
-        """The columns of the result table that a name such as ``flows.fct_s`` is of."""
+        """The columns of the result table in a name such as ``flows.fct_s``."""
         table, _, column = name.partition(".")
         if not is_of_table(name):
             self._complain(location, f"there is no result table {table}", table, summary.table_names())

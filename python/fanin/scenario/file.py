@@ -1,4 +1,4 @@
-"""A scenario file as an object: what it says, with every default filled in by the engine."""
+"""A scenario file as an object; the engine fills in every default."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from fanin.scenario.settings import Overrides, Settings, settings
 from fanin.scenario.toml_lines import line_of, without
 
 Files = Mapping[str, str | None]
-"""Files and the fingerprints of what they hold; ``None`` for one that cannot be read."""
+"""Files and the fingerprints of their content; ``None`` for one that cannot be read."""
 
 
 class ScenarioFile:
-    """A scenario file as it was read: what is simulated, what varies, and what is shown."""
+    """A scenario file as read: what is simulated, what varies, and what is shown."""
 
     def __init__(self, name: str, path: Path, overrides: Overrides | None = None) -> None:
         self.name = name
@@ -54,10 +54,10 @@ class ScenarioFile:
         self.columns: list[Column] = list({each.id: each for each in [*base.column, *mine.column]}.values())
         self.seeds = self.sweep.seeds
         self.given: frozenset[str] | None = None
-        """Sweep variables that :meth:`vary` set, not the file; ``None`` if it was not asked."""
+        """Sweep variables set by :meth:`vary` instead of the file; ``None`` if it was not called."""
 
     def _open(self, declared: list[Choice] | str | None) -> list[Choice]:
-        """What the paper leaves open; another experiment may say it."""
+        """The open parameters, possibly declared by another experiment."""
         if not isinstance(declared, str):
             return declared or []
         _, path = library.find(declared)
@@ -77,17 +77,17 @@ class ScenarioFile:
     def vary(
         self, variables: Mapping[str, list[Scalar]], together: Sequence[list[str]] = (), *, bare: bool = False
     ) -> Self:
-        """The same scenario with these variables in its sweep, and without its plots and claims.
+        """The same scenario with these variables in its sweep, without its plots and claims.
 
-        A variable takes the place of the file's own one; those that the file has beside it stay.
+        A variable replaces the file's variable of the same path; the file's other variables stay.
 
         Args:
-            variables: Dotted path -> the values that it takes.
+            variables: Dotted path -> its values.
             together: Lists of variables that change together, first value with first value.
-            bare: Leave out the file's own ``[sweep]`` and ``[[variant]]``, so that nothing but ``variables`` varies.
+            bare: Leave out the file's own ``[sweep]`` and ``[[variant]]``, so that only ``variables`` vary.
 
         Raises:
-            ScenarioError: a variant sets one of the variables, or one that is to change together does not vary.
+            ScenarioError: a variant sets one of the variables, or one of ``together`` does not vary.
 
         """
         varied = copy.copy(self)
@@ -109,7 +109,7 @@ class ScenarioFile:
         return varied
 
     def folder_name(self, *asked: object) -> str:
-        """A name for what was asked of the scenario: its own, and a hash of what is simulated and asked for."""
+        """A folder name for a question about the scenario: its name, and a hash of what is simulated and asked."""
         text = json.dumps([simulated(self.resolved()), *asked], sort_keys=True)
         return f"{self.name.replace('/', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
@@ -122,7 +122,7 @@ class ScenarioFile:
 
     @property
     def has_runs(self) -> bool:
-        """Whether there is anything to reproduce that runs are needed for."""
+        """Whether there is anything to reproduce that needs runs."""
         document = self.document
         drawn = any(not plot.is_diagram for plot in document.plot)
         asked = document.sweep or document.variant or document.column or document.claim
@@ -130,24 +130,24 @@ class ScenarioFile:
 
     @property
     def texts(self) -> list[str]:
-        """The files that say what is run and shown: its own and, with ``runs-of``, that of the runs."""
+        """The texts of the files that define what is run and shown: its own and, with ``runs-of``, that of the runs."""
         return list(dict.fromkeys((self.text, self._text)))
 
     @property
     def needs_network(self) -> bool:
-        """Whether the file has, or refers to, a scenario: message formats alone need none."""
+        """Whether the file has a scenario or refers to one; message formats alone need none."""
         if self.document.benchmark is not None:
             return False
         return self.has_runs or not self.document.plot or any(plot.kind != "format" for plot in self.document.plot)
 
     @property
     def origin(self) -> tuple[str, str]:
-        """Text and name of the file that the scenario is from."""
+        """Text and name of the file with the scenario."""
         return self._text, str(self.scenario_path)
 
     @cached_property
     def environment(self) -> str:
-        """The environment that the scenario names; empty if it names none."""
+        """The environment of the scenario; empty if it names none."""
         return dict(self.overrides).get("environment", "") or str(tomllib.loads(self._text).get("environment", ""))
 
     @cached_property
@@ -159,28 +159,28 @@ class ScenarioFile:
         """The scenario with every default filled in.
 
         Raises:
-            ScenarioError: naming file, line, key and the nearest valid name.
+            ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
         text = _engine.resolve(self._engine_text, str(self.scenario_path), self.overrides + settings(overrides))
         resolved: dict[str, Any] = json.loads(text)
         for group in resolved["traffic"]:
             if group["kind"] == "flows":
-                # What is simulated is what the file holds, whatever it is called.
+                # The content of the file is simulated, whatever its name.
                 group["file-sha256"], group["file-lines"] = _digest(self.scenario_path.parent / group["file"])
         return resolved
 
     def files(self, resolved: Mapping[str, Any]) -> Files:
-        """The files that the resolved scenario names, each with its fingerprint."""
+        """The files named by the resolved scenario, each with its fingerprint."""
         groups = [group for group in resolved["traffic"] if "file-sha256" in group]
         return {str(self.scenario_path.parent / group["file"]): group["file-sha256"] for group in groups}
 
     def still(self, name: str, files: Files, overrides: Overrides) -> dict[str, Any]:
-        """The scenario with every default filled in, which has to be what it was when the run was named.
+        """The scenario with every default filled in, which must be the same as when the run's id was computed.
 
         Args:
             name: Id of the run.
-            files: What :meth:`files` returned then.
+            files: The result of :meth:`files` at that time.
             overrides: Scenario values to replace.
 
         Raises:
@@ -196,7 +196,7 @@ class ScenarioFile:
     def resolved_table(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
         """Every value of the scenario: ``path value is_default from source doc``.
 
-        ``from`` is ``file:line``, ``--set`` for an override, or ``default``; ``source`` is where the default is from.
+        ``from`` is ``file:line``, ``--set`` for an override, or ``default``; ``source`` is the source of the default.
         """
         given = self.overrides + settings(overrides)
         rows: list[dict[str, Any]] = json.loads(
@@ -213,7 +213,7 @@ class ScenarioFile:
         return rows
 
     def _line(self, path: str) -> int | None:
-        """Line of a scenario value; traffic groups and faults go by their names."""
+        """Line of a scenario value; traffic groups and faults are addressed by name."""
         parts: list[str | int] = list(path.split("."))
         if parts[0] in {"traffic", "fault"}:
             groups = tomllib.loads(self._text).get(parts[0], [])
@@ -226,31 +226,31 @@ class ScenarioFile:
         """Checks the scenario with these values.
 
         Raises:
-            ScenarioError: naming file, line, key and the nearest valid name; the file is ``--set`` for a value given.
+            ScenarioError: the message names file, line, key and the nearest valid name; the file is ``--set`` for a value given.
 
         """
         _engine.check(self._engine_text, str(self.scenario_path), self.overrides + given)
 
     def offered(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
-        """What each traffic group at a load offers, and what that was computed from.
+        """The offered load of each traffic group at a load, and the values from which it was computed.
 
         Each has ``group mean_bytes interval_s offered_bps load load_of capacity_bps``, as in the summary of a run.
 
         Raises:
-            ScenarioError: naming file, line, key and the nearest valid name.
+            ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
         groups = self.preview(overrides)["groups"]
         return [group["offered"] for group in groups if group["offered"] is not None]
 
     def preview(self, overrides: Overrides | None = None) -> dict[str, Any]:
-        """What is known of a run in advance: ``hosts switches ports`` of the network, and its traffic ``groups``.
+        """A preview of a run: ``hosts switches ports`` of the network, and its traffic ``groups``.
 
-        Each group has ``name flows at_once mean_bytes offered``: its transfers at most, in all and under way together,
+        Each group has ``name flows at_once mean_bytes offered``: its largest numbers of transfers, in all and at once,
         their mean size (0 for endless data), and what :meth:`offered` returns.
 
         Raises:
-            ScenarioError: naming file, line, key and the nearest valid name.
+            ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
         given = self.overrides + settings(overrides)
@@ -258,11 +258,11 @@ class ScenarioFile:
         return found
 
     def engine_input(self, overrides: Overrides) -> tuple[str, str, Settings]:
-        """What the engine is given: the text that it reads of the file, the file's name, and the values to replace."""
+        """The engine's input: the part of the file that it reads, the file's name, and the values to replace."""
         return self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
 
     def links(self) -> pl.DataFrame:
-        """The links of the network: their table after a run of one nanosecond."""
+        """The links of the network, from the table of a run of one nanosecond."""
         output = _engine.run(*self.engine_input([("run.duration", "1ns"), ("measure.warmup", "0s")]))
         return pl.DataFrame(output.table("links"))
 
@@ -271,7 +271,7 @@ class ScenarioFile:
 
 
 def _digest(path: Path) -> tuple[str | None, int]:
-    """Fingerprint and lines of a file; none if it cannot be read, which the engine reports."""
+    """Fingerprint and number of lines of a file; no fingerprint if it cannot be read, which the engine reports."""
     digest, lines, last = hashlib.sha256(), 0, b"\n"
     try:
         with path.open("rb") as stream:
@@ -285,11 +285,11 @@ def _digest(path: Path) -> tuple[str | None, int]:
 
 
 _PART = 2**20
-"""Bytes of a file at a time."""
+"""Bytes of a file to read at a time."""
 
 
 def changed(files: Files) -> str | None:
-    """Which of some files holds something else now, with both fingerprints; nothing if none does."""
+    """The first of some files whose content has changed, with both fingerprints; ``None`` if there is none."""
     for path, then in files.items():
         now, _ = _digest(Path(path))
         if now != then:
@@ -301,10 +301,10 @@ _CHANGED = "{} has changed since its runs were named; run the same command again
 
 
 def refuse_changed(files: Files) -> None:
-    """Refuses files that hold something else than when runs were named by them.
+    """Refuses files whose content has changed since the ids of runs were computed.
 
     Raises:
-        ResultsError: naming the first of them.
+        ResultsError: a file has changed; the message names the first.
 
     """
     if (what := changed(files)) is not None:

@@ -1,7 +1,7 @@
 """Finding scenario and experiment files.
 
-An experiment is named ``<paper>/<figure>``. A folder ``experiments`` in the current directory comes first, so that
-one's own files are the ones that run; then those that the package ships.
+An experiment is named ``<paper>/<figure>``. A folder ``experiments`` in the current directory is searched first, so
+that the user's own files take precedence over those that the package ships.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _ROOTS = (Path(__file__).parents[1] / "experiments", Path("experiments"))
 
 
 def experiments() -> dict[str, Path]:
-    """Every experiment by its name, in order of name."""
+    """Every experiment, sorted by name."""
     found: dict[str, Path] = {}
     for root in _ROOTS:
-        # Path.glob takes ten times as long, and every command that names an experiment asks.
+        # Path.glob is ten times slower, and every command that names an experiment calls this.
         for folder, _, files in os.walk(root):
             for path in (Path(folder, name) for name in files if name.endswith(".toml")):
                 found[path.relative_to(root).with_suffix("").as_posix()] = path
@@ -32,7 +32,7 @@ def chosen(names: list[str], every: bool) -> list[str]:
 
     Args:
         names: Experiments, papers or files.
-        every: All experiments of all papers, besides.
+        every: Whether to add all experiments of all papers.
 
     Raises:
         NotFoundError: nothing was chosen.
@@ -66,7 +66,7 @@ def find(name: str | Path) -> tuple[str, Path]:
         same = (key for key, file in known.items() if file.resolve() == path.resolve())
         return next(same, path.stem), path
     papers = list(dict.fromkeys(key.partition("/")[0] for key in known if "/" in key))
-    # A scheme's name may have dashes that the paper's has not.
+    # The scheme's name may have dashes that the paper's name lacks.
     same_letters = [paper for paper in papers if paper.replace("-", "") == str(name).replace("-", "").lower()]
     close = same_letters or difflib.get_close_matches(str(name), [*papers, *known], n=1)
     hint = f' (did you mean "{close[0]}"?)' if close else ""
@@ -74,7 +74,7 @@ def find(name: str | Path) -> tuple[str, Path]:
 
 
 def title(path: Path) -> str:
-    """The title that an experiment file gives itself; empty if the file cannot be read."""
+    """The title in an experiment file; empty if the file cannot be read."""
     return str(_head(path).get("title", ""))
 
 

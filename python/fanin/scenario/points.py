@@ -1,4 +1,4 @@
-"""The points of a sweep: every combination of what varies, with every seed."""
+"""The points of a sweep: every combination of varied values, with every seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fanin.scenario.format.values import Scalar
 from fanin.scenario.settings import Settings, override
 
 _QUICK_VALUES = 4
-"""A quick look takes the first, the middle and the last of so many numbers or more."""
+"""From this many numbers on, a quick look takes only the first, the middle and the last."""
 
 
 @dataclass(frozen=True)
@@ -23,27 +23,27 @@ class Point:
     values: dict[str, Scalar]
     seed: int
     labels: dict[str, str] = field(default_factory=dict)
-    """Axis -> label of the variant that it is."""
+    """Axis -> label of its variant."""
 
     @property
     def overrides(self) -> Settings:
-        """The point as the engine takes it."""
+        """The point as overrides for the engine."""
         settings = [(path, override(value)) for path, value in self.values.items()]
         return [*settings, ("run.seed", str(self.seed))]
 
     @property
     def row(self) -> dict[str, Scalar]:
-        """What distinguishes it from other points of a sweep."""
+        """The values that distinguish it from other points of the sweep."""
         return {**self.labels, **self.values, "seed": self.seed}
 
 
 def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: bool = False) -> list[Point]:
-    """The sweep's points, seeds changing fastest.
+    """The sweep's points; seeds vary fastest.
 
     Args:
-        experiment: Whose sweep.
-        seeds: In place of the file's.
-        quick: The seeds and values of ``[quick]``, and three values of the other long numeric variables.
+        experiment: The experiment with the sweep.
+        seeds: Seeds that replace the file's.
+        quick: Whether to use the seeds and values of ``[quick]``, and three values of other long numeric variables.
 
     Raises:
         ScenarioError: variables that change together have different numbers of values.
@@ -71,7 +71,7 @@ def points(experiment: ScenarioFile, seeds: list[int] | None = None, *, quick: b
 
 
 def _combinations(experiment: ScenarioFile, variables: dict[str, list[Scalar]]) -> Iterable[dict[str, Scalar]]:
-    """Every combination of the variables' values, the last variable changing fastest; zipped ones in step."""
+    """Every combination of the variables' values; the last variable varies fastest, and zipped ones vary together."""
     together = {name: tuple(names) for names in experiment.sweep.zip_ for name in names}
     steps: dict[tuple[str, ...], list[dict[str, Scalar]]] = {}
     for name in variables:

@@ -1,4 +1,4 @@
-"""What a user should know about a scenario or its runs before believing the numbers."""
+"""Warnings about a scenario or its runs that a user should read before trusting the numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fanin.scenario.format.sweep import Variant
 from fanin.scenario.settings import Settings
 
 Unused = tuple[str, tuple[str, str] | None]
-"""A value without effect, and the key and choice that make it so; ``None`` for a scheme that nothing uses."""
+"""A value without effect, and the key and choice that make it ineffective; ``None`` for an unused scheme."""
 
 
 def incomplete(summary: dict[str, Any]) -> str | None:
@@ -26,7 +26,7 @@ def incomplete(summary: dict[str, Any]) -> str | None:
 
 
 def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
-    """The same for the runs of a sweep."""
+    """As :func:`incomplete`, for the runs of a sweep."""
     every = list(summaries)
     missing = [summary["incomplete"] for summary in every if summary.get("incomplete")]
     if not missing:
@@ -39,7 +39,7 @@ def incomplete_in(summaries: Iterable[dict[str, Any]]) -> str | None:
 
 
 def changed(settings: Settings) -> list[str]:
-    """A remark on an experiment that was run with other values than its file has."""
+    """A remark on an experiment that was run with values that differ from its file."""
     if not settings:
         return []
     said = ", ".join(f"{path} = {value}" for path, value in settings)
@@ -52,9 +52,9 @@ def undrawn(empty: Iterable[str]) -> list[str]:
 
 
 def unmarked(resolved: dict[str, Any]) -> str | None:
-    """A remark on schemes that wait for marks where no queue marks."""
+    """A remark on schemes that rely on marks although no queue marks."""
     queue, ecn = resolved["queue"], resolved["transport"]["ecn"]
-    # Who has marks counted that would have been set has drop-tail on purpose.
+    # A scenario that counts would-be marks uses drop-tail deliberately.
     if queue["kind"] != "drop-tail" or not queue["would-mark"].startswith("0") or ecn == "off":
         return None
     reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
@@ -62,11 +62,11 @@ def unmarked(resolved: dict[str, Any]) -> str | None:
     schemes = sorted(scheme for scheme in used if ecn == "on" or reacts[scheme])
     if not schemes:
         return None
-    return f'{", ".join(schemes)} waits for marks, and queue.kind = "drop-tail" never marks; leave queue.kind out'
+    return f'{", ".join(schemes)} relies on marks, but queue.kind = "drop-tail" never marks; leave queue.kind out'
 
 
 def overloaded(offered: list[dict[str, Any]]) -> list[str]:
-    """Remarks on traffic at a load that no network carries: its queues grow for as long as the run lasts."""
+    """Remarks on traffic at a load above the capacity: its queues grow during the whole run."""
     return [
         f"traffic.{each['group']}: offers {each['load']:.0%} of what its {each['load_of']} can carry".replace("%", " %")
         for each in offered
@@ -90,13 +90,13 @@ def unused(values: list[Unused]) -> list[str]:
 
 
 _COMMON = ("network.", "transport.", "queue.")
-"""Tables whose keys concern every system of a figure."""
+"""Tables whose keys affect every system of a figure."""
 
 
 def unequal(variants: Iterable[Variant]) -> list[str]:
-    """Remarks on keys that concern all systems and that some lines of an axis of systems set, or set otherwise.
+    """Remarks on keys that affect all systems but are not set alike in all lines of an axis of systems.
 
-    A line with a reason of its own is left out.
+    Lines with their own reason are left out.
     """
     axes: dict[str, list[Variant]] = {}
     for variant in variants:

@@ -1,4 +1,4 @@
-"""The sections of a scenario file that say what is done with runs.
+"""The sections of a scenario file that define what is done with runs.
 
 The engine owns what is simulated (``[network] [transport] [queue] [scheme.*] [[traffic]] [[fault]] [measure] [run]``).
 Python owns the rest: the titles, ``[sweep]``, ``[open]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[[plot]]``,
@@ -28,7 +28,7 @@ from fanin.scenario.toml_lines import line_of, syntax_error_line
 
 
 class Document(Section):
-    """Everything in a scenario file that is not the engine's."""
+    """Everything in a scenario file that the engine does not read."""
 
     title: str = ""
     paper: FileNameOrNone = ""
@@ -57,7 +57,7 @@ class Document(Section):
     @model_validator(mode="before")
     @classmethod
     def _shared_by_plots(cls, tables: dict[str, Any]) -> dict[str, Any]:
-        """Plots with what they take from ``[plots]``; diagrams take nothing."""
+        """Plots with the keys that they inherit from ``[plots]``; diagrams inherit none."""
         shared, plots = tables.get("plots"), tables.get("plot")
         if not isinstance(shared, dict) or not isinstance(plots, list):
             return tables
@@ -121,7 +121,7 @@ def parse(text: str, file: str) -> Document:
 
 
 def _written(tables: Mapping[str, Any], location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Its place in the file: a variant in a table of its axis, a plot's key in ``[plots]``."""
+    """The place as written: a variant may be in the table of its axis, a plot's key in ``[plots]``."""
     match location:
         case ("variant", int(index), "set" | "why" as part, *rest) if isinstance(tables["variant"], dict):
             labels = [(axis, label) for axis, cases in tables["variant"].items() for label in cases]
@@ -132,7 +132,7 @@ def _written(tables: Mapping[str, Any], location: tuple[str | int, ...]) -> tupl
 
 
 def _check_cases(document: Document, text: str, file: str) -> None:
-    """Every claim has all that it needs, under each of its readings."""
+    """Checks that every claim is complete under each of its readings."""
     for index, claim in enumerate(document.claim):
         location = ("claim", index)
         try:
@@ -145,7 +145,7 @@ def _check_cases(document: Document, text: str, file: str) -> None:
 
 
 def _unknown(tables: Mapping[str, Any], text: str, file: str, keys: list[str], known: list[str]) -> ScenarioError:
-    """Top-level keys that neither Python nor the engine reads: the first, and with it the others."""
+    """The error for top-level keys that neither Python nor the engine reads: the first, with the others attached."""
     location: dict[str, tuple[str | int, ...]] = {
         key: (key, 0) if isinstance(tables[key], list) else (key,) for key in keys
     }
@@ -157,7 +157,7 @@ def _unknown(tables: Mapping[str, Any], text: str, file: str, keys: list[str], k
 
 
 def _check_names(document: Document, text: str, file: str) -> None:
-    """Variants of an axis, columns, plots and claims are distinguished by their names."""
+    """Checks that the names of variants of an axis, of columns, of plots and of claims are unique."""
     named: dict[str, list[str]] = {
         "variant": [f"{each.axis} {each.label}" for each in document.variant],
         "column": [each.id for each in document.column],
@@ -176,7 +176,7 @@ def _check_names(document: Document, text: str, file: str) -> None:
 
 
 def _scenario_error(text: str, file: str, complaints: Sequence[Mapping[str, Any]]) -> ScenarioError:
-    """One of pydantic's complaints, in the words and with the place that the engine would use.
+    """One of pydantic's complaints, in the engine's wording and with its place in the file.
 
     An unknown key comes first: it is often why another one is missing.
     """
@@ -198,7 +198,7 @@ def _scenario_error(text: str, file: str, complaints: Sequence[Mapping[str, Any]
 
 
 def nearest(name: object, known: list[str]) -> str | None:
-    """The one of the known names that a mistyped one is likely to mean."""
+    """The known name that a mistyped one probably stands for."""
     return next(iter(difflib.get_close_matches(str(name), known, n=1)), None)
 
 

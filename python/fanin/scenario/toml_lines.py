@@ -1,7 +1,7 @@
 """Finds the line of a key in a TOML text, so that an error can point at it.
 
-``tomllib`` keeps no positions. This scan knows headers, arrays of tables and ``key = value`` lines, which is what
-scenario files are made of; where it does not recognise a key it names the nearest table above it.
+``tomllib`` keeps no positions. This scan recognises headers, arrays of tables and ``key = value`` lines, of which
+scenario files consist; if it does not find a key, it returns the line of the nearest table above.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The sections of a scenario file that say what is done with runs: one module for each."""
+"""The sections of a scenario file that define what is done with runs: one module for each."""

@@ -1,4 +1,4 @@
-"""What the sections share: how a table is read, and the values that a scenario's keys take."""
+"""Common parts of the sections: reading of tables, and the types of values."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def flatten(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def flattened(table: object) -> object:
-    """The same for any value of the file; a value that is not a table is left for the type to reject."""
+    """As :func:`flatten`, for any value; a value that is not a table is left for the type to reject."""
     return flatten(table) if isinstance(table, dict) else table
 
 
 def listed(value: object) -> object:
-    """One value where a list is meant."""
+    """A single value as a list."""
     return value if isinstance(value, list) else [value]
 
 
 OneOrMore = WithJsonSchema({"type": ["array", "string", "number", "boolean"]})
-"""What editors know of a list that may be written as one value."""
+"""The JSON Schema of a list that may be written as one value."""
 
 Values = Annotated[list[Scalar], BeforeValidator(expand), OneOrMore]
 """Values of a scenario key: a list, one value, or ranges."""
@@ -52,7 +52,7 @@ Setting = Annotated[dict[str, Values], BeforeValidator(flattened)]
 """Dotted paths of scenario values, and the values they take."""
 
 Where = Annotated[dict[str, Values], BeforeValidator(flattened)]
-"""Columns and the values of which a row must have one."""
+"""Columns and their values, one of which a row must have."""
 
 Names = Annotated[list[str], BeforeValidator(listed), Field(min_length=1), OneOrMore]
 """One name or several."""
@@ -67,7 +67,7 @@ RunId = Annotated[str, AfterValidator(checked_run_id)]
 """The id of a run."""
 
 FileName = Annotated[str, AfterValidator(checked)]
-"""A name that becomes the name of a file."""
+"""A name that becomes a file name."""
 
 FileNameOrNone = Annotated[str, AfterValidator(lambda name: name and checked(name))]
-"""The same, or nothing."""
+"""A name that becomes a file name, or none."""

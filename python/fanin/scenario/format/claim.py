@@ -1,4 +1,4 @@
-"""``[claims]`` and ``[[claim]]``: sentences of a paper made checkable, and the readings that each is judged under."""
+"""``[claims]`` and ``[[claim]]``: sentences of a paper in checkable form, with the readings that judge each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fanin.scenario.format.plot import is_of_table
 Measure = Literal["mean", "max", "min", "first-at-least", "first-at-most", "collapse-point", "trend", "wins", "order"]
 Better = Literal["high", "low"]
 Basis = Literal["printed", "environment", "reading", "sensitivity"]
-"""What the setting of a case rests on; a sensitivity contradicts the paper's text and never counts."""
+"""The basis of a case's setting; a sensitivity contradicts the paper's text and never counts."""
 
 
 def _one_each(rivals: object) -> object:
@@ -32,11 +32,11 @@ Rivals = Annotated[list[Where], BeforeValidator(_one_each), WithJsonSchema({"typ
 
 
 class Terms(Section):
-    """The keys of ``[claims]``, a reading, a claim or a case; the later of these wins, key by key.
+    """The keys of ``[claims]``, a reading, a claim or a case; each overrides those before it, key by key.
 
     ``measure`` turns the curve of ``y`` against ``x``, over the runs that match ``where``, into one number; ``over``
-    names a second set of runs whose number divides it, ``minus`` one whose number is taken from it, ``rivals`` those
-    it is compared with. The number inside ``accept`` is *reproduced*; outside it but with its whole interval inside
+    names a second set of runs whose number divides it, ``minus`` one whose number is subtracted, ``rivals`` those with
+    which it is compared. The number inside ``accept`` is *reproduced*; outside it but with its whole interval inside
     ``direction`` it is *direction only*; anything else is *not reproduced*.
     """
 
@@ -78,12 +78,12 @@ class Terms(Section):
 
 
 Location = tuple[str | int, ...]
-"""The place of something in a file: keys, and indices into arrays of tables."""
+"""A place in a file: keys, and indices into arrays of tables."""
 
 _TERMS = frozenset(Terms.model_fields)
 
 _TABLES = ("runs", "where", "rows", "over", "minus")
-"""Terms of which a later one replaces single keys."""
+"""Terms whose single keys are replaced by later ones."""
 
 
 class Reading(Terms):
@@ -94,7 +94,7 @@ class Reading(Terms):
 
 
 class WrittenCase(Terms):
-    """What differs under some of the claim's readings, or with an id of its own a reading of this claim alone."""
+    """The differences under some of the claim's readings, or with its own id, a reading of this claim alone."""
 
     id: str | None = Field(default=None, description="Id of the case; the claim's with the reading's if left out.")
     under: Names = Field(default=[], description="Readings of the file that this is about.")
@@ -102,7 +102,7 @@ class WrittenCase(Terms):
 
 
 class Claims(Terms):
-    """What the claims of a file share."""
+    """Terms shared by the claims of a file."""
 
     readings: list[str] = Field(default=[], description="Readings of all claims that name none, the main one first.")
     full_ids: bool = Field(default=False, description="The id of a claim's main reading ends the id of its case too.")
@@ -123,11 +123,11 @@ class Claim(Terms):
 
 
 class Case(Terms):
-    """A claim under one reading: what is judged."""
+    """A claim under one reading, which is judged."""
 
     id: str
     claim: str
-    """Id of the claim that it is a case of."""
+    """Id of its claim."""
     says: str
     reading: str = ""
     measure: Measure
@@ -155,12 +155,12 @@ class Case(Terms):
         return self.y.partition(".")[0] if is_of_table(self.y) else None
 
     def location(self, key: str) -> Location:
-        """The place of one of its terms in the file; those of all its runs may be in ``runs``."""
+        """The place of one of its terms in the file; terms of all its runs may be in ``runs``."""
         return self.origin.get(key) or self.origin.get("runs") or (*self.origin["measure"][:-1], key)
 
     @property
     def axis(self) -> str:
-        """Name of the column that y is a curve over."""
+        """Name of the column on the curve's x axis."""
         return self.x or "time_s"
 
 
@@ -172,13 +172,13 @@ def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
     """The cases of a claim, its main reading first.
 
     Args:
-        index: Of the claim in its file.
+        index: Index of the claim in its file.
         claim: The claim.
-        shared: What the claims of its file share.
+        shared: Terms shared by the claims of its file.
 
     Raises:
-        ValueError: a reading or a case is not one that there is.
-        ValidationError: a case lacks what it needs, or has what does not fit.
+        ValueError: a reading or a case does not exist.
+        ValidationError: a case lacks a required key, or has one that does not fit.
 
     """
     known = {reading.id: (("claims", "reading", number), reading) for number, reading in enumerate(shared.reading)}
@@ -219,13 +219,13 @@ def _check_readings(names: Iterable[str], known: Iterable[str], claim: Claim) ->
 
 
 def _explained(index: int, claim: Claim, name: str) -> list[_Layer]:
-    """The explanation that a claim has for one of its readings."""
+    """A claim's explanation for one of its readings."""
     found = claim.explanations.get(name)
     return [] if found is None else [(("claim", index, "explanations"), Terms(explanation=found))]
 
 
 def _case(claim: Claim, name: str, reading: str, layers: Iterable[_Layer]) -> Case:
-    """What these layers say together; of a table the later one replaces single keys."""
+    """The merged layers; later layers replace single keys of tables."""
     terms: dict[str, Any] = {}
     origin: dict[str, Location] = {}
     for location, layer in layers:

@@ -1,4 +1,4 @@
-"""``[[column]]``: a number of each run that the summary does not have."""
+"""``[[column]]``: a number of each run that is not in the summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``[open]``: what a paper leaves open, the values that its text admits, and why it admits each of them."""
+"""``[open]``: the parameters that a paper leaves open, and the values that its text admits, with reasons."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Choice(Section):
 
     @property
     def admissible(self) -> list[Scalar]:
-        """The values alone."""
+        """The values without reasons."""
         return [each.value for each in self.values]
 
 

@@ -1,4 +1,4 @@
-"""``[[plot]]``: a figure in its own axes."""
+"""``[[plot]]``: a figure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Kind = Literal["line", "bars", "cdf", "time", "topology", "format"]
 Scale = Literal["linear", "log"]
 
 DIAGRAMS: tuple[Kind, ...] = ("topology", "format")
-"""Kinds that show no run."""
+"""Kinds of plots that show no run."""
 
 
 class Published(Section):
-    """Published numbers to draw: points, or a line where only ``x`` or only ``y`` is known."""
+    """Published numbers to draw: points, or a line if only ``x`` or only ``y`` is known."""
 
     label: str
     x: Numbers = Field(default=[], description="A place or several, as the axis has them, in stored units.")
@@ -125,7 +125,7 @@ class Plot(Section):
 
 
 def is_of_table(name: str) -> bool:
-    """Whether a column's name is that of a result table's column; totals of traffic groups are dotted too."""
+    """Whether a name is that of a result table's column; totals of traffic groups are dotted too."""
     table, dot, _ = name.partition(".")
     return bool(dot) and table in table_names()
 

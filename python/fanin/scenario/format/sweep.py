@@ -1,4 +1,4 @@
-"""``[sweep]``, ``[[variant]]`` and ``[quick]``: which runs there are."""
+"""``[sweep]``, ``[[variant]]`` and ``[quick]``: the points to run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_SEEDS = list(range(1, 11))
 
 
 class _Points(Section):
-    """A table whose own keys are few, and whose other keys are paths of scenario values."""
+    """A table with a few keys of its own; all other keys are paths of scenario values."""
 
     variables: dict[str, Values] = Field(
         default={}, description="Dotted path of a scenario value -> the values it takes."
@@ -58,11 +58,11 @@ class Variant(Section):
     )
 
     location: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
-    """Its place in a file that has the variants as tables of axes."""
+    """Its place in a file with the variants in tables by axis."""
 
 
 def _one_by_one(variants: object) -> object:
-    """``[variant.AXIS]`` with a line ``label = { settings }`` for each case, as the list that ``[[variant]]`` makes."""
+    """Converts ``[variant.AXIS]``, with a line ``label = { settings }`` for each case, to the list of ``[[variant]]``."""
     if not isinstance(variants, dict):
         return variants
     found: list[dict[str, Any]] = []
@@ -77,7 +77,7 @@ def _one_by_one(variants: object) -> object:
 
 
 def _with_reason(settings: object) -> dict[str, Any]:
-    """The settings of one line, and the reason that stands among them."""
+    """The settings of one line, separated from the reason among them."""
     if not isinstance(settings, dict) or "why" not in settings:
         return {"set": settings}
     return {"why": settings["why"], "set": {key: value for key, value in settings.items() if key != "why"}}
@@ -90,6 +90,6 @@ Variants = Annotated[
 
 
 class Quick(_Points):
-    """What ``--quick`` runs in place of the sweep's own values."""
+    """The values that ``--quick`` runs instead of the sweep's."""
 
     seeds: Seeds = Field(default=[1], description="Seeds of every point of a quick look.")

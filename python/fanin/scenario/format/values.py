@@ -1,4 +1,4 @@
-"""The values that a scenario's key takes in a sweep: lists and ranges, in files and on the command line."""
+"""Values of a scenario key in a sweep: lists and ranges, in files and on the command line."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from decimal import Decimal
 from fractions import Fraction
 
 Scalar = bool | int | float | str
-"""A value of a sweep variable, as the scenario file would write it."""
+"""A value of a sweep variable, as in a scenario file."""
 
 _NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)\s*([A-Za-z%]*)"
 _RANGE = re.compile(rf"^{_NUMBER}\.\.{_NUMBER}(?::{_NUMBER})?$")
 _MOST_VALUES = 1_000_000
 
 COUNTED = ("pkt", "mss", "B")
-"""Units of which there are whole ones only."""
+"""Units that are counted in whole numbers."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """``first..last:step``, both ends included, all in one unit; without a step it has no values of its own."""
+    """``first..last:step``, both ends included, all in one unit; without a step it has only its ends."""
 
     first: Fraction
     last: Fraction
@@ -30,9 +30,9 @@ class Range:
     unit: str
 
     def shown(self, number: Fraction | float) -> Scalar:
-        """A number of the range as the scenario file would write it."""
+        """A number of the range, as in a scenario file."""
         plain: int | float = int(number) if number == int(number) else float(number)
-        # Never in the form 1e-05, which no scenario value with a unit takes.
+        # Never in the form 1e-05, which scenario values with a unit do not allow.
         return f"{format(Decimal(repr(plain)), 'f')}{self.unit}" if self.unit else plain
 
     def values(self) -> list[Scalar]:
@@ -61,10 +61,10 @@ class Range:
         return self.first.denominator == self.last.denominator == 1
 
     def spaced(self, count: int) -> list[Scalar]:
-        """So many values with equal ratios between them, both ends included; whole where the unit is counted.
+        """So many values with equal ratios between them, both ends included; whole numbers if the unit is counted.
 
         Raises:
-            ValueError: it does not go upwards from above zero.
+            ValueError: the range does not start above zero and increase.
 
         """
         if not 0 < self.first < self.last:
@@ -82,10 +82,10 @@ class Range:
 
 
 def parse_range(text: str) -> Range | None:
-    """The range that a text such as ``10..200:10`` or ``5pkt..80pkt:5pkt`` is, or ``None`` if it is none.
+    """The range in a text such as ``10..200:10`` or ``5pkt..80pkt:5pkt``; ``None`` if it is not a range.
 
     Raises:
-        ValueError: its parts are of different units.
+        ValueError: its parts have different units.
 
     """
     match = _RANGE.match(text.strip())
@@ -108,15 +108,15 @@ def expand(value: object) -> list[Scalar]:
         expanded += [item] if found is None else found.values()
     if not expanded:
         raise ValueError("needs at least one value")
-    # True and 1 are equal to Python, but not to a scenario.
+    # True and 1 are equal in Python, but not in a scenario.
     return list({(type(item), item): item for item in expanded}.values())
 
 
 def values_of(text: str) -> list[Scalar]:
-    """The values that a key such as ``2mss``, ``true`` or ``1..4`` stands for.
+    """The values of a text such as ``2mss``, ``true`` or ``1..4``.
 
     Raises:
-        ValueError: it is a range that is not valid.
+        ValueError: it is an invalid range.
 
     """
     return expand([_scalar(text)])
@@ -149,12 +149,12 @@ def parse_values(text: str) -> list[Scalar]:
 
 
 def _scalar(text: str) -> Scalar:
-    """A value as TOML would read it, text without its quotes."""
+    """A value as TOML reads it; text needs no quotes."""
     if text in ("true", "false"):
         return text == "true"
     kinds: tuple[Callable[[str], Scalar], ...] = (int, float)
     for kind in kinds:
-        # Python takes 1_000, inf and nan too.
+        # Python also accepts 1_000, inf and nan.
         if re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", text):
             try:
                 return kind(text)
