@@ -90,18 +90,18 @@ def test_a_run_says_when_flows_are_missing_or_marks_cannot_be(cli, work):
     assert "one run of the base scenario (dctcp, seed 1); `fanin reproduce small.toml` runs the sweep" in result.err
     for verb in ("run", "check"):
         settings = ["--set", "queue.kind=drop-tail", "--set", "transport.scheme=dctcp"]
-        assert "dctcp waits for marks" in cli(verb, "small.toml", *settings).err
+        assert "dctcp relies on marks" in cli(verb, "small.toml", *settings).err
         assert "warning" not in cli(verb, "small.toml").err
 
 
 def test_check_sees_the_swept_scheme(cli, work):
-    assert "dctcp waits for marks" in cli("check", "small.toml", "--set", "queue.kind=drop-tail").err
+    assert "dctcp relies on marks" in cli("check", "small.toml", "--set", "queue.kind=drop-tail").err
 
 
 def test_who_counts_would_be_marks_is_not_warned(cli, work):
     settings = ["--set", "queue.kind=drop-tail", "--set", "queue.would-mark=5pkt"]
     assert "warning" not in cli("check", "small.toml", *settings).err
-    assert "newreno waits for marks" in cli("check", "small.toml", *settings[:2], "--set", "transport.ecn=on").err
+    assert "newreno relies on marks" in cli("check", "small.toml", *settings[:2], "--set", "transport.ecn=on").err
 
 
 def test_a_sweeps_table_has_meanings_and_units(cli, work):

@@ -226,7 +226,7 @@ class ScenarioFile:
         """Checks the scenario with these values.
 
         Raises:
-            ScenarioError: the message names file, line, key and the nearest valid name; the file is ``--set`` for a value given.
+            ScenarioError: the message names file (``--set`` for a given value), line, key and the nearest valid name.
 
         """
         _engine.check(self._engine_text, str(self.scenario_path), self.overrides + given)

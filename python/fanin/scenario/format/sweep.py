@@ -62,7 +62,7 @@ class Variant(Section):
 
 
 def _one_by_one(variants: object) -> object:
-    """Converts ``[variant.AXIS]``, with a line ``label = { settings }`` for each case, to the list of ``[[variant]]``."""
+    """Converts ``[variant.AXIS]``, with a line ``label = { settings }`` per case, to the list of ``[[variant]]``."""
     if not isinstance(variants, dict):
         return variants
     found: list[dict[str, Any]] = []
