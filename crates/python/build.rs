@@ -22,7 +22,7 @@ fn main() {
     println!("cargo::rustc-env=FANIN_ENGINE_SOURCE={digest:08x}");
 }
 
-/// Whether a result can depend on this file: manuals and tests are no part of the simulation.
+/// Whether a result can depend on this file: manuals and tests are not part of the simulation.
 fn decides_results(file: &Path) -> bool {
     let is_test = file.iter().any(|part| part == "tests" || part == "tests.rs");
     !is_test && file.extension().is_none_or(|extension| extension != "md")

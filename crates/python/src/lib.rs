@@ -1,7 +1,7 @@
 //! Python bindings of the fanin engine: scenarios in as text, results out as JSON and Arrow.
 //!
-//! Nothing is decided here. Text goes to the engine's parser, a run goes to the engine with the interpreter
-//! released, and each result table is handed over as Arrow or written as Parquet.
+//! Nothing is decided here. Text goes to the engine's parser, runs go to the engine with the interpreter released, and
+//! each result table is returned as Arrow or written as Parquet.
 
 mod measures;
 mod spill;
@@ -61,13 +61,13 @@ fn keys() -> Vec<&'static str> {
     KEYS.to_vec()
 }
 
-/// JSON Schema of what the engine reads of a scenario file.
+/// The JSON Schema of the keys that the engine reads in a scenario file.
 #[pyfunction]
 fn schema() -> String {
     json_schema().to_string()
 }
 
-/// The number that a scenario value with a unit means, and the unit in which results have it; `None` of other text.
+/// A scenario value with a unit as a number, in the unit of results; `None` for other text.
 #[pyfunction]
 fn quantity(text: &str) -> Option<(f64, &'static str)> {
     spec::quantity(text)
@@ -161,7 +161,7 @@ fn parameter(param: &Param) -> Value {
     })
 }
 
-/// The words that a key takes, if there is a list of them.
+/// The values that a key can take, if they are listed.
 fn words(param: &Param) -> Vec<&'static str> {
     match param.kind {
         Kind::Bool => vec!["true", "false"],
@@ -172,7 +172,7 @@ fn words(param: &Param) -> Vec<&'static str> {
     }
 }
 
-/// What a kind of value looks like in a scenario file.
+/// The form of a kind of value in a scenario file.
 fn takes(kind: Kind) -> String {
     match kind {
         Kind::Time => "time such as \"33us\"".to_string(),
@@ -194,8 +194,8 @@ fn takes(kind: Kind) -> String {
     }
 }
 
-/// Checks the scenario, its layout included, and simulates nothing. Returns what is known of a run in advance, as a JSON
-/// object: the network's size, and what to expect of each traffic group.
+/// Checks the scenario, including its network, and simulates nothing. Returns a preview of the run as a JSON object:
+/// the network's size, and the expected traffic of each group.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
@@ -224,7 +224,7 @@ fn resolve(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyRe
     Ok(scenario.resolved().to_string())
 }
 
-/// Every value of the scenario with where it comes from, as a JSON array.
+/// Every value of the scenario with its source, as a JSON array.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn resolved_table(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
@@ -245,8 +245,8 @@ fn resolved_table(py: Python<'_>, text: &str, file: &str, overrides: Overrides) 
     Ok(Value::Array(rows).to_string())
 }
 
-/// Paths of the values that were written and do nothing, each with the key and its word beside which that is so; none of a
-/// scheme that the scenario does not use.
+/// Paths of values that were set but have no effect, each with the key and its word that make it ineffective; with
+/// neither if the scenario does not use the scheme.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn unused(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<Vec<UnusedValue>> {
@@ -257,7 +257,7 @@ fn unused(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyRes
 /// Simulates the scenario with the interpreter released.
 ///
 /// `progress` is called with the share of the duration simulated so far; the run stops when it returns `False`. Rows of
-/// finished flows wait in a new file called `spill` until the output is dropped, or in memory without one.
+/// finished flows are kept in a new file called `spill` until the output is dropped, or in memory without one.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, progress=None, spill=None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
@@ -317,7 +317,7 @@ fn describe_parquet(path: PathBuf) -> PyResult<String> {
     Ok(tables::describe(&path).map_err(|error| os_error(&error, &path))?.to_string())
 }
 
-/// What a run leaves behind.
+/// The result of a run.
 #[pyclass(frozen)]
 struct RunOutput {
     outcome: Outcome,
@@ -337,7 +337,7 @@ impl RunOutput {
         self.outcome.table_names().map(str::to_string).collect()
     }
 
-    /// A table as an object that Arrow consumers read.
+    /// A table as an object for Arrow consumers.
     fn table(slf: PyRef<'_, Self>, name: &str) -> PyResult<TableView> {
         let name = slf.known(name)?;
         Ok(TableView { output: slf.into(), name })
@@ -354,14 +354,14 @@ impl RunOutput {
         written.map_err(|error| os_error(&error, &path))
     }
 
-    /// The packet capture in pcapng form, if the scenario asked for one.
+    /// The packet capture as pcapng, if the scenario asks for one.
     fn capture<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.outcome.capture.as_ref().map(|bytes| PyBytes::new(py, bytes))
     }
 }
 
 impl RunOutput {
-    /// The name of a table that there is.
+    /// The name of an existing table.
     fn known(&self, name: &str) -> PyResult<&'static str> {
         let found = self.outcome.table_names().find(|known| *known == name);
         found.ok_or_else(|| PyKeyError::new_err(name.to_string()))
@@ -395,7 +395,7 @@ impl TableView {
     }
 }
 
-/// Files that the scenario names are beside it.
+/// Files that the scenario names are in its own folder.
 fn parse(py: Python<'_>, text: &str, file: &str, overrides: &Overrides) -> PyResult<Scenario> {
     let scenario = Scenario::parse(text, file, overrides).map_err(|error| scenario_error(py, &error))?;
     let folder = Path::new(file).parent().map(Path::to_owned).unwrap_or_default();
@@ -420,7 +420,7 @@ fn scenario_error(py: Python<'_>, error: &SpecError) -> PyErr {
     raised.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// `OSError`, with the number that says whether the disk is full.
+/// `OSError`, with the number that shows whether the disk is full.
 fn os_error(error: &std::io::Error, path: &Path) -> PyErr {
     match error.raw_os_error() {
         Some(number) => PyOSError::new_err((number, error.to_string(), path.to_owned())),

@@ -1,11 +1,11 @@
-//! What a run measures, as the registry has it: totals, and columns of tables.
+//! The measurements of a run for the registry: totals, and columns of tables.
 
 use fanin_engine::measure::declared;
 use fanin_engine::measure::table::{Column, Table};
 use fanin_engine::measure::total::{Better, Topic, Total};
 use serde_json::{Value, json};
 
-/// The only total that the engine, which knows no clock, does not put.
+/// The only total that the engine does not set, because it reads no clock.
 pub(crate) const WALL: Total = Total {
     name: "wall_s",
     unit: "s",
@@ -15,7 +15,7 @@ pub(crate) const WALL: Total = Total {
     ..Total::of(Topic::Run)
 };
 
-/// Every total in the order of reading; `always` is false of those that one scheme alone has.
+/// Every total in display order; `always` is false for those of a single scheme.
 pub(crate) fn totals() -> Vec<Value> {
     let common = declared::totals().chain([WALL]).map(|each| total(&each, true));
     common.chain(declared::totals_of_schemes().iter().map(|each| total(each, false))).collect()

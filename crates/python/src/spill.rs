@@ -1,4 +1,4 @@
-//! The file in which rows of finished transfers wait for the end of a run.
+//! The file that keeps rows of finished transfers until the end of a run.
 
 use std::fs::{File, OpenOptions, remove_file};
 use std::io::{Read as _, Result, Seek as _, SeekFrom, Write as _};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fanin_engine::sim::Spill;
 
-/// A file that is made when there is something to put into it, and that is gone with the run.
+/// A file that is created on the first write and deleted with the run.
 pub(crate) struct SpillFile {
     path: PathBuf,
     file: Option<Mutex<File>>,
@@ -44,7 +44,7 @@ impl Spill for SpillFile {
 impl Drop for SpillFile {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // It is of no use to anybody; a killed run's is cleared away with its other leftovers.
+            // A failure is harmless: leftovers are removed like those of a killed run.
             let _ = remove_file(&self.path);
         }
     }

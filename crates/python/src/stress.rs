@@ -1,5 +1,5 @@
-//! How much SDTCP's controller does in how much time: the one place where its own code is timed. Nothing of it enters a
-//! simulation, whose control delay is a number of the scenario.
+//! A benchmark of SDTCP's controller, the only place where its own code is timed. It does not affect simulations, whose
+//! control delay is a scenario value.
 
 use std::time::Instant;
 
@@ -11,14 +11,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// Flows whose messages are made at a time, before the clock runs.
+/// Number of flows whose messages are prepared at a time, before the clock starts.
 const BATCH: usize = 1_000;
 /// Round-trip time of the paper's network.
 const RTT: Time = Time::from_us(200);
 
-/// Fills a controller with so many flows, has it decide, and empties it again; JSON with what that took.
+/// Fills a controller with so many flows, lets it decide, and empties it; returns the times and bytes as JSON.
 ///
-/// `background` is the share of flows that is in the background table, `decisions` how often each decision is timed.
+/// `background` is the share of flows in the background table, `decisions` how often each decision is timed.
 #[pyfunction]
 #[pyo3(signature = (entries, background=0.01, decisions=20))]
 pub(super) fn controller_benchmark(
@@ -48,7 +48,7 @@ fn measured(entries: usize, background: usize, decisions: usize) -> serde_json::
     poll.bytes = 2 * (poll.bytes - asked) + asked;
     poll.seconds *= 2.0;
     let [low, high] = [false, true].map(|high| decide(&mut stress, &notification(high), decisions));
-    // With the background table and the limits of all flows, which are there once it has decided.
+    // Includes the background table and the limits of all flows, which exist once it has decided.
     let memory = stress.table_bytes();
     let mut ending = Count::default();
     for start in (0..entries).step_by(BATCH) {
@@ -70,7 +70,7 @@ fn measured(entries: usize, background: usize, decisions: usize) -> serde_json::
     })
 }
 
-/// Median time of a decision, its messages encoded, and the bytes that it takes on the channel.
+/// Median time of a decision, including the encoding of its messages, and its bytes on the channel.
 fn decide(stress: &mut ControllerStress, notification: &[Told], decisions: usize) -> (f64, u64) {
     let counts = (0..decisions).map(|_| {
         let mut count = Count::default();
@@ -83,7 +83,7 @@ fn decide(stress: &mut ControllerStress, notification: &[Told], decisions: usize
     (median.seconds, median.bytes)
 }
 
-/// Time that the controller worked, and bytes that passed on its channel, both ways.
+/// Working time of the controller, and bytes on its channel in both directions.
 #[derive(Default)]
 struct Count {
     seconds: f64,

@@ -32,14 +32,14 @@ pub(crate) fn stream(table: &Table) -> Result<FFI_ArrowArrayStream, IoError> {
     Ok(FFI_ArrowArrayStream::new(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
 }
 
-/// Writes the table and waits until it is on the disk.
+/// Writes the table and waits until it is on disk.
 pub(crate) fn write(table: &Table, path: &Path) -> Result<(), IoError> {
     let mut file = ParquetFile::create(path)?;
     file.add(table)?;
     file.close()
 }
 
-/// Writes the table of flows, some rows at a time, and waits until it is on the disk.
+/// Writes the table of flows in batches and waits until it is on disk.
 pub(crate) fn write_flows(flows: &FlowTable, path: &Path) -> Result<(), IoError> {
     let mut file = ParquetFile::create(path)?;
     flows.parts(|part| file.add(part))?;
@@ -77,7 +77,7 @@ impl ParquetFile {
     }
 }
 
-/// A file that remembers what went wrong: Parquet's own error has no number that says whether the disk is full.
+/// A file that remembers its error: Parquet's own error has no number that shows whether the disk is full.
 #[derive(Clone)]
 struct Noting {
     file: Arc<File>,
