@@ -1,4 +1,4 @@
-//! The parameters of ICTCP as its rules read them.
+//! The parameters of ICTCP as its rules use them.
 
 use crate::spec::{Values, Window};
 use crate::units::Time;
@@ -13,9 +13,9 @@ pub(super) struct Config {
     /// Two timers look at each flow.
     pub(super) two_looks: bool,
     pub(super) alpha: f64,
-    /// Increases take their share of what the capacity leaves.
+    /// Increases are limited to the spare capacity.
     pub(super) quota: bool,
-    /// Windows may grow in the first half of a slot, too.
+    /// Windows may also grow in the first half of a slot.
     pub(super) any_half: bool,
     /// Round-trip times between a change and an increase.
     pub(super) spacing: f64,

@@ -1,4 +1,4 @@
-//! All flows that end on one interface: the slots, the quota and fairness.
+//! All flows that end at one interface: slots, quota and fairness.
 
 use super::config::Config;
 use super::window::{FlowWindow, Quota};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const HALF_SLOT: u64 = u64::MAX;
 /// Bits of a Mbit in the code of RCC's authors.
 const RDTCP_MBIT: f64 = 1_048_576.0;
-/// In their code the first look at a flow comes so long after its SYN.
+/// Time from a flow's SYN to the first look at it, in the code of RCC's authors.
 const RDTCP_FIRST_LOOK: Time = Time::from_us(200);
 /// Their round-trip time as long as none is measured.
 const RDTCP_FIRST_RTT: Time = Time::from_ms(10);
@@ -36,7 +36,7 @@ pub(super) struct Interface {
     /// Bytes of headers of each packet.
     header: u64,
     flows: BTreeMap<FlowId, FlowWindow>,
-    /// Length of the present half of a slot.
+    /// Length of the current half of a slot.
     half: Time,
     /// Bytes on the wire in this half.
     arrived: u64,
@@ -88,7 +88,7 @@ impl Interface {
         }
     }
 
-    /// The handshake of a flow is over.
+    /// The handshake of a flow is complete.
     fn establish(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) {
         let Some(flow) = self.flows.get_mut(&id).filter(|flow| !flow.established) else { return };
         flow.established = true;

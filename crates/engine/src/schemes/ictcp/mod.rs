@@ -1,6 +1,6 @@
 //! ICTCP (Wu, Feng, Guo, Zhang, `CoNEXT` 2010): incast congestion control at the receiver.
 //!
-//! `window.rs` has one flow, `interface.rs` all flows of a host, which share the spare bandwidth of its interface.
+//! `window.rs` controls one flow, `interface.rs` all flows of a host, which share the spare bandwidth of its interface.
 
 mod config;
 mod interface;
@@ -31,7 +31,7 @@ const PARAMS: &[Param] = &[
         "flavour",
         Kind::Choice(&["paper", "rdtcp"]),
         "paper",
-        "The rules of the paper, or those of the code with which RCC's authors drew ICTCP's curves.",
+        "The rules of the paper, or those of the code with which RCC's authors made their ICTCP curves.",
         "the paper",
     )
     .reading("I1"),
@@ -64,7 +64,7 @@ const PARAMS: &[Param] = &[
         "quota",
         Kind::Bool,
         "true",
-        "Whether increases are limited to the spare bandwidth that was measured.",
+        "Whether increases are limited to the measured spare bandwidth.",
         "Wu et al. 2010, section 4.2",
     ),
     Param::new(
@@ -143,7 +143,7 @@ const PARAMS: &[Param] = &[
         "idle",
         Kind::Time,
         "10ms",
-        "A flow from which nothing came for longer begins anew with the smallest window.",
+        "A flow without data for longer than this starts again with the smallest window.",
         "our choice: the minimum retransmission timeout of the papers' experiments; the paper says \"long\"",
     )
     .reading("I4"),

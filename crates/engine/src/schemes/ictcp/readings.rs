@@ -1,4 +1,4 @@
-//! Where the paper leaves something open: what we take, and which parameters give the other readings.
+//! What the paper leaves open, what we assume, and which parameters select the other readings.
 
 use crate::schemes::Reading;
 
@@ -14,7 +14,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "I2",
-        text: "The weight of the smoothed throughput is not given; the authors of RCC use 0.9.",
+        text: "The paper does not give the weight of the smoothed throughput; RCC's authors use 0.9.",
         params: &["scheme.ictcp.beta"],
     },
     Reading {
@@ -27,18 +27,18 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "I4",
-        text: "After how long a flow counts as long idle is not said.",
+        text: "The paper does not say after which time a flow counts as idle.",
         params: &["scheme.ictcp.idle"],
     },
     Reading {
         id: "I5",
-        text: "A round trip in which nothing came lowers the smoothed throughput by the paper's formula; the code of RCC's \
+        text: "A round trip without data lowers the smoothed throughput by the paper's formula; the code of RCC's \
                authors leaves such round trips out.",
         params: &["scheme.ictcp.flavour"],
     },
     Reading {
         id: "I6",
-        text: "Two more rules of RCC's authors' code are not meant, as it seems, but shape their curves. The clock of the slots \
+        text: "Two more rules of the code of RCC's authors seem unintended, but shape their curves. The clock of the slots \
                is a timer of the first connection and stops for good when that closes: if increases are shut then, windows stay \
                as they are, and if they are open, they take what is left of one quota. And the timer that looks at a flow is \
                started twice, 200 us after the SYN and one round trip after the handshake, unless the first has already \

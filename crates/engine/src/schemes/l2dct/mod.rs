@@ -1,7 +1,7 @@
-//! L2DCT (Munir et al., INFOCOM 2013): DCTCP whose flows back off by the bytes that they have sent, so that short flows
-//! finish ahead of long ones without anybody knowing sizes.
+//! L2DCT (Munir et al., INFOCOM 2013): DCTCP whose back-off depends on the bytes that a flow has sent, so that short
+//! flows finish first although their sizes are unknown.
 //!
-//! The rules are those on which two public implementations agree (one for ns-3, and that of PIAS for ns-2).
+//! The rules are those on which two public implementations agree: one for ns-3, and that of PIAS for ns-2.
 
 mod readings;
 
@@ -28,24 +28,42 @@ const PARAMS: &[Param] = &[
     DctcpSender::G,
     DctcpSender::ALPHA0,
     DctcpSender::MIN_WINDOW.reading("L2DCT3"),
-    Param::new("weight-max", Kind::Number, "2.5", "Weight of a flow that has sent little.", "Munir et al. 2013: 2.5")
-        .at_least(0.001),
-    Param::new("weight-min", Kind::Number, "0.125", "Weight of a flow that has sent much.", "Munir et al. 2013: 0.125"),
+    Param::new(
+        "weight-max",
+        Kind::Number,
+        "2.5",
+        "Weight of a flow that has sent few bytes.",
+        "Munir et al. 2013: 2.5",
+    )
+    .at_least(0.001),
+    Param::new(
+        "weight-min",
+        Kind::Number,
+        "0.125",
+        "Weight of a flow that has sent many bytes.",
+        "Munir et al. 2013: 0.125",
+    ),
     Param::new(
         "light-up-to",
         Kind::Window,
         "200KB",
-        "Bytes sent up to which the weight is the largest.",
+        "Bytes sent up to which a flow has the largest weight.",
         "ns-2: 200e3 bytes",
     )
     .reading("L2DCT2"),
-    Param::new("heavy-from", Kind::Window, "1MB", "Bytes sent from which on it is the smallest.", "ns-2: 1000e3 bytes")
-        .reading("L2DCT2"),
+    Param::new(
+        "heavy-from",
+        Kind::Window,
+        "1MB",
+        "Bytes sent from which on a flow has the smallest weight.",
+        "ns-2: 1000e3 bytes",
+    )
+    .reading("L2DCT2"),
     Param::new(
         "integer-division",
         Kind::Bool,
         "false",
-        "Between the two the weight stays the largest, as where whole numbers are divided.",
+        "Between the two the weight stays at its maximum, as with a division of integers.",
         "the paper's line",
     )
     .reading("L2DCT1"),
@@ -53,22 +71,22 @@ const PARAMS: &[Param] = &[
         "count",
         Kind::Choice(&["transfer", "connection"]),
         "transfer",
-        "Whether the bytes sent are those of the present transfer, or of all on the connection.",
-        "a flow of the paper is one answer",
+        "Whether to count the bytes sent for the current transfer or for all transfers of the connection.",
+        "a flow of the paper is one response",
     )
     .reading("L2DCT4"),
     Param::new(
         "weighted-growth",
         Kind::Bool,
         "true",
-        "The weight scales the growth; off: as DCTCP.",
+        "Whether the weight scales the growth; off: as DCTCP.",
         "Munir et al. 2013",
     ),
     Param::new(
         "weighted-cut",
         Kind::Bool,
         "true",
-        "The weight scales the back-off; off: as DCTCP.",
+        "Whether the weight scales the back-off; off: as DCTCP.",
         "Munir et al. 2013",
     ),
 ];
@@ -128,12 +146,12 @@ impl Scheme for Bundle {
     }
 }
 
-/// How much a flow counts, by what it has sent.
+/// The weight of a flow by the bytes that it has sent.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     max: f64,
     min: f64,
-    /// Bytes up to which it is the largest, and from which on it is the smallest.
+    /// Bytes up to which the weight is the largest (`light`), and from which on it is the smallest (`heavy`).
     light: f64,
     heavy: f64,
     integer_division: bool,
@@ -144,7 +162,7 @@ impl Weight {
         if sent >= self.heavy {
             self.min
         } else if sent <= self.light || self.integer_division {
-            // READING: L2DCT1. The quotient below, of whole numbers, is zero everywhere here.
+            // READING: L2DCT1. As a division of integers, the quotient below is zero in this whole range.
             self.max
         } else {
             self.max - (self.max - self.min) * (sent - self.light) / (self.heavy - self.light)
@@ -157,7 +175,7 @@ impl Weight {
 struct L2dct {
     dctcp: Dctcp,
     weight: Weight,
-    /// Where the count of bytes sent begins.
+    /// Sequence number from which bytes sent are counted.
     first: u64,
     per_connection: bool,
     growth: bool,
@@ -165,7 +183,7 @@ struct L2dct {
 }
 
 impl L2dct {
-    /// The weight is that of the bytes sent, not of those acknowledged.
+    /// The weight by the bytes sent, not by those acknowledged.
     fn weight(&self, cx: &SenderCx<'_>) -> f64 {
         self.weight.after(cx.max_sent.saturating_sub(self.first) as f64)
     }
