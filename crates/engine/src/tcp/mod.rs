@@ -1,7 +1,7 @@
 //! TCP as state machines without I/O: events and configuration go in, decisions come out.
 //!
-//! Sequence numbers are 64 bits wide in here and never wrap: the SYN has number 0, the first data byte
-//! [`FIRST_DATA`], the FIN the number after the last byte. [`crate::packet::unwrap_seq`] extends those of the wire.
+//! Sequence numbers are 64 bits wide here and never wrap: the SYN has number 0, the first data byte [`FIRST_DATA`], and
+//! the FIN the number after the last byte. [`crate::packet::unwrap_seq`] extends those on the wire.
 
 mod params;
 mod prr;
@@ -28,7 +28,7 @@ pub const FIRST_DATA: u64 = 1;
 /// How the two ends of a flow use ECN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// Not at all: packets are not ECN-capable, marks are ignored.
+    /// Not at all: packets are not ECN-capable, and marks are ignored.
     #[default]
     Off,
     /// RFC 3168 section 6.1: the receiver echoes ECE from the first mark until the sender confirms with CWR.

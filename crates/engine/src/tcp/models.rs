@@ -1,4 +1,4 @@
-//! The receiver and the scoreboard against models that keep every byte by itself.
+//! The receiver and the scoreboard, compared with models that track every byte separately.
 
 use super::receiver::{AckList, AckOut, Delivery, Receiver, ReceiverConfig, Segment};
 use super::sack::{NextSeg, Outstanding, Rule, SackBlocks, SackConfig, Scoreboard};

@@ -1,4 +1,4 @@
-//! `[transport]`: the keys of TCP below every scheme, and what a sender and a receiver make of their values.
+//! `[transport]`: the keys of TCP below every scheme, and the configurations of sender and receiver made from them.
 
 use super::EcnMode;
 use super::receiver::ReceiverConfig;
@@ -371,11 +371,11 @@ pub const PARAMS: &[Param] = &[
     ),
 ];
 
-/// Refuses what does not go together.
+/// Refuses contradictory values.
 ///
 /// # Errors
 ///
-/// Names the key, and what to write instead.
+/// The error names the key, and what to write instead.
 pub(crate) fn check(transport: &Values) -> Result<(), SpecError> {
     if transport.bytes("receive-buffer") < transport.bytes("mss") {
         return Err(transport.fail("receive-buffer", "the receive buffer holds less than one segment"));
@@ -406,7 +406,7 @@ enum EcnChoice {
 }
 
 impl EcnMode {
-    /// How the ends of a flow use ECN if its congestion control wants it this way.
+    /// How the ends of a flow use ECN, given the wish of its congestion control.
     pub(crate) fn chosen(transport: &Values, wanted: Self) -> Self {
         let words = [("auto", EcnChoice::Scheme), ("off", EcnChoice::Off), ("on", EcnChoice::On)];
         match transport.choose("ecn", &words) {

@@ -1,6 +1,6 @@
-//! The retransmission timer of RFC 6298: how long it runs, not when it starts (section 5, which is the sender's).
+//! The retransmission timer of RFC 6298: its duration, not its management (section 5, which is the sender's part).
 //!
-//! Karn's rule (section 3) is the caller's too: it takes a sample only from segments that were sent once.
+//! Karn's rule (section 3) is also up to the caller: it takes samples only from segments that were sent once.
 
 use crate::units::Time;
 
@@ -15,9 +15,9 @@ pub struct RtoConfig {
     pub maximum: Time,
     /// Clock granularity G of sections 2.2 and 2.3.
     pub granularity: Time,
-    /// Tick of the clock that times round trips; zero for an exact one.
+/// Tick of the clock that times round trips; zero for an exact one.
     pub clock: Time,
-    /// Timeouts in a row that double the timer (section 5.5); later ones leave it.
+    /// Number of consecutive timeouts that double the timer (section 5.5); later ones do not.
     pub backoff_limit: u32,
 }
 
@@ -47,7 +47,7 @@ pub struct RtoEstimator {
     backoff: u8,
 }
 
-/// Stands for "no sample yet"; no round trip takes 213 days.
+/// Means that there is no sample yet; no round trip takes 213 days.
 const NO_SAMPLE: u64 = u64::MAX;
 
 /// K of RFC 6298 section 2.2.
@@ -84,9 +84,9 @@ impl RtoEstimator {
 
     /// New data was acknowledged, but by the ACK of a retransmission, which gives no sample (section 3).
     ///
-    /// The timeout stays backed off: RFC 6298 section 5, note after (5.7), collapses it only by a new
-    /// measurement, because until then nothing shows that the round-trip time has not grown past the
-    /// estimate. A stack that prefers progress to that proof calls [`reset_backoff`](Self::reset_backoff).
+    /// The timeout stays backed off: by RFC 6298 section 5, note after (5.7), only a new measurement ends the backoff,
+    /// because until then the round-trip time may have grown beyond the estimate. A stack that ends the backoff anyway
+    /// calls [`reset_backoff`](Self::reset_backoff).
     pub const fn on_new_ack_without_sample(&mut self) {}
 
     /// The timer expired: doubles it (RFC 6298 section 5.5), `backoff_limit` times at most.

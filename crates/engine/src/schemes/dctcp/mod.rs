@@ -1,6 +1,6 @@
 //! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010).
 //!
-//! `rcc_code.rs` is the sender that RCC's authors compared themselves with, which differs in every rule.
+//! `rcc_code.rs` is the sender with which RCC's authors compared their scheme; it differs in every rule.
 
 mod rcc_code;
 mod readings;
@@ -22,7 +22,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "flavour",
             Kind::Choice(&["rfc8257", "rcc-code"]),
             "rfc8257",
-            "The sender of the RFC, or that in the published code of RCC, which also fixes alpha0 at 0 and min-window at 1mss.",
+            "The sender of the RFC, or the one in RCC's published code, which also fixes alpha0 at 0 and min-window at 1mss.",
             "RFC 8257",
         )
         .reading("DCTCP1"),
@@ -58,7 +58,7 @@ impl Scheme for Bundle {
     }
 }
 
-/// What variants of DCTCP take over from it: keys, marking and sender.
+/// The parts of DCTCP that its variants reuse: keys, marking and sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DctcpSender {
     g: f64,
@@ -78,7 +78,7 @@ impl DctcpSender {
         "g",
         Kind::Fraction,
         "1/16",
-        "Weight of the newest window in the estimate of the marked share.",
+        "Weight of the latest window in the estimate of the marked share.",
         "RFC 8257 section 4.2",
     )
     .at_most(1.0);
@@ -146,21 +146,22 @@ impl Dctcp {
         self.bytes_marked = 0;
     }
 
-    /// Takes note of an acknowledgement and says whether it lets the window grow.
+    /// Processes an acknowledgement and returns whether the window may grow.
     #[inline]
     pub(super) fn lets_grow(&mut self, ack: &AckEvent) -> bool {
         if ack.acked == 0 {
             return false;
         }
         self.observe(ack);
-        // RFC 8257 s3.3: growth is that of the base algorithm, and an echo is a sign of congestion, not of room.
+        // RFC 8257 s3.3: growth is that of the base algorithm, and an echo signals congestion, so the window does not
+        // grow.
         !ack.ece && !ack.in_recovery && ack.window_limited
     }
 
-    /// RFC 8257 section 3.3 step 6 with `penalty` in the place of alpha.
+    /// RFC 8257 section 3.3 step 6 with `penalty` instead of alpha.
     pub(super) fn reduce(&self, cx: &mut SenderCx<'_>, penalty: f64) {
-        // RFC 8257 s3.4. The floor lifts a smaller window too, as in Linux: without that a flow that starts with one
-        // segment into a standing queue, where every acknowledgement echoes, would never leave it.
+        // RFC 8257 s3.4. The lower bound also raises a smaller window, as in Linux: otherwise a flow that starts with
+        // one segment into a standing queue, where every acknowledgement carries an echo, would stay at one segment.
         let window = (cx.window.cwnd * (1.0 - penalty / 2.0)).max(self.min_window);
         cx.window.cwnd = window;
         cx.window.ssthresh = window;

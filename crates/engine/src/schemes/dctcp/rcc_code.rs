@@ -1,4 +1,4 @@
-//! The DCTCP sender in the published code of RCC, which its curves compare with.
+//! The DCTCP sender in RCC's published code, which RCC's figures show.
 
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
 use crate::schemes::NewReno;

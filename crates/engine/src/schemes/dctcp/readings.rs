@@ -1,4 +1,4 @@
-//! Where the paper leaves something open: what we take, and which parameters give the other readings.
+//! What the paper leaves open, what we assume, and which parameters select the other readings.
 
 use crate::schemes::Reading;
 

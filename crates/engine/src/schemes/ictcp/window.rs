@@ -11,17 +11,17 @@ const RTT_GAIN: f64 = 0.1;
 /// Round-trip times from which the code of RCC's authors leaves a window alone.
 const RDTCP_SLOW: Time = Time::from_ms(2);
 
-/// Spare bandwidth that increases may still take in this half of a slot.
+/// Spare bandwidth left for increases in this half of a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quota {
     /// Bytes per second.
     pub(super) left: f64,
-    /// This is the second half of a slot.
+    /// Whether this is the second half of a slot.
     pub(super) open: bool,
 }
 
 impl Quota {
-    /// Takes `rate` if there is as much.
+    /// Takes `rate` from the quota if that much is left.
     fn take(&mut self, rate: f64) -> bool {
         let enough = self.left >= rate;
         if enough {
@@ -36,7 +36,7 @@ impl Quota {
 pub(super) struct FlowWindow {
     /// Bytes that may be outstanding.
     pub(super) window: f64,
-    /// One past the last byte that was ever allowed: a right edge does not move back.
+    /// One past the last byte ever allowed: the right edge of the window never moves back.
     edge: u64,
     /// Next byte expected.
     next: u64,
@@ -48,15 +48,15 @@ pub(super) struct FlowWindow {
     /// Payload since the last look.
     bytes: u64,
     last_look: Time,
-    /// With two timers: the round trip for which the bytes since the last look are taken.
+    /// With two timers: the round-trip time to which the bytes since the last look are attributed.
     pub(super) pace: Time,
     /// With two timers: when the one that was started last expires next, once it has restarted itself.
     pub(super) restarted: Option<Time>,
-    /// With two timers: an expiry that does not count any more.
+    /// With two timers: an expiry that no longer counts.
     pub(super) cancelled: Option<Time>,
-    /// The handshake is over.
+    /// The handshake is complete.
     pub(super) established: bool,
-    /// All data are here; the last segment of the connection is not.
+    /// All data have arrived, but not the last segment of the connection.
     pub(super) closing: bool,
     /// Smoothed throughput in bytes per second.
     measured: f64,
@@ -64,11 +64,11 @@ pub(super) struct FlowWindow {
     low: u32,
     last_change: Time,
     last_data: Time,
-    /// Nothing came for long: it takes no part until something does.
+    /// Nothing has arrived for long: the flow is ignored until something does.
     pub(super) idle: bool,
     /// Payload in this slot, for its weight.
     pub(super) slot_bytes: u64,
-    /// Bytes that the host was told to advertise.
+    /// Window that the host was last told to advertise, in bytes.
     told: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ impl FlowWindow {
         }
     }
 
-    /// An acknowledgement of everything before `next` leaves with the present window.
+    /// An acknowledgement of everything before `next` leaves with the current window.
     pub(super) fn on_ack(&mut self, now: Time, mss: u64) {
         let allowed = self.granted();
         self.edge = self.edge.max(self.next + allowed);
@@ -134,7 +134,7 @@ impl FlowWindow {
         }
     }
 
-    /// Nothing came for long: the flow will begin anew, but for what it was allowed and has learnt of its path.
+    /// If nothing has arrived for long, the flow starts anew, except for its right edge and its round-trip time.
     pub(super) fn rest_if_idle(&mut self, now: Time, config: &Config, mss: u64) -> bool {
         if now - self.last_data > config.idle {
             let fresh = Self::new(config.min_window.bytes(mss) as f64, now);
@@ -150,17 +150,17 @@ impl FlowWindow {
         self.measured
     }
 
-    /// When data came last.
+    /// When data last arrived.
     pub(super) fn last_data(&self) -> Time {
         self.last_data
     }
 
-    /// Bytes to advertise: the window, or as much as keeps the right edge where it was.
+    /// Bytes to advertise: the window, or more if the right edge would otherwise move back.
     pub(super) fn granted(&self) -> u64 {
         (self.window as u64).max(self.edge.saturating_sub(self.next))
     }
 
-    /// Has the host advertise what is granted, if that is not what it does.
+    /// Makes the host advertise the granted window, if it does not already.
     #[inline]
     pub(super) fn tell(&mut self, flow: FlowId, actions: &mut Vec<ReceiverAction>) {
         let bytes = self.granted();
@@ -169,12 +169,12 @@ impl FlowWindow {
         }
     }
 
-    /// Looks at a flow once per round trip: Wu et al. 2010, section 4.3.
+    /// Evaluates a flow once per round trip: Wu et al. 2010, section 4.3.
     pub(super) fn look(&mut self, now: Time, mss: f64, config: &Config, quota: &mut Quota) {
         let since = if config.two_looks { self.pace } else { now - self.last_look }.secs();
         let sample = self.bytes as f64 / since;
         self.last_look = now;
-        // READING: I5, a silent round trip is a sample of nothing; the code of RCC's authors leaves it out.
+        // READING: I5, a round trip without data is a sample of zero; the code of RCC's authors omits it.
         if self.bytes > 0 || !config.rdtcp {
             self.measured = sample.max(config.beta * self.measured + (1.0 - config.beta) * sample);
         }
@@ -220,7 +220,7 @@ impl FlowWindow {
         }
     }
 
-    /// Case 2, and fairness: one segment less.
+    /// Case 2, and fairness: one segment fewer.
     pub(super) fn decrease(&mut self, now: Time, mss: f64, config: &Config) {
         self.window = (self.window - mss).max(config.min_window.bytes(mss as u64) as f64);
         self.last_change = now;

@@ -1,4 +1,4 @@
-//! TCP NewReno, the baseline that every other scheme modifies. `tcp::sender` has loss recovery and timer.
+//! TCP NewReno, the baseline that every other scheme modifies. Loss recovery and timers are in `tcp::sender`.
 
 mod sender;
 

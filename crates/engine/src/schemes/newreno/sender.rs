@@ -1,4 +1,4 @@
-//! The window rules of NewReno, which other senders use too.
+//! The window rules of NewReno, also used by other senders.
 
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
 use crate::units::real;
@@ -13,7 +13,7 @@ impl NewReno {
     pub fn grow(cx: &mut SenderCx<'_>, acked: u64) {
         Self::grow_by(cx, acked, 1.0);
     }
-    /// The same with `segments` per round trip in congestion avoidance.
+    /// The same, but with `segments` per round trip in congestion avoidance.
     #[inline]
     pub fn grow_by(cx: &mut SenderCx<'_>, acked: u64, segments: f64) {
         let window = &mut *cx.window;

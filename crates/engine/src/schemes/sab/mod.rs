@@ -1,6 +1,6 @@
 //! SAB: Sharing by Allocating switch Buffer (Zhang, Ren, Shu, IEEE JSAC 2014), as SDTCP describes and runs it.
 //!
-//! The original paper was not available; what goes beyond section 2 of SDTCP's paper is marked as our reading.
+//! The original paper was not available; everything beyond section 2 of SDTCP's paper is marked as our reading.
 
 mod readings;
 
@@ -19,7 +19,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "epsilon",
             Kind::Number,
             "0.5",
-            "Share of each port's buffer that is allocated besides the bandwidth-delay product.",
+            "Share of each port's buffer that is allocated in addition to the bandwidth-delay product.",
             "SDTCP section 5.1: epsilon = 0.5",
         )
         .at_most(1.0)
@@ -28,15 +28,15 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "rtt0",
             Kind::Time,
             "0s",
-            "Round-trip time without queues in the bandwidth-delay product; 0: the network's own.",
+            "Round-trip time without queues, for the bandwidth-delay product; 0: that of the network.",
             "the definition of RTT0",
         ),
         Param::new(
             "sub-mss",
             Kind::Choice(&["min1", "shrink", "pace"]),
             "min1",
-            "What a share below one segment means: one segment all the same, segments of that size, or one segment at a \
-             time at the rate of the share.",
+            "How a sender uses a share below one segment: as one segment, with smaller segments, or with one segment at a \
+             time, paced at the rate of the share.",
             "SDTCP section 5.1: the segment size is fixed",
         )
         .reading("B2"),
@@ -44,20 +44,21 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "first-share",
             Kind::Choice(&["data", "syn"]),
             "data",
-            "Which share a sender obeys first: that of its first data, which it sends in the initial window, or that of \
+            "The share that a sender obeys first: that of its first data, sent in the initial window, or that of \
              its SYN.",
-            "our choice: of N SYNs the k-th would be given 1/k, together more than there is",
+            "our choice: of N SYNs the k-th would get 1/k, together more than the capacity",
         )
         .reading("B4"),
         Param::new(
             "forget",
             Kind::Bool,
             "true",
-            "Whether a FIN takes its flow off the count.",
+            "Whether a FIN removes its flow from the count.",
             "SDTCP section 2: active flows are counted by SYN and FIN",
         ),
     ],
-    // READING: B4 a flow without a share sends one segment, not what TCP begins with: N flows must fit into the buffer.
+    // READING: B4 a flow without a share sends one segment instead of TCP's initial window: N flows must fit in the
+    // buffer.
     transport: &[Wish::Needs("initial-window", "1mss")],
     manual: include_str!("manual.md"),
     readings: readings::READINGS,
@@ -65,7 +66,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     build: |params| Box::new(Bundle::new(params)),
 };
 
-/// What a sender does with a share below one segment.
+/// How a sender uses a share below one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SubMss {
     Min1,
@@ -104,7 +105,7 @@ impl Scheme for Bundle {
     }
 }
 
-/// The switch: which flows are active on which egress port.
+/// The switch: the active flows of each egress port.
 struct Allocator {
     epsilon: f64,
     rtt0: Time,
@@ -121,7 +122,7 @@ struct Port {
     active: u32,
 }
 
-/// What a port has seen of a flow.
+/// The state of a flow at a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Seen {
     #[default]
@@ -131,15 +132,15 @@ enum Seen {
 }
 
 impl Port {
-    /// A packet of a flow comes by; `opens` if it begins a connection.
+    /// Processes a packet of a flow; `opens` if it starts a connection.
     ///
-    /// READING: B3 a connection that was open before the run counts from its first packet.
+    /// READING: B3 a connection opened before the run counts from its first packet.
     fn pass(&mut self, flow: FlowId, opens: bool) {
         let index = flow.index();
         if self.seen.len() <= index {
             self.seen.resize(index + 1, Seen::Nothing);
         }
-        // A retransmission after the FIN does not open the flow again.
+        // A retransmission after the FIN does not make the flow active again.
         if self.seen[index] == Seen::Nothing || (opens && self.seen[index] == Seen::Ended) {
             self.seen[index] = Seen::Active;
             self.active += 1;
@@ -168,7 +169,7 @@ impl SwitchAgent for Allocator {
         let port = &mut self.ports[index];
         port.pass(packet.flow, packet.flags.has(Flags::SYN));
         let pipe = passage.rate.bytes_in(self.rtt0) + self.epsilon * passage.buffer as f64;
-        // A flow that retransmits after its FIN is not counted; if it is alone, it gets everything.
+        // A flow that retransmits after its FIN is not counted; if it is alone, it gets the full share.
         let share = (pipe / f64::from(port.active.max(1))) as u64;
         // 0: no switch has written a share yet.
         packet.field = if packet.field == 0 { share } else { packet.field.min(share) }.max(1);
@@ -179,21 +180,21 @@ impl SwitchAgent for Allocator {
     }
 }
 
-/// The smallest segment in bytes: below it, headers would take the link.
+/// The smallest segment in bytes: with smaller ones, headers would take most of the link.
 const SMALLEST_SEGMENT: u64 = 64;
 
-/// The sender: its window is the share that the network gives.
+/// The sender, whose window is the share that the network grants.
 #[derive(Clone, Copy, Debug)]
 struct Sender {
-    /// Newest share in bytes.
+    /// Latest share in bytes.
     share: Option<u64>,
     sub_mss: SubMss,
-    /// The share that its SYN met counts already.
+    /// Whether the share of its SYN counts.
     from_syn: bool,
 }
 
 impl Sender {
-    /// The window that the share gives.
+    /// The window that corresponds to the share.
     fn window(&self, mss: f64) -> Option<f64> {
         self.share.map(|share| match self.sub_mss {
             SubMss::Shrink => (share.max(SMALLEST_SEGMENT)) as f64,
@@ -201,7 +202,7 @@ impl Sender {
         })
     }
 
-    /// Takes a share, if there is one, and makes the packets fit one below a segment.
+    /// Applies a share, if there is one, and adapts packets to one below a segment.
     fn take(&mut self, cx: &mut SenderCx<'_>, share: u64) {
         if share == 0 {
             return;
@@ -233,7 +234,7 @@ impl CongestionControl for Sender {
     }
     fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         self.take(cx, ack.field);
-        // Recovery inflates and deflates the window in its own way, and ends with the share.
+        // Recovery inflates and deflates the window by its own rules, and ends with the share.
         if ack.acked > 0
             && !ack.in_recovery
             && let Some(window) = self.window(cx.mss)

@@ -1,4 +1,4 @@
-//! What an acknowledgement says.
+//! The content of an acknowledgement.
 
 use crate::packet::Stamp;
 
@@ -11,16 +11,17 @@ pub struct AckOut {
     pub ece: bool,
     /// Echo of a segment's stamp (RFC 7323 section 4.3).
     pub stamp: Stamp,
-    /// The echoed segment was a retransmission: by Karn's rule (RFC 6298 section 3) no sample.
+    /// The echoed segment was a retransmission, which gives no sample by Karn's rule (RFC 6298 section 3).
     pub retransmitted_echo: bool,
-    /// It carries the [`Receiver::sack_blocks`](super::Receiver::sack_blocks) of this moment: something has arrived beyond a hole, and the flow uses
-    /// SACK. The blocks are not in here because few ACKs have them, and copying the room for them would cost all.
+    /// It carries the current [`Receiver::sack_blocks`](super::Receiver::sack_blocks): something has arrived beyond a
+    /// hole, and the flow uses SACK. The blocks are not stored here, because few ACKs have them and copying their space
+    /// would slow down all.
     pub sack: bool,
     /// The previous ACK had the same number.
     pub duplicate: bool,
 }
 
-/// The ACKs that one segment causes: one at most, but for the change of marks of RFC 8257 section 3.2.
+/// The ACKs that one segment causes: at most one, except for the change of marks of RFC 8257 section 3.2.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckList {
     acks: [AckOut; 2],

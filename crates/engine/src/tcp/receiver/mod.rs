@@ -1,4 +1,4 @@
-//! The receiving half of one flow: reassembly, and what is acknowledged when.
+//! The receiving half of one flow: reassembly and acknowledgements.
 
 mod acks;
 
@@ -34,19 +34,19 @@ pub struct Segment {
     pub seq: u64,
     /// Bytes of payload.
     pub len: u64,
-    /// The stream ends after it; the FIN takes the number after the payload.
+    /// It carries a FIN, which takes the number after the payload.
     pub fin: bool,
-    /// Marked as having met congestion.
+    /// It carries a congestion mark (CE).
     pub ce: bool,
     /// The sender has reduced its window.
     pub cwr: bool,
     /// When it was sent.
     pub stamp: Stamp,
-    /// It was sent before.
+    /// It is a retransmission.
     pub retransmitted: bool,
 }
 
-/// What a segment brought.
+/// The result of processing a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// Payload bytes that are now in order: of this segment, and of earlier ones behind the hole it filled.
@@ -55,16 +55,16 @@ pub struct Delivery {
     pub new_data: u64,
     /// It began beyond the next number expected.
     pub out_of_order: bool,
-    /// It brought nothing new.
+    /// It contained nothing new.
     pub duplicate: bool,
-    /// With it the stream is complete, FIN included.
+    /// It completed the stream, FIN included.
     pub finished: bool,
 }
 
 /// Number of a FIN that has not been seen.
 const NO_FIN: u64 = u64::MAX;
 
-/// State of the receiving half after the handshake. What every segment needs comes first.
+/// State of the receiving half after the handshake. Fields needed for every segment come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -72,7 +72,7 @@ pub struct Receiver {
     next: u64,
     /// Number of the last ACK.
     last_ack: u64,
-    /// When a waiting ACK must go out; [`Time::NEVER`] if none waits.
+    /// When a delayed ACK must be sent; [`Time::NEVER`] if none is delayed.
     deadline: Time,
     /// Segments in order since the last ACK.
     waiting: u32,
@@ -145,7 +145,7 @@ impl Receiver {
         unwrap_seq(wire, self.next)
     }
 
-    /// Takes a segment; leaves the ACKs to send now in `out`, whose old content is dropped.
+    /// Processes a segment; the ACKs to send now replace the content of `out`.
     #[inline(always)]
     pub fn on_segment(&mut self, seg: &Segment, now: Time, cfg: &ReceiverConfig, out: &mut AckList) -> Delivery {
         out.clear();
@@ -179,7 +179,7 @@ impl Receiver {
     /// A segment that is not the next of a stream without holes. All of these are acknowledged at once
     /// (RFC 5681 section 4.2): out of order, filling a hole, duplicate.
     ///
-    /// The segment comes as a value, so that the usual one need not be put into memory.
+    /// The segment is passed by value, so that in the common case it need not be stored in memory.
     #[inline(never)]
     fn on_irregular(&mut self, seg: Segment, end: u64, cfg: &ReceiverConfig, out: &mut AckList) -> Delivery {
         let before = self.next;
@@ -221,7 +221,7 @@ impl Receiver {
         }
     }
 
-    /// What CE and CWR of an arriving segment mean for the ACKs: first for those that it finds waiting.
+    /// The effect of a segment's CE and CWR on ACKs, first on a delayed one.
     #[inline]
     fn observe_marks(&mut self, ce: bool, cwr: bool, cfg: &ReceiverConfig, out: &mut AckList) {
         match cfg.ecn {
@@ -241,7 +241,7 @@ impl Receiver {
 
 /// Acknowledgements.
 impl Receiver {
-    /// Whether the connection is so young that no ACK waits: a sender in slow start is then not held up.
+    /// Whether the connection is so young that no ACK is delayed, in order not to slow down slow start.
     #[inline]
     const fn is_quick(&mut self, cfg: &ReceiverConfig) -> bool {
         let quick = self.quick < cfg.quick_acks;
@@ -249,13 +249,13 @@ impl Receiver {
         quick
     }
 
-    /// The timer of the waiting ACK has run out.
+    /// The timer of a delayed ACK has expired.
     pub fn on_ack_timer(&mut self, now: Time, cfg: &ReceiverConfig) -> Option<AckOut> {
         (self.waiting > 0 && now >= self.deadline).then(|| self.take_ack(cfg))
     }
 
-    /// The ACK that describes this moment, for a window update or for one that was held back. It leaves a
-    /// waiting ACK waiting; [`take_ack`](Self::take_ack) does not.
+    /// The ACK for the current state, for a window update or for a held ACK. A delayed ACK stays delayed, unlike with
+    /// [`take_ack`](Self::take_ack).
     pub fn current_ack(&self, cfg: &ReceiverConfig) -> AckOut {
         AckOut {
             ack: self.next,
@@ -267,7 +267,7 @@ impl Receiver {
         }
     }
 
-    /// [`current_ack`](Self::current_ack), sent: no ACK waits any more.
+    /// [`current_ack`](Self::current_ack), which also clears a delayed ACK.
     #[inline]
     pub fn take_ack(&mut self, cfg: &ReceiverConfig) -> AckOut {
         let ack = self.current_ack(cfg);

@@ -1,4 +1,4 @@
-//! What an acknowledgement means: for the window (RFC 5681), for ECN (RFC 3168), and as a sign of loss.
+//! The effects of an acknowledgement: on the window (RFC 5681), on ECN (RFC 3168), and as a signal of loss.
 
 use super::{Env, FullAck, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::packet::Flags;
@@ -92,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request.
+    /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request to retransmit.
     pub(super) fn on_old_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         let edge = ack.ack + ack.window;
         // RFC 6675 s2: with SACK a duplicate is what reports news. RFC 5681 s2 (e): else what repeats the window too, as
@@ -115,12 +115,12 @@ impl Sender {
             Recovery::Open => self.on_duplicate(env),
             // RFC 5681 s3.2 step 4: one more segment has left the network.
             Recovery::NewReno { .. } => self.inflate(env.cfg),
-            // The pipe has shrunk: `send` looks at it.
+            // The pipe has shrunk, which `send` takes into account.
             Recovery::Sack { .. } | Recovery::Rack => {}
         }
     }
 
-    /// RCC section 1.3 with its correction: as three duplicates at once, or one more in recovery.
+    /// RCC section 1.3 with its correction: equivalent to three duplicates at once, or to one more in recovery.
     pub(super) fn on_push<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         match self.recovery {
             Recovery::Open => self.enter_recovery(env),

@@ -1,4 +1,4 @@
-//! What all senders of one traffic group have in common.
+//! The common configuration of a traffic group's senders.
 
 use crate::tcp::rto::RtoConfig;
 use crate::tcp::tlp::ProbeConfig;
@@ -42,7 +42,7 @@ pub struct SenderConfig {
     pub whole_bytes: bool,
     /// The third duplicate lets out the retransmission alone, as in ns-3.18, whatever room the window has then.
     pub quiet_start: bool,
-    /// What the receiver reported is kept over a timeout, and only the rest is sent again.
+    /// The receiver's reports are kept at a timeout, and only the rest is retransmitted.
     pub keeps_reports: bool,
     /// Without SACK every duplicate counts as a report, and what these guesses say outlasts recovery, as in ns-3.
     pub emulates_sack: bool,
@@ -66,7 +66,7 @@ pub struct SenderConfig {
     pub syn_retries: u32,
     /// A window unused for longer than the timer value falls back to the initial one (RFC 5681 section 4.1).
     pub idle_restart: bool,
-    /// A window that is not used does not grow (RFC 7661 section 4.3).
+    /// An unused window does not grow (RFC 7661 section 4.3).
     pub window_validation: bool,
     /// SYN and SYN-ACK are sent ECN-capable (RFC 5562, and what DCTCP deployments do).
     pub ecn_syn: bool,
@@ -120,7 +120,7 @@ pub enum RttOf {
     NewestClean,
 }
 
-/// How losses are told and repaired by time, shared by the flows of a group.
+/// How losses are detected and repaired by time, shared by the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RackConfig {
     /// Tail loss probes, if any.

@@ -1,4 +1,4 @@
-//! A sender's connection: the three-way handshake, taking up an open connection, and the end (RFC 9293).
+//! A sender's connection: the three-way handshake, adopting an open connection, and closing (RFC 9293).
 
 use super::{Env, InAck, OutSegment, Sender, SenderConfig, SenderIo, State, TimerOutcome};
 use crate::packet::Flags;
@@ -13,7 +13,7 @@ impl Sender {
         self.send_syn(env);
     }
 
-    /// Takes up a connection that is already open, with the peer's window in bytes.
+    /// Adopts a connection that is already open, with the peer's window in bytes.
     pub fn adopt<I: SenderIo>(&mut self, peer_window: u64, env: &mut Env<'_, I>) {
         self.nxt = FIRST_DATA;
         self.max_sent = FIRST_DATA;
@@ -24,7 +24,7 @@ impl Sender {
         self.send(env);
     }
 
-    /// New data may be there, on an open connection.
+    /// New data may be available on an open connection.
     pub fn on_data_ready<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         if self.state != State::Established {
             return;
@@ -95,7 +95,7 @@ impl Sender {
         self.send(env);
     }
 
-    /// The SYN-ACK has come, and what follows it is held elsewhere: the SYN is not repeated meanwhile.
+    /// The SYN-ACK has arrived and the following packets are held elsewhere: the SYN is not retransmitted meanwhile.
     pub fn rest(&mut self) {
         debug_assert_eq!(self.state, State::SynSent);
         self.deadline = Time::NEVER;

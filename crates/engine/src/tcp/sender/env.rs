@@ -1,4 +1,4 @@
-//! What goes into a sender and what comes out of it.
+//! The inputs and outputs of a sender.
 
 use super::config::SenderConfig;
 use crate::packet::Flags;
@@ -17,7 +17,7 @@ pub struct OutSegment {
     pub flags: Flags,
 }
 
-/// What a sender asks of the world around it.
+/// The services that a sender needs from its environment.
 pub trait SenderIo {
     /// Every new deadline becomes a timer event, and those of earlier ones come too. The naive way, for the tests;
     /// otherwise there is one event for the earliest, which moves on when it comes.
@@ -32,13 +32,13 @@ pub trait SenderIo {
     fn wake_timer(&mut self, at: Time);
 }
 
-/// Where a sender acts: each of its events comes with one.
+/// The environment of a sender, passed with each of its events.
 pub struct Env<'a, I> {
     /// The time of the event.
     pub now: Time,
-    /// What it has in common with the other senders of its group.
+    /// The common configuration of its group.
     pub cfg: &'a SenderConfig,
-    /// Its way out.
+    /// Its output.
     pub io: &'a mut I,
 }
 
@@ -59,12 +59,12 @@ pub struct InAck<'a> {
     pub field: u64,
 }
 
-/// What an expired timer meant.
+/// The effect of an expired timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerOutcome {
     /// It had been moved or stopped; nothing happened.
     Idle,
-    /// The SYN was sent again.
+    /// The SYN was retransmitted.
     SynTimeout,
     /// The handshake was given up.
     Failed,
@@ -74,6 +74,6 @@ pub enum TimerOutcome {
     WindowProbe,
     /// No acknowledgement came for two round trips; a probe was sent (RFC 8985 section 7.3).
     LossProbe,
-    /// What may have been out of order only was looked at again (RFC 8985 section 6.2 step 5).
+    /// Segments that may only have been reordered were checked again (RFC 8985 section 6.2 step 5).
     Reordering,
 }

@@ -12,7 +12,7 @@ struct Sent {
     again: bool,
 }
 
-/// What was sent and is not acknowledged, oldest first.
+/// Outstanding segments, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     of: RttOf,
@@ -24,7 +24,7 @@ impl History {
         Self { of, sent: VecDeque::new() }
     }
 
-    /// The numbers `seq..end` leave, not for the first time if `again`.
+    /// The numbers `seq..end` are sent; `again` if not for the first time.
     pub(super) fn on_send(&mut self, seq: u64, end: u64, at: Time, again: bool) {
         if !again {
             self.sent.push_back(Sent { seq, end, at, again });

@@ -222,7 +222,7 @@ impl Sender {
         self.limited_bytes = 0;
     }
 
-    /// What a timeout means for the windows.
+    /// The effect of a timeout on the windows.
     pub(super) fn reduce_for_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         // RFC 5681 s3.1: the threshold is held when the same segment times out again.
         if self.timed_out != self.una || env.cfg.halves_every_timeout {

@@ -1,18 +1,18 @@
 //! The sending half of one flow: handshake, sliding window, loss recovery, timers.
 //!
-//! A state machine without I/O after RFC 9293 (connection, window), 5681 (congestion control), 6582 (NewReno),
-//! 3042 (limited transmit), 6298 (timer) and 3168 (ECN), 6675 (recovery with SACK) and 8985 (recovery by time). How the
-//! window moves is the business of a [`CongestionControl`].
+//! A state machine without I/O after RFC 9293 (connection, window), 5681 (congestion control), 6582 (NewReno), 3042
+//! (limited transmit), 6298 (timer) and 3168 (ECN), 6675 (recovery with SACK) and 8985 (recovery by time). The window
+//! itself is controlled by a [`CongestionControl`].
 //!
 //! | file | what |
 //! |---|---|
-//! | `mod.rs` | its state, and what others may know of it |
-//! | `config.rs`, `env.rs` | its configuration; what goes in and out |
+//! | `mod.rs` | its state, and access to it |
+//! | `config.rs`, `env.rs` | its configuration; its inputs and outputs |
 //! | `connection.rs` | handshake and end |
-//! | `acks.rs` | what an acknowledgement means |
+//! | `acks.rs` | the effects of an acknowledgement |
 //! | `loss.rs` | loss by duplicates and timeouts: NewReno |
 //! | `sack_recovery.rs` | recovery with SACK |
-//! | `rack_recovery.rs`, `rack_timers.rs`, `timed.rs` | losses told by time |
+//! | `rack_recovery.rs`, `rack_timers.rs`, `timed.rs` | loss detection by time |
 //! | `output.rs` | what is sent |
 //! | `history.rs` | which segments an acknowledgement may time |
 //! | `timers.rs` | retransmission timer, window probes, wake-ups |
@@ -46,10 +46,10 @@ use crate::units::{Time, real};
 use history::History;
 use timed::Timed;
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nothing sent yet.
+    /// Nothing was sent yet.
     Closed,
     /// SYN sent.
     SynSent,
@@ -57,7 +57,7 @@ pub enum State {
     Established,
     /// The FIN was acknowledged.
     Finished,
-    /// The SYN was repeated too often.
+    /// The SYN was retransmitted too often.
     Failed,
 }
 
@@ -81,7 +81,7 @@ pub struct Sender {
     nxt: u64,
     /// One past the highest sequence number ever sent.
     max_sent: u64,
-    /// One past the last byte that the application has given; `u64::MAX / 2` for endless data.
+    /// One past the last byte from the application; `u64::MAX / 2` for endless data.
     data_end: u64,
     /// One past the last byte that the peer's window allows.
     peer_edge: u64,
@@ -224,7 +224,7 @@ impl Sender {
         self.on_data_ready(env);
     }
 
-    /// Tells congestion control of the transfer whose data come with the next [`Sender::push_data`].
+    /// Announces to congestion control the transfer whose data follow with the next [`Sender::push_data`].
     pub fn announce(&mut self, bytes: Option<u64>, deadline: Option<Time>) {
         self.cc.on_transfer(&TransferFacts { first: self.data_end, bytes, deadline });
     }
@@ -235,7 +235,7 @@ impl Sender {
         self.data_end + u64::from(self.fin)
     }
 
-    /// One past the last byte that the application has given.
+    /// One past the last byte from the application.
     pub fn data_end(&self) -> u64 {
         self.data_end
     }
