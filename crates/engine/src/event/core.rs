@@ -37,11 +37,11 @@ struct Port {
     busy_until: u64,
     delay: u64,
     ps_per_byte: u32,
-    /// Departures are followed one by one.
+    /// Departures are tracked one by one.
     exact: bool,
     /// Lazy service.
     scheduled: bool,
-    /// Lazy service: size of the packet in transmission, 0 if none was seen to leave yet.
+    /// Lazy service: size of the packet in transmission, 0 if no departure was seen yet.
     in_service: u16,
     bytes_in: u64,
 }
@@ -54,7 +54,7 @@ impl Port {
         &self.ring[self.place(i)]
     }
 
-    /// Where the ring, whose length is a power of two, holds the `i`th packet.
+    /// Index of the `i`th packet in the ring, whose length is a power of two.
     #[inline(always)]
     fn place(&self, i: u32) -> usize {
         (i & (self.ring.len() as u32).wrapping_sub(1)) as usize
@@ -93,8 +93,8 @@ impl Port {
         arrival
     }
 
-    /// Begins at the front of the ring again, once it is empty: of thousands of links most carry a packet or two, and
-    /// the memory of the last ones is still at hand.
+    /// Returns to the front of an empty ring: most of thousands of links carry a packet or two, whose memory is still
+    /// in the cache.
     #[inline(always)]
     fn rewind(&mut self) {
         (self.head, self.dep, self.tail) = (0, 0, 0);
@@ -113,7 +113,7 @@ impl Port {
         self.ring = ring;
     }
 
-    /// Packets in the port of a FIFO that is not followed exactly.
+    /// Packets in the port of a FIFO that is not tracked exactly.
     #[inline(always)]
     fn occupancy(&mut self, now: u64) -> u32 {
         if self.busy_until <= now {
@@ -135,15 +135,15 @@ impl Port {
 /// The decisions of a port with a [`Step`] for a discipline.
 #[derive(Clone, Copy)]
 struct Stepped {
-    /// Packets that it holds at most.
+    /// Largest number of packets that it holds.
     limit: u32,
-    /// Number of packets in it from which a mark is due.
+    /// Number of packets in it from which on a mark is due.
     from: u32,
     marks: Markable,
 }
 
 impl Stepped {
-    /// None where anything else counts.
+    /// None if the decision depends on anything else.
     fn of(spec: &PortSpec) -> Option<Self> {
         let limit = match spec.limit {
             Limit::Unlimited => u32::MAX,
@@ -166,9 +166,9 @@ struct SlowPort {
     bands: Vec<Backlog>,
     /// Total backlog of all bands.
     behind: Backlog,
-    /// The discipline wants to see each packet that leaves.
+    /// The discipline acts on each departing packet.
     acts_on_dequeue: bool,
-    /// Lazy service: its switch's ports share a state, so that none is caught up without the others.
+    /// Lazy service: the ports of its switch share a state, so none is brought up to date without the others.
     shares: bool,
     /// Lazy service: a packet that finds the port idle leaves at once.
     plain: bool,
@@ -177,7 +177,7 @@ struct SlowPort {
 }
 
 impl SlowPort {
-    /// Books a packet that begins to wait in a band.
+    /// Counts a packet that starts to wait in a band.
     #[inline(always)]
     fn add(&mut self, band: usize, size: u16) {
         for backlog in [&mut self.bands[band], &mut self.behind] {
@@ -186,7 +186,7 @@ impl SlowPort {
         }
     }
 
-    /// Books a packet that waits no longer.
+    /// Counts a packet that no longer waits.
     #[inline(always)]
     fn remove(&mut self, band: usize, size: u16) {
         for backlog in [&mut self.bands[band], &mut self.behind] {
@@ -256,8 +256,8 @@ impl Core {
         self.books.on_admitted(link, self.now, &packet, backlog, 0);
     }
 
-    /// Decides about a packet that wants to enter, and makes room for it where the discipline pushes others out.
-    /// Returns its band, and the bytes in the shared memory without it.
+    /// Decides on an arriving packet, and pushes others out if the discipline says so. Returns its band, and the bytes
+    /// in the shared memory without it.
     #[inline(always)]
     fn decide(&mut self, link: LinkId, packet: &mut Packet) -> Result<(u8, u64), DropReason> {
         loop {
@@ -290,7 +290,7 @@ impl Core {
         self.now = now;
     }
 
-    /// Miscounts one departed byte of a port that is followed exactly, to test that the invariant checks notice it.
+    /// Miscounts one departed byte of a port that is tracked exactly, to test that the invariant checks notice it.
     #[cfg(test)]
     pub(crate) fn forget(&mut self, link: usize) {
         assert!(self.ports[link].exact, "it counts bytes");
@@ -308,7 +308,7 @@ impl Core {
         true
     }
 
-    /// Returns what is in the port then; without bytes, where they are not counted.
+    /// Returns the port's backlog, without bytes if they are not counted.
     #[inline(always)]
     fn enqueue_fifo(&mut self, link: LinkId, packet: &Packet) -> Backlog {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
@@ -337,7 +337,7 @@ impl Core {
         backlog
     }
 
-    /// Returns what is in the port then.
+    /// Returns the port's backlog.
     fn enqueue_scheduled(&mut self, link: LinkId, packet: &Packet, band: u8) -> Backlog {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         let idle = port.in_service == 0;
@@ -360,7 +360,7 @@ impl Core {
         backlog
     }
 
-    /// Puts the first packet of a link into the queue of events.
+    /// Enters the first packet of a link in the event queue.
     fn announce_head(&mut self, link: LinkId) {
         let port = &self.ports[link.index()];
         self.links.set(link, port.first_arrival(), self.now);
@@ -383,14 +383,14 @@ impl Core {
                 self.books.on_mark(link, &packet, at);
             }
         }
-        // A waiting packet stores the earliest time at which it may leave in place of its arrival time.
+        // A waiting packet stores its earliest departure time instead of its arrival time.
         let ready = Time::from_ps(packet.arrival);
         slow.begun = slow.spec.jitter.as_ref().map_or(at.max(ready), |jitter| jitter.begin(ready, at));
         port.begin(&packet, slow.begun.ps());
         true
     }
 
-    /// Brings a port's state up to the present and returns its backlog.
+    /// Brings a port's state up to date and returns its backlog.
     #[inline(always)]
     fn look(&mut self, link: LinkId) -> Backlog {
         let port = &mut self.ports[link.index()];
@@ -406,7 +406,7 @@ impl Core {
         Backlog { packets: port.tail.wrapping_sub(port.dep), bytes: port.bytes_in - self.slow[link.index()].bytes_out }
     }
 
-    /// What counts of the backlog of a port that was looked at.
+    /// The part of a port's backlog that counts, once the port is up to date.
     #[inline(always)]
     fn counted(&self, link: LinkId, backlog: Backlog) -> Backlog {
         let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
@@ -421,7 +421,7 @@ impl Core {
         slow.spec.counted(backlog, u64::from(in_service))
     }
 
-    /// Books every departure up to the present from a FIFO port that is followed exactly.
+    /// Counts every departure up to now from a FIFO port that is tracked exactly.
     #[inline(never)]
     fn follow(&mut self, link: LinkId) {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
@@ -481,7 +481,7 @@ impl Core {
         self.books.on_departure(link, (begun, at), (size, self.ports[link.index()].in_service), backlog);
     }
 
-    /// What is in transmission or on its way over a link is lost.
+    /// Drops the packets in transmission or in flight on a link.
     fn lose_in_transit(&mut self, link: LinkId) {
         let port = &mut self.ports[link.index()];
         while port.head != port.tail {
@@ -493,13 +493,13 @@ impl Core {
                 self.books.on_lost(link, &packet, DropReason::LinkDown, self.now);
             }
         }
-        // The transmission of the last one will not be over.
+        // The transmission of the last one does not finish.
         port.bytes_in -= u64::from(port.in_service);
         port.in_service = 0;
         self.links.set(link, None, self.now);
     }
 
-    /// What waits in a scheduled port is lost.
+    /// Drops the packets that wait in a scheduled port.
     fn lose_waiting(&mut self, link: LinkId) {
         let (port, slow) = (&mut self.ports[link.index()], &mut self.slow[link.index()]);
         for band in 0..slow.waiting.len() {
@@ -528,11 +528,11 @@ impl Core {
         packet
     }
 
-    /// As [`Self::deliver`], from a port whose departures are booked or decided one by one.
+    /// As [`Self::deliver`], from a port whose departures are counted or decided one by one.
     #[inline(never)]
     fn deliver_followed(&mut self, link: LinkId) -> Packet {
         let port = &self.ports[link.index()];
-        // A packet's departure is booked before the packet leaves the ring.
+        // A packet's departure is counted before the packet leaves the ring.
         if port.exact && port.dep == port.head && !port.scheduled {
             self.follow(link);
         }
@@ -547,7 +547,7 @@ impl Core {
     }
 }
 
-/// What is in a scheduled port, the packet in transmission included.
+/// The contents of a scheduled port, the packet in transmission included.
 fn in_port(port: &Port, slow: &SlowPort) -> Backlog {
     Backlog {
         packets: slow.behind.packets + u32::from(port.in_service > 0),
@@ -555,7 +555,7 @@ fn in_port(port: &Port, slow: &SlowPort) -> Backlog {
     }
 }
 
-/// Whether a packet that finds the port idle leaves at once and as it is.
+/// Whether a packet that finds the port idle leaves at once, unchanged.
 fn leaves_at_once(spec: &PortSpec) -> bool {
     !spec.discipline.acts_on_dequeue() && !spec.faulty && spec.jitter.is_none()
 }
@@ -570,7 +570,7 @@ fn hot_part(spec: &PortSpec) -> Port {
     let exact = !scheduled && (spec.observed || (spec.needs_bytes() && spec.discipline.idle_below() < u32::MAX))
         || spec.limit.counts_bytes();
     let always = exact || spec.jitter.is_some() || scheduled && (spec.observed || !leaves_at_once(spec));
-    // With bands, only a packet that finds the link empty is sure to go at once.
+    // With bands, only a packet that finds the link empty certainly leaves at once.
     let quiet = bounded.min(spec.discipline.idle_below()).min(if scheduled { 1 } else { u32::MAX });
     Port {
         ring: vec![Packet::default(); 4].into_boxed_slice(),
@@ -655,7 +655,7 @@ impl EventCore for Core {
     }
 
     fn set_link(&mut self, link: LinkId, state: LinkState) {
-        // A decision that was due before is taken by the old state; so the packet in transmission keeps its end.
+        // Earlier decisions are taken with the old state, so the packet in transmission keeps its end.
         self.catch_up(link);
         self.slow[link.index()].spec.set(state);
         self.ports[link.index()].ps_per_byte = self.slow[link.index()].spec.ps_per_byte;

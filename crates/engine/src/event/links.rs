@@ -19,21 +19,21 @@ pub(crate) struct LinkQueue {
     ranks: u64,
     link_bits: u32,
     base: u64,
-    /// Times from here on do not fit a key: `base + horizon`.
+    /// First time that does not fit a key: `base + horizon`.
     end: u64,
     ties: TieBreak,
     walks: Walks,
 }
 
-/// Writes a key to a leaf and renews the nodes above it.
+/// Writes a key to a leaf and updates the nodes above it.
 type Walk = fn(nodes: &mut [u64], leaf: usize, key: u64);
 
 /// The walks from a leaf of a tree with a certain number of levels.
 #[derive(Clone, Copy, Debug)]
 struct Walks {
-    /// All the way to the root.
+    /// Walks to the root.
     to_root: Walk,
-    /// Up to the first node that stays as it is.
+    /// Walks up to the first node that does not change.
     to_change: Walk,
 }
 
@@ -114,7 +114,7 @@ impl LinkQueue {
         Some((at, self.ties.link(key & self.ranks, at)))
     }
 
-    /// Sets the time of a link, whatever it was; without one it is removed. No time ever set lies before `now`.
+    /// Sets the time of a link, whatever it was; without a time the link is removed. No time is before `now`.
     #[inline(always)]
     pub(crate) fn set(&mut self, link: LinkId, at: Option<Time>, now: Time) {
         let key = at.map_or(NONE, |at| self.key(link, at.ps(), now.ps()));
@@ -143,8 +143,8 @@ impl LinkQueue {
         Time::from_ps(1 << (62 - links.next_power_of_two().max(2).trailing_zeros()))
     }
 
-    /// Moves the base up to the present, which keeps the order of the keys. Not further, to the earliest key: the
-    /// next packet may arrive before all that are on their way.
+    /// Moves the base to the present, which keeps the order of the keys. It does not move to the earliest key, because
+    /// the next packet may arrive before all those in flight.
     #[cold]
     fn rebase(&mut self, at: u64, now: u64) {
         let shift = now - self.base;
@@ -157,7 +157,7 @@ impl LinkQueue {
     }
 }
 
-/// How far ahead of the base a key can tell times apart.
+/// The range of times after the base that a key can represent.
 const fn horizon(link_bits: u32) -> u64 {
     1 << (63 - link_bits)
 }

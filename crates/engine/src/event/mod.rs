@@ -25,26 +25,26 @@ pub(crate) trait EventCore {
     const EAGER_TIMERS: bool = false;
     /// A core before the first event.
     fn new(parts: CoreParts) -> Self;
-    /// The clock: when the last event happened.
+    /// The clock: the time of the last event.
     fn now(&self) -> Time;
-    /// Lets `packet` into the egress port of `link`.
+    /// Sends `packet` to the egress port of `link`.
     fn send(&mut self, link: LinkId, packet: &Packet);
-    /// Changes the link whose port is [`PortSpec::faulty`]. What is in transmission or on the
-    /// link when it goes down is lost now.
+    /// Changes the state of a link whose port is [`PortSpec::faulty`]. Packets in transmission or in flight when it
+    /// goes down are lost now.
     fn set_link(&mut self, link: LinkId, state: LinkState);
     /// Schedules a rare event.
     fn schedule(&mut self, at: Time, class: Class, index: usize);
-    /// The next event in time and structural order; the clock goes on to it.
+    /// The next event in time and structural order; the clock advances to it.
     fn next(&mut self) -> Option<Event>;
     /// Takes the packet whose arrival was the last event.
     fn take(&mut self, link: LinkId) -> Packet;
-    /// What is in the port of `link` now.
+    /// The current backlog of the port of `link`.
     fn backlog(&mut self, link: LinkId) -> Backlog;
-    /// The books that both cores keep in the same way.
+    /// The books, which both cores keep in the same way.
     fn books(&mut self) -> &mut Books;
-    /// Brings every observed port up to the present (end of run, samples).
+    /// Brings every observed port up to date (for the end of the run and samples).
     fn settle(&mut self);
-    /// State that a switch's roles share, as it is now.
+    /// The current state shared by a switch's roles.
     fn node(&mut self, switch: NodeId) -> &mut dyn Any;
     /// Packets of each flow that are still inside a port or on a link.
     fn in_network(&self, count: &mut dyn FnMut(&Packet));
@@ -67,15 +67,15 @@ pub(crate) struct CoreParts {
 /// One port's counts, together with the actual contents of the port and its link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortAudit {
-    /// Bytes that were let in and not pushed out again.
+    /// Bytes that were admitted and not pushed out again.
     pub(crate) entered: u64,
-    /// What the port has counted as its backlog.
+    /// The backlog by the port's own count.
     pub(crate) believed: Backlog,
-    /// The port counts bytes as well as packets.
+    /// Whether the port counts bytes as well as packets.
     pub(crate) counts_bytes: bool,
-    /// What is found in the port, the packet in transmission included.
+    /// The actual contents of the port, the packet in transmission included.
     pub(crate) held: Backlog,
-    /// Bytes that have left it and are on their way.
+    /// Bytes that have left the port and are in flight.
     pub(crate) flying: u64,
 }
 
@@ -89,7 +89,7 @@ impl PortAudit {
             self.flying += u64::from(size);
         }
     }
-    /// Bytes whose transmission is over.
+    /// Bytes whose transmission is complete.
     pub(crate) fn departed(&self) -> u64 {
         self.entered.saturating_sub(self.held.bytes)
     }

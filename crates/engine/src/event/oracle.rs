@@ -1,7 +1,8 @@
-//! The naive event core that the real one must agree with bit for bit: one queue of events, two events a hop.
+//! The reference event core, with which the real one must agree bit for bit: one event queue, two events per hop.
 //!
-//! Ports count what they hold instead of deriving it from departure times, every departure is an event, every deadline
-//! of a timer is one even if it moves on, and nothing is skipped. Buffer limits, disciplines and books are the shared ones; the mechanics are written anew.
+//! Ports count what they hold instead of deriving it from departure times, every departure is an event, so is every
+//! deadline of a timer even if it moves, and nothing is skipped. Buffer limits, disciplines and books are shared;
+//! everything else is implemented separately.
 
 use crate::event::order::{Class, Event, MiscKey, TieBreak};
 use crate::event::{CoreParts, EventCore, PortAudit};
@@ -68,7 +69,7 @@ impl Port {
 }
 
 pub(crate) struct Oracle {
-    /// When the last event happened that the simulation was told of.
+    /// Time of the last event that was reported to the simulation.
     now: Time,
     queue: BinaryHeap<Reverse<Entry>>,
     ports: Vec<Port>,
@@ -292,7 +293,7 @@ impl EventCore for Oracle {
         &mut self.books
     }
 
-    /// Departures due at this very instant come before whatever the caller is about to do.
+    /// Departures due at this instant come before the caller's action.
     fn settle(&mut self) {
         while let Some(Reverse(entry)) = self.queue.peek() {
             if entry.at > self.now || !matches!(entry.kind, Kind::Departure(_)) {

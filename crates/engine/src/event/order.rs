@@ -6,7 +6,8 @@ use crate::units::Time;
 /// The kinds of rare events, in the order in which simultaneous ones happen.
 ///
 /// The order of simultaneous events is structural, never that of insertion: first departures from ports, then arrivals
-/// by [`TieBreak`], then these by class and index. That is what makes event cores, refactorings and machines agree.
+/// by [`TieBreak`], then these by class and index. It makes results independent of the event core, of refactoring and
+/// of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Class {
@@ -32,7 +33,7 @@ pub(crate) enum Class {
     Host,
     /// A switch agent's timer. Index: slot of its token.
     Switch,
-    /// A message reaches the controller, or is served, or reaches a switch. Index: slot of the message.
+    /// A message reaches the controller, is processed, or reaches a switch. Index: number of the message.
     Message,
     /// The controller's timer. Index: slot of its token.
     Controller,
@@ -44,17 +45,17 @@ pub(crate) enum Class {
     Stop,
 }
 
-/// The order of links whose packets arrive at one instant: a seeded hash of the instant permutes them.
+/// The order of links whose packets arrive at the same instant: a permutation by a seeded hash of the instant.
 ///
-/// ACK-clocked flows over equal paths meet at exactly the same picosecond again and again. An order that favours one
-/// link every time, such as the lower number, would let one flow take every free place of a full port and lose all
-/// packets of another (decision 5). In a real network noise decides such a tie. The hash depends only on the
-/// seed and the time, so every event core and every machine decides alike.
+/// ACK-clocked flows over equal paths repeatedly meet at exactly the same picosecond. An order that always favours one
+/// link, such as the lower number, would let one flow take every free place of a full port and lose all packets of
+/// another (decision 5). In a real network noise decides such ties. The hash depends only on the seed and the time, so
+/// every event core and every machine decides alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TieBreak {
     salt: u64,
     bits: u32,
-    /// What leaves that many bits of a hash.
+    /// The shift that leaves so many bits of a hash.
     shift: u32,
 }
 
@@ -89,9 +90,9 @@ impl TieBreak {
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A packet reached the far end of a link; [`EventCore::take`](super::EventCore::take) hands it over.
+    /// A packet reached the far end of a link; [`EventCore::take`](super::EventCore::take) returns it.
     Arrival(LinkId),
-    /// Something rare.
+    /// A rare event.
     Misc { class: Class, index: u32 },
 }
 
@@ -131,8 +132,8 @@ impl MiscKey {
     pub(crate) fn order(self) -> u64 {
         u64::from(self.0)
     }
-    /// Whether the event can change the simulation. Samples cannot, and timers may not, as their deadlines may have
-    /// moved.
+    /// Whether the event can change the simulation. Samples cannot, and timers may not, because their deadlines may
+    /// have moved.
     pub(crate) fn is_live(self) -> bool {
         !matches!(CLASSES[(self.0 >> INDEX_BITS) as usize], Class::Sample | Class::Retransmission | Class::DelayedAck)
     }

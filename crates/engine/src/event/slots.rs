@@ -1,4 +1,4 @@
-//! Payloads of rare events, beside the queue.
+//! Payloads of rare events, stored outside of the event queue.
 
 /// A store of payloads for rare events that do not fit their 28-bit index.
 #[derive(Debug)]

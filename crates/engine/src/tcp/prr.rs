@@ -1,5 +1,5 @@
-//! Proportional rate reduction (RFC 9937, first RFC 6937): in loss recovery the window falls to the threshold over a
-//! round trip, paced by what arrives, and grows back to it if losses have emptied the pipe.
+//! Proportional rate reduction (RFC 9937, formerly RFC 6937): in loss recovery the window falls to the threshold over a
+//! round trip, paced by arrivals, and grows back to it if losses have emptied the pipe.
 
 /// The variables of RFC 9937 section 5, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,11 +1,11 @@
-//! RACK: losses told by time (RFC 8985 sections 5 and 6).
+//! RACK: loss detection by time (RFC 8985 sections 5 and 6).
 //!
-//! Of every segment in flight its last transmission is known. Once a segment that was sent later has arrived, an
-//! earlier one that is overdue by the reordering window is lost, be it new data or a retransmission. What the sender
-//! does about it is in `sender/rack_recovery.rs`.
+//! The last transmission of every segment in flight is recorded. Once a segment sent later has arrived, an earlier one
+//! that is overdue by the reordering window is lost, whether new data or a retransmission. The sender's reaction is in
+//! `sender/rack_recovery.rs`.
 //!
 //! Left out: the part of section 6.2 step 4 that widens the window on DSACKs (RFC 2883), which our receivers do not
-//! send, so the multiplier stays at one; and reneging, as our receivers keep what they have reported.
+//! send, so the multiplier stays at one; and reneging, because our receivers keep what they have reported.
 
 use super::ranges::RangeSet;
 use super::sack::SackBlocks;
@@ -34,7 +34,7 @@ impl Segment {
     }
 }
 
-/// What an acknowledgement brought.
+/// The result of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Delivered {
     /// Numbers acknowledged or reported for the first time.
@@ -43,18 +43,18 @@ pub(super) struct Delivered {
     pub(super) rtt: Option<Time>,
 }
 
-/// What a search for losses has found.
+/// The result of a search for losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
     /// A segment is newly lost.
     pub(super) any: bool,
     /// One of them was a retransmission.
     pub(super) again: bool,
-    /// When to look again, if something may still be out of order only.
+    /// When to search again, if some segments may only be reordered.
     pub(super) wait: Option<Time>,
 }
 
-/// What decides on the reordering window.
+/// The inputs to the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reordering {
     /// The sender is in loss recovery.
@@ -116,11 +116,11 @@ impl Rack {
     pub(super) const fn pipe(&self) -> u64 {
         self.pipe
     }
-    /// Whether nothing waits for an acknowledgement.
+    /// Whether nothing is outstanding.
     pub(super) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
-    /// Segments that wait for an acknowledgement.
+    /// Number of outstanding segments.
     pub(super) fn len(&self) -> usize {
         self.segments.len()
     }
@@ -137,7 +137,7 @@ impl Rack {
         self.segments.back().copied()
     }
 
-    /// The handshake took this long: a sample like any (RFC 8985 section 6.2 step 1).
+    /// Takes the handshake's round-trip time, a sample like any other (RFC 8985 section 6.2 step 1).
     pub(super) fn on_handshake(&mut self, rtt: Time) {
         self.min_rtt = self.min_rtt.min(rtt);
     }
@@ -319,7 +319,7 @@ impl Rack {
         }
     }
 
-    /// Deems the first segment lost, if it is in flight: somebody knows better than time.
+    /// Deems the first segment lost, if it is in flight, on other evidence than time.
     pub(super) fn deem_first_lost(&mut self) {
         if self.segments.front().is_some_and(|first| !first.sacked && !first.lost) {
             self.deem_lost(0);
@@ -342,7 +342,7 @@ impl Rack {
         self.segments.get(index).filter(|segment| segment.end == end).map(|_| index)
     }
 
-    /// The segment whose last transmission this was, if it is still waited for.
+    /// The segment whose last transmission this was, if it is still outstanding.
     fn waiting(&self, sent: Time, end: u64) -> Option<usize> {
         let index = self.find(end)?;
         let segment = &self.segments[index];

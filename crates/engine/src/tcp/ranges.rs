@@ -1,7 +1,7 @@
 //! A set of sequence numbers as sorted, disjoint, non-adjacent ranges.
 //!
-//! Both ends of a flow keep one: the receiver of what arrived out of order, the sender of what was reported
-//! so. Losses leave few holes, so a sorted vector beats a tree; the usual change is at its end.
+//! Both ends of a flow keep one: the receiver of data that arrived out of order, the sender of data reported as such.
+//! Losses leave few holes, so a sorted vector is faster than a tree; most changes are at its end.
 
 /// The numbers `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
-//! Puts the segments of flowcells back in order before TCP takes what was overtaken for lost.
+//! Puts the segments of flowcells back in order before TCP takes overtaken segments for lost.
 //!
-//! Presto (He et al. 2015, section 3.2) does this where segments are merged on their way up. A hole within a flowcell
-//! is a loss, since one flowcell takes one way; a hole where one begins may be a cell that still comes on a slower way.
+//! Presto (He et al. 2015, section 3.2) does this where received segments are merged. A hole within a flowcell is a
+//! loss, because a flowcell takes one path; a hole before a flowcell may be an earlier flowcell still in flight on a
+//! slower path.
 
 use crate::packet::Packet;
 use crate::units::Time;
@@ -21,12 +22,12 @@ pub struct Position {
 /// The segments of one flow that wait.
 #[derive(Clone, Debug)]
 pub struct Resequencer {
-    /// The newest flowcell that was passed on, and the first number beyond what was.
+    /// The latest flowcell that was passed on, and the first number after it.
     cell: u32,
     expected: u64,
-    /// What waits, by first number, and since when.
+    /// Waiting segments, by first number, with their arrival times.
     held: BTreeMap<u64, (Position, Packet, Time)>,
-    /// A timer is on its way.
+    /// A timer is pending.
     pub timed: bool,
 }
 
@@ -36,7 +37,7 @@ impl Resequencer {
         Self { cell: 0, expected, held: BTreeMap::new(), timed: false }
     }
 
-    /// A segment arrives. Returns whether it goes on to TCP at once; else it waits.
+    /// A segment arrives. Returns whether it is passed to TCP at once; if not, it waits.
     pub fn on_segment(&mut self, position: Position, packet: &Packet, now: Time) -> bool {
         // A later cell may begin only where the earlier ones end.
         if position.cell <= self.cell || position.seq <= self.expected {
@@ -49,7 +50,7 @@ impl Resequencer {
         false
     }
 
-    /// The next of those that wait whose turn has come, if any.
+    /// The next waiting segment whose turn it is, if any.
     pub fn take_next(&mut self) -> Option<Packet> {
         let (position, ..) = self.held.first_key_value()?.1;
         if position.cell > self.cell && position.seq > self.expected { None } else { self.take_first() }

@@ -16,7 +16,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Blocks that fit into the option beside a timestamp.
+    /// Number of blocks that fit in the option next to a timestamp.
     pub const CAPACITY: usize = 3;
 
     /// An option without blocks.
@@ -54,7 +54,7 @@ pub struct SackConfig {
     pub dup_thresh: u32,
 }
 
-/// What the sender has in flight and may send: the variables of RFC 6675 section 2 that `next_seg` reads.
+/// The state of the sender: the variables of RFC 6675 section 2 that `next_seg` reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outstanding {
     /// First unacknowledged number.
@@ -89,18 +89,18 @@ pub enum Rule {
 pub struct NextSeg {
     /// First number.
     pub seq: u64,
-    /// Numbers that the segment occupies. A FIN counts as one and rides on the last data, so this may be one
-    /// more than the segment size.
+    /// Numbers that the segment occupies. A FIN counts as one and travels with the last data, so this may be one more
+    /// than the segment size.
     pub len: u64,
     /// Why.
     pub rule: Rule,
 }
 
-/// What the receiver has reported beyond the acknowledgement number.
+/// The receiver's reports beyond the acknowledgement number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scoreboard {
     sacked: RangeSet,
-    /// What was sent again, where that counts as in flight until it is acknowledged.
+    /// Retransmitted numbers, if they count as in flight until acknowledged.
     resent: RangeSet,
 }
 
@@ -137,12 +137,12 @@ impl Scoreboard {
         reported
     }
 
-    /// The numbers `start..end` leave again.
+    /// The numbers `start..end` are retransmitted.
     pub fn note_resent(&mut self, start: u64, end: u64) {
         self.resent.insert(start, end, 0);
     }
 
-    /// Nothing counts as sent again any more.
+    /// Clears the retransmitted numbers.
     pub fn forget_resent(&mut self) {
         self.resent.clear();
     }

@@ -1,5 +1,5 @@
-//! Tail loss probes (RFC 8985 section 7): a segment that provokes an acknowledgement when none has come for two round
-//! trips, so that the loss of a tail need not wait for the retransmission timer.
+//! Tail loss probes (RFC 8985 section 7): a segment that elicits an acknowledgement when none has arrived for two round
+//! trips, so that the loss of a tail need not wait for a retransmission timeout.
 
 use crate::units::Time;
 
@@ -42,7 +42,7 @@ impl Probe {
     pub(super) const fn on_sample(&mut self) {
         self.stale = false;
     }
-    /// Loss recovery has begun: what the probe was for is known.
+    /// Loss recovery has begun, so the probe is no longer needed.
     pub(super) const fn forget(&mut self) {
         self.sent = None;
     }

@@ -1,4 +1,4 @@
-//! What leaves a sender: as much as the windows and pacing allow, new or again.
+//! The output of a sender: new data and retransmissions, as far as the windows and pacing allow.
 
 use super::{Env, OutSegment, Recovery, Sender, SenderIo, State};
 use crate::packet::Flags;
@@ -88,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// Sends the segment at `nxt`, new or again after a timeout.
+    /// Sends the segment at `nxt`, which is new, or a retransmission after a timeout.
     #[inline(always)]
     pub(super) fn transmit_next<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {
         let seq = self.nxt;
@@ -97,12 +97,12 @@ impl Sender {
         self.emit(seq, len, fin, env);
     }
 
-    /// Sends the first unacknowledged segment again.
+    /// Retransmits the first unacknowledged segment.
     pub(super) fn retransmit_first<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.retransmit(self.una, self.packet.segment_of(env.cfg.mss), env);
     }
 
-    /// Sends up to `len` bytes at `seq` again; returns the number after them.
+    /// Retransmits up to `len` bytes at `seq`; returns the number after them.
     pub(super) fn retransmit<I: SenderIo>(&mut self, seq: u64, len: u64, env: &mut Env<'_, I>) -> u64 {
         let len = len.min(self.data_end.saturating_sub(seq)).min(self.max_sent - seq);
         let fin = self.fin && seq + len == self.data_end && self.max_sent > self.data_end;

@@ -1,4 +1,4 @@
-//! What a sender does about losses told by time: RFC 8985 and its timers, in place of RFC 6582 and RFC 6675.
+//! Recovery from losses detected by time: RFC 8985 and its timers instead of RFC 6582 and RFC 6675.
 //!
 //! A sender with `loss-detection = rack` takes every acknowledgement, timer and chance to send here. Unlike without,
 //! it never goes back: after a timeout the reports of the receiver stand, and only what is deemed lost goes again
@@ -72,7 +72,7 @@ impl Sender {
         self.rack_transmit(env);
     }
 
-    /// A packet that asks for the first segment and acknowledges nothing.
+    /// A packet that requests the first segment and acknowledges nothing.
     fn on_rack_request<I: SenderIo>(&mut self, window: u64, env: &mut Env<'_, I>) {
         self.peer_edge = self.una + window;
         if self.nxt > self.una {
@@ -95,7 +95,7 @@ impl Sender {
         }
     }
 
-    /// Everything that was out when recovery began is acknowledged.
+    /// Everything that was outstanding when recovery began is acknowledged.
     fn end_rack_recovery(&mut self) {
         if self.una < self.recover {
             return;

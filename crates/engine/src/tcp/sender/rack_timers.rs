@@ -1,5 +1,5 @@
-//! The timers of a sender that tells losses by time: retransmission (RFC 6298), tail loss probe and reordering
-//! (RFC 8985). They share one deadline, the earliest of them (RFC 8985 section 8).
+//! The timers of a sender that detects losses by time: retransmission (RFC 6298), tail loss probe and reordering (RFC
+//! 8985). They share one deadline, the earliest of them (RFC 8985 section 8).
 
 use super::timed::Phase;
 use super::{Env, Sender, SenderIo, TimerOutcome};
@@ -53,7 +53,7 @@ impl Sender {
         TimerOutcome::Timeout
     }
 
-    /// What may have been out of order only is overdue by now.
+    /// Segments that might only have been reordered are now overdue.
     fn on_search_timer<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let outstanding = self.in_flight() - self.timed().rack.reported();
         self.search_losses(false, outstanding, env);
