@@ -15,7 +15,7 @@ pub struct RtoConfig {
     pub maximum: Time,
     /// Clock granularity G of sections 2.2 and 2.3.
     pub granularity: Time,
-/// Tick of the clock that times round trips; zero for an exact one.
+    /// Tick of the clock that times round trips; zero for an exact one.
     pub clock: Time,
     /// Number of consecutive timeouts that double the timer (section 5.5); later ones do not.
     pub backoff_limit: u32,
