@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import fanin
+from fanin.cli.terminal import print_table
 from fanin.results.files import write_whole
 from fanin.results.store import Store
+from fanin.show import html_report
 
 
 def complaint(result, *expected):
@@ -217,3 +219,28 @@ def test_every_unknown_key_is_reported_at_once(cli, work):
     assert len(lines) == 2
     assert 'network.bufer: unknown key (did you mean "buffer"?)' in lines[0]
     assert 'run.duraton: unknown key (did you mean "duration"?)' in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "says"),
+    [
+        (["check"], "pipe: no such file"),
+        (["run"], "pipe: no such file"),
+        (["import", "htsim"], "pipe: not a regular file"),
+        (["import", "sizes"], "pipe: not a regular file"),
+    ],
+)
+def test_no_command_waits_for_a_pipe(cli, work, verb, says):
+    os.mkfifo("pipe")
+    complaint(cli(*verb, "pipe"), says)
+
+
+def test_a_line_number_is_no_emoji(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    print_table("scenario.toml:100:", ["place"], [["scenario.toml:100:"]])
+    assert capsys.readouterr().out.count("scenario.toml:100:") == 2
+
+
+def test_a_description_loads_no_image():
+    html = html_report._markdown("![x](https://example.com/x.png) and <img src=y>")
+    assert "<img" not in html

@@ -30,7 +30,8 @@ def terminal(stream: TextIO) -> Console | None:
         return None
     from rich.console import Console
 
-    console = Console(file=stream)
+    # A path such as scenario.toml:100: is no emoji.
+    console = Console(file=stream, emoji=False)
     return console if console.is_terminal else None
 
 

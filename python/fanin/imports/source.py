@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fanin.errors import ScenarioError
+from fanin.scenario.sections import refuse_special
 
 LATEST = 10**18
 """The longest list of flows, in picoseconds."""
@@ -80,6 +81,7 @@ class Source:
 
     def lines(self) -> Iterator[str]:
         """Lines without comments; ``line`` is kept up to date."""
+        refuse_special(self.path)
         try:
             with self.path.open(encoding="utf-8-sig") as stream:
                 for self.line, text in enumerate(stream, 1):

@@ -77,6 +77,17 @@ OWNED = frozenset(field.alias or name for name, field in Document.model_fields.i
 """Top-level keys that Python reads; the engine reports those that it reads."""
 
 
+def refuse_special(path: Path) -> None:
+    """Refuses pipes, devices and sockets, from which one could wait forever, or read forever.
+
+    Raises:
+        NotFoundError: the path is one.
+
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise NotFoundError(f"{path}: not a regular file")
+
+
 def read_text(path: Path) -> str:
     """The file as text.
 
@@ -85,6 +96,7 @@ def read_text(path: Path) -> str:
         ScenarioError: it is not UTF-8.
 
     """
+    refuse_special(path)
     try:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:

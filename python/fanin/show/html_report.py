@@ -149,8 +149,8 @@ def _sentence(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Renders Markdown as HTML; any HTML in the text is escaped."""
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    """Renders Markdown as HTML; HTML in the text is escaped, and no image is loaded, as it might be anywhere."""
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text))
 
 
 def _system(paper: str) -> dict[str, str] | None:
