@@ -169,7 +169,7 @@ fn a_window_that_wraps_may_be_zero_until_the_next_duplicate() {
     bench.window = 3000;
     bench.ack(901); // 800 - 900 + 100
     bench.expect_cwnd(0.0);
-    assert!(bench.sent().ends_with("R"), "nothing but the next hole is sent");
+    assert!(bench.sent().ends_with('R'), "nothing but the next hole is sent");
     bench.dup_acks(1);
     bench.expect_cwnd(100.0);
 }
