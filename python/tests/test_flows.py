@@ -104,7 +104,7 @@ def test_slowdown_of_lone_flows_is_one_if_they_can_send_all_at_once(scenario):
     assert hpcc >= 1.0
     # A window that has to open is no part of either ideal, and the words say so.
     assert min(lone("2mss")) > 1.04
-    assert "if all could be sent at once" in fct.DEFINITIONS["homa"].says
+    assert "with an unlimited window" in fct.DEFINITIONS["homa"].says
 
 
 def test_bins_have_equally_many_flows_and_classes_add_up():
