@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from fanin.claims.standing import Entry, Sentence, Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
+from fanin.names import is_run_id
 from fanin.results.cache import Cache, Made, Sources
 from fanin.results.layout import CLAIMS, FITS, MANIFEST, RUNS
 from fanin.scenario import library
@@ -24,9 +25,6 @@ from fanin.scenario import library
 if TYPE_CHECKING:
     from fanin.claims.assessment import Sweeps
     from fanin.claims.searches import OfSentence
-
-_RUN = re.compile(r"[0-9a-f]{16}|\..*")
-"""Name of the folder of a run, complete or being written."""
 
 
 def standings(out: Path | str) -> list[Standing]:
@@ -141,7 +139,8 @@ def _recorded(out: Path) -> set[str]:
     """Names of the experiments with a record; the many folders of single runs are skipped."""
     found = set()
     for folder, inner, files in os.walk(out):
-        inner[:] = [name for name in inner if not _RUN.fullmatch(name)]
+        # Not in those of runs, complete or being written.
+        inner[:] = [name for name in inner if not (is_run_id(name) or name.startswith("."))]
         if CLAIMS in files and Path(folder) != out:
             found.add(Path(folder).relative_to(out).as_posix())
     return found

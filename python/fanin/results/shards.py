@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.errors import ResultsError
-from fanin.names import checked, is_run_id
+from fanin.names import checked, checked_run_id
 from fanin.results.dataset import DataSet, Head, Row, as_json
 from fanin.results.files import replacing, write_whole, writing
 from fanin.results.layout import RUNS
@@ -97,8 +97,8 @@ def _read(path: Path, root: Path) -> Part:
         rows, failed = ({int(place): row for place, row in content[name]} for name in ("rows", "failed"))
         head = Head(**content["sweep"])
         checked(head.id)
-        if strange := [row["run_id"] for row in rows.values() if not is_run_id(row["run_id"])]:
-            raise ValueError(f"{strange[0]!r} is no run's id")
+        for row in rows.values():
+            checked_run_id(row["run_id"])
         return Part(head, Shard.parse(content["shard"]), rows, failed, root)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
