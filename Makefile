@@ -35,6 +35,7 @@ bench: $(VENV)/installed ## Measure the engine (time and instructions per packet
 	cargo bench --package fanin-engine --bench scale
 	cargo bench --package fanin-engine --bench scale -- --check
 	cargo bench --package fanin-engine --bench hops -- --check
+	cargo bench --package fanin-engine --bench buffers -- --check
 
 validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)
 	validation/ns3/build.sh

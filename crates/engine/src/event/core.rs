@@ -11,6 +11,7 @@
 //! no statistics are kept, so a hop is a copy and two additions.
 
 use crate::event::links::LinkQueue;
+use crate::event::memory::SharedMemory;
 use crate::event::order::{Class, Event, MiscKey};
 use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
@@ -206,8 +207,7 @@ pub(crate) struct Core {
     /// Time of the first entry of `misc`.
     misc_min: u64,
     nodes: Vec<Box<dyn Any + Send>>,
-    /// Ports that share each switch's memory.
-    pools: Vec<Vec<LinkId>>,
+    memory: SharedMemory,
     /// By node, its ports whose disciplines act on dequeue, if the node's roles share a state.
     siblings: Vec<Vec<LinkId>>,
     books: Books,
@@ -232,6 +232,7 @@ impl Core {
         port.bytes_in += u64::from(packet.size);
         let backlog =
             if port.scheduled { self.enqueue_scheduled(link, &packet, band) } else { self.enqueue_fifo(link, &packet) };
+        self.count_share(link, backlog);
         let backlog = self.counted(link, backlog);
         self.books.on_admitted(link, self.now, &packet, backlog, pool_bytes);
     }
@@ -261,12 +262,12 @@ impl Core {
     #[inline(always)]
     fn decide(&mut self, link: LinkId, packet: &mut Packet) -> Result<(u8, u64), DropReason> {
         loop {
-            let pool_bytes = match self.slow[link.index()].spec.limit {
-                Limit::Dynamic { pool, .. } => self.pool_bytes(pool),
-                _ => 0,
-            };
             let backlog = self.look(link);
             let backlog = self.counted(link, backlog);
+            let pool_bytes = match self.slow[link.index()].spec.limit {
+                Limit::Dynamic { pool, .. } => self.pool_bytes(pool, link, packet, backlog),
+                _ => 0,
+            };
             let slow = &mut self.slow[link.index()];
             let node = &mut *self.nodes[slow.spec.node];
             let situation = Situation { now: self.now, backlog, bands: &slow.bands, pool_bytes, node };
@@ -304,7 +305,9 @@ impl Core {
         self.ports[link.index()].bytes_in -= u64::from(victim.size);
         self.books.on_drop(link, &victim, DropReason::PushedOut, self.now);
         let port = &self.ports[link.index()];
-        self.books.on_queue(link, self.now, in_port(port, slow), port.in_service);
+        let backlog = in_port(port, slow);
+        self.books.on_queue(link, self.now, backlog, port.in_service);
+        self.count_share(link, backlog);
         true
     }
 
@@ -511,8 +514,30 @@ impl Core {
         }
     }
 
-    fn pool_bytes(&mut self, pool: usize) -> u64 {
-        (0..self.pools[pool].len()).map(|i| self.look(self.pools[pool][i]).bytes).sum()
+    /// Bytes in a shared memory, as far as they decide whether `packet` fits the port of `link`: more than there are, if
+    /// it fits even so.
+    fn pool_bytes(&mut self, pool: usize, link: LinkId, packet: &Packet, backlog: Backlog) -> u64 {
+        let at_most = self.memory.at_most(pool);
+        if self.slow[link.index()].spec.full(packet.size, backlog, at_most).is_none() {
+            return at_most;
+        }
+        while let Some(link) = self.memory.outdated(pool, self.now) {
+            let backlog = self.look(link);
+            self.count_share(link, backlog);
+        }
+        self.memory.at_most(pool)
+    }
+
+    /// The port of `link` holds `backlog`, of which its switch's shared memory, if there is one, takes note.
+    #[inline]
+    fn count_share(&mut self, link: LinkId, backlog: Backlog) {
+        let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
+        let Limit::Dynamic { pool, .. } = slow.spec.limit else { return };
+        let departure = match port.scheduled {
+            true => (port.in_service > 0).then_some(port.busy_until),
+            false => (port.dep != port.tail).then(|| port.at(port.dep).arrival - port.delay),
+        };
+        self.memory.count(pool, link, backlog.bytes, departure.map(Time::from_ps));
     }
 
     #[inline(always)]
@@ -607,17 +632,14 @@ fn slow_part(spec: PortSpec, siblings: &[Vec<LinkId>]) -> SlowPort {
 impl EventCore for Core {
     fn new(parts: CoreParts) -> Self {
         let CoreParts { ports: specs, nodes, books, ties } = parts;
-        let mut pools: Vec<Vec<LinkId>> = Vec::new();
         let mut siblings = vec![Vec::new(); nodes.len()];
         for (i, spec) in specs.iter().enumerate() {
             if spec.discipline.acts_on_dequeue() && !nodes[spec.node].is::<()>() {
                 siblings[spec.node].push(LinkId::new(i));
             }
-            if let Limit::Dynamic { pool, .. } = spec.limit {
-                pools.resize(pools.len().max(pool + 1), Vec::new());
-                pools[pool].push(LinkId::new(i));
-            }
         }
+        let pool = |spec: &PortSpec| if let Limit::Dynamic { pool, .. } = spec.limit { Some(pool) } else { None };
+        let pools: Vec<_> = specs.iter().map(pool).collect();
         Self {
             now: Time::ZERO,
             links: LinkQueue::new(ties),
@@ -626,7 +648,7 @@ impl EventCore for Core {
             misc: BinaryHeap::new(),
             misc_min: u64::MAX,
             nodes,
-            pools,
+            memory: SharedMemory::new(&pools),
             siblings,
             books,
         }
@@ -669,7 +691,9 @@ impl EventCore for Core {
             self.announce_head(link);
         }
         let port = &self.ports[link.index()];
-        self.books.on_queue(link, self.now, in_port(port, &self.slow[link.index()]), port.in_service);
+        let backlog = in_port(port, &self.slow[link.index()]);
+        self.books.on_queue(link, self.now, backlog, port.in_service);
+        self.count_share(link, backlog);
     }
 
     fn schedule(&mut self, at: Time, class: Class, index: usize) {

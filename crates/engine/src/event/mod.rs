@@ -2,6 +2,7 @@
 
 pub(crate) mod core;
 pub(crate) mod links;
+mod memory;
 #[cfg(any(test, feature = "oracle"))]
 pub(crate) mod oracle;
 pub(crate) mod order;

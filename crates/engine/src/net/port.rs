@@ -4,7 +4,7 @@ use crate::ids::LinkId;
 use crate::packet::{Flags, Packet};
 use crate::rng::Stream;
 use crate::roles::{Admission, Backlog, DropReason, QueueCx, QueueDiscipline};
-use crate::units::{Bytes, Rate, Size, Time};
+use crate::units::{Rate, Size, Time};
 use std::any::Any;
 
 /// The buffer that a port may use.
@@ -213,8 +213,7 @@ impl PortSpec {
         if !self.admits {
             return (Decision::Drop(DropReason::LinkDown), false);
         }
-        let size = Bytes::new(u64::from(packet.size));
-        let full = self.full(size, at.backlog, at.pool_bytes);
+        let full = self.full(packet.size, at.backlog, at.pool_bytes);
         let Situation { now, backlog, node, .. } = at;
         let bands = if self.shows_bands { at.bands } else { &[] };
         let (rate, buffer, random) = (self.rate, self.buffer, self.random.get());
@@ -236,16 +235,18 @@ impl PortSpec {
         (decision, cx.would_mark || marked_now(before, packet))
     }
 
+    /// Why a packet of `size` does not fit, if it does not.
     #[inline(always)]
-    fn full(&self, size: Bytes, backlog: Backlog, pool_bytes: u64) -> Option<DropReason> {
+    pub(crate) fn full(&self, size: u16, backlog: Backlog, pool_bytes: u64) -> Option<DropReason> {
+        let size = u64::from(size);
         match self.limit {
             Limit::Unlimited => None,
             Limit::Packets(limit) => (backlog.packets >= limit).then_some(DropReason::BufferFull),
-            Limit::Bytes(limit) => (backlog.bytes + size.get() > limit).then_some(DropReason::BufferFull),
+            Limit::Bytes(limit) => (backlog.bytes + size > limit).then_some(DropReason::BufferFull),
             Limit::BytesBelow(limit) => (backlog.bytes >= limit).then_some(DropReason::BufferFull),
             Limit::Dynamic { memory, alpha, .. } => {
                 let free = memory.saturating_sub(pool_bytes);
-                let over = backlog.bytes as f64 >= alpha * free as f64 || size.get() > free;
+                let over = backlog.bytes as f64 >= alpha * free as f64 || size > free;
                 over.then_some(DropReason::SharedBufferFull)
             }
         }
