@@ -202,8 +202,9 @@ fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResu
     let scenario = parse(py, text, file, &overrides)?;
     let preview = sim::check(&scenario).map_err(|error| scenario_error(py, &error))?;
     let groups: Vec<Value> = preview.groups.iter().map(group_preview).collect();
-    let Preview { hosts, switches, ports, .. } = preview;
-    Ok(json!({ "hosts": hosts, "switches": switches, "ports": ports, "groups": groups }).to_string())
+    let Preview { hosts, switches, ports, buffered, .. } = preview;
+    let found = json!({ "hosts": hosts, "switches": switches, "ports": ports, "buffered": buffered, "groups": groups });
+    Ok(found.to_string())
 }
 
 fn group_preview(group: &GroupPreview) -> Value {

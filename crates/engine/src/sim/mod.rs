@@ -70,8 +70,8 @@ pub fn run_spilling(
 ///
 /// The scenario has an error.
 pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
-    let world: World<Core> = build::build(scenario, build::Substitutes::default())?;
-    Ok(Preview::of(scenario, &world))
+    let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
+    Ok(Preview::of(scenario, &mut world))
 }
 
 fn run_with(

@@ -1,9 +1,12 @@
 //! A preview of a run: the size of the network and the expected traffic.
 
 use super::world::World;
+use crate::event::EventCore;
+use crate::net::port::Limit;
 use crate::spec::Scenario;
 use crate::topology::NodeKind;
 use crate::traffic::{Bounds, Forecast, Offered};
+use std::collections::BTreeMap;
 
 /// The preview of a scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +17,8 @@ pub struct Preview {
     pub switches: usize,
     /// Ports of the switches.
     pub ports: usize,
+    /// Full packets that the buffers of all these ports hold together; memory that ports share counts once.
+    pub buffered: u64,
     /// The traffic groups, in file order.
     pub groups: Vec<GroupPreview>,
 }
@@ -32,7 +37,9 @@ pub struct GroupPreview {
 }
 
 impl Preview {
-    pub(super) fn of<C>(scenario: &Scenario, world: &World<C>) -> Self {
+    pub(super) fn of<C: EventCore>(scenario: &Scenario, world: &mut World<C>) -> Self {
+        let packet = scenario.transport.bytes("mss").get() + u64::from(world.net.header);
+        let buffered = buffered(world.net.core.books().ports.iter().map(|port| port.limit), packet);
         let topology = &world.net.topology;
         let is_switch = |kind: &NodeKind| *kind == NodeKind::Switch;
         let switches = topology.nodes.iter().filter(|kind| is_switch(kind)).count();
@@ -58,7 +65,24 @@ impl Preview {
             hosts: topology.nodes.len() - switches,
             switches,
             ports: topology.links.iter().filter(|link| is_switch(&topology.nodes[link.from.index()])).count(),
+            buffered,
             groups: groups.collect(),
         }
     }
+}
+
+/// Full packets that fit in the buffers of ports with these limits. Interfaces of hosts have none.
+fn buffered(limits: impl Iterator<Item = Limit>, packet: u64) -> u64 {
+    let mut pools = BTreeMap::new();
+    let mut own = 0_u64;
+    for limit in limits {
+        match limit {
+            Limit::Unlimited => {}
+            Limit::Dynamic { pool, memory, .. } => {
+                pools.insert(pool, memory / packet);
+            }
+            limit => own = own.saturating_add(limit.bytes(packet) / packet),
+        }
+    }
+    pools.into_values().fold(own, u64::saturating_add)
 }
