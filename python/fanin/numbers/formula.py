@@ -1,7 +1,8 @@
 """Arithmetic over a run's columns: ``{drops} / ({segments_received} + {drops})``.
 
 Column names are written in braces, because they may contain dots and dashes. The rest is numbers, ``+ - * / **``,
-parentheses, ``min``, ``max``, ``sqrt`` and ``ceil``.
+parentheses, ``min`` and ``max`` of at least two values, ``sqrt`` and ``ceil`` of one. A formula that cannot be computed
+for any row is refused when its file is read.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 
 _NAME = re.compile(r"\{([^{}]+)\}")
+_COLUMN = re.compile(r"_\d+")
 _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -21,6 +23,12 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: operator.pow,
 }
 _FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max, "sqrt": math.sqrt, "ceil": math.ceil}
+_SEVERAL = ("min", "max")
+"""Functions of at least two values; the others take one."""
+
+_MOST_OPERATIONS = 100
+"""So many operations nest at most as deeply, which is within what Python can recurse."""
+_MOST_CHARACTERS = 4000
 
 
 def names(formula: str) -> list[str]:
@@ -35,20 +43,33 @@ def parse_formula(formula: str) -> ast.expr:
         ValueError: it is not a valid formula.
 
     """
+    if len(formula) > _MOST_CHARACTERS:
+        raise ValueError(f"a formula has at most {_MOST_CHARACTERS} characters, not {len(formula)}")
+    if own := re.search(rf"\b{_COLUMN.pattern}\b", _NAME.sub("", formula)):
+        raise ValueError(f"a column is written in braces: {{{own.group()}}}, in {formula!r}")
     order = names(formula)
     plain = _NAME.sub(lambda match: f"_{order.index(match.group(1))}", formula)
     try:
         tree = ast.parse(plain, mode="eval").body
     except SyntaxError as error:
         raise ValueError(f"not a formula: {error.msg}: {formula!r}") from None
-    for node in ast.walk(tree):
+    except (MemoryError, RecursionError):
+        raise ValueError(f"not a formula: too deeply nested: {formula!r}") from None
+    nodes = list(ast.walk(tree))
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Name) and node.id in _FUNCTIONS and id(node) not in called:
+            raise ValueError(f"{node.id} needs its values in parentheses: {formula!r}")
         _allow(node, formula)
+    operations = sum(isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call) for node in nodes)
+    if operations > _MOST_OPERATIONS:
+        raise ValueError(f"a formula has at most {_MOST_OPERATIONS} operations, not {operations}")
     return tree
 
 
 def _allow(node: ast.AST, formula: str) -> None:
     match node:
-        case ast.Name(id=name) if name in _FUNCTIONS or re.fullmatch(r"_\d+", name):
+        case ast.Name(id=name) if name in _FUNCTIONS or _COLUMN.fullmatch(name):
             return
         case ast.Name(id=name):
             raise ValueError(f"a column is written in braces: {{{name}}}, in {formula!r}")
@@ -58,7 +79,15 @@ def _allow(node: ast.AST, formula: str) -> None:
             return
         case ast.BinOp(op=operation) if type(operation) in _OPERATORS:
             return
-        case ast.Call(func=ast.Name(), keywords=[]):
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+            if any(isinstance(argument, ast.Starred) for argument in arguments):
+                raise ValueError(f"{name} takes values: {formula!r}")
+            if len(arguments) < 2 if name in _SEVERAL else len(arguments) != 1:
+                takes = "at least two values" if name in _SEVERAL else "one value"
+                raise ValueError(f"{name} takes {takes}, not {len(arguments)}: {formula!r}")
+            return
+        case ast.Call(func=ast.Name(id=name)) if not _COLUMN.fullmatch(name):
+            # The name itself is what is wrong.
             return
         case ast.operator() if type(node) in _OPERATORS:
             return
