@@ -1,7 +1,9 @@
 import json
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -233,7 +235,8 @@ def test_a_sweeps_table_is_described_from_what_fanin_knows(cli, work):
     assert columns["goodput_bps"]["unit"] == "bit/s"
 
 
-def test_the_program_itself_interrupts_cleanly(work):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_program_itself_interrupts_cleanly(work, number, code):
     scenario = (work / "small.toml").read_text().replace("2s", "30s").replace('"1..3"', '"1..400"')
     (work / "long.toml").write_text(scenario.replace("[2, 8, 24]", "[0]"))
     program = subprocess.Popen(
@@ -246,9 +249,9 @@ def test_the_program_itself_interrupts_cleanly(work):
     finished = work / "results" / "runs"
     while program.poll() is None and not any(finished.glob("*/manifest.json")):
         pass
-    program.send_signal(2)
+    program.send_signal(number)
     _, err = program.communicate(timeout=60)
-    assert program.returncode == 130
+    assert program.returncode == code
     assert "Traceback" not in err
     assert "interrupted" in err
     assert all((folder / "manifest.json").is_file() for folder in finished.iterdir())
@@ -311,3 +314,57 @@ def test_check_warns_of_a_key_of_all_systems_that_only_some_set(cli, work):
     assert "warning" not in cli("check", "small.toml").err
     (work / "small.toml").write_text(text + SYSTEMS.replace("ack-every = 2", "ack-every = 2, why = 1"))
     assert "variant.system.DCTCP.why" in cli("check", "small.toml").err
+
+
+class Panic(BaseException):
+    """Not an Exception, as the panics of the engine are not."""
+
+
+@pytest.mark.parametrize("defect", [RuntimeError("a\nb"), RecursionError("too deep"), Panic("index out of bounds")])
+def test_a_defect_ends_in_one_line_and_a_report(cli, work, monkeypatch, tmp_path, defect):
+    def fail(*_, **__):
+        raise defect
+
+    monkeypatch.setattr("fanin.load", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = cli("check", "small.toml")
+    assert result.code == 70
+    line, end = result.err.split("\n", 1)
+    assert (end, type(defect).__name__ in line, "defect of fanin's" in line) == ("", True, True)
+    report = Path(line.rpartition(" ")[2])
+    assert report.parent == tmp_path
+    assert all(part in report.read_text() for part in ("Traceback", "engine 0.", "arguments: ", str(defect)))
+
+
+def test_a_defect_without_room_for_a_report_is_reported_on_stderr(cli, work, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("no")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fanin.load", fail)
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", full)
+    result = cli("check", "small.toml")
+    assert (result.code, "report it with the text above" in result.err, "Traceback" in result.err) == (70, True, True)
+
+
+def _program(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "fanin", *arguments], capture_output=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def test_a_terminal_without_a_letter_shows_a_question_mark(work):
+    text = (work / "small.toml").read_text().replace("Something arrives.", "Etwas kommt \u00fcberall an.")
+    (work / "small.toml").write_text(text.replace("A small incast", "Kleiner Stau \u2014 f\u00fcr alle"))
+    done = _program("reproduce", "small.toml", "--quick", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+    assert b"Etwas kommt ?berall an." in done.stdout
+
+
+def test_a_name_that_is_not_utf_8_is_refused(work):
+    done = _program("reproduce", "small.toml", "--quick", "--out", os.fsdecode(b"r\xe9sultats"))
+    assert done.returncode == 2
+    assert done.stderr == b"error: r\xe9sultats: not valid UTF-8, which names of files and folders must be here\n"
+    assert not (work / os.fsdecode(b"r\xe9sultats")).exists()

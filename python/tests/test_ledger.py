@@ -1,3 +1,6 @@
+import base64
+import hashlib
+import html
 import json
 import re
 import shutil
@@ -444,6 +447,20 @@ class TestReport:
             assert not place or (moved / place).is_file()
             assert not anchor or anchor in page.ids
         assert "viewport" in (moved / "index.html").read_text()
+
+    def test_its_policy_allows_its_own_style_script_and_pictures_only(self, cli, figures):
+        cli("reproduce", "alpha/fig2", "--quick")
+        text = (figures / "results/report/index.html").read_text()
+        policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]+)"', text).group(1))
+        rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+        assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
+        assert rules.pop("img-src") == "'self' file:"
+        for tag in ("style", "script"):
+            content = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL).group(1)
+            digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+            assert rules.pop(f"{tag}-src") == f"'sha256-{digest}'"
+        assert not rules
+        assert " style=" not in text
 
     def test_the_same_results_give_the_same_bytes(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")

@@ -1,7 +1,7 @@
 """The command line: one module per command, which is imported when the command is used.
 
 Data goes to stdout, progress and messages to stderr. Exit codes: 0 success, 1 a run or a check failed, 2 wrong
-usage, 3 bad scenario, input or results folder, 130 interrupted.
+usage, 3 bad scenario, input or results folder, 70 a defect of fanin's, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import os
 import sys
 import warnings
 
-from fanin.cli.terminal import note, say, version
+from fanin.cli.terminal import accept_any_text, interrupt_on_sigterm, note, say, version
 from fanin.errors import FaninError, RunError
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line. Users' errors are printed as one line, never as a traceback."""
     words = sys.argv[1:] if arguments is None else arguments
+    accept_any_text()
+    if strange := [word for word in words if not _is_text(word)]:
+        note(f"error: {strange[0]}: not valid UTF-8, which names of files and folders must be here")
+        sys.exit(2)
     if words == ["--version"]:
         # Answered without the parser, which takes longer to import than everything else.
         say(version())
@@ -33,9 +37,19 @@ def main(arguments: list[str] | None = None) -> None:
     _run(arguments)
 
 
+def _is_text(word: str) -> bool:
+    """Whether an argument came as UTF-8; Polars opens no file whose name did not."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _run(arguments: list[str] | None) -> None:
     from fanin.cli import commands
 
+    interrupt_on_sigterm()
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
         commands.app(arguments, prog_name="fanin")
@@ -48,3 +62,11 @@ def _run(arguments: list[str] | None) -> None:
     except OSError as error:
         note(f"error: {error.filename or 'output'}: {error.strerror or error}")
         sys.exit(3)
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - also the engine's panics, which are no Exception
+        from fanin.cli import crash
+
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        note(f"error: a defect of fanin's ({what[:200]}); please report it with {crash.report(error)}")
+        sys.exit(70)

@@ -5,9 +5,12 @@ On a terminal tables are drawn; elsewhere they are plain lines of tab-separated 
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,6 +41,32 @@ def terminal(stream: TextIO) -> Console | None:
 def note(message: str) -> None:
     """Prints a message that is not data, on stderr."""
     sys.stderr.write(f"{message}\n")
+
+
+def accept_any_text() -> None:
+    """Lets every text be printed: a character that the terminal does not have becomes a question mark, and the bytes of
+    a file name that is not UTF-8 are printed as they are.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="surrogateescape" if stream.encoding.lower() == "utf-8" else "replace")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: batch systems and containers send it where a person presses Ctrl-C."""
+
+
+def interrupt_on_sigterm() -> None:
+    """Makes SIGTERM interrupt as Ctrl-C does, except in processes that are forked later: those just end."""
+    here = os.getpid()
+
+    def interrupt(*_: object) -> None:
+        if os.getpid() != here:
+            os._exit(128 + signal.SIGTERM)
+        raise Terminated
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, interrupt)
 
 
 def version() -> str:
@@ -138,14 +167,14 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def keeping(what: str | None) -> Iterator[None]:
-    """On Ctrl-C, says what was kept, and that the same command continues."""
+    """On Ctrl-C and SIGTERM, says what was kept, and that the same command continues."""
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         note(f"interrupted: {what}; the same command continues from there" if what else "interrupted: nothing was kept")
         import typer
 
-        raise typer.Exit(130) from None
+        raise typer.Exit(143 if isinstance(interrupt, Terminated) else 130) from None
 
 
 @contextmanager

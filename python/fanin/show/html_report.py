@@ -6,7 +6,9 @@ data as CSV, and the experiments' files. The same results give the same bytes.
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import re
@@ -116,10 +118,13 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
     }
     papers = pages.papers(standings)
     systems = {paper.key: _system(paper.key) for paper in papers}
-    style = (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
-    script = (Path(__file__).parent / "templates" / "report.js").read_text(encoding="utf-8")
+    style, script = (
+        "\n" + (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+        for name in ("report.css", "report.js")
+    )
     page: str = environment.get_template("report.html.j2").render(
         generator=_GENERATOR,
+        policy=_policy(style, script),
         style=style,
         script=script,
         papers=papers,
@@ -135,6 +140,18 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
         files=files,
     )
     return page
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may load for the page (Content Security Policy, level 3): its own style and script, and pictures
+    beside it. Texts of an experiment file cannot add to that.
+    """
+    own = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script))
+    styles, scripts = (f"'sha256-{each}'" for each in own)
+    return (
+        f"default-src 'none'; img-src 'self' file:; style-src {styles}; script-src {scripts}; base-uri 'none'; "
+        "form-action 'none'"
+    )
 
 
 def _anchor(key: str) -> str:
