@@ -1,7 +1,11 @@
 """Variants, columns and every kind of plot, on a small scenario."""
 
+import contextlib
 import json
+import os
 import pickle
+import pty
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -450,7 +454,7 @@ def test_a_benchmark_gives_the_rows(cli, work):
         'benchmark = ["{python}", "-c", "print(1); print(dict(t_s={entries}).__repr__().replace(chr(39), chr(34)))"]\n'
         '[sweep]\nentries = [1, 2]\nseeds = [1, 2, 3]\n[[plot]]\nx = "entries"\ny = "t_s"\n'
     )
-    result = cli("reproduce", "bench.toml", "--json")
+    result = cli("reproduce", "bench.toml", "--trust", "--json")
     assert result.code == 0, result.err
     series = json.loads(result.out)["experiments"][0]["plots"][0]["series"]
     assert [(row["x"], row["mean"], row["runs"]) for row in series] == [(1, 1.0, 3), (2, 2.0, 3)]
@@ -461,7 +465,56 @@ def test_a_benchmark_gives_the_rows(cli, work):
     ):
         (work / "bench.toml").write_text(f"benchmark = {command}\n[sweep]\nentries = 1\n".replace("'", '"'))
         with pytest.raises(RunError, match=message):
+            fanin.sweep(fanin.load("bench.toml"), out=None, trust=True)
+
+
+class TestTrust:
+    """A file from elsewhere starts no program unless the user agrees."""
+
+    @pytest.fixture
+    def bench(self, work):
+        """A file whose program leaves a trace."""
+        (work / "bench.toml").write_text('benchmark = ["touch", "started"]\n[sweep]\nentries = 1\n')
+        return work
+
+    def test_without_a_terminal_it_is_refused(self, cli, bench):
+        result = cli("reproduce", "bench.toml")
+        assert result.code == 3
+        assert result.err == (
+            "error: bench.toml: benchmark: starts a program: touch started; if you trust the file, allow it with "
+            "--trust (in Python: trust=True)\n"
+        )
+        with pytest.raises(fanin.ScenarioError, match="starts a program"):
             fanin.sweep(fanin.load("bench.toml"), out=None)
+        assert not (bench / "started").exists()
+
+    @pytest.mark.parametrize(("answer", "started"), [("n", False), ("y", True)])
+    def test_on_a_terminal_the_user_is_asked(self, bench, answer, started):
+        program, terminal = pty.fork()
+        if program == 0:
+            os.execv(sys.executable, [sys.executable, "-m", "fanin", "reproduce", "bench.toml"])
+        shown = b""
+        with contextlib.suppress(OSError):
+            while b"Start it? [y/N]" not in shown:
+                shown += os.read(terminal, 1000)
+            os.write(terminal, answer.encode() + b"\n")
+            while os.read(terminal, 1000):
+                pass
+        os.waitpid(program, 0)
+        os.close(terminal)
+        assert b"bench.toml starts a program: touch started" in shown
+        assert (bench / "started").exists() == started
+
+    def test_trust_starts_it(self, cli, bench):
+        cli("reproduce", "bench.toml", "--trust")
+        assert (bench / "started").exists()
+
+    def test_check_says_so_and_starts_nothing(self, cli, bench):
+        assert "`fanin reproduce` would start a program: touch started" in cli("check", "bench.toml").err
+        assert not (bench / "started").exists()
+
+    def test_the_packages_own_files_are_trusted(self, cli):
+        assert "start a program" not in cli("check", "sdtcp/fig16").err
 
 
 def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
@@ -470,7 +523,7 @@ def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
         '[sweep]\nentries = [1, 2]\nseeds = [1, 2, 3]\n[[claim]]\nid = "c"\nsays = "It takes time."\nmeasure = "mean"\n'
         'x = "entries"\ny = "t_s"\naccept = [1, 2]\nwhy = "by hand"\n'
     )
-    first = cli("reproduce", "bench.toml")
+    first = cli("reproduce", "bench.toml", "--trust")
     assert "bench: measured on this machine for the first time" in first.err
     manifests = [json.loads(path.read_text()) for path in Path("results/runs").glob("*/manifest.json")]
     assert len(manifests) == 6
@@ -481,7 +534,7 @@ def test_what_a_benchmark_measured_is_stored_with_machine_and_date(cli, work):
     page = Path("results/report/index.html").read_text()
     assert "running the experiment again repeats the measurement" in page
     assert finished[:10] in page
-    second = cli("reproduce", "bench.toml")
+    second = cli("reproduce", "bench.toml", "--trust")
     assert f"bench: measured on this machine again, replacing the measurements of {finished[:10]}" in second.err
     assert len([*Path("results/runs").iterdir()]) == 6
 

@@ -64,7 +64,7 @@ def _run(arguments: list[str] | None) -> None:
         sys.exit(3)
     except (SystemExit, KeyboardInterrupt):
         raise
-    except BaseException as error:  # noqa: BLE001 - also the engine's panics, which are no Exception
+    except BaseException as error:  # also the engine's panics, which are no Exception
         from fanin.cli import crash
 
         what = " ".join(f"{type(error).__name__}: {error}".split())

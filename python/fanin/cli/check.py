@@ -34,6 +34,7 @@ def check(
     - `fanin check sdtcp/fig9 --resolved`
     - `fanin check scenario.toml --set transport.rto-min=1ms --json`
     """
+    from fanin.run.benchmark import asks_for_trust
     from fanin.scenario.points import points
 
     experiment = fanin.load(scenario)
@@ -41,6 +42,8 @@ def check(
     experiment.check(settings)
     for remark in experiment.warnings(settings, swept=True):
         note(f"warning: {remark}")
+    if command := asks_for_trust(experiment):
+        note(f"warning: benchmark: `fanin reproduce` would start a program: {command}")
     rows = experiment.resolved_table(settings) if resolved else []
     offered = experiment.offered(settings) if experiment.needs_network else []
     runs = len(points(experiment))

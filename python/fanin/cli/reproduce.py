@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,6 +55,9 @@ def reproduce(
         ),
     ] = None,
     set_: SetOption = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Let a file of yours start the program of its `benchmark` without asking.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 unless every case is reproduced.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -109,9 +113,10 @@ def reproduce(
         full = f"already has a full run ({found.work.runs} runs, {date(found.work.last)})"
         note(f"{name}: {full}; --quick skips it")
     loaded = [each for each in loaded if each.name not in kept]
+    _consent(loaded, trust=trust)
     earlier = {each.name: _earlier(each, out) for each in loaded if each.document.benchmark is not None}
     with keeping(f"finished runs are kept in {out}"), counting("runs") as counter:
-        swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, advance=counter.advance)
+        swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, trust=True, advance=counter.advance)
     for name, when in earlier.items():
         before = f"again, replacing the measurements of {when}" if when else "for the first time"
         note(f"{name}: measured on this machine {before}")
@@ -125,6 +130,24 @@ def reproduce(
     outcomes |= {case.outcome for each in kept.values() for case in each.cases}
     if strict and any(outcome != "reproduced" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _consent(experiments: list[Experiment], *, trust: bool) -> None:
+    """Asks before a file that fanin does not ship starts a program; without a terminal it refuses.
+
+    Raises:
+        ScenarioError: there is nobody to ask.
+
+    """
+    from fanin.run.benchmark import asks_for_trust, refuse_untrusted
+
+    for experiment in experiments:
+        command = asks_for_trust(experiment)
+        if not command or trust:
+            continue
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            refuse_untrusted([experiment])
+        typer.confirm(f"{experiment.path} starts a program: {command}\nStart it?", abort=True, err=True)
 
 
 def _unchanged(experiment: Experiment) -> list[str]:

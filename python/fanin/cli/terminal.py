@@ -44,8 +44,10 @@ def note(message: str) -> None:
 
 
 def accept_any_text() -> None:
-    """Lets every text be printed: a character that the terminal does not have becomes a question mark, and the bytes of
-    a file name that is not UTF-8 are printed as they are.
+    """Lets every text be printed.
+
+    A character that the terminal does not have becomes a question mark; the bytes of a file name that is not UTF-8 are
+    printed as they are.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

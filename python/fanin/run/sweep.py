@@ -12,7 +12,7 @@ from fanin.numbers.summary import format_value, totals
 from fanin.results import columns
 from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
-from fanin.run.benchmark import measure
+from fanin.run.benchmark import measure, refuse_untrusted
 from fanin.run.experiment import Experiment
 from fanin.run.pool import Advance, Job, run_jobs
 from fanin.scenario.points import Point, points
@@ -83,6 +83,7 @@ def sweep(
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = ("flows", "queues"),
+    trust: bool = False,
     advance: Advance = lambda _: None,
 ) -> Runs:
     """Runs every point of an experiment's sweep; finished points found in the store are not run again.
@@ -97,15 +98,19 @@ def sweep(
         out: Results folder; ``None`` keeps everything in memory.
         quick: Whether to run fewer points, for a preview.
         tables: Result tables to keep, in addition to those that the experiment itself reads.
+        trust: Whether a ``benchmark`` of a file that the package does not ship may start its program.
         advance: Called once per finished run.
 
     Raises:
-        ScenarioError: a point is invalid.
+        ScenarioError: a point is invalid, or a file that is not trusted starts a program.
         RunError: a run violated an invariant.
         ResultsError: results cannot be written.
 
     """
-    return sweep_all([experiment], seeds=seeds, jobs=jobs, out=out, quick=quick, tables=tables, advance=advance)[0]
+    done = sweep_all(
+        [experiment], seeds=seeds, jobs=jobs, out=out, quick=quick, tables=tables, trust=trust, advance=advance
+    )
+    return done[0]
 
 
 def sweep_all(
@@ -116,6 +121,7 @@ def sweep_all(
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = (),
+    trust: bool = False,
     advance: Advance = lambda _: None,
 ) -> list[Runs]:
     """Runs the sweeps of several experiments as one: equal runs are simulated once, and long runs start first.
@@ -124,6 +130,8 @@ def sweep_all(
 
     Arguments and errors are those of :func:`sweep`.
     """
+    if not trust:
+        refuse_untrusted(experiments)
     swept = [(experiment, points(experiment, seeds, quick=quick)) for experiment in experiments]
     wanted = [
         Job(experiment, point.overrides, columns.tables(experiment, point.row) | frozenset(tables))

@@ -73,6 +73,11 @@ def find(name: str | Path) -> tuple[str, Path]:
     raise NotFoundError(f"{name}: no such file or experiment{hint}; see 'fanin list experiments'")
 
 
+def is_shipped(path: Path) -> bool:
+    """Whether a file is one of the package's own experiments."""
+    return path.resolve().is_relative_to(_ROOTS[0].resolve())
+
+
 def title(path: Path) -> str:
     """The title in an experiment file; empty if the file cannot be read."""
     return str(_head(path).get("title", ""))

@@ -143,8 +143,9 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
 
 
 def _policy(style: str, script: str) -> str:
-    """What a browser may load for the page (Content Security Policy, level 3): its own style and script, and pictures
-    beside it. Texts of an experiment file cannot add to that.
+    """What a browser may load for the page (Content Security Policy, level 3).
+
+    These are its own style and script, and pictures beside it; texts of an experiment file cannot add to that.
     """
     own = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script))
     styles, scripts = (f"'sha256-{each}'" for each in own)
