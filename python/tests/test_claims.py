@@ -148,6 +148,19 @@ def test_trend_wins_and_order():
     assert judge(claim("order", (1, 1), where=own, rivals=rivals, better="low"), frame).value == pytest.approx(1 / 3)
 
 
+def test_the_farthest_rival_is_the_one_with_the_largest_factor():
+    frame = runs({"a": {1: 10.0}, "b": {1: 8.0}, "c": {1: 12.0}, "none": {1: 0.0}}, noise=0)
+    rivals = [{"scheme": ["b"]}, {"scheme": ["c"]}]
+    similar = judge(claim("farthest", (0.8, 1.2), where={"scheme": ["a"]}, rivals=rivals), frame)
+    # 10 / 8 is farther from 1 than 10 / 12.
+    assert (similar.value, similar.outcome) == (pytest.approx(1.25), "not reproduced")
+    assert similar.show(similar.value) == "1.25"
+    assert (
+        judge(claim("farthest", (0.8, 1.2), where={"scheme": ["a"]}, rivals=rivals[1:]), frame).outcome == "reproduced"
+    )
+    assert judge(claim("farthest", (0, 0), where={"scheme": ["none"]}, rivals=rivals), frame).value == 0
+
+
 def test_first_at_most_minus_and_over():
     frame = runs({"a": COLLAPSE, "b": LATER}, noise=0)
     assert judge(claim("first-at-most", (15, 15), where={"scheme": ["a"]}, level=300), frame).outcome == "reproduced"

@@ -27,6 +27,7 @@ _NAMES: dict[Measure, str] = {
     "trend": "Kendall's tau (1 always rises, -1 always falls)",
     "wins": "share of points where no rival is better",
     "order": "share of pairs in the claimed order",
+    "farthest": "mean, over that of the rival from which it is farthest",
 }
 """Measure -> description of its number."""
 
@@ -146,9 +147,9 @@ class Judgement:
         if self._is_point:
             return format_quantity(self.case.axis, value)
         case = self.case
-        if case.rivals:
+        if case.measure in ("wins", "order"):
             return format_value("share_ratio", value)
-        plain = case.over is not None or case.measure == "trend"
+        plain = case.over is not None or case.measure in ("trend", "farthest")
         return format_value(("" if plain else case.axis if case.measure in POINTS else case.y), value)
 
     def span(self, low: float, high: float) -> str:

@@ -19,6 +19,8 @@ def number(case: Case, curves: list[Curve]) -> float:
         return _wins(case, curves)
     if case.measure == "order":
         return _order(case, curves)
+    if case.measure == "farthest":
+        return _farthest(curves)
     values = [_MEASURES[case.measure](case, *curve) for curve in curves]
     if case.over is not None:
         return _divide(*values)
@@ -62,6 +64,15 @@ def _order(case: Case, curves: list[Curve]) -> float:
     means = [sign * float(y.mean()) for _, y in curves]
     pairs = [means[first] > means[second] for second in range(len(means)) for first in range(second)]
     return sum(pairs) / len(pairs)
+
+
+def _farthest(curves: list[Curve]) -> float:
+    """The mean over x relative to that of a rival, for the rival from which it is farthest by a factor."""
+    own, *others = [float(y.mean()) for _, y in curves]
+    ratios = [_divide(own, other) for other in others]
+    if any(not ratio > 0 for ratio in ratios):
+        return next(ratio for ratio in ratios if not ratio > 0)
+    return max(ratios, key=lambda ratio: max(ratio, 1 / ratio))
 
 
 _MEASURES: dict[str, Callable[[Case, Floats, Floats], float]] = {

@@ -10,7 +10,11 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from fanin.scenario.format.base import Names, Numbers, Section, Span, Where, flattened
 from fanin.scenario.format.plot import is_of_table
 
-Measure = Literal["mean", "max", "min", "first-at-least", "first-at-most", "collapse-point", "trend", "wins", "order"]
+Measure = Literal[
+    "mean", "max", "min", "first-at-least", "first-at-most", "collapse-point", "trend", "wins", "order", "farthest"
+]
+OF_RIVALS = ("wins", "order", "farthest")
+"""Measures that compare runs with each of several others."""
 Better = Literal["high", "low"]
 Basis = Literal["printed", "environment", "reading", "sensitivity"]
 """The basis of a case's setting; a sensitivity contradicts the paper's text and never counts."""
@@ -49,7 +53,7 @@ class Terms(Section):
     every: float | None = Field(default=None, gt=0, description="Means over intervals of this many seconds.")
     over: Where | None = Field(default=None, description="Runs whose number divides.")
     minus: Where | None = Field(default=None, description="Runs whose number is subtracted.")
-    rivals: Rivals = Field(default=[], description="wins: the others; order: those that follow, in their order.")
+    rivals: Rivals = Field(default=[], description="wins, farthest: the others; order: those that follow.")
     better: Better = Field(default="high", description="wins and order: which y is the better one.")
     at: Numbers | None = Field(default=None, description="Keep only these values of x.")
     between: Span | None = Field(default=None, description="Keep only x from here (included) to there (included).")
@@ -141,8 +145,8 @@ class Case(Terms):
     def _fits_its_measure(self) -> Self:
         if (self.level is not None) != self.measure.startswith("first-at-"):
             raise ValueError("level belongs to first-at-least and first-at-most, which need it")
-        if bool(self.rivals) != (self.measure in ("wins", "order")):
-            raise ValueError("rivals belongs to wins and order, which need it")
+        if bool(self.rivals) != (self.measure in OF_RIVALS):
+            raise ValueError("rivals belongs to wins, order and farthest, which need it")
         if sum(map(bool, (self.over is not None, self.minus is not None, self.rivals))) > 1:
             raise ValueError("only one of over, minus and rivals")
         if self.x is None and not is_of_table(self.y):
