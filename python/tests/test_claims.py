@@ -161,6 +161,13 @@ def test_the_farthest_rival_is_the_one_with_the_largest_factor():
     assert judge(claim("farthest", (0, 0), where={"scheme": ["none"]}, rivals=rivals), frame).value == 0
 
 
+def test_a_lead_is_over_the_best_rival():
+    frame = runs({"a": {1: 10.0}, "b": {1: 8.0}, "c": {1: 12.0}}, noise=0)
+    terms = {"where": {"scheme": ["a"]}, "rivals": [{"scheme": ["b"]}, {"scheme": ["c"]}]}
+    assert judge(claim("lead", (1.05, 9), **terms), frame).value == pytest.approx(10 / 12)
+    assert judge(claim("lead", (0, 0.95), better="low", **terms), frame).value == pytest.approx(1.25)
+
+
 def test_first_at_most_minus_and_over():
     frame = runs({"a": COLLAPSE, "b": LATER}, noise=0)
     assert judge(claim("first-at-most", (15, 15), where={"scheme": ["a"]}, level=300), frame).outcome == "reproduced"

@@ -27,6 +27,7 @@ _NAMES: dict[Measure, str] = {
     "trend": "Kendall's tau (1 always rises, -1 always falls)",
     "wins": "share of points where no rival is better",
     "order": "share of pairs in the claimed order",
+    "lead": "mean, over that of the best rival",
     "farthest": "mean, over that of the rival from which it is farthest",
 }
 """Measure -> description of its number."""
@@ -149,7 +150,7 @@ class Judgement:
         case = self.case
         if case.measure in ("wins", "order"):
             return format_value("share_ratio", value)
-        plain = case.over is not None or case.measure in ("trend", "farthest")
+        plain = case.over is not None or case.measure in ("trend", "lead", "farthest")
         return format_value(("" if plain else case.axis if case.measure in POINTS else case.y), value)
 
     def span(self, low: float, high: float) -> str:

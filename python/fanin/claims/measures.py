@@ -19,6 +19,8 @@ def number(case: Case, curves: list[Curve]) -> float:
         return _wins(case, curves)
     if case.measure == "order":
         return _order(case, curves)
+    if case.measure == "lead":
+        return _lead(case, curves)
     if case.measure == "farthest":
         return _farthest(curves)
     values = [_MEASURES[case.measure](case, *curve) for curve in curves]
@@ -64,6 +66,12 @@ def _order(case: Case, curves: list[Curve]) -> float:
     means = [sign * float(y.mean()) for _, y in curves]
     pairs = [means[first] > means[second] for second in range(len(means)) for first in range(second)]
     return sum(pairs) / len(pairs)
+
+
+def _lead(case: Case, curves: list[Curve]) -> float:
+    """The mean over x relative to that of the best rival."""
+    own, *others = [float(y.mean()) for _, y in curves]
+    return _divide(own, max(others) if case.better == "high" else min(others))
 
 
 def _farthest(curves: list[Curve]) -> float:

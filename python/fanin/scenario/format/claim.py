@@ -11,9 +11,19 @@ from fanin.scenario.format.base import Names, Numbers, Section, Span, Where, fla
 from fanin.scenario.format.plot import is_of_table
 
 Measure = Literal[
-    "mean", "max", "min", "first-at-least", "first-at-most", "collapse-point", "trend", "wins", "order", "farthest"
+    "mean",
+    "max",
+    "min",
+    "first-at-least",
+    "first-at-most",
+    "collapse-point",
+    "trend",
+    "wins",
+    "order",
+    "lead",
+    "farthest",
 ]
-OF_RIVALS = ("wins", "order", "farthest")
+OF_RIVALS = ("wins", "order", "lead", "farthest")
 """Measures that compare runs with each of several others."""
 Better = Literal["high", "low"]
 Basis = Literal["printed", "environment", "reading", "sensitivity"]
@@ -53,8 +63,8 @@ class Terms(Section):
     every: float | None = Field(default=None, gt=0, description="Means over intervals of this many seconds.")
     over: Where | None = Field(default=None, description="Runs whose number divides.")
     minus: Where | None = Field(default=None, description="Runs whose number is subtracted.")
-    rivals: Rivals = Field(default=[], description="wins, farthest: the others; order: those that follow.")
-    better: Better = Field(default="high", description="wins and order: which y is the better one.")
+    rivals: Rivals = Field(default=[], description="The others; order: those that follow.")
+    better: Better = Field(default="high", description="wins, order, lead: which y is the better one.")
     at: Numbers | None = Field(default=None, description="Keep only these values of x.")
     between: Span | None = Field(default=None, description="Keep only x from here (included) to there (included).")
     level: float | None = Field(default=None, description="Level of first-at-least and first-at-most.")
@@ -146,7 +156,7 @@ class Case(Terms):
         if (self.level is not None) != self.measure.startswith("first-at-"):
             raise ValueError("level belongs to first-at-least and first-at-most, which need it")
         if bool(self.rivals) != (self.measure in OF_RIVALS):
-            raise ValueError("rivals belongs to wins, order and farthest, which need it")
+            raise ValueError(f"rivals belongs to {', '.join(OF_RIVALS)}, which need it")
         if sum(map(bool, (self.over is not None, self.minus is not None, self.rivals))) > 1:
             raise ValueError("only one of over, minus and rivals")
         if self.x is None and not is_of_table(self.y):
