@@ -10,6 +10,7 @@ import pytest
 from fanin.claims import sentences
 from fanin.claims.judge import Judgement
 from fanin.claims.sentences import Searched, Shown
+from fanin.claims.standing import Entry, Sentence
 from fanin.claims.verdicts import OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment
@@ -77,6 +78,41 @@ def test_a_verdict_says_what_it_rests_on():
         "none of 12 settings; closest 5 (8 KB), accepted 8 to 10"
     )
     assert said("as printed", [own]) == said("not run", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "cannot_be", "late"),
+    [
+        # The main case was there before the first run; the other two were added after it.
+        (("reproduced", "reproduced", "reproduced"), "", ""),
+        (("not reproduced", "reproduced", "reproduced"), "", "second"),
+        (("not reproduced", "not reproduced", "reproduced"), "", "third"),
+        (("not reproduced", "direction only", "not reproduced"), "", "second"),
+        (("not reproduced", "not reproduced", "not reproduced"), "", "third"),
+        (("not reproduced", "not reproduced", "not reproduced"), "30 packets exceed 20", ""),
+        (("not run", "not run", "not run"), "", ""),
+    ],
+)
+def test_a_verdict_is_late_if_it_rests_on_a_case_written_after_a_first_run(outcomes, cannot_be, late):
+    distances = {"reproduced": 0.0, "direction only": 0.4, "not reproduced": 0.5, "not run": 1.0}
+    cases = [
+        entry(f"c-{number}", added=added, basis="reading", outcome=outcome, distance=distances[outcome] - number / 100)
+        for number, (added, outcome) in enumerate(zip(("", "second", "third"), outcomes, strict=True))
+    ]
+    assert Sentence("c", "s", cases[:1], repeats=cases[1:], cannot_be=cannot_be).late == late
+
+
+def test_a_setting_that_a_search_found_has_the_terms_of_the_main_case():
+    found = setting("64 KB", "reading", "reproduced", 0.0)
+    for added in ("", "after a first run"):
+        main = entry("c", added=added, basis="reading", outcome="not reproduced")
+        assert Sentence("c", "s", [main], searched=[found]).late == added
+
+
+def entry(claim, **fields):
+    about = {"experiment": "a/b", "paper": "", "figure": "", "says": "s", "published": 9, "ours": 5, "reason": "r"}
+    state = {"interval": (None, None), "shown": NUMBERS, "state": "complete", "command": "fanin reproduce a/b"}
+    return Entry(claim=claim, **about, **state, **fields)
 
 
 def test_sentences_are_counted_by_verdict():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from fanin.claims.verdicts import VERDICTS, Verdict, names
+from fanin.claims.verdicts import BY_BASIS, VERDICTS, Verdict, names
 
 if TYPE_CHECKING:
     from fanin.scenario.format.claim import Basis
@@ -67,27 +67,49 @@ def rests_on(verdict: Verdict, settings: Sequence[Setting], cannot_be: str, trie
         tried: Number of settings tried by searches, in addition to the cases.
 
     """
-    counted = [each for each in settings if each.basis != "sensitivity" and each.outcome not in _UNKNOWN]
+    counted = _counted(settings)
     if verdict == "cannot be":
         return cannot_be
+    if verdict in ("as printed", "not run"):
+        return ""
+    decisive = deciding(verdict, settings)
+    assert decisive is not None
     if verdict == "in its environment":
-        return next(each.environment for each in counted if (each.basis, each.outcome) == ("environment", "reproduced"))
+        return decisive.environment
     if verdict == "under a reading":
-        return _reading(counted, tried)
-    if verdict == "direction only":
-        return next(each.setting for each in counted if each.outcome == "direction only")
+        return _reading(decisive, counted, tried)
+    return decisive.setting if verdict == "direction only" else _closest(decisive, counted, tried)
+
+
+def deciding(verdict: Verdict, settings: Sequence[Setting]) -> Setting | None:
+    """The setting on which a verdict rests; ``None`` for a verdict that no run has given.
+
+    Args:
+        verdict: The verdict.
+        settings: The sentence's cases, and settings from searches.
+
+    """
+    counted = _counted(settings)
+    if verdict in ("cannot be", "not run"):
+        return None
     if verdict == "never":
-        return _closest(counted, tried)
-    return ""
+        return min(counted, key=lambda each: each.distance)
+    if verdict == "direction only":
+        return next(each for each in counted if each.outcome == "direction only")
+    basis = next(basis for basis, found in BY_BASIS if found == verdict)
+    return next(each for each in counted if (each.basis, each.outcome) == (basis, "reproduced"))
+
+
+def _counted(settings: Sequence[Setting]) -> list[Setting]:
+    return [each for each in settings if each.basis != "sensitivity" and each.outcome not in _UNKNOWN]
 
 
 _UNKNOWN = ("not run", "not judged")
 
 
-def _reading(counted: Sequence[Setting], tried: int) -> str:
+def _reading(first: Setting, counted: Sequence[Setting], tried: int) -> str:
     """The first reading that reproduces the sentence, and the settings that do not."""
     holds = [each for each in counted if each.outcome == "reproduced"]
-    first = next(each for each in holds if each.basis == "reading")
     fails = [each.setting or "the experiment's own values" for each in counted if each.outcome != "reproduced"]
     named = first.setting or "the experiment's own values"
     if not fails:
@@ -102,9 +124,8 @@ def _tried(tried: int) -> str:
     return f"a search tried {tried} setting{'s' if tried != 1 else ''}"
 
 
-def _closest(counted: Sequence[Setting], tried: int) -> str:
+def _closest(closest: Setting, counted: Sequence[Setting], tried: int) -> str:
     """The number of settings tried, and the closest one."""
-    closest = min(counted, key=lambda each: each.distance)
     of = tried + sum(not isinstance(each, Searched) for each in counted)
     where = f" ({closest.setting})" if closest.setting else ""
     return (

@@ -156,6 +156,15 @@ class Sentence:
         return sentences.rests_on(self.verdict, self.settings, self.cannot_be, self.tried)
 
     @property
+    def late(self) -> str:
+        """The results that were known when the case on which the verdict rests was written; usually empty.
+
+        Settings from searches are judged by the terms of the main case.
+        """
+        decisive = sentences.deciding(self.verdict, self.settings)
+        return decisive.added if isinstance(decisive, Entry) else self.main.added
+
+    @property
     def contradiction(self) -> str:
         """A warning if a case reproduces what the file declares as impossible; usually empty."""
         if not self.cannot_be or self.verdict == "cannot be":

@@ -95,7 +95,7 @@ VERDICTS: tuple[Word, ...] = (
 REPRODUCED: tuple[Verdict, ...] = ("as printed", "in its environment", "under a reading")
 """Verdicts on sentences that some admissible setting reproduces."""
 
-_BY_BASIS: tuple[tuple[Basis, Verdict], ...] = (
+BY_BASIS: tuple[tuple[Basis, Verdict], ...] = (
     ("printed", "as printed"),
     ("environment", "in its environment"),
     ("reading", "under a reading"),
@@ -139,7 +139,7 @@ def verdict(cases: Sequence[tuple[Basis, str]], cannot_be: str = "") -> Verdict:
 
     """
     counted = [(basis, outcome) for basis, outcome in cases if basis != "sensitivity"]
-    for basis, found in _BY_BASIS:
+    for basis, found in BY_BASIS:
         if (basis, "reproduced") in counted:
             return found
     if cannot_be:

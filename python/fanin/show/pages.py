@@ -87,9 +87,9 @@ class Paper:
         return [entry.outcome for each in self.standings for entry in each.entries]
 
     @property
-    def added(self) -> int:
-        """Number of sentences whose main case was written after a first run."""
-        return sum(bool(claim.main.added) for claim in self.sentences)
+    def late(self) -> int:
+        """Number of sentences whose verdict rests on a case that was written or corrected after a first run."""
+        return sum(bool(claim.late) for claim in self.sentences)
 
 
 def papers(standings: Iterable[Standing]) -> list[Paper]:
