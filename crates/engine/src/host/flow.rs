@@ -192,11 +192,10 @@ impl Flow {
         let sane = self.window_is_sane(false) && sender.una() <= side.state.next();
         sender.is_quiet() && !waits && !out_of_order && sane
     }
-    /// Whether the window and the slow-start threshold are valid. A window that wraps can be zero within a recovery.
+    /// Whether the window and the slow-start threshold are valid.
     pub(crate) fn window_is_sane(&self, wraps: bool) -> bool {
         let window = self.sender.window();
-        let real = window.cwnd > 0.0 || (wraps && window.cwnd == 0.0);
-        real && window.cwnd.is_finite() && window.ssthresh > 0.0
+        window.is_open(wraps) && window.cwnd.is_finite() && window.ssthresh > 0.0
     }
     /// Packets that its two ends have sent.
     pub(crate) fn packets_sent(&self) -> u64 {

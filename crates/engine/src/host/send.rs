@@ -125,10 +125,7 @@ impl Around<'_> {
         let now = net.now();
         let mut io = Io { net, wire: &mut flow.wire, hosts: self.hosts };
         let result = act(&mut flow.sender, &mut Env { now, cfg, io: &mut io });
-        // Written so that it also rejects NaN.
-        let cwnd = flow.sender.window().cwnd;
-        let real = cwnd > 0.0 || (cfg.window_wraps && cwnd == 0.0);
-        if !real {
+        if !flow.sender.window().is_open(cfg.window_wraps) {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
             net.core.books().broken(now, what);
         }

@@ -12,6 +12,14 @@ pub struct CongestionWindow {
     pub ssthresh: f64,
 }
 
+impl CongestionWindow {
+    /// Whether the congestion window is positive. One that `wraps` can also be zero within a recovery. NaN is neither.
+    #[inline(always)]
+    pub fn is_open(&self, wraps: bool) -> bool {
+        self.cwnd > 0.0 || (wraps && self.cwnd == 0.0)
+    }
+}
+
 /// Settings of each packet that the sender sends from now on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketFacts {

@@ -52,11 +52,7 @@ impl Sender {
                 &timed
             }
         };
-        match ack.rtt.and_then(|rtt| env.cfg.rto.measured(rtt, env.now)) {
-            Some(rtt) => self.estimator.on_sample(rtt),
-            None if env.cfg.backoff_ends_on_new_ack => self.estimator.reset_backoff(),
-            None => self.estimator.on_new_ack_without_sample(),
-        }
+        self.sample(ack.rtt, acked, env);
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
         let mut was_in_recovery = self.recovery != Recovery::Open && self.in_recovery();
         if was_in_recovery && env.cfg.full_ack != FullAck::Flight {

@@ -67,9 +67,7 @@ impl Sender {
 
     pub(super) fn on_syn_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         if let Some(rtt) = ack.rtt.filter(|_| self.syn_timeouts == 0) {
-            if let Some(rtt) = env.cfg.rto.measured(rtt, env.now) {
-                self.estimator.on_sample(rtt);
-            }
+            self.sample(Some(rtt), 0, env);
             if let Some(timed) = &mut self.timed {
                 timed.on_handshake(rtt);
             }

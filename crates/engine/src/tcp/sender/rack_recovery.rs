@@ -42,7 +42,9 @@ impl Sender {
         let una = self.una;
         let delivered = self.timed().rack.on_ack(una, ack.sack, env.now, original);
         let rtt = ack.rtt.filter(|_| acked > 0).or(delivered.rtt);
-        self.take_sample(rtt.and_then(|rtt| env.cfg.rto.measured(rtt, env.now)), acked, env.cfg);
+        if self.sample(rtt, acked, env) {
+            self.timed().probe.on_sample();
+        }
         if acked > 0 || delivered.bytes > 0 {
             let in_recovery = self.in_recovery();
             self.tell_ack(acked, &InAck { rtt, ..*ack }, in_recovery, env);
@@ -81,18 +83,6 @@ impl Sender {
             self.pace_recovery(0, false, env.cfg);
         }
         self.rack_transmit(env);
-    }
-
-    fn take_sample(&mut self, rtt: Option<Time>, acked: u64, cfg: &SenderConfig) {
-        match rtt {
-            Some(rtt) => {
-                self.estimator.on_sample(rtt);
-                self.timed().probe.on_sample();
-            }
-            None if acked == 0 => {}
-            None if cfg.backoff_ends_on_new_ack => self.estimator.reset_backoff(),
-            None => self.estimator.on_new_ack_without_sample(),
-        }
     }
 
     /// Everything that was outstanding when recovery began is acknowledged.

@@ -19,6 +19,20 @@ impl Sender {
         self.estimator.rto(&cfg.rto)
     }
 
+    /// Gives the estimator the round-trip time of an acknowledgement of `acked` bytes, as the sender's clock shows it. If
+    /// new data gives no sample, the backoff stays unless the stack ends it. Returns whether there was a sample.
+    #[inline(always)]
+    pub(super) fn sample<I: SenderIo>(&mut self, rtt: Option<Time>, acked: u64, env: &Env<'_, I>) -> bool {
+        let measured = rtt.and_then(|rtt| env.cfg.rto.measured(rtt, env.now));
+        match measured {
+            Some(rtt) => self.estimator.on_sample(rtt),
+            None if acked == 0 => {}
+            None if env.cfg.backoff_ends_on_new_ack => self.estimator.reset_backoff(),
+            None => self.estimator.on_new_ack_without_sample(),
+        }
+        measured.is_some()
+    }
+
     /// A timer event came. Deadlines move lazily, so most events find theirs moved.
     pub fn on_timer<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
         if self.timer_at == env.now {
