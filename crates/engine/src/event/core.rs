@@ -13,189 +13,17 @@
 use crate::event::links::LinkQueue;
 use crate::event::memory::SharedMemory;
 use crate::event::order::{Class, Event, MiscKey};
+use crate::event::ports::{Port, SlowPort, Stepped, in_port};
 use crate::event::{CoreParts, EventCore, PortAudit};
 use crate::ids::{LinkId, NodeId};
 use crate::net::books::Books;
 use crate::net::port::{Decision, Limit, LinkState, PortSpec, Situation};
 use crate::packet::{Flags, Packet};
-use crate::roles::{Backlog, DropReason, Markable, Step};
+use crate::roles::{Backlog, DropReason};
 use crate::units::Time;
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// The part of a port that every hop touches: one cache line.
-#[repr(C, align(64))]
-struct Port {
-    ring: Box<[Packet]>,
-    /// Next packet to deliver.
-    head: u32,
-    /// First packet that has not left the port, as of the last check.
-    dep: u32,
-    tail: u32,
-    /// Number of packets on the link from which the slow path decides.
-    threshold: u32,
-    busy_until: u64,
-    delay: u64,
-    ps_per_byte: u32,
-    /// Departures are tracked one by one.
-    exact: bool,
-    /// Lazy service.
-    scheduled: bool,
-    /// Lazy service: size of the packet in transmission, 0 if no departure was seen yet.
-    in_service: u16,
-    bytes_in: u64,
-}
-
-const _: () = assert!(std::mem::size_of::<Port>() == 64);
-
-impl Port {
-    #[inline(always)]
-    fn at(&self, i: u32) -> &Packet {
-        &self.ring[self.place(i)]
-    }
-
-    /// Index of the `i`th packet in the ring, whose length is a power of two.
-    #[inline(always)]
-    fn place(&self, i: u32) -> usize {
-        (i & (self.ring.len() as u32).wrapping_sub(1)) as usize
-    }
-
-    /// Takes the first packet of the link, which arrives now.
-    #[inline(always)]
-    fn pop(&mut self, now: Time) -> Packet {
-        let packet = *self.at(self.head);
-        debug_assert_eq!(packet.arrival, now.ps());
-        self.head = self.head.wrapping_add(1);
-        packet
-    }
-
-    /// When the first packet of the link arrives, if there is one.
-    #[inline(always)]
-    fn first_arrival(&self) -> Option<Time> {
-        (self.head != self.tail).then(|| Time::from_ps(self.at(self.head).arrival))
-    }
-
-    /// Starts the transmission of `packet` at `at`; returns when it arrives.
-    #[inline(always)]
-    fn begin(&mut self, packet: &Packet, at: u64) -> u64 {
-        let departure = at + u64::from(packet.size) * u64::from(self.ps_per_byte);
-        self.busy_until = departure;
-        self.in_service = packet.size;
-        let arrival = departure + self.delay;
-        if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
-            self.grow();
-        }
-        let place = self.place(self.tail);
-        let slot = &mut self.ring[place];
-        *slot = *packet;
-        slot.arrival = arrival;
-        self.tail = self.tail.wrapping_add(1);
-        arrival
-    }
-
-    /// Returns to the front of an empty ring: most of thousands of links carry a packet or two, whose memory is still
-    /// in the cache.
-    #[inline(always)]
-    fn rewind(&mut self) {
-        (self.head, self.dep, self.tail) = (0, 0, 0);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let old = self.ring.len();
-        let mut ring = vec![Packet::default(); 2 * old].into_boxed_slice();
-        let mut i = self.head;
-        while i != self.tail {
-            ring[i as usize & (2 * old - 1)] = self.ring[i as usize & (old - 1)];
-            i = i.wrapping_add(1);
-        }
-        self.ring = ring;
-    }
-
-    /// Packets in the port of a FIFO that is not tracked exactly.
-    #[inline(always)]
-    fn occupancy(&mut self, now: u64) -> u32 {
-        if self.busy_until <= now {
-            self.dep = self.tail;
-            return 0;
-        }
-        // Deliveries may have advanced since the last check.
-        if (self.head.wrapping_sub(self.dep) as i32) > 0 {
-            self.dep = self.head;
-        }
-        let limit = now + self.delay;
-        while self.dep != self.tail && self.at(self.dep).arrival <= limit {
-            self.dep = self.dep.wrapping_add(1);
-        }
-        self.tail.wrapping_sub(self.dep)
-    }
-}
-
-/// The decisions of a port with a [`Step`] for a discipline.
-#[derive(Clone, Copy)]
-struct Stepped {
-    /// Largest number of packets that it holds.
-    limit: u32,
-    /// Number of packets in it from which on a mark is due.
-    from: u32,
-    marks: Markable,
-}
-
-impl Stepped {
-    /// None if the decision depends on anything else.
-    fn of(spec: &PortSpec) -> Option<Self> {
-        let limit = match spec.limit {
-            Limit::Unlimited => u32::MAX,
-            Limit::Packets(packets) => packets,
-            Limit::Bytes(_) | Limit::BytesBelow(_) | Limit::Dynamic { .. } => return None,
-        };
-        let Step { from, marks } = spec.discipline.step()?;
-        let plain = !spec.is_scheduled() && !spec.waiting_only && !spec.drops_unmarkable;
-        plain.then(|| Self { limit, from: from.unwrap_or(u32::MAX), marks })
-    }
-}
-
-/// The part of a port that only the slow path needs.
-struct SlowPort {
-    stepped: Option<Stepped>,
-    spec: PortSpec,
-    bytes_out: u64,
-    /// Lazy service: packets that wait, by band, and their counts.
-    waiting: Vec<VecDeque<Packet>>,
-    bands: Vec<Backlog>,
-    /// Total backlog of all bands.
-    behind: Backlog,
-    /// The discipline acts on each departing packet.
-    acts_on_dequeue: bool,
-    /// Lazy service: the ports of its switch share a state, so none is brought up to date without the others.
-    shares: bool,
-    /// Lazy service: a packet that finds the port idle leaves at once.
-    plain: bool,
-    /// Lazy service: since when the packet in transmission has been sent.
-    begun: Time,
-}
-
-impl SlowPort {
-    /// Counts a packet that starts to wait in a band.
-    #[inline(always)]
-    fn add(&mut self, band: usize, size: u16) {
-        for backlog in [&mut self.bands[band], &mut self.behind] {
-            backlog.packets += 1;
-            backlog.bytes += u64::from(size);
-        }
-    }
-
-    /// Counts a packet that no longer waits.
-    #[inline(always)]
-    fn remove(&mut self, band: usize, size: u16) {
-        for backlog in [&mut self.bands[band], &mut self.behind] {
-            backlog.packets -= 1;
-            backlog.bytes -= u64::from(size);
-        }
-    }
-}
 
 pub(crate) struct Core {
     /// When the last event happened.
@@ -572,63 +400,6 @@ impl Core {
     }
 }
 
-/// The contents of a scheduled port, the packet in transmission included.
-fn in_port(port: &Port, slow: &SlowPort) -> Backlog {
-    Backlog {
-        packets: slow.behind.packets + u32::from(port.in_service > 0),
-        bytes: slow.behind.bytes + u64::from(port.in_service),
-    }
-}
-
-/// Whether a packet that finds the port idle leaves at once, unchanged.
-fn leaves_at_once(spec: &PortSpec) -> bool {
-    !spec.discipline.acts_on_dequeue() && !spec.faulty && spec.jitter.is_none()
-}
-
-fn hot_part(spec: &PortSpec) -> Port {
-    let scheduled = spec.is_scheduled();
-    let bounded = match spec.limit {
-        Limit::Unlimited => u32::MAX,
-        Limit::Packets(packets) => packets,
-        Limit::Bytes(_) | Limit::BytesBelow(_) | Limit::Dynamic { .. } => 0,
-    };
-    let exact = !scheduled && (spec.observed || (spec.needs_bytes() && spec.discipline.idle_below() < u32::MAX))
-        || spec.limit.counts_bytes();
-    let always = exact || spec.jitter.is_some() || scheduled && (spec.observed || !leaves_at_once(spec));
-    // With bands, only a packet that finds the link empty certainly leaves at once.
-    let quiet = bounded.min(spec.discipline.idle_below()).min(if scheduled { 1 } else { u32::MAX });
-    Port {
-        ring: vec![Packet::default(); 4].into_boxed_slice(),
-        head: 0,
-        dep: 0,
-        tail: 0,
-        threshold: if always { 0 } else { quiet },
-        busy_until: 0,
-        delay: spec.delay.ps(),
-        ps_per_byte: spec.ps_per_byte,
-        exact,
-        scheduled,
-        in_service: 0,
-        bytes_in: 0,
-    }
-}
-
-fn slow_part(spec: PortSpec, siblings: &[Vec<LinkId>]) -> SlowPort {
-    let bands = if spec.is_scheduled() { usize::from(spec.discipline.bands()) } else { 0 };
-    SlowPort {
-        acts_on_dequeue: spec.discipline.acts_on_dequeue(),
-        shares: !siblings[spec.node].is_empty(),
-        plain: leaves_at_once(&spec),
-        stepped: Stepped::of(&spec),
-        spec,
-        bytes_out: 0,
-        waiting: (0..bands).map(|_| VecDeque::new()).collect(),
-        bands: vec![Backlog::default(); bands],
-        behind: Backlog::default(),
-        begun: Time::ZERO,
-    }
-}
-
 impl EventCore for Core {
     fn new(parts: CoreParts) -> Self {
         let CoreParts { ports: specs, nodes, books, ties } = parts;
@@ -640,11 +411,15 @@ impl EventCore for Core {
         }
         let pool = |spec: &PortSpec| if let Limit::Dynamic { pool, .. } = spec.limit { Some(pool) } else { None };
         let pools: Vec<_> = specs.iter().map(pool).collect();
+        let slow_part = |spec: PortSpec| {
+            let shares = !siblings[spec.node].is_empty();
+            SlowPort::new(spec, shares)
+        };
         Self {
             now: Time::ZERO,
             links: LinkQueue::new(ties),
-            ports: specs.iter().map(hot_part).collect(),
-            slow: specs.into_iter().map(|spec| slow_part(spec, &siblings)).collect(),
+            ports: specs.iter().map(Port::new).collect(),
+            slow: specs.into_iter().map(slow_part).collect(),
             misc: BinaryHeap::new(),
             misc_min: u64::MAX,
             nodes,

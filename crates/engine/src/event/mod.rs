@@ -6,6 +6,7 @@ mod memory;
 #[cfg(any(test, feature = "oracle"))]
 pub(crate) mod oracle;
 pub(crate) mod order;
+mod ports;
 pub(crate) mod slots;
 
 use crate::event::order::{Class, Event, TieBreak};
