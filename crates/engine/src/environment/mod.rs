@@ -1,10 +1,10 @@
-//! Environments: the defaults of the tools in which papers were run.
+//! Environments: the defaults of the tools that papers used.
 //!
-//! What a paper leaves out, its simulator or its operating system decided: delayed acknowledgements, the minimum timeout,
-//! what a marking port does to packets that it cannot mark. Those defaults belong together and hold for every system of a
-//! figure. An environment is a row of data with two parts that can also be named alone: a host's *stack*, on which any
-//! congestion control runs, and a *switch*. Each setting has a public source, or says that it is inferred. To add one: a
-//! file here and a row in [`REGISTRY`].
+//! Settings that a paper does not state were those of its simulator or operating system: delayed acknowledgements, the
+//! minimum timeout, or what a marking port does to packets that are not ECN-capable. These defaults belong together and
+//! apply to every system of a figure. An environment is a row of data in two parts, which can also be selected
+//! separately: a host's *stack*, on which any congestion control runs, and a *switch*. Each setting has a public
+//! source, or says that it is inferred. To add one: a file here and a row in [`REGISTRY`].
 
 mod linux_6;
 mod mininet_2_2;
@@ -13,33 +13,33 @@ mod ns3_2020;
 mod qualnet;
 mod rfc;
 
-/// An environment that a scenario can name.
+/// An environment that scenarios can name.
 pub struct EnvironmentRow {
     /// Name in scenario files.
     pub key: &'static str,
     /// One line for listings.
     pub summary: &'static str,
-    /// What it stands for, what is inferred and what is left out, in Markdown.
+    /// What it models, what is inferred and what is left out, in Markdown.
     pub manual: &'static str,
-    /// Defaults of `[transport]`, by bare keys.
+    /// Defaults of `[transport]`, by key without prefix.
     pub stack: &'static [Setting],
-    /// Defaults of `network.KEY` and `queue.KEY`; the latter for the kinds of queue, and the queues of schemes, that have
-    /// the key.
+    /// Defaults of `network.KEY` and `queue.KEY`. The latter apply to the kinds of queue, and to the queues of schemes,
+    /// that have the key.
     pub switch: &'static [Setting],
 }
 
-/// One default of an environment.
+/// A default of an environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The key.
     pub key: &'static str,
     /// Its value, as a scenario would write it.
     pub value: &'static str,
-    /// Where that is documented or was read, or why it is assumed.
+    /// The source: where it is documented or found in code, or why it is assumed.
     pub source: &'static str,
 }
 
-/// The environment of a scenario that names none.
+/// The default environment.
 pub const DEFAULT: &str = rfc::ROW.key;
 
 /// Every environment.

@@ -1,4 +1,4 @@
-//! What the RFCs say, and fanin's own choices where they say nothing.
+//! The RFCs, with fanin's own choices where they leave a value open.
 
 use super::EnvironmentRow;
 

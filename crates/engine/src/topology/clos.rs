@@ -1,7 +1,7 @@
-//! A Clos network of two or three tiers with parallel cables, as Presto and RCCE balance load over.
+//! A Clos network of two or three tiers with parallel cables, as used for load balancing by Presto and RCCE.
 //!
-//! With one pod there are two tiers, and the network has as many spanning trees that share no cable between switches as
-//! it has spines times parallel cables (He et al. 2015, section 3.1). With more pods, cores join them.
+//! With one pod there are two tiers, and the number of spanning trees that share no cable between switches is the
+//! number of spines times that of parallel cables (He et al. 2015, section 3.1). More pods are joined by cores.
 
 use super::TopologyRow;
 use super::layers::{CORE_DELAY, Layers, SPINE_BUFFER, UPLINK_DELAY};

@@ -1,12 +1,12 @@
 //! The k-ary fat tree of Al-Fares et al. 2008, and the irregular ones of PFDCT's experiments.
 //!
-//! Of k pods each has k/2 edge and k/2 aggregation switches, an edge switch has k/2 hosts, and (k/2)^2 cores join the
-//! pods. Each of these numbers can be set apart.
+//! Each of the k pods has k/2 edge and k/2 aggregation switches, each edge switch has k/2 hosts, and (k/2)^2 cores join
+//! the pods. Each of these numbers can be set separately.
 //
-// READING: P21 PFDCT's section 4 says 250 servers behind 50 edge switches, and up to 20 behind one: it is
-// `pods = 10` as it comes, with five hosts for each. Its section 5.3 has 160 servers, four pods, two aggregation
-// switches for each and eight cores, and no number of edge switches: `pods = 4`, `aggregations-per-pod = 2`,
-// `edges-per-pod = 4`, `hosts-per-edge = 10`, `cores = 8`.
+// READING: P21 PFDCT's section 4 has 250 servers behind 50 edge switches, with up to 20 per switch: `pods = 10` with
+// its default of five hosts per edge switch. Its section 5.3 has 160 servers, four pods, two aggregation switches per
+// pod and eight cores, but no number of edge switches: `pods = 4`, `aggregations-per-pod = 2`, `edges-per-pod = 4`,
+// `hosts-per-edge = 10`, `cores = 8`.
 
 use super::TopologyRow;
 use super::layers::{CORE_DELAY, Layers, UPLINK_DELAY};

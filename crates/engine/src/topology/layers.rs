@@ -1,8 +1,8 @@
 //! Folded Clos networks: leaves, spines that join the leaves of a pod, and cores that join pods.
 //!
-//! The topologies that users name are forms of this one. Every leaf has a cable (or several) to every spine of its pod.
-//! Cores come in as many groups as a pod has spines; the `i`-th spine of every pod has a cable to every core of the
-//! `i`-th group (Al-Fares et al. 2008). Flows take one of the shortest paths.
+//! Several topologies are forms of this one. Every leaf has one or more cables to every spine of its pod. There are as
+//! many groups of cores as spines in a pod; the `i`-th spine of every pod has a cable to every core of the `i`-th group
+//! (Al-Fares et al. 2008). Flows take one of the shortest paths.
 
 use super::racks::{assign, receivers};
 use super::{Demand, MAX_PORTS, NodeKind, Topology};
@@ -10,7 +10,7 @@ use crate::ids::{LinkId, NodeId};
 use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::{Rate, Time};
 
-/// The key for another buffer at the spines.
+/// The key of the spines' buffer.
 pub(super) const SPINE_BUFFER: Param = Param::new(
     "spine-buffer",
     Kind::Size,
@@ -20,7 +20,7 @@ pub(super) const SPINE_BUFFER: Param = Param::new(
 )
 .ignored_with("admission", "dynamic-threshold");
 
-/// The parameter of the delay of the first tier of cables between switches.
+/// The delay of the first tier of cables between switches.
 pub(super) const UPLINK_DELAY: Param = Param::new(
     "uplink-delay",
     Kind::Time,
@@ -29,7 +29,7 @@ pub(super) const UPLINK_DELAY: Param = Param::new(
     "the same everywhere, as in the papers",
 );
 
-/// The same of the second tier.
+/// The delay of the second tier of cables between switches.
 pub(super) const CORE_DELAY: Param = Param::new(
     "core-delay",
     Kind::Time,
@@ -38,41 +38,41 @@ pub(super) const CORE_DELAY: Param = Param::new(
     "the same everywhere, as in the papers",
 );
 
-/// A network to lay out.
+/// The dimensions of a folded Clos network.
 pub(super) struct Layers {
     pub(super) pods: usize,
-    /// Leaves of a pod.
+    /// Leaves per pod.
     pub(super) leaves: usize,
-    /// Spines of a pod.
+    /// Spines per pod.
     pub(super) spines: usize,
-    /// Cores of the whole network; none where there is one pod.
+    /// Cores of the whole network; zero with a single pod.
     pub(super) cores: usize,
-    /// Hosts of a leaf.
+    /// Hosts per leaf.
     pub(super) hosts: usize,
-    /// Cables between two switches that are joined.
+    /// Parallel cables between two joined switches.
     pub(super) parallel: usize,
     pub(super) uplink_rate: Rate,
     pub(super) core_rate: Rate,
-    /// What leaves, spines and cores are called.
+    /// Names of leaves, spines and cores.
     pub(super) names: [&'static str; 3],
     /// Keys of the buffers of spines and cores.
     pub(super) buffers: [&'static str; 2],
-    /// The key to blame where hosts are too few or too many.
+    /// The key that an error names if there are too few or too many hosts.
     pub(super) hosts_key: &'static str,
 }
 
-/// Most shortest paths between two hosts: each is kept as a list of links.
+/// Maximum number of shortest paths between two hosts: each is stored as a list of links.
 const MOST_PATHS: usize = 16_384;
-/// Most cables between switches.
+/// Maximum number of cables between switches.
 const MOST_TRUNKS: usize = 1 << 20;
 
 impl Layers {
-    /// Cores of one group: those that a spine is joined to.
+    /// Number of cores in a group, which are those that a spine is joined to.
     fn group(&self) -> usize {
         self.cores / self.spines
     }
 
-    /// Half of what each tier carries; the thinnest counts.
+    /// Half of the capacity of the tier that has the least.
     fn bisection(&self, rate: Rate) -> Rate {
         let all = |cables: usize, rate: Rate| cables as u64 * rate.bps() / 2;
         let leaves = self.pods * self.leaves;
@@ -105,7 +105,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Lays it out; `key` is the parameter to blame where it is too large.
+    /// Builds the network; `key` is the parameter that an error names if it is too large.
     pub(super) fn build(&self, values: &Values, demand: &Demand, key: &str) -> Result<Topology, SpecError> {
         self.check(values, key)?;
         let (rate, delay) = (values.rate("rate"), values.time("delay"));
@@ -113,7 +113,7 @@ impl Layers {
             Time::ZERO => delay,
             other => other,
         };
-        // The bottleneck is known once receivers are.
+        // The bottleneck is set once the receivers are known.
         let mut topology = Topology::new(LinkId::default());
         let mut racks = Vec::new();
         for pod in 0..self.pods {
@@ -158,7 +158,7 @@ impl Layers {
     }
 }
 
-/// The switches so far, in the order in which they were added.
+/// The switches added so far, in order.
 fn switches(topology: &Topology) -> Vec<NodeId> {
     let nodes = topology.nodes.iter().enumerate();
     nodes.filter(|(_, kind)| **kind == NodeKind::Switch).map(|(node, _)| NodeId::new(node)).collect()

@@ -20,7 +20,7 @@ use crate::roles::SwitchPort;
 use crate::spec::{Param, SpecError, Values};
 use crate::units::{Rate, Time};
 
-/// A topology that a scenario can name.
+/// A topology that scenarios can name.
 pub struct TopologyRow {
     /// Name in scenario files.
     pub key: &'static str,
@@ -28,7 +28,7 @@ pub struct TopologyRow {
     pub summary: &'static str,
     /// Keys of the `[network]` table beyond those that every topology has.
     pub params: &'static [Param],
-    /// Lays it out for the hosts that the traffic needs.
+    /// Builds it for the hosts that the traffic needs.
     pub build: fn(&Values, &Demand) -> Result<Topology, SpecError>,
 }
 
@@ -36,19 +36,19 @@ pub struct TopologyRow {
 pub const REGISTRY: &[TopologyRow] =
     &[star::ROW, two_switch::ROW, tree::ROW, leaf_spine::ROW, clos::ROW, fat_tree::ROW];
 
-/// Hosts that the traffic of a scenario needs.
+/// The hosts that the traffic of a scenario needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
-    /// Hosts that send, each of its own.
+    /// Number of sending hosts.
     pub senders: usize,
-    /// Hosts that receive.
+    /// Number of receiving hosts.
     pub receivers: usize,
 }
 
 impl Demand {
-    /// The error if no switch has ports for all these hosts.
+    /// An error message if no switch has enough ports for these hosts.
     pub(crate) fn too_many(&self) -> Option<String> {
-        // Every network has a receiver, asked for or not.
+        // Every network has at least one receiver.
         let (senders, receivers) = (self.senders, self.receivers.max(1));
         let says =
             || format!("{senders} sending hosts and {receivers} receiving do not fit on a switch of {MAX_PORTS} ports");
@@ -56,7 +56,7 @@ impl Demand {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// An end host.
@@ -68,7 +68,7 @@ pub enum NodeKind {
 /// One direction of a cable.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkSpec {
-    /// Whose egress port feeds it.
+    /// The node whose egress port sends on it.
     pub from: NodeId,
     /// Where it ends.
     pub to: NodeId,
@@ -76,44 +76,44 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Time,
-    /// Key of `[network]` that holds the buffer of its port, where that is not 0; else `buffer` does.
+    /// Key of `[network]` for the buffer of its port. If its value is 0, `buffer` applies.
     pub buffer: &'static str,
 }
 
-/// A network without traffic.
+/// The network of a scenario.
 #[derive(Debug)]
 pub struct Topology {
-    /// What each node is.
+    /// The kind of each node.
     pub nodes: Vec<NodeKind>,
-    /// Every link, in the order that breaks ties at one instant.
+    /// All links, in the order that breaks ties between simultaneous events.
     pub links: Vec<LinkSpec>,
     /// Sending hosts, in the order in which groups take them.
     pub senders: Vec<NodeId>,
-    /// Hosts that receive.
+    /// Receiving hosts.
     pub receivers: Vec<NodeId>,
-    /// The link where incast is expected: whose queue is measured.
+    /// The link where incast is expected, whose queue is measured.
     pub bottleneck: LinkId,
-    /// Pods, each with as many racks as the others; one where the topology knows none.
+    /// Number of pods, which all have the same number of racks; one if the topology has no pods.
     pods: usize,
-    /// Hosts are called by their number, not by a part.
+    /// Hosts are named by number, not by role.
     numbered: bool,
-    /// Capacity in one direction between one half of the pods and the other, or of the racks where there is one pod.
+    /// Capacity in one direction between two halves of the pods, or with a single pod between two halves of the racks.
     pub bisection: Option<Rate>,
-    /// What switches are called; empty for hosts, whose names follow from their parts.
+    /// Names of switches; empty for hosts, whose names follow from their roles.
     switches: Vec<String>,
     /// Egress links of each node, for routing.
     egress: Vec<Vec<LinkId>>,
-    /// Those from one switch to another.
+    /// For each switch, its links to other switches.
     trunks: Vec<Vec<LinkId>>,
 }
 
 pub use select::BY_PART;
 pub use ways::Ways;
 
-/// The key of `[network]` that holds the buffer of every port that has no key of its own.
+/// Key of `[network]` for the buffer of ports that have no key of their own.
 const BUFFER: &str = "buffer";
 
-/// Most ports of a switch; more are taken for a mistake in the scenario.
+/// Maximum number of ports of a switch; more are considered a mistake in the scenario.
 pub const MAX_PORTS: usize = 65_535;
 
 impl Topology {
@@ -146,7 +146,7 @@ impl Topology {
         NodeId::new(self.nodes.len() - 1)
     }
 
-    /// Adds a switch with a name of its own.
+    /// Adds a switch with this name.
     fn add_switch(&mut self, name: String) -> NodeId {
         let switch = self.add_node(NodeKind::Switch);
         self.switches[switch.index()] = name;
@@ -174,14 +174,15 @@ impl Topology {
         forth
     }
 
-    /// Gives all ports of a switch the buffer that `key` of `[network]` holds.
+    /// Sets the buffer of all ports of a switch to that of this key of `[network]`.
     fn set_buffer(&mut self, switch: NodeId, key: &'static str) {
         for link in &self.egress[switch.index()] {
             self.links[link.index()].buffer = key;
         }
     }
 
-    /// What every node is called: `sender-0` and `receiver-0` by part, or else `host-0`; switches as the topology says.
+    /// Names of all nodes: `sender-0` and `receiver-0` by role, or `host-0` by number; switches as the topology names
+    /// them.
     pub fn names(&self) -> Vec<String> {
         let mut names = self.switches.clone();
         if self.numbered {
@@ -198,7 +199,7 @@ impl Topology {
         names
     }
 
-    /// What every link is called: `sender-0->switch-0`. Parallel links are told apart by `/0`, `/1` behind that.
+    /// Names of all links, such as `sender-0->switch-0`. Parallel links have the suffixes `/0`, `/1`, and so on.
     pub fn link_names(&self) -> Vec<String> {
         let nodes = self.names();
         let mut names = Vec::with_capacity(self.links.len());
@@ -212,12 +213,12 @@ impl Topology {
         names
     }
 
-    /// The first link that leaves a node: the interface of a host.
+    /// The first egress link of a node: for a host, its interface.
     pub fn uplink(&self, node: NodeId) -> LinkId {
         self.egress[node.index()][0]
     }
 
-    /// The ports of a switch, in the order of their cables.
+    /// The ports of a switch, in the order of cables.
     pub fn ports(&self, switch: NodeId) -> Vec<SwitchPort> {
         let host = |to: &LinkId| self.nodes[self.end(*to).index()] == NodeKind::Host;
         let port = |to: &LinkId| SwitchPort {
@@ -241,12 +242,12 @@ impl Topology {
     }
 }
 
-/// The other direction of a cable: the two are neighbours in the list of links.
+/// The opposite direction of a cable: both are adjacent in the list of links.
 pub(crate) fn twin(link: LinkId) -> LinkId {
     LinkId::new(link.index() ^ 1)
 }
 
-/// How many sender hosts to lay out: as many as the scenario says, else as many as its traffic needs.
+/// The number of sender hosts: the scenario's, otherwise as many as its traffic needs.
 fn sender_hosts(values: &Values, demand: &Demand) -> Result<usize, SpecError> {
     let hosts = match values.integer("sender-hosts") as usize {
         0 => demand.senders,
@@ -275,8 +276,8 @@ const SENDER_HOSTS: Param = Param::new(
     "one flow per server, as in the papers",
 );
 
-/// A network for tests: `senders` hosts and a receiver at edge switches that two switches join. The cables of the
-/// second one are longer. Returns it with these two switches.
+/// A network for tests: sending hosts and a receiver at two edge switches, which are joined through two other switches.
+/// The cables of the second one are longer. Also returns these two switches.
 #[cfg(test)]
 pub(crate) fn two_paths(senders: usize, rate: Rate, delays: [Time; 2]) -> (Topology, [NodeId; 2]) {
     let mut topology = Topology::new(LinkId::new(1));

@@ -1,11 +1,11 @@
-//! Assigns senders and receivers to hosts in racks.
+//! Selects the hosts in racks that send and receive.
 
 use super::{Demand, NodeKind, Topology, twin};
 use crate::ids::NodeId;
 use crate::rng::Stream;
 use crate::spec::{Kind, Param, SpecError, Values};
 
-/// The parameter that says where senders stand.
+/// The parameter of the senders' locations.
 pub(super) const SENDER_PLACEMENT: Param = Param::new(
     "sender-placement",
     Kind::Choice(&["spread", "packed", "local", "random"]),
@@ -25,14 +25,14 @@ pub(super) const RECEIVER_PLACEMENT: Param = Param::new(
 );
 
 impl Topology {
-    /// Gives parts that a scenario wants at random to other hosts, from a stream of the run's seed.
+    /// Selects random senders or receivers if the scenario says so, from a stream of the run's seed.
     pub fn place_at_random(&mut self, values: &Values, stream: &mut Stream) {
         let random = |param: &Param| values.has(param.key) && values.choice(param.key) == "random";
         if random(&RECEIVER_PLACEMENT) {
             let mut hosts = [&self.receivers[..], &self.senders[..]].concat();
             stream.shuffle(&mut hosts);
             let drawn = hosts[..self.receivers.len()].to_vec();
-            // Who would have sent from a drawn host sends from the one that it leaves free.
+            // A sender on a drawn host moves to a host that receivers have left.
             let mut free = self.receivers.iter().copied().filter(|host| !drawn.contains(host)).collect::<Vec<_>>();
             free.reverse();
             for sender in self.senders.iter_mut().filter(|sender| drawn.contains(sender)) {
@@ -47,14 +47,14 @@ impl Topology {
     }
 }
 
-/// The receiving hosts: as many as the traffic needs, in the order that the scenario says.
+/// The receiving hosts: as many as the traffic needs, by the scenario's placement.
 pub(super) fn receivers(racks: &[Vec<NodeId>], values: &Values, demand: &Demand) -> Vec<NodeId> {
     let order = if values.choice("receiver-placement") == "spread" { in_turn(racks) } else { racks.concat() };
     order.into_iter().take(demand.receivers.max(1)).collect()
 }
 
-/// Makes `receivers` and all other hosts of the racks their parts; the first rack is the first receiver's. `key` is
-/// the parameter to blame where hosts are too few.
+/// Makes `receivers` the receivers and all other hosts of the racks senders. The first rack is that of the first
+/// receiver. `key` is the parameter that an error names if there are too few hosts.
 pub(super) fn assign(
     topology: &mut Topology,
     mut racks: Vec<Vec<NodeId>>,
@@ -72,7 +72,7 @@ pub(super) fn assign(
     }
     let (home, others) = racks.split_at(1);
     let (home, others) = (home.concat(), others.to_vec());
-    // Not every topology declares every word.
+    // Not every topology has every choice.
     topology.senders = match values.choice("sender-placement") {
         "local" => [home, in_turn(&others)].concat(),
         "packed" => [others.concat(), home].concat(),
@@ -93,7 +93,7 @@ pub(super) fn assign(
     Ok(())
 }
 
-/// The first host of every rack, then the second ones, and so on.
+/// The first host of each rack, then the second hosts, and so on.
 fn in_turn(racks: &[Vec<NodeId>]) -> Vec<NodeId> {
     let most = racks.iter().map(Vec::len).max().unwrap_or(0);
     (0..most).flat_map(|i| racks.iter().filter_map(move |rack| rack.get(i).copied())).collect()

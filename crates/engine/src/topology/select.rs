@@ -1,16 +1,17 @@
-//! Which hosts a scenario means: by pod, rack, number or part.
+//! Selects hosts by pod, rack, number or role.
 //!
-//! A rack is the hosts of one switch, in the order of the switches; a pod is as many racks as the topology says, all of
-//! them where it has no pods. Hosts are counted from rack to rack. None of these depends on who sends and who receives.
+//! A rack is the hosts of one switch, and racks are in the order of switches. A pod is as many racks as the topology
+//! says, or all of them if it has no pods. Hosts are counted rack by rack. None of this depends on which hosts send and
+//! receive.
 
 use super::{NodeKind, Topology, twin};
 use crate::ids::NodeId;
 use crate::spec::{SpecError, Values};
 
-/// The word for the hosts that a traffic pattern is given without being asked.
+/// The word for the hosts that a traffic pattern has by default: the network's senders and receivers.
 pub const BY_PART: &str = "by-part";
 
-/// What a selection may name, and whether by number.
+/// The words of a selection, and whether each has a number.
 const NAMES: [(&str, bool); 8] = [
     ("all", false),
     ("senders", false),
@@ -28,7 +29,7 @@ impl Topology {
         self.end(self.uplink(host))
     }
 
-    /// The hosts of each switch that has any.
+    /// The hosts of each switch that has hosts.
     fn racks(&self) -> Vec<Vec<NodeId>> {
         let hosts = |switch: usize| {
             let ends = self.egress[switch].iter().map(|link| self.end(*link));
@@ -43,10 +44,10 @@ impl Topology {
         self.racks().concat()
     }
 
-    /// The hosts that `key` names, in the order of their first mention: a list such as `"pod-0, rack-4..7, host-3"`.
+    /// The hosts that `key` lists, such as `"pod-0, rack-4..7, host-3"`, in the order of first mention.
     ///
     /// # Errors
-    /// It names what the network does not have.
+    /// The list names something that the network does not have.
     pub fn select(&self, values: &Values, key: &str) -> Result<Vec<NodeId>, SpecError> {
         let mut chosen = Vec::new();
         let mut taken = vec![false; self.nodes.len()];
@@ -60,7 +61,7 @@ impl Topology {
         Ok(chosen)
     }
 
-    /// The hosts of one item of the list.
+    /// The hosts of an item of the list.
     fn named(&self, values: &Values, key: &str, item: &str) -> Result<Vec<NodeId>, SpecError> {
         let (word, numbers) = item.split_once('-').map_or((item, None), |(word, numbers)| (word, Some(numbers)));
         if !NAMES.contains(&(word, numbers.is_some())) {
@@ -100,8 +101,8 @@ impl Topology {
         racks.chunks(racks.len().div_ceil(self.pods)).map(<[_]>::concat).collect()
     }
 
-    /// Calls hosts by their number instead of a part, for groups that all say themselves who sends and who receives.
-    /// The data of the first group goes to `host` first: its port is where incast is expected.
+    /// Names hosts by number instead of role, because every group selects its own senders and receivers. The data of
+    /// the first group goes to `host` first, so its port is where incast is expected.
     pub fn number_hosts(&mut self, host: NodeId) {
         let first = self.receivers[0];
         if self.bottleneck == twin(self.uplink(first)) {

@@ -1,4 +1,4 @@
-//! All hosts on one switch: the last hop of every incast experiment.
+//! All hosts on one switch, as at the last hop of an incast.
 
 use super::{Demand, NodeKind, SENDER_HOSTS, Topology, TopologyRow, sender_hosts};
 use crate::ids::LinkId;

@@ -20,13 +20,13 @@ fn all_shortest_paths_are_found_in_link_order() {
     assert_eq!((neighbours.len(), neighbours[0].len()), (1, 2), "the edge switch joins them");
 }
 
-/// Every shortest path from one host to another, each a list of links, in link order.
+/// All shortest paths from one host to another, as lists of links, in link order.
 fn every_path(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
     let ways = topology.ways(topology.rack_of(to));
     (0..ways.count(topology.rack_of(from))).map(|number| topology.path(&ways, from, to, number)).collect()
 }
 
-/// A topology laid out for the demand, and its bottleneck's name.
+/// The topology for this demand, and the name of its bottleneck.
 fn laid_out(text: &str, senders: usize, receivers: usize) -> (Topology, String) {
     let topology = try_lay_out(text, senders, receivers).unwrap_or_else(|error| panic!("{error}"));
     let name = topology.link_names()[topology.bottleneck.index()].clone();
@@ -40,7 +40,7 @@ fn try_lay_out(text: &str, senders: usize, receivers: usize) -> Result<Topology,
     (row.build)(&scenario.network.values, &Demand { senders, receivers })
 }
 
-/// Switches, hosts and cables.
+/// Numbers of switches, hosts and cables.
 fn counts(topology: &Topology) -> [usize; 3] {
     let switches = topology.nodes.iter().filter(|kind| **kind == NodeKind::Switch).count();
     assert_eq!(topology.senders.len() + topology.receivers.len(), topology.nodes.len() - switches, "a part for each");
@@ -69,7 +69,7 @@ fn the_tree_is_that_of_dt_cwa() {
     assert_eq!(sender_names(&tree, 4), ["edge-0", "edge-1", "edge-2", "edge-0"]);
     let (packed, _) = laid_out("topology = \"tree\"\nsender-placement = \"packed\"", 9, 1);
     assert_eq!(sender_names(&packed, 4), ["edge-0", "edge-0", "edge-0", "edge-1"]);
-    // D15: buffers by switch; the root's and the hosts' are the common one.
+    // D15: buffers by switch; the root and the hosts have the common one.
     let names = tree.link_names();
     let of = |name: &str| tree.links[names.iter().position(|link| link == name).expect(name)].buffer;
     assert_eq!(
@@ -91,7 +91,7 @@ fn leaves_and_spines() {
     assert_eq!(rates, [1, 10, 10, 1]);
     let buffers: Vec<&str> = paths[0].iter().map(|link| network.links[link.index()].buffer).collect();
     assert_eq!(buffers, ["buffer", "buffer", "spine-buffer", "buffer"]);
-    // The rest of the receivers' rack comes last, and is one hop away.
+    // The other hosts of the receivers' rack come last, and are one switch away.
     let last = network.senders[network.senders.len() - 1];
     assert_eq!(every_path(&network, last, network.receivers[0])[0].len(), 2);
     let (local, _) = laid_out(&format!("{text}\nsender-placement = \"local\""), 6, 2);
@@ -109,7 +109,7 @@ fn a_clos_has_a_path_for_every_choice_of_spine_and_cable() {
     assert_eq!(counts(&network), [7, 16, 4 * 3 * 2 + 16]);
     let paths = every_path(&network, network.senders[0], network.receivers[0]);
     assert_eq!(paths.len(), 3 * 2 * 2);
-    // As many of them share no cable between switches as there are spines times parallel cables.
+    // The number of paths that share no cable between switches is that of spines times parallel cables.
     let mut disjoint: Vec<&Vec<LinkId>> = Vec::new();
     for path in &paths {
         if disjoint.iter().all(|other| path[1..3].iter().all(|link| !other.contains(link))) {
@@ -167,7 +167,7 @@ fn the_fat_tree_of_pfdct_section_5_3() {
     assert_eq!(network.links[paths[0][2].index()].rate.bps(), 10_000_000_000);
 }
 
-/// What a text selects, as numbers of hosts.
+/// The hosts that a text selects, by number.
 fn selected(topology: &Topology, text: &str) -> Vec<usize> {
     const KEY: Param = Param::new("from", crate::spec::Kind::Text, "all", "Hosts.", "all");
     let values = Values::defaults(&[&[KEY]]).with("from", text);
@@ -185,7 +185,7 @@ fn hosts_are_selected_by_pod_rack_number_and_part() {
     assert_eq!(selected(&network, "host-5, rack-1, host-0..1"), [5, 3, 4, 0, 1], "each once, in the order named");
     assert_eq!(selected(&network, "receivers"), [0, 1]);
     assert_eq!(selected(&network, "receiver-1"), [1]);
-    // The first sender is in the second rack, the last ones are the rest of the receivers' rack.
+    // The first sender is in the second rack, the last ones are the other hosts of the receivers' rack.
     assert_eq!((selected(&network, "sender-0"), selected(&network, "senders").len()), (vec![3], 22));
     // The senders' switch comes first, so its rack does.
     let (two, _) = laid_out("topology = \"two-switch\"", 3, 1);
@@ -198,7 +198,7 @@ fn hosts_are_selected_by_pod_rack_number_and_part() {
 fn tiers_have_delays_of_their_own() {
     let text = "topology = \"fat-tree\"\ndelay = \"1us\"\nuplink-delay = \"10us\"\ncore-delay = \"100us\"";
     let (network, _) = laid_out(text, 1, 1);
-    // From another pod over all three tiers, and from the next rack over two.
+    // From another pod over three tiers, from the next rack over two.
     let rtt = |host: NodeId| network.base_rtt(&every_path(&network, host, network.receivers[0])[0]);
     assert_eq!((rtt(network.senders[4]), rtt(network.senders[0])), (Time::from_us(2 * 222), Time::from_us(2 * 22)));
     let (leaves, _) = laid_out("topology = \"leaf-spine\"\ndelay = \"1us\"\nuplink-delay = \"3us\"", 1, 1);

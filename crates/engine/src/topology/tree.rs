@@ -1,12 +1,12 @@
-//! Workers behind edge switches, and one root switch with the aggregator (DT-CWA Fig. 5).
+//! Workers at edge switches, and a root switch with the aggregator (DT-CWA Fig. 5).
 //!
 //! Every response crosses three cables. The root's port to the aggregator is the bottleneck; its buffer is
 //! `network.buffer`.
 //
-// READING: D11 DT-CWA gives 25 us for each link and a round trip of 100 us; three links and back take 150 us. The delay
-// of a link is kept; `network.delay = "16.666667us"` is the other reading.
-// READING: D12 It has nine workers and up to 60 flows, which share the workers in turn: `placement = "round-robin"`.
-// READING: D15 Its 128 KB at switch 1 are each port's own: `network.buffer = "128KB"` under static admission.
+// READING: D11 DT-CWA gives 25 us for each link and a round trip of 100 us, but three links and back take 150 us. The
+// delay of a link is kept; `network.delay = "16.666667us"` is the other reading.
+// READING: D12 There are nine workers and up to 60 flows, which are placed round-robin: `placement = "round-robin"`.
+// READING: D15 The 128 KB of switch 1 are per port: `network.buffer = "128KB"` under static admission.
 
 use super::racks::assign;
 use super::{Demand, MAX_PORTS, Topology, TopologyRow};

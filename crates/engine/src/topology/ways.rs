@@ -1,28 +1,28 @@
-//! Shortest ways through the switches, of which a network has far too many to list them.
+//! Shortest paths through the switches, of which a network has far too many to list.
 //!
-//! What is kept of each switch is how far it is from one destination and how many ways lead there. The ways are numbered
-//! in the order in which a search along the links finds them, so any of them can be walked by its number.
+//! For one destination, each switch has a distance and a number of shortest paths. Paths are numbered in the order in
+//! which a search along the links finds them, so any of them can be walked by its number.
 
 use super::{Topology, twin};
 use crate::ids::{LinkId, NodeId};
 
-/// The ways to the hosts at one switch.
+/// The shortest paths to one switch.
 #[derive(Debug)]
 pub struct Ways {
     to: NodeId,
-    /// By switch: links to that one, and shortest ways there. Hosts do not forward and have none.
+    /// By node: the distance in links, and the number of shortest paths. Hosts do not forward and have none.
     switches: Vec<(u32, u32)>,
 }
 
 impl Ways {
-    /// How many shortest ways there are from `switch`.
+    /// The number of shortest paths from `switch`.
     pub fn count(&self, switch: NodeId) -> usize {
         self.switches[switch.index()].1 as usize
     }
 }
 
 impl Topology {
-    /// Every shortest way to `to`, a switch.
+    /// The shortest paths to the switch `to`.
     pub fn ways(&self, to: NodeId) -> Ways {
         let mut switches = vec![(u32::MAX, 0_u32); self.nodes.len()];
         switches[to.index()] = (0, 1);
@@ -31,8 +31,8 @@ impl Topology {
             let mut next = Vec::new();
             for node in &wave {
                 let ways = switches[node.index()].1;
-                // Cables have both directions, so a switch's neighbours are where its own links end. Parallel ones count
-                // each, and those of one switch to many of the wave before add up.
+                // Cables have both directions, so a switch's neighbours are the ends of its own links. Parallel links
+                // count separately, and paths over several switches of the wave before add up.
                 for link in &self.trunks[node.index()] {
                     let neighbour = &mut switches[self.end(*link).index()];
                     if neighbour.0 == u32::MAX {
@@ -52,7 +52,7 @@ impl Topology {
         Ways { to, switches }
     }
 
-    /// The links of way number `way` from `switch`, below [`Ways::count`]. Ways are in link order.
+    /// The links of path number `way` from `switch`, below [`Ways::count`]. Paths are in link order.
     fn way<'a>(&'a self, ways: &'a Ways, switch: NodeId, way: usize) -> impl Iterator<Item = LinkId> + 'a {
         let (mut node, mut rest) = (switch, way as u32);
         std::iter::from_fn(move || {
@@ -71,12 +71,12 @@ impl Topology {
         })
     }
 
-    /// The links of the first shortest path from a switch to a host; only the last one, if it is that host's switch.
+    /// The links of the first shortest path from a switch to a host.
     pub fn onward(&self, ways: &Ways, from: NodeId, to: NodeId) -> Vec<LinkId> {
         self.way(ways, from, 0).chain([twin(self.uplink(to))]).collect()
     }
 
-    /// The links of shortest path number `number` from one host to another, by the ways to the switch of the latter.
+    /// The links of shortest path number `number` from one host to another; `ways` are those to the latter's switch.
     pub fn path(&self, ways: &Ways, from: NodeId, to: NodeId, number: usize) -> Vec<LinkId> {
         let (first, last) = (self.uplink(from), twin(self.uplink(to)));
         [first].into_iter().chain(self.way(ways, self.rack_of(from), number)).chain([last]).collect()

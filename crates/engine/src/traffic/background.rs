@@ -1,4 +1,4 @@
-//! Background: long flows, endless or of a given size, that start and can stop one after the other.
+//! Background: long flows, endless or of a given size, which can start and stop one after the other.
 
 use super::{Outlook, Pace, Spread, Traffic, TrafficAction, TrafficCx, TrafficRow, TransferSpec, host, shuffled};
 use crate::spec::{Kind, Param, Sizes, SpecError, Values};
@@ -94,7 +94,7 @@ fn build(values: &Values) -> Result<Box<dyn Traffic>, SpecError> {
     }))
 }
 
-/// No flow begins later than this after the first: sums of such times fit a [`Time`].
+/// No flow starts later than this after the first, so that sums of such times fit into a [`Time`].
 const LATEST: Time = Time::from_secs(1_000_000);
 
 struct Background {
@@ -106,9 +106,9 @@ struct Background {
     stop: Option<Time>,
     spread: Spread,
     receiver: usize,
-    /// The receiving hosts take turns.
+    /// Receiving hosts are used in turn.
     in_turn: bool,
-    /// The sending hosts take turns in a random order.
+    /// Sending hosts are used in turn, in a random order.
     random: bool,
 }
 
@@ -127,7 +127,7 @@ impl Traffic for Background {
         let senders = if self.random { shuffled(cx.senders, cx.stream) } else { cx.senders.to_vec() };
         for i in 0..self.flows {
             let to = cx.receivers[(self.receiver + if self.in_turn { i } else { 0 }) % cx.receivers.len()];
-            // Nobody sends to itself: the next one does.
+            // A host does not send to itself: the next one sends.
             let from = host(&senders, if host(&senders, i) == to { i + 1 } else { i });
             let after = self.interval * i as u64;
             let start = self.start + after + self.spread.draw(cx.stream);

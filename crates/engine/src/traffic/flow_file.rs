@@ -5,20 +5,20 @@
 use crate::units::Time;
 use std::io::{BufRead, Read as _};
 
-/// Longest accepted line in bytes; a file with longer lines is not a list of flows.
+/// Maximum length of a line in bytes; a file with longer lines is not a list of flows.
 const LONGEST: u64 = 4096;
-/// Largest flow and latest time: what sums of them leave room for.
+/// Maximum size of a flow in bytes, and latest time in picoseconds, so that sums do not overflow.
 const LARGEST: u64 = 1 << 53;
 const LATEST: u64 = 1_000_000_000_000_000_000;
 
 /// One flow of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFlow {
-    /// When it begins.
+    /// Its start.
     pub start: Time,
-    /// Which of the sending hosts sends.
+    /// Index of its sending host.
     pub src: usize,
-    /// Which of the receiving hosts receives.
+    /// Index of its receiving host.
     pub dst: usize,
     /// Its payload bytes.
     pub bytes: u64,
@@ -30,7 +30,7 @@ pub struct ListedFlow {
     pub line: u64,
 }
 
-/// A line that does not describe a flow.
+/// A line that is not a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Its number, from 1.
@@ -39,10 +39,10 @@ pub struct BadLine {
     pub message: String,
 }
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
-    /// In units of so many picoseconds.
+    /// The start, in units of this many picoseconds.
     Start(u64),
     Src,
     Dst,
@@ -53,7 +53,7 @@ enum Field {
 
 const COLUMNS: &str = "start, src, dst, bytes and, if wanted, class and deadline";
 
-/// A list of flows, read as far as it was asked for.
+/// A list of flows, read line by line.
 pub struct FlowFile {
     input: Box<dyn BufRead + Send>,
     columns: Vec<Field>,
@@ -73,7 +73,7 @@ impl FlowFile {
     ///
     /// # Errors
     ///
-    /// It is missing, cannot be read, or lacks a column.
+    /// The header is missing, cannot be read, or lacks a column.
     pub fn new(input: Box<dyn BufRead + Send>) -> Result<Self, BadLine> {
         let mut file = Self { input, columns: Vec::new(), line: 0, last: Time::ZERO, raw: Vec::new() };
         let header = file.read_line()?;
@@ -102,7 +102,7 @@ impl FlowFile {
     ///
     /// # Errors
     ///
-    /// The line is no flow, or begins before the one above.
+    /// The line is not a flow, or starts before the previous one.
     pub fn next_flow(&mut self) -> Result<Option<ListedFlow>, BadLine> {
         let Some(text) = self.read_line()? else { return Ok(None) };
         let given = text.split(',').count();
@@ -181,8 +181,8 @@ fn column(name: &str) -> Option<Field> {
     }
 }
 
-/// A decimal number of units; what is below a picosecond is cut off, since other tools print more digits than they
-/// mean.
+/// A decimal number of units. Fractions of a picosecond are truncated, because other tools print more digits than are
+/// significant.
 fn time(field: &str, scale: u64) -> Result<Time, String> {
     let no_time = || format!("{field:?} is no time: write digits, with a point if need be");
     let (whole, part) = field.split_once('.').unwrap_or((field, "0"));

@@ -1,8 +1,7 @@
 //! Flows: starts each flow of a list at its time.
 //!
-//! The list is read twice: once when the scenario is laid out, so that a bad line is known before anything runs, and
-//! once as the run goes on, so that its length costs no memory. The caller opens the file: the engine reads what it is
-//! given.
+//! The list is read twice: once before the run, to report bad lines early, and once during the run, so that its length
+//! costs no memory. The caller opens the file; the engine does not access the file system.
 
 use super::flow_file::{BadLine, FlowFile, ListedFlow};
 use super::sessions::demand;
@@ -81,7 +80,7 @@ fn build(values: &Values, place: &Place<'_>) -> Result<Box<dyn Traffic>, SpecErr
 /// Maximum number of classes; a file with more does not use them as classes.
 const MOST_CLASSES: usize = 1000;
 
-/// The two hosts of a flow.
+/// The sending and the receiving host of a flow.
 fn ends(flow: &ListedFlow, senders: &[NodeId], receivers: &[NodeId]) -> Result<(NodeId, NodeId), BadLine> {
     let bad = |message| BadLine { line: flow.line, message };
     let host = |what: &str, hosts: &[NodeId], number: usize, key: &str| {
@@ -100,16 +99,16 @@ struct Flows {
     name: String,
     start: Time,
     classes: Vec<String>,
-    /// How many flows the file has, and their mean bytes.
+    /// Number of flows in the file, and their mean size in bytes.
     listed: u64,
     mean: f64,
     receivers: usize,
-    /// The flow that begins at the next call.
+    /// The flow that starts at the next call.
     next: Option<ListedFlow>,
 }
 
 impl Flows {
-    /// Reads on, and asks to be called when that flow begins.
+    /// Reads the next flow, and requests a call at its start.
     fn read(&mut self, cx: &mut TrafficCx<'_>) {
         match self.file.next_flow() {
             Ok(next) => self.next = next,
@@ -117,7 +116,7 @@ impl Flows {
         }
     }
 
-    /// The file has changed since the scenario was laid out.
+    /// The file has changed since it was first read.
     fn fail(&mut self, bad: &BadLine, cx: &mut TrafficCx<'_>) {
         self.next = None;
         cx.actions.push(TrafficAction::Fail(format!("{}:{}: {}", self.name, bad.line, bad.message)));

@@ -172,7 +172,7 @@ struct Incast {
     senders: usize,
     responses: Responses,
     start: Time,
-    /// No round begins then or later.
+    /// No round starts at this time or later.
     stop: Time,
     spread: Spread,
     /// One draw delays a whole round.
@@ -180,21 +180,21 @@ struct Incast {
     rounds: u64,
     gap: Time,
     persistent: bool,
-    /// From when on, and within which time, connections are opened for the first round.
+    /// If connections are opened before the first round: from when on, and spread over which time.
     opens: Option<(Time, Time)>,
     request: u64,
     think: Time,
     think_jitter: Time,
     receiver: usize,
-    /// Every round draws an order of the hosts.
+    /// Every round has a random order of hosts.
     random: bool,
     /// Maximum number of outstanding responses; 0 for no limit.
     concurrent: usize,
-    /// Rounds begun.
+    /// Number of rounds started.
     started: u64,
-    /// Responses of the current round that have not arrived.
+    /// Outstanding responses of the current round.
     open: usize,
-    /// The server of the current round that responds next.
+    /// Index of the server of the current round that responds next.
     next: usize,
     /// The hosts of the current round.
     order: Vec<NodeId>,
@@ -214,7 +214,7 @@ impl Incast {
         (0..at_once).for_each(|_| self.ask_next(at, cx));
     }
 
-    /// Starts the response of the round's next server, at `at` or later.
+    /// Starts the response of the round's next server at `at` or later.
     fn ask_next(&mut self, at: Time, cx: &mut TrafficCx<'_>) {
         let i = self.next;
         self.next += 1;

@@ -1,7 +1,7 @@
-//! Traffic: which transfers start when.
+//! Traffic: which transfers start, and when.
 //!
-//! A pattern is called at the start, whenever one of its transfers completes, and at the times that it asked for.
-//! Each time it returns transfers to start. To add one: a file here and a row in [`REGISTRY`].
+//! A pattern is called at the start, whenever one of its transfers completes, and at times that it requests. Each time
+//! it can start transfers. To add one: a file here and a row in [`REGISTRY`].
 
 mod background;
 pub mod flow_file;
@@ -25,7 +25,7 @@ use crate::spec::{Files, Param, SpecError, Values};
 use crate::topology::{Demand, Topology};
 use crate::units::Time;
 
-/// A traffic pattern that a scenario can name.
+/// A traffic pattern that scenarios can name.
 pub struct TrafficRow {
     /// Name in scenario files.
     pub key: &'static str,
@@ -33,48 +33,48 @@ pub struct TrafficRow {
     pub summary: &'static str,
     /// Keys of its `[[traffic]]` table.
     pub params: &'static [Param],
-    /// The key that says how many hosts it needs.
+    /// The key that sets the number of hosts.
     pub demand_key: &'static str,
-    /// The key that is its fan-in: how many hosts send to one receiver at the same time.
+    /// The key of its fan-in: the number of hosts that send to one receiver at the same time.
     pub fan_in: Option<&'static str>,
-    /// Hosts that it needs.
+    /// The hosts that it needs.
     pub demand: fn(&Values) -> Demand,
-    /// All its data goes to one host, the last of the receivers that it needs.
+    /// All its data goes to one host, the last of its receivers.
     pub one_client: bool,
-    /// How many of its sending hosts stand at its client's switch, if there are so many; they are its first.
+    /// The number of its sending hosts, the first ones, that should be at its client's switch.
     pub near: fn(&Values) -> usize,
-    /// Why not every connection of its data is opened by the host that sends the data, if so.
+    /// The key that makes data use connections that the host that sends it does not open, if any.
     pub unopened: fn(&Values) -> Option<Unopened>,
-    /// Makes the pattern.
+    /// Builds the pattern.
     pub build: Build,
 }
 
-/// A key by which data comes on connections that its sender does not open for it.
+/// A key that makes data use connections that the sender of the data does not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unopened {
     /// The key.
     pub key: &'static str,
-    /// What to write so that it does.
+    /// The setting with which it does.
     pub instead: &'static str,
 }
 
-/// Requests use the connection of their response, which the client then opens.
+/// Requests share the connection of their response, which the client opens.
 fn asked_for(values: &Values) -> Option<Unopened> {
     let asked = values.bytes("request").get() > 0;
     asked.then_some(Unopened { key: "request", instead: "request = \"0B\"" })
 }
 
-/// Makes a pattern for a given network and hosts.
+/// Builds a pattern for a network and its hosts.
 pub type Build = fn(&Values, &Place<'_>) -> Result<Box<dyn Traffic>, SpecError>;
 
-/// The network and the hosts of a pattern.
+/// The network and the hosts for which a pattern is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The network.
     pub topology: &'a Topology,
-    /// Its sending hosts.
+    /// The sending hosts of the group.
     pub senders: &'a [NodeId],
-    /// Its receiving hosts.
+    /// The receiving hosts of the group.
     pub receivers: &'a [NodeId],
     /// The files that its keys may name.
     pub files: &'a Files,
@@ -84,13 +84,13 @@ pub struct Place<'a> {
 pub const REGISTRY: &[TrafficRow] =
     &[incast::ROW, background::ROW, sessions::ROW, sessions::POISSON, requests::ROW, flows::ROW, relay_tree::ROW];
 
-/// How a transfer gets its connection.
+/// The connection of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
-    /// Opened for it by a handshake and closed after it.
+    /// A connection of its own, which a handshake opens and a FIN closes.
     Fresh,
-    /// One that stays open; transfers with the same number share it, one after the other. It is open before the run,
-    /// unless a transfer opens it ([`TransferSpec::opens`]).
+    /// A connection that stays open. Transfers with the same number use it one after the other. It is open before the
+    /// run, unless a transfer opens it ([`TransferSpec::opens`]).
     Persistent(u32),
 }
 
@@ -99,31 +99,30 @@ pub enum Connection {
 pub struct Request {
     /// Bytes of the request.
     pub bytes: u64,
-    /// Think time: from the arrival of the request to the first byte of the response.
+    /// Think time: from the arrival of the request to the start of the response.
     pub think: Time,
 }
 
 /// A transfer to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferSpec {
-    /// When it begins: the SYN, the request, or the first byte leaves.
+    /// When it starts: the SYN, the request or the first byte is sent.
     pub start: Time,
-    /// When its connection is opened by a handshake, if that is to be done before the start. The connection then stays
-    /// open.
+    /// When a handshake opens its connection, if that is before the start. The connection then stays open.
     pub opens: Option<Time>,
-    /// The host whose data it is.
+    /// The sending host.
     pub from: NodeId,
-    /// The host that gets it.
+    /// The receiving host.
     pub to: NodeId,
-    /// How much; none for endless data.
+    /// Size in bytes; none for endless data.
     pub bytes: Option<u64>,
-    /// Time at which an endless transfer is stopped: the sender closes.
+    /// When an endless transfer is stopped.
     pub stop: Option<Time>,
-    /// On which connection.
+    /// Its connection.
     pub connection: Connection,
     /// A request that the receiver sends first.
     pub request: Option<Request>,
-    /// Part of the query announced last, rather than on its own.
+    /// It belongs to the query that started last.
     pub in_query: bool,
     /// Deadline relative to its start, if it differs from the group's.
     pub deadline: Option<Time>,
@@ -132,7 +131,7 @@ pub struct TransferSpec {
 }
 
 impl TransferSpec {
-    /// A transfer on a connection of its own that nobody asks for: the rest is set where it differs.
+    /// A transfer without a request on a connection of its own, with defaults for everything else.
     #[must_use]
     pub fn new(start: Time, [from, to]: [NodeId; 2], bytes: Option<u64>) -> Self {
         Self {
@@ -150,8 +149,8 @@ impl TransferSpec {
         }
     }
 
-    /// A worker's response, part of the query announced last, after the think time. Without a `request` no request
-    /// packet is simulated, and the think time starts at `at`.
+    /// A worker's response in the current query. It follows a request, or if that has no bytes, it starts after the
+    /// think time from `at`.
     #[must_use]
     pub fn response(at: Time, ends: [NodeId; 2], bytes: u64, request: Request) -> Self {
         let asked = request.bytes > 0;
@@ -163,38 +162,38 @@ impl TransferSpec {
     }
 }
 
-/// An action that a pattern asks for.
+/// An action that a pattern requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrafficAction {
     /// Start a transfer.
     Transfer(TransferSpec),
-    /// A new query begins; the transfers that follow belong to it.
+    /// Start a query, to which the following transfers belong.
     Query,
-    /// Call back at that time.
+    /// Call the pattern at this time.
     Wake(Time),
-    /// Abort the run for this reason: a file that the pattern reads has changed.
+    /// Abort the run for this reason, such as a changed input file.
     Fail(String),
 }
 
-/// What a traffic pattern can read and request when it is called.
+/// What a pattern can read and request when it is called.
 #[derive(Debug)]
 pub struct TrafficCx<'a> {
-    /// The clock.
+    /// The current time.
     pub now: Time,
-    /// Its sending hosts.
+    /// The sending hosts of the group.
     pub senders: &'a [NodeId],
-    /// Its receiving hosts.
+    /// The receiving hosts of the group.
     pub receivers: &'a [NodeId],
     /// Number of the next transfer.
     pub next: TransferId,
-    /// Its own random stream.
+    /// The pattern's own random stream.
     pub stream: &'a mut Stream,
-    /// What to do, in order.
+    /// The requested actions, in order.
     pub actions: &'a mut Vec<TrafficAction>,
 }
 
 impl TrafficCx<'_> {
-    /// Asks for a transfer. Returns its number, as long as all transfers of a call are asked for in this way.
+    /// Starts a transfer. Returns its number, provided that all transfers of a call are started by this method.
     pub fn transfer(&mut self, spec: TransferSpec) -> TransferId {
         let number = self.next;
         self.next = TransferId::new(number.index() + 1);
@@ -205,29 +204,29 @@ impl TrafficCx<'_> {
 
 /// An active traffic pattern.
 pub trait Traffic: Send {
-    /// The run begins.
+    /// The run starts.
     fn on_start(&mut self, cx: &mut TrafficCx<'_>);
     /// One of its transfers completed.
     fn on_complete(&mut self, _cx: &mut TrafficCx<'_>, _transfer: TransferId) {}
-    /// A time that it asked for has come.
+    /// A time that it requested has come.
     fn on_wake(&mut self, _cx: &mut TrafficCx<'_>) {}
-    /// It may still start transfers: the run is not over when the present ones are.
+    /// It may start further transfers, so the run does not end when the current ones are complete.
     fn has_more(&self) -> bool {
         false
     }
-    /// What its transfers' classes are called.
+    /// Names of its transfers' classes.
     fn classes(&self) -> &[String] {
         &[]
     }
-    /// How many transfers it will start.
+    /// An estimate of the transfers that it will start.
     fn outlook(&self) -> Outlook;
-    /// What arrives on average, if that does not depend on what completes.
+    /// The offered load, if arrivals do not depend on completions.
     fn offered(&self) -> Option<Offered> {
         None
     }
 }
 
-/// Which host sends the `i`-th flow of a group.
+/// The host of the `i`-th flow of a group.
 fn host(hosts: &[NodeId], i: usize) -> NodeId {
     hosts[i % hosts.len()]
 }
@@ -239,7 +238,7 @@ fn shuffled(hosts: &[NodeId], stream: &mut Stream) -> Vec<NodeId> {
     hosts
 }
 
-/// How long a flow or round waits before it begins, where the scenario spreads them.
+/// The random delay of a flow's or round's start.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     jitter: Time,

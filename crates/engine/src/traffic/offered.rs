@@ -1,20 +1,20 @@
-//! Offered load of open-loop traffic: computes the time between arrivals from a load, and keeps the inputs.
+//! Offered load of open-loop traffic: the time between arrivals that follows from a load.
 
 use super::Place;
 use crate::ids::NodeId;
 use crate::spec::{SpecError, Values};
 use crate::units::Time;
 
-/// The average arrivals, whether they complete or not.
+/// The average arrivals, whether or not the network can carry them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offered {
-    /// Mean payload bytes of an arrival: a transfer, or all responses of a query.
+    /// Mean payload of an arrival in bytes: of a transfer, or of all responses of a query.
     pub mean: f64,
     /// Mean time between arrivals.
     pub interval: Time,
-    /// Of what the load is a share: a word of the key `load-of`.
+    /// The reference of the load: a word of the key `load-of`.
     pub of: &'static str,
-    /// Its capacity in bit/s, link-layer overhead and headers not taken off; none if the network has no such thing.
+    /// Capacity of the reference in bit/s, headers included; none if the network does not define it.
     pub capacity: Option<f64>,
 }
 
@@ -50,13 +50,13 @@ impl Offered {
         self.mean * 8.0 / self.interval.secs()
     }
 
-    /// That over the capacity.
+    /// Payload per second as a share of the capacity.
     pub fn load(&self) -> Option<f64> {
         Some(self.bps() / self.capacity?)
     }
 }
 
-/// Until when arrivals go on.
+/// The time at which arrivals stop.
 pub(super) fn stop(values: &Values) -> Result<Time, SpecError> {
     let (start, stop) = (values.time("start"), values.time("stop"));
     if stop == Time::ZERO {
@@ -68,7 +68,7 @@ pub(super) fn stop(values: &Values) -> Result<Time, SpecError> {
     Ok(stop)
 }
 
-/// How many may begin.
+/// The maximum number of arrivals.
 pub(super) fn count(values: &Values) -> u64 {
     Some(values.integer("count")).filter(|count| *count > 0).unwrap_or(u64::MAX)
 }

@@ -1,50 +1,50 @@
-//! Estimates, before a run, how many transfers a pattern will start.
+//! Estimates before a run how many transfers a pattern will start.
 
 use crate::units::Time;
 
-/// The transfers expected of a pattern.
+/// The expected transfers of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
-    /// How its transfers follow each other.
+    /// How its transfers follow one another.
     pub pace: Pace,
-    /// Mean bytes of one; 0 for endless data.
+    /// Mean size in bytes; 0 for endless data.
     pub mean: f64,
-    /// Hosts that its data goes to, at most.
+    /// Maximum number of hosts that receive its data.
     pub receivers: usize,
-    /// When the first may begin.
+    /// The earliest start of a transfer.
     pub start: Time,
-    /// When the last has begun; [`Time::NEVER`] for the end of the run.
+    /// No transfer starts after this time; [`Time::NEVER`] for the end of the run.
     pub stop: Time,
 }
 
-/// How transfers follow each other.
+/// How transfers follow one another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
     /// A fixed number of transfers.
     Listed(u64),
-    /// Rounds: the next one starts when the one before is complete.
+    /// Rounds: each starts when the previous one is complete.
     Rounds {
-        /// Transfers of a round.
+        /// Transfers per round.
         each: u64,
-        /// Rounds in all.
+        /// Number of rounds.
         rounds: u64,
     },
     /// A constant number of concurrent transfers, until the total is reached.
     Closed {
-        /// At once.
+        /// Number of concurrent transfers.
         concurrent: u64,
-        /// Pause between one and its successor.
+        /// Pause between a transfer and its successor.
         gap: Time,
-        /// In all.
+        /// Total number of transfers.
         count: u64,
     },
     /// Open loop: arrivals do not depend on completions.
     Open {
-        /// Transfers of an arrival.
+        /// Transfers per arrival.
         each: u64,
         /// Mean time between arrivals.
         interval: Time,
-        /// Arrivals in all.
+        /// Total number of arrivals.
         count: u64,
     },
 }
@@ -56,37 +56,37 @@ pub struct Bounds {
     pub duration: Time,
     /// Rate of a receiver's link in bit/s.
     pub rate: f64,
-    /// Least time from the start of a transfer to its end, beside that of its bytes.
+    /// Minimum duration of a transfer, without the transmission of its data.
     pub least: Time,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     pub rto: Time,
-    /// Groups that share the receivers' links.
+    /// Number of groups that share the receivers' links.
     pub groups: usize,
 }
 
-/// How many transfers of a group there will be.
+/// The expected number of transfers of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// In all, at most.
+    /// Maximum number in the whole run.
     pub flows: f64,
-    /// Under way together, at most.
+    /// Maximum number of concurrent transfers.
     pub at_once: f64,
 }
 
-/// Share of its receivers' links up to which a network keeps up with arrivals.
+/// Load of the receivers' links up to which a network is assumed to keep up with arrivals.
 const KEPT_UP: f64 = 0.8;
-/// How much longer than alone a transfer takes in such a network.
+/// Assumed slowdown of transfers at that load.
 const SLOWDOWN: f64 = 10.0;
-/// Transfers that are over are let go when they have doubled, and are more than these.
+/// Finished transfers are removed once their number has doubled and exceeds this.
 const FEW: f64 = 64.0;
 
 impl Outlook {
-    /// As many as the pattern asks for, and where that is endless as many as the network can carry.
+    /// The pattern's own number of transfers, or if it is unlimited as many as the network can carry.
     pub fn forecast(&self, within: &Bounds) -> Forecast {
         let until = self.stop.min(within.duration);
         let seconds = until.saturating_sub(self.start).secs();
         let capacity = self.receivers as f64 * within.rate / 8.0;
-        // Those that cannot be carried have begun all the same, one per sender at least.
+        // Transfers that the network cannot carry start nevertheless, at least one per sender.
         let carried = |least: f64| match self.mean {
             0.0 => f64::INFINITY,
             mean => least + capacity / within.groups as f64 * seconds / mean,
@@ -105,12 +105,12 @@ impl Outlook {
             }
             Pace::Open { each, interval, count } => {
                 let likely = seconds / interval.secs();
-                // Chance adds some: as good as never more than five deviations.
+                // A Poisson number exceeds its mean by five standard deviations almost never.
                 let most = likely + 5.0 * likely.sqrt() + 1.0;
                 let flows = each as f64 * most.min(count as f64);
                 let per_second = flows / within.duration.secs();
                 let kept_up = per_second * self.mean < KEPT_UP * capacity;
-                // One that has lost something waits for its timer.
+                // A transfer with losses waits for its timer.
                 let together = per_second * (SLOWDOWN * alone + within.rto.secs());
                 (flows, if kept_up { together } else { f64::INFINITY })
             }

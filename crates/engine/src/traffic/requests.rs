@@ -1,7 +1,7 @@
-//! Requests: queries that start independently; in each a random client sends requests to several random workers.
+//! Requests: queries that start independently. In each, a random client sends requests to several random workers.
 //!
-//! The partition-aggregate pattern of DCTCP's section 2.2 at a load: an incast per query, with queries under way side
-//! by side. Rounds of one client, each after the one before, are the pattern `incast`; a middle tier is `relay-tree`.
+//! The partition-aggregate pattern of DCTCP's section 2.2 at a given load: each query is an incast, and queries
+//! overlap. The pattern `incast` has one client and sequential rounds; `relay-tree` adds a middle tier.
 
 use super::offered::{Offered, count, stop};
 use super::responses::{BYTES_EACH, BYTES_TOTAL, Responses};
@@ -78,12 +78,12 @@ struct Requests {
     responses: Responses,
     offered: Offered,
     clients: Vec<NodeId>,
-    /// In an order that every query changes.
+    /// Permuted by every query.
     workers: Vec<NodeId>,
     start: Time,
-    /// No query begins then or later.
+    /// No query starts at this time or later.
     stop: Time,
-    /// How many may still begin.
+    /// Number of queries that may still start.
     left: u64,
     jitter: Time,
     request: u64,
@@ -102,7 +102,7 @@ impl Requests {
     fn begin(&mut self, cx: &mut TrafficCx<'_>) {
         self.left -= 1;
         let client = self.clients[cx.stream.below(self.clients.len() as u64) as usize];
-        // The client works for others, not for itself: it stands last while it asks.
+        // The client is not a worker of its own query: it is moved to the end and not drawn.
         let mut able = self.workers.len();
         if let Some(own) = self.workers.iter().position(|worker| *worker == client) {
             able -= 1;
@@ -112,7 +112,7 @@ impl Requests {
         cx.actions.push(TrafficAction::Query);
         for i in 0..self.fan_in {
             let place = i % able;
-            // Each worker once before any is asked again.
+            // Each worker gets one request before any gets a second one.
             if i < able {
                 self.workers.swap(place, place + cx.stream.below((able - place) as u64) as usize);
             }

@@ -1,4 +1,4 @@
-//! Sizes of the responses to a query: a size for each, or a total that they share.
+//! Sizes of the responses to a query: one per response, or a total that they share.
 
 use crate::rng::Stream;
 use crate::spec::{Kind, Param, Sizes, SpecError, Values};
@@ -19,16 +19,16 @@ pub(super) const BYTES_TOTAL: Param = Param::new(
     "give this or bytes-each",
 );
 
-/// The responses of a query.
+/// The sizes of a query's responses.
 pub(super) enum Responses {
-    /// Every response has this size.
+    /// The size of each response.
     Each(Sizes),
-    /// All responses together have this many bytes.
+    /// The total of all responses in bytes.
     Total(u64),
 }
 
 impl Responses {
-    /// Reads both keys for `senders` responses.
+    /// From the values of both keys, for `senders` responses.
     pub(super) fn of(values: &Values, senders: usize) -> Result<Self, SpecError> {
         let (each, total) = (values.sizes("bytes-each"), values.bytes("bytes-total").get());
         if each.least() == 0 && each.most() > 0 {
@@ -45,7 +45,7 @@ impl Responses {
         }
     }
 
-    /// Bytes of response `i` of `senders`.
+    /// Size of response `i` of `senders` in bytes.
     pub(super) fn bytes(&self, i: usize, senders: usize, stream: &mut Stream) -> u64 {
         match self {
             Self::Each(sizes) => sizes.draw(stream),
@@ -56,7 +56,7 @@ impl Responses {
         }
     }
 
-    /// Mean bytes of all responses of a query together.
+    /// Mean total of a query's responses in bytes.
     pub(super) fn mean(&self, senders: usize) -> f64 {
         match self {
             Self::Each(sizes) => sizes.mean() * senders as f64,

@@ -1,10 +1,10 @@
-//! Patterns on their own: what they plan, and when they want to be called.
+//! Tests of patterns without a simulation: the transfers that they start, and the calls that they request.
 
 use super::*;
 use crate::spec::Scenario;
 use crate::topology;
 
-/// A pattern on hosts of a real network; a test says what completes and when.
+/// A pattern on the hosts of a network. A test decides which transfers complete, and when.
 pub(super) struct Bench {
     pub(super) topology: Topology,
     pub(super) senders: Vec<NodeId>,
@@ -12,18 +12,18 @@ pub(super) struct Bench {
     pub(super) traffic: Box<dyn Traffic>,
     stream: Stream,
     pub(super) planned: Vec<TransferSpec>,
-    /// Transfers planned when each query began.
+    /// For each query, the number of transfers started before it.
     pub(super) queries: Vec<usize>,
     pub(super) wakes: Vec<Time>,
 }
 
 impl Bench {
-    /// The first group of a scenario of these tables.
+    /// The first group of a scenario with these tables.
     pub(super) fn new(text: &str) -> Result<Self, SpecError> {
         Self::with_files(text, Files::default())
     }
 
-    /// The same with files that its keys may name.
+    /// The same, with files that its keys may name.
     pub(super) fn with_files(text: &str, files: Files) -> Result<Self, SpecError> {
         let scenario = Scenario::parse(text, "test.toml", &[])?.with_files(files);
         let group = &scenario.traffic[0];
@@ -41,7 +41,7 @@ impl Bench {
         Ok(bench)
     }
 
-    /// What the pattern does now: how many transfers it plans.
+    /// Calls the pattern. Returns the number of transfers that it starts.
     pub(super) fn act(&mut self, now: Time, act: impl FnOnce(&mut dyn Traffic, &mut TrafficCx<'_>)) -> usize {
         let mut actions = Vec::new();
         let mut cx = TrafficCx {
@@ -69,7 +69,7 @@ impl Bench {
         self.act(now, |traffic, cx| traffic.on_complete(cx, TransferId::new(transfer)))
     }
 
-    /// Follows the calls that it asks for, at most so many; each plans `transfers`.
+    /// Makes the calls that it requests, at most `most`. Each starts `transfers` transfers.
     pub(super) fn wake(&mut self, most: usize, transfers: usize) {
         for i in 0..most {
             let Some(at) = self.wakes.get(i).copied() else { return };
@@ -109,7 +109,7 @@ mod requests {
                 *workers.entry(worker).or_default() += 1;
             }
         }
-        // 30,000 answers of 32 hosts, each as likely: within five standard deviations of 29.
+        // 30,000 responses of 32 equally likely hosts: each within 150 of 937, more than five standard deviations.
         assert!(workers.len() == 32 && workers.values().all(|count| count.abs_diff(937) < 150), "{workers:?}");
     }
 
@@ -131,7 +131,7 @@ mod requests {
     #[test]
     fn the_load_counts_all_answers_of_a_query() {
         let mut bench = bench(&format!("{QUERIES}load = \"20%\"\nload-of = \"bisection\""));
-        // 10 answers of 20 KB at 20 % of 8 Gbps.
+        // 10 responses of 20 KB at 20 % of 8 Gbps.
         let offered = bench.traffic.offered().expect("a load");
         assert_eq!((offered.mean, offered.interval), (200e3, Time::from_ms(1)));
         bench.wake(20_000, 10);

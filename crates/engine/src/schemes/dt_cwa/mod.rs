@@ -1,7 +1,8 @@
 //! DT-CWA (Sreekumari, "Multiple Congestion Points and Congestion Reaction Mechanisms for Improving DCTCP Performance
 //! in Data Center Networks", 2018).
 //!
-//! The sender's reaction to marks is in `sender.rs`; the switch is `queue::DoubleThreshold`, the receiver DCTCP's.
+//! The sender's reaction to marks is in `sender.rs`; the switch uses `queue::DoubleThreshold`, and the receiver is
+//! DCTCP's.
 
 mod readings;
 mod sender;

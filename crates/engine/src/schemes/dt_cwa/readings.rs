@@ -1,4 +1,4 @@
-//! Where the paper leaves something open: what we take, and which parameters give the other readings.
+//! Readings: where the paper is ambiguous, what we chose, and which parameters select the alternatives.
 
 use crate::schemes::Reading;
 

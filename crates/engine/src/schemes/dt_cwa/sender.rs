@@ -4,24 +4,24 @@ use super::{Dctcp, NewReno};
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
 use crate::tcp::EcnMode;
 
-/// The window at the start of an episode (D4).
+/// The window at the start of an episode, by Eq. 1 (D4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Eq1 {
     /// As printed.
     Literal,
-    /// The range over alpha, subtracted from the window.
+    /// The window less the range over alpha.
     Sub,
-    /// As printed, without its sign.
+    /// The absolute value of Eq. 1 as printed.
     Abs,
     /// DCTCP's cut.
     DctcpCut,
 }
 
-/// What alpha is in Eq. 1 (D5).
+/// The meaning of alpha in Eq. 1 (D5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alpha {
     Outstanding,
-    /// Segments sent less acknowledgements received since the connection began.
+    /// Segments sent minus acknowledgements received since the connection began.
     SentLessAcks,
     Dctcp,
 }
@@ -29,13 +29,13 @@ pub(super) enum Alpha {
 /// When an episode ends (D7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EpisodeEnd {
-    /// All that was outstanding at the reaction is acknowledged.
+    /// When all data that was outstanding at the reaction is acknowledged.
     AllAcked,
-    /// Something sent since is acknowledged.
+    /// When data sent after the reaction is acknowledged.
     NextRound,
 }
 
-/// Over what the extremes of the window are taken (D6).
+/// The period over which the extremes of the window are taken (D6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Horizon {
     Episode,
@@ -56,7 +56,7 @@ pub(super) struct Rules {
     pub(super) keep_cut: bool,
 }
 
-/// Smallest and largest window over some time, in bytes.
+/// Smallest and largest window over a period, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Extremes {
     min: f64,
@@ -75,33 +75,34 @@ impl Extremes {
     }
 }
 
-/// An episode of congestion: from a reaction until what was outstanding then is acknowledged.
+/// An episode of congestion: from a reaction until the data that was outstanding then is acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
-    /// One past what was outstanding at the reaction.
+    /// One past the data that was outstanding at the reaction.
     end: u64,
-    /// An echo came since the reaction.
+    /// An echo has arrived since the reaction.
     marked: bool,
     /// `CW_max - CW_min` at the reaction.
     range: f64,
 }
 
-/// Most that TCP can advertise, in bytes (RFC 7323 s2.3): a window beyond it means nothing, and where Eq. 1 may leave windows as
-/// they are Eq. 2 opens them without bound.
+/// Largest window that TCP can advertise, in bytes (RFC 7323 s2.3). Without this bound Eq. 2 would raise windows
+/// without limit where Eq. 1 does not lower them.
 const LARGEST: f64 = (1_u64 << 30) as f64;
 
-/// The sender: DCTCP's estimate and growth, another reaction.
+/// The sender: DCTCP's estimate and growth, with another reaction to marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DtCwa {
     dctcp: Dctcp,
     rules: Rules,
     /// Smallest window after a reaction, in bytes.
     min_window: f64,
-    /// The window's extremes in the present window of data, or since the horizon began, and in the one before.
+    /// Extremes of the window in the current window of data (or since the period began), and in the window of data
+    /// before.
     now: Extremes,
     before: Extremes,
     episode: Option<Episode>,
-    /// Acknowledgements received.
+    /// Number of acknowledgements received.
     acks: u64,
 }
 
@@ -110,7 +111,7 @@ impl DtCwa {
         Self { dctcp, rules, min_window, now: Extremes::NONE, before: Extremes::NONE, episode: None, acks: 0 }
     }
 
-    /// Forgets the extremes but for the present window.
+    /// Starts a new period of extremes with the current window.
     fn begin_history(&mut self, window: f64) {
         self.before = Extremes::NONE;
         self.now = Extremes::NONE;
@@ -119,10 +120,10 @@ impl DtCwa {
 
     /// Eq. 1: the window at the start of an episode, in bytes.
     fn cw_start(&self, cx: &SenderCx<'_>, current: f64, range: f64) -> f64 {
-        // READING: D5. The guards keep the quotient a number where nothing is outstanding or nothing was marked.
+        // READING: D5. The lower bounds avoid a division by zero when nothing is outstanding or was marked.
         let alpha = match self.rules.alpha {
             Alpha::Outstanding => (cx.in_flight as f64 / cx.mss).max(1.0),
-            // The SYN has the first number.
+            // The SYN takes the first sequence number.
             Alpha::SentLessAcks => (cx.max_sent.saturating_sub(1) as f64 / cx.mss - self.acks as f64).max(1.0),
             Alpha::Dctcp => self.dctcp.alpha().max(f64::MIN_POSITIVE),
         };
@@ -136,7 +137,7 @@ impl DtCwa {
         }
     }
 
-    /// Begins an episode: an echo has come, or echoes went on through the last one.
+    /// Begins an episode, after an echo or after an episode with further echoes.
     fn react(&mut self, cx: &mut SenderCx<'_>) {
         let window = cx.window.cwnd;
         self.now.see(window);
@@ -145,14 +146,14 @@ impl DtCwa {
         let current = if self.rules.keep_cut { window * (1.0 - self.dctcp.alpha() / 2.0) } else { window };
         let start = self.cw_start(cx, current, max - min);
         let start = if self.rules.may_raise { start } else { start.min(current) };
-        // READING: D10. The floor lifts a smaller window too, as DCTCP's does.
+        // READING: D10. A smaller window is raised to the minimum, as in DCTCP.
         cx.window.cwnd = start.max(self.min_window).min(LARGEST);
         cx.window.ssthresh = cx.window.cwnd;
         self.now.see(cx.window.cwnd);
         self.episode = Some(Episode { end: cx.max_sent, marked: false, range: max - min });
     }
 
-    /// Eq. 2, or the next episode: what was outstanding at the reaction is acknowledged.
+    /// Ends an episode with Eq. 2, or begins the next one (D8).
     fn end(&mut self, episode: Episode, cx: &mut SenderCx<'_>) {
         self.episode = None;
         if episode.marked && !self.rules.end_if_marked {
@@ -188,14 +189,14 @@ impl CongestionControl for DtCwa {
         }
         self.now.see(cx.window.cwnd);
         match &mut self.episode {
-            // READING: D7. One reaction per episode, and no growth in it.
+            // READING: D7. There is one reaction per episode, and no growth during it.
             Some(episode) => {
                 episode.marked |= ack.ece;
                 let episode = *episode;
                 let ends = match self.rules.episode_end {
                     EpisodeEnd::AllAcked => cx.una >= episode.end,
-                    // As the windows of RFC 8257 s3.3: a round trip longer, since what was sent after the reaction
-                    // waits behind what was outstanding at it.
+                    // As the observation windows of RFC 8257 s3.3. It is a round trip longer, because data sent after
+                    // the reaction queues behind the data that was outstanding.
                     EpisodeEnd::NextRound => cx.una > episode.end,
                 };
                 if ends || cx.in_flight == 0 {
@@ -232,7 +233,7 @@ mod tests {
     use crate::schemes::test_sender::{MSS, TestSender};
     use crate::spec::Values;
 
-    /// A sender whose window has grown from `low` to `high` segments, all of which are outstanding.
+    /// A sender whose window has grown from `low` to `high` segments, all outstanding.
     fn bench(params: &[(&str, &str)], low: f64, high: f64) -> TestSender<DtCwa> {
         let params = params.iter().fold(Values::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
         let mut bench = TestSender::new(Bundle::new(&params).sender(1000), low);
@@ -240,7 +241,7 @@ mod tests {
         bench.send(high as u64);
         bench
     }
-    /// The window in segments after the first reaction to a mark.
+    /// The window in segments after the first reaction.
     fn cw_start(params: &[(&str, &str)], low: f64, high: f64, outstanding: u64) -> f64 {
         let mut bench = bench(params, low, high);
         bench.send(outstanding);
@@ -256,7 +257,7 @@ mod tests {
     fn eq_1_literally_falls_to_the_floor_where_the_window_is_outstanding() {
         // (20 - 4) / 20 - 20 < 0.
         near(cw_start(&[], 4.0, 20.0, 20), 1.0);
-        // (40 - 2) / 4 - 6 = 3.5: between floor and window. The window was 40 and is 6 now.
+        // (40 - 2) / 4 - 6 = 3.5: between the minimum and the window, which was 40 and is now 6.
         let mut bench = bench(&[], 2.0, 40.0);
         bench.call(|cc, cx| cc.now.see(cx.window.cwnd));
         bench.window.cwnd = 6.0 * MSS;
@@ -281,7 +282,7 @@ mod tests {
 
     #[test]
     fn d4_eq_1_opens_the_window_unless_it_is_capped() {
-        // (20 - 2) / 1 - 5 = 13, and the window is 5.
+        // (20 - 2) / 1 - 5 = 13, while the window is 5.
         for (may, segments) in [("false", 5.0), ("true", 13.0)] {
             let mut bench = bench(&[("eq1-may-raise", may)], 2.0, 20.0);
             bench.call(|cc, cx| cc.now.see(cx.window.cwnd));
@@ -305,7 +306,7 @@ mod tests {
     fn d5_alpha_is_what_is_outstanding_or_dctcp_s() {
         near(cw_start(&[("eq1", "sub"), ("alpha0", "0.5")], 12.0, 20.0, 4), 18.0);
         near(cw_start(&[("eq1", "sub"), ("alpha0", "0.5"), ("eq1-alpha", "dctcp-alpha")], 16.0, 20.0, 4), 12.0);
-        // At least one, and an estimate of zero is no accident.
+        // With nothing outstanding alpha is one, and an estimate of zero does not divide by zero.
         near(cw_start(&[("eq1", "sub")], 12.0, 20.0, 0), 12.0);
         let none = [("eq1", "sub"), ("alpha0", "0"), ("eq1-alpha", "dctcp-alpha")];
         near(cw_start(&none, 12.0, 20.0, 4), 1.0);
@@ -414,7 +415,8 @@ mod tests {
 
     #[test]
     fn d6_the_extremes_are_those_since_the_last_episode_the_last_window_or_ever() {
-        // First episode: from 4 to 20. Then a quiet time at 5.2: the range of the second is what grew since.
+        // In the first episode the window grew from 4 to 20. After it the window stays near 5.2, so the range of the
+        // second is what it has grown since.
         for (horizon, range) in [("episode", 1.0), ("life", 19.0), ("window", 1.0)] {
             let mut bench = bench(&[("cw-hist", horizon)], 4.0, 20.0);
             bench.echo();

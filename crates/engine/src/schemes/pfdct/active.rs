@@ -1,61 +1,62 @@
-//! The long flows that a port has seen of late, with the threshold that each asks for.
+//! The long flows that are active at a port, with the threshold that each sender announces.
 
 use super::field::UNIT;
 use super::oracle::Oracle;
 use crate::ids::FlowId;
 use crate::units::Time;
 
-/// Which threshold a queue is held against, made from those that the flows carry.
+/// How the threshold of a queue follows from those that its flows announce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// The sum over the port's flows.
     Sum,
-    /// The packet's own flow's.
+    /// That of the packet's own flow.
     PerFlow,
-    /// The largest of the port's flows.
+    /// The maximum over the port's flows.
     Max,
-    /// The one that was changed last, by whichever flow, as if it were one attribute of the queue.
+    /// The value that any flow changed last, as if it were an attribute of the queue.
     Global,
 }
 
 impl Scope {
-    /// Whether a flow's threshold is a part of the queue's: then what the paper gives for the queue is shared out.
+    /// Whether a flow's threshold is a share of the queue's, so that the paper's values for the queue are divided among
+    /// flows.
     pub(super) const fn is_shared(self) -> bool {
         matches!(self, Self::Sum)
     }
 }
 
-/// One long flow.
+/// A long flow at a port.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     id: FlowId,
-    /// In sixteenths of a packet; none until its sender tells one.
+    /// In sixteenths of a packet; none until its sender announces one.
     threshold: Option<u32>,
     last: Time,
 }
 
-/// A flow more than this is not counted: the field has 16 bits for their number.
+/// Maximum number of flows counted at a port: the field has 16 bits for it.
 const MOST: usize = u16::MAX as usize;
 
-/// The long flows of one port.
+/// The active long flows of one port.
 #[derive(Debug)]
 pub(super) struct Active {
     scope: Scope,
-    /// A flow that sends nothing for so long is forgotten.
+    /// A flow that has sent nothing for this long is removed.
     timeout: Time,
     /// Initial threshold of the whole queue in sixteenths of a packet.
     initial: u32,
-    /// Flows that have told a threshold divide it again as others come.
+    /// Senders divide the queue's threshold anew when the number of flows changes.
     rescale: bool,
-    /// By flow.
+    /// Sorted by flow.
     flows: Vec<Flow>,
-    /// No flow is due to be forgotten before.
+    /// No flow times out before this time.
     check_at: Time,
-    /// Over the flows that told one.
+    /// Sum of the announced thresholds.
     sum: u64,
-    /// Flows that have not told one.
+    /// Number of flows that have not announced one.
     untold: u32,
-    /// Changed last.
+    /// The announced threshold that changed last.
     latest: Option<u32>,
 }
 
@@ -65,7 +66,7 @@ impl Active {
         Self { scope, timeout, initial, rescale, flows, check_at, sum: 0, untold: 0, latest: None }
     }
 
-    /// A packet of a long flow passes.
+    /// A packet of a long flow arrives.
     pub(super) fn on_packet(&mut self, now: Time, id: FlowId, threshold: Option<u32>) {
         let at = match self.flows.binary_search_by_key(&id, |flow| flow.id) {
             Ok(at) => {
@@ -99,7 +100,7 @@ impl Active {
         }
     }
 
-    /// Forgets the flows that have been silent for too long.
+    /// Removes the flows that have timed out.
     pub(super) fn expire(&mut self, now: Time) {
         if now < self.check_at {
             return;
@@ -124,17 +125,17 @@ impl Active {
         }
     }
 
-    /// How many there are: `N`.
+    /// `N`, the number of long flows.
     pub(super) fn count(&self) -> u16 {
         self.flows.len() as u16
     }
 
-    /// The threshold of the queue for a packet of a flow that tells `own`, in sixteenths of a packet.
+    /// The threshold of the queue for a packet of a flow that announces `own`, in sixteenths of a packet.
     pub(super) fn threshold(&self, own: Option<u32>) -> u64 {
         let initial = u64::from(self.initial);
         match self.scope {
-            // READING: P4, P20. Who has told no threshold yet counts with its share of the initial one. For a round
-            // trip the others do not know of it: their thresholds still add up to the whole.
+            // READING: P4, P20. A flow that has announced no threshold yet counts with its share of the initial one.
+            // The others do not know of it for a round trip, so until then their thresholds still add up to the whole.
             Scope::Sum => {
                 let (all, untold) = ((self.flows.len() as u64).max(1), u64::from(self.untold));
                 let told = if self.rescale { self.sum * (all - untold) / all } else { self.sum };
@@ -149,7 +150,7 @@ impl Active {
         }
     }
 
-    /// As [`Self::threshold`] with what the senders hold at this instant, and not what their packets carried.
+    /// As [`Self::threshold`], with the senders' current values instead of those in packets.
     pub(super) fn true_threshold(&mut self, flow: FlowId, oracle: &Oracle) -> u64 {
         self.sum = 0;
         self.untold = 0;
@@ -163,7 +164,7 @@ impl Active {
     }
 }
 
-/// Whether a queue of so many packets is above a threshold in sixteenths of a packet.
+/// Whether a queue of `queue` packets is above a threshold in sixteenths of a packet.
 pub(super) fn above(queue: u32, threshold: u64) -> bool {
     u64::from(queue) * UNIT as u64 > threshold
 }

@@ -1,4 +1,4 @@
-//! Algorithm 1: what a packet is, and the band in which it waits.
+//! Algorithm 1: the classification of packets, and the band in which each waits.
 //!
 //! | packet | ECN | code point | recorded | band, of three |
 //! |---|---|---|---|---|
@@ -9,16 +9,16 @@
 //! | data, SYN or FIN that was sent before | off | retransmission | yes | highest |
 //! | pure acknowledgement | off | short | no | short |
 //!
-//! READING: P30. The paper speaks of seven packet types in a figure that we do not have; this table is ours. Pure
-//! acknowledgements repeat their number and would all look like retransmissions, so they are not recorded.
+//! READING: P30. The paper's seven packet types are in a figure that we do not have; this table is ours. Pure
+//! acknowledgements all repeat the same sequence number and would look like retransmissions, so they are not recorded.
 
 use super::seen::Seen;
 use crate::packet::{Flags, Packet};
 
-/// The three kinds of packet, with the priority that each has.
+/// The three classes of packets, highest priority first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
-    /// Sent before: the most urgent.
+    /// A retransmission.
     Retransmission,
     /// Of a short flow.
     Short,
@@ -35,7 +35,7 @@ impl Tag {
             Self::Long => 2,
         }
     }
-    /// The kind that a code point names.
+    /// The class with this code point.
     pub(super) const fn of(priority: u8) -> Option<Self> {
         match priority {
             0 => Some(Self::Retransmission),
@@ -46,12 +46,12 @@ impl Tag {
     }
 }
 
-/// The largest number of bands.
+/// Maximum number of bands.
 pub(super) const BANDS: usize = 3;
 
-/// `prioband`: from priority to band, for so many bands; the highest come together where there are fewer than three.
+/// `prioband`: maps priority to band. With fewer than three bands the highest priorities share one.
 ///
-/// READING: P13. Three priorities, but "two sub-queues" in section 3.2.2.
+/// READING: P13. There are three priorities, but "two sub-queues" in section 3.2.2.
 pub(super) const fn prioband(bands: u8) -> [u8; BANDS] {
     match bands {
         1 => [0, 0, 0],
@@ -60,15 +60,15 @@ pub(super) const fn prioband(bands: u8) -> [u8; BANDS] {
     }
 }
 
-/// Algorithm 1, lines 1 to 6: whether the packet's numbers have passed before. Records them.
+/// Algorithm 1, lines 1 to 6: whether the packet's sequence numbers were seen before. Records them.
 ///
-/// `header` is the size of a packet without payload. A flow's two directions have numbers of their own.
+/// `header` is the size of a packet without payload. The two directions of a flow are recorded separately.
 pub(super) fn is_retransmitted(seen: &mut Seen, packet: &Packet, header: u16) -> bool {
     let (syn, fin) = (packet.flags.has(Flags::SYN), packet.flags.has(Flags::FIN));
     let payload = packet.size.saturating_sub(header);
     let key = (packet.flow.index() as u32) << 1 | u32::from(packet.is_ack());
     if packet.is_ack() {
-        // The receiver's own numbers: its SYN is 0, and its FIN, which rides on an acknowledgement, 1.
+        // The receiver's own sequence numbers: its SYN has 0, its FIN, which is on an acknowledgement, 1.
         return (syn || fin) && seen.record(key, u32::from(!syn), 1 + u32::from(!syn));
     }
     let numbers = u32::from(payload) + u32::from(syn) + u32::from(fin);
@@ -77,8 +77,8 @@ pub(super) fn is_retransmitted(seen: &mut Seen, packet: &Packet, header: u16) ->
 
 /// Algorithm 1, lines 7 to 13.
 ///
-/// READING: P27. As printed every path ends with the lowest priority; the prose has the order taken here.
-/// READING: P29. A packet that was marked on the way is still one of a long flow: only 00 is "not enabled".
+/// READING: P27. As printed, every path ends with the lowest priority; this order is that of the prose.
+/// READING: P29. A packet that was marked upstream still belongs to a long flow: only 00 is "not enabled".
 pub(super) const fn set_prio(retransmitted: bool, ecn_field: u8) -> Tag {
     if retransmitted {
         Tag::Retransmission
@@ -89,9 +89,9 @@ pub(super) const fn set_prio(retransmitted: bool, ecn_field: u8) -> Tag {
     }
 }
 
-/// Algorithm 1, lines 14 to 27: the band of a packet with this result of the packet filter and this tag.
+/// Algorithm 1, lines 14 to 27: the band that follows from the packet filter's result and the packet's tag.
 ///
-/// READING: P28. A result of the filter that names a queue decides; one that names none leaves the first band.
+/// READING: P28. If the filter's result names a queue, it decides; any other result means the first band.
 pub(super) const fn do_enqueue(filter: Option<u8>, tag: Option<Tag>, bands: u8) -> u8 {
     let prioband = prioband(bands);
     match (filter, tag) {

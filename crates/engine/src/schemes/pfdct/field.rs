@@ -1,19 +1,20 @@
-//! What PFDCT writes into a packet for switches and back: 64 bits, as a TCP option would carry them.
+//! PFDCT's in-band field: 64 bits, as a TCP option would carry them.
 //!
 //! | bits | meaning | written by |
 //! |---|---|---|
 //! | 63-60 | `1010`: the field is PFDCT's | sender |
 //! | 59 | the flow is long | sender |
-//! | 58 | a threshold follows; without it the flow counts with its share of the initial one | sender |
+//! | 58 | bits 51-32 hold a threshold; otherwise the flow counts with its share of the initial one | sender |
 //! | 57-52 | zero | |
 //! | 51-32 | its threshold `K_t` in sixteenths of a packet | sender |
-//! | 31-16 | `N`: long flows at the narrowest port on the way | switches |
-//! | 15-0 | `M`: packets that one of a long flow may find waiting there and still come in, 0 where none has told | switches |
+//! | 31-16 | `N`: long flows at the narrowest port of the path | switches |
+//! | 15-0 | `M`: maximum number of packets that a long flow's packet may find there and still be admitted; 0 if unknown
+//! | switches |
 //!
-//! The receiver echoes the whole field in its acknowledgements. The narrowest port is the one with the least `M / N`, below
-//! which the upper limit `K_u` of the threshold is (section 3.2.5).
+//! The receiver echoes the whole field in its acknowledgements. The narrowest port is the one with the least `M / N`,
+//! the bound of the threshold's upper limit `K_u` (section 3.2.5).
 
-/// Sixteenths of a packet, the unit of thresholds on the wire and in switches.
+/// Thresholds are in 1/`UNIT` of a packet on the wire and in switches.
 pub(super) const UNIT: f64 = 16.0;
 
 const MARKER: u64 = 0b1010 << 60;
@@ -27,7 +28,7 @@ const THRESHOLD_MAX: u64 = (1 << 20) - 1;
 pub(super) struct Field(u64);
 
 impl Field {
-    /// What a sender writes: its class, and its threshold in packets if it has one.
+    /// The field that a sender writes: its class, and its threshold in packets if it has one.
     pub(super) fn new(long: bool, threshold: Option<f64>) -> Self {
         let told = threshold.map_or(0, |packets| TOLD | u64::from(sixteenths(packets)) << 32);
         Self(MARKER | if long { LONG } else { 0 } | told)
@@ -37,7 +38,7 @@ impl Field {
     pub(super) const fn read(bits: u64) -> Option<Self> {
         if bits & MARKER_BITS == MARKER { Some(Self(bits)) } else { None }
     }
-    /// As it stands in the packet.
+    /// The bits in the packet.
     pub(super) const fn bits(self) -> u64 {
         self.0
     }
@@ -53,17 +54,19 @@ impl Field {
     pub(super) const fn flows(self) -> u16 {
         (self.0 >> 16) as u16
     }
-    /// Packets that one may find waiting at the narrowest port and still come in; 0 if no switch has told.
+    /// Packets that an arriving one may find at the narrowest port and still be admitted; 0 if unknown.
     pub(super) const fn buffer(self) -> u16 {
         self.0 as u16
     }
-    /// Passes a port with `flows` long flows, where a packet that finds `buffer` others still comes in (0: unknown).
+    /// The field after a port with `flows` long flows, which still admits a packet that finds `buffer` others (0:
+    /// unknown).
     #[must_use]
     pub(super) fn through(self, flows: u16, buffer: u16) -> Self {
         let share =
             |flows: u16, buffer: u16| (if buffer == 0 { u64::MAX } else { u64::from(buffer) }, u64::from(flows));
         let ((here, n), (before, before_n)) = (share(flows, buffer), share(self.flows(), self.buffer()));
-        // here / n < before / before_n without a division; where nothing tells them apart, the more flows count.
+        // here / n < before / before_n without a division; if they are equal or unknown, the larger number of flows
+        // counts.
         let narrower = here.saturating_mul(before_n.max(1)).cmp(&before.saturating_mul(n.max(1)));
         if narrower.is_gt() || (narrower.is_eq() && n <= before_n) {
             return self;
@@ -72,7 +75,7 @@ impl Field {
     }
 }
 
-/// A threshold in the unit of the wire.
+/// Converts a threshold to the unit of the wire.
 pub(super) fn sixteenths(packets: f64) -> u32 {
     (packets * UNIT).round().clamp(0.0, THRESHOLD_MAX as f64) as u32
 }

@@ -1,9 +1,9 @@
 //! PFDCT (Li et al., "PFDCT: An Enhanced Transport Layer Protocol for Precise Flow Control in Data Centers",
 //! Electronics 12(8), 1890, 2023), and PFDCT-ST, its variant with a fixed threshold.
 //!
-//! **Sender** ([`sender`]): its threshold travels to the switches in each packet ([`field`]). **Switch** ([`queue`]): strict
-//! bands ([`bands`]); a table of sequence numbers recognises retransmissions ([`seen`]); the long band is marked above the
-//! sum of the thresholds of its flows ([`active`]).
+//! **Sender** ([`sender`]): announces its threshold to the switches in each packet ([`field`]). **Switch** ([`queue`]):
+//! strict priority bands ([`bands`]); a table of sequence numbers recognises retransmissions ([`seen`]); the long band
+//! is marked above the sum of its flows' thresholds ([`active`]).
 //!
 //! Left out: the packet filters of a real switch, of which only the one for acknowledgements exists (`ack-band`).
 
@@ -41,7 +41,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     build: |params| Box::new(Bundle::new(params)),
 };
 
-/// PFDCT-ST: the same room with the threshold frozen.
+/// PFDCT-ST: the same scheme with a fixed threshold.
 pub(super) const ROW_ST: SchemeRow = SchemeRow {
     key: "pfdct-st",
     summary: "PFDCT-ST: PFDCT with its marking threshold frozen at that of DCTCP.",
@@ -53,7 +53,7 @@ pub(super) const ROW_ST: SchemeRow = SchemeRow {
     build: |params| Box::new(Bundle::new(params)),
 };
 
-/// A switch tells a long flow's new data by its ECN field (Algorithm 1), so nothing else may have one.
+/// A switch recognises new data of long flows by its ECN field (Algorithm 1), so no other packet may be ECN-capable.
 const PACKETS: &[Wish] =
     &[Wish::Needs("ecn-syn", "false"), Wish::Needs("ecn-retransmit", "false"), Wish::Needs("ecn-ack", "false")];
 

@@ -1,4 +1,4 @@
-//! What senders and switches share where a parameter says `oracle`: a memory that no network has.
+//! State that senders and switches share if a parameter is `oracle`, which no real network has.
 
 use super::field::sixteenths;
 use crate::ids::FlowId;
@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
 struct State {
-    /// By flow, in sixteenths of a packet.
+    /// By flow's index, in sixteenths of a packet.
     thresholds: Vec<Option<u32>>,
     latest: Option<u32>,
     long_flows: u32,
 }
 
-/// The thresholds of all senders, and how many long flows have data on the way.
+/// The thresholds of all senders, and the number of long flows with data outstanding.
 #[derive(Debug, Default)]
 pub(super) struct Oracle(Mutex<State>);
 
@@ -28,20 +28,20 @@ impl Oracle {
         state.latest = Some(sixteenths(packets));
         state.thresholds[flow.index()] = state.latest;
     }
-    /// The threshold that a sender has at this instant.
+    /// A sender's current threshold.
     pub(super) fn threshold(&self, flow: FlowId) -> Option<u32> {
         self.state().thresholds.get(flow.index()).copied().flatten()
     }
-    /// The one that was set last.
+    /// The threshold that was set last by any sender.
     pub(super) fn latest(&self) -> Option<u32> {
         self.state().latest
     }
-    /// A long flow begins or ends to have data on the way.
+    /// A long flow starts or stops having data outstanding.
     pub(super) fn count(&self, begins: bool) {
         let mut state = self.state();
         state.long_flows = if begins { state.long_flows + 1 } else { state.long_flows.saturating_sub(1) };
     }
-    /// Long flows with data on the way, in the whole network.
+    /// Number of long flows with data outstanding in the whole network.
     pub(super) fn long_flows(&self) -> u32 {
         self.state().long_flows
     }

@@ -3,7 +3,7 @@
 use crate::queue::RedConfig;
 use crate::spec::{Kind, Param};
 
-/// Where `kt-dir` stands in [`PARAMS`].
+/// Index of `kt-dir` in [`PARAMS`].
 const KT_DIR: usize = 0;
 
 /// The keys of `[scheme.pfdct]`.
@@ -348,7 +348,7 @@ pub(super) const PARAMS: [Param; 46] = [
     .reading("P26"),
 ];
 
-/// The keys of `[scheme.pfdct-st]`: the same, and the threshold stays where it was.
+/// The keys of `[scheme.pfdct-st]`: the same, but the threshold is fixed.
 pub(super) const FROZEN: [Param; 46] = {
     let mut params = PARAMS;
     params[KT_DIR].default = "frozen";

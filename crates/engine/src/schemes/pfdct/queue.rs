@@ -1,4 +1,4 @@
-//! The switch's side: which band a packet waits in, whether it has room there, and whether it is marked.
+//! The switch: selects a packet's band, and decides whether it is admitted and marked.
 
 use super::active::{Active, above};
 use super::bands::{BANDS, Tag, do_enqueue, is_retransmitted, prioband, set_prio};
@@ -12,14 +12,14 @@ use crate::roles::{Admission, QueueCx, QueueDiscipline};
 use crate::units::{Size, Time};
 use std::sync::Arc;
 
-/// What the ports of one switch share.
+/// The state that the ports of a switch share.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// The table of recorded numbers, unless it is off.
+    /// The table of sequence numbers, unless it is off.
     pub(super) seen: Option<Seen>,
 }
 
-/// What a packet is, and where it waits.
+/// The class of a packet, and its band.
 #[derive(Clone, Copy, Debug)]
 struct Ruling {
     tag: Option<Tag>,
@@ -29,18 +29,18 @@ struct Ruling {
 /// One egress port.
 pub(super) struct Queue {
     set: QueueSettings,
-    /// Bytes of a packet without payload, and of a full one.
+    /// Size of a packet without payload, and of a full one, in bytes.
     header: u16,
     packet: u64,
     oracle: Option<Arc<Oracle>>,
     active: Active,
-    /// Of the long band.
+    /// RED of the long band.
     red: Option<Red>,
-    /// Of the bands above it.
+    /// RED of each higher band.
     short_red: Option<[Red; BANDS]>,
-    /// Room of each band in packets or bytes, once the port's buffer is known.
+    /// Capacity of each band in packets or bytes, once the port's buffer is known.
     room: Option<[u64; BANDS]>,
-    /// Of the packet that found the port full and may yet come in.
+    /// The ruling on the packet that found the port full, for which another one is pushed out.
     pending: Option<Ruling>,
 }
 
@@ -55,15 +55,15 @@ impl Queue {
         Self { set, header, packet, oracle, active, red, short_red, room: None, pending: None }
     }
 
-    /// What a packet is. Done once for each, before anything can drop it.
+    /// Classifies a packet: once, before it can be dropped.
     ///
-    /// READING: P16. Recorded on arrival: else the retransmission of what is lost here would look new.
+    /// READING: P16. It is recorded on arrival; otherwise the retransmission of a packet dropped here would look new.
     fn rule(&mut self, cx: &mut QueueCx<'_>, packet: &Packet) -> Ruling {
         if let Some(ruling) = self.pending.take() {
             return ruling;
         }
         let tag = if self.set.by_code_point {
-            // Receivers write no code point.
+            // Receivers do not write a code point.
             if packet.is_ack() { Some(Tag::Short) } else { Tag::of(packet.priority) }
         } else {
             let node = cx.node.downcast_mut::<Node>();
@@ -72,12 +72,12 @@ impl Queue {
             Some(set_prio(again, packet.flags.ecn_field()))
         };
         self.count(cx.now, packet, tag);
-        // READING: P17. A packet filter only where acknowledgements are to have a band of their own choice.
+        // READING: P17. There is a packet filter only if `ack-band` selects the band of acknowledgements.
         let filter = self.set.ack_band.filter(|_| packet.is_ack());
         Ruling { tag, band: do_enqueue(filter, tag, self.set.bands) }
     }
 
-    /// Counts the long flows of this port. A retransmission of a long flow tells so in its field.
+    /// Counts the long flows of this port. A retransmission of a long flow is recognised by its field.
     fn count(&mut self, now: Time, packet: &Packet, tag: Option<Tag>) {
         if packet.is_ack() {
             return;
@@ -92,12 +92,12 @@ impl Queue {
         }
     }
 
-    /// The band in which long flows wait.
+    /// The band of long flows.
     const fn long_band(&self) -> u8 {
         prioband(self.set.bands)[Tag::Long.priority() as usize]
     }
 
-    /// Whether the band has no room for the packet, where bands have room of their own.
+    /// Whether the packet exceeds the capacity of its band, if bands have capacities of their own.
     fn is_full(&mut self, cx: &QueueCx<'_>, band: u8, size: u16) -> bool {
         let Some(buffer) = cx.buffer.filter(|_| self.set.bands > 1) else { return false };
         if self.set.band_buffer == BandBuffer::SharedPushOut {
@@ -111,22 +111,23 @@ impl Queue {
         }
     }
 
-    /// Room of each band.
+    /// Capacity of each band.
     fn rooms(&mut self, buffer: Size) -> [u64; BANDS] {
         *self.room.get_or_insert_with(|| room(&self.set, buffer, self.packet))
     }
 
-    /// Packets that one more may find waiting and still come in: `M` of `N K_u < M`, one at least.
+    /// `M` of `N K_u < M`: the number of waiting packets that an arriving one may find and still be admitted, at least
+    /// one.
     ///
     /// READING: P7, P13. "The total threshold of concurrent traffic must be smaller than the buffer capacity M of the
-    /// bottleneck switch" (section 3.2.5): the buffer of the port, which a band has for itself where each has its own. In a
-    /// split buffer that is more than the long band holds, which then drops without having marked; with what the band
-    /// holds for M, a full band has marked before it drops.
+    /// bottleneck switch" (section 3.2.5): that is the port's buffer, which each band has for itself if bands have
+    /// their own. In a split buffer it is more than the long band holds, which then drops before it marks. With the
+    /// long band's capacity for M (`kt-high = "band"`), a full band has marked before it drops.
     fn told_buffer(&mut self, buffer: Size) -> u64 {
         let own = self.set.told == Told::Band && self.set.bands > 1 && self.set.band_buffer == BandBuffer::Split;
         let band = usize::from(self.long_band());
         let room = own.then(|| self.rooms(buffer)[band]);
-        // Neither the packet that comes, nor that in transmission, which is in no band.
+        // Not counted: the arriving packet and the one in transmission, which is in no band.
         let others = if own { 1 } else { 2 };
         let holds = match buffer {
             Size::Packets(packets) => room.unwrap_or(packets),
@@ -135,20 +136,20 @@ impl Queue {
         holds.saturating_sub(others).max(1)
     }
 
-    /// Packets in the queue that marks look at, for a packet in `band`.
+    /// Number of packets in the queue that is compared with the threshold, for a packet in `band`.
     fn occupancy(&self, cx: &QueueCx<'_>, band: u8) -> u32 {
         if self.set.by_port { cx.backlog.packets } else { cx.bands[usize::from(band)].packets }
     }
 
-    /// Threshold of the queue in sixteenths of a packet, for a packet of this flow.
+    /// The threshold of the queue for this packet, in sixteenths of a packet.
     fn threshold(&mut self, packet: &Packet) -> u64 {
         let told = match &self.oracle {
             Some(oracle) => self.active.true_threshold(packet.flow, oracle),
             None => self.active.threshold(Field::read(packet.field).and_then(Field::threshold)),
         };
-        // READING: P7. "Maximum 60, minimum 20" of the switch queue.
+        // READING: P7. "Maximum 60, minimum 20" packets of the switch queue.
         let clipped = told.clamp(self.set.clip.0, self.set.clip.1);
-        // READING: P4. One packet at least: a threshold of zero would mark every packet of an idle port.
+        // READING: P4. At least one packet: a threshold of zero would mark every packet at an idle port.
         clipped.max(UNIT as u64)
     }
 
@@ -168,10 +169,10 @@ impl Queue {
         red.on_arrival(cx.now, occupancy, transmission(cx, packet), cx.random) != Notice::None
     }
 
-    /// Whether RED discards a packet of a band above that of long flows: one that it can mark gets the mark instead.
+    /// Whether RED drops a packet of a band above that of long flows; an ECN-capable packet is marked instead.
     ///
-    /// READING: P13, P31. "Both of which are RED queue discs" (section 3.2.2); by section 3.2.1 no threshold discards
-    /// packets of short flows.
+    /// READING: P13, P31. By section 3.2.2 ("both of which are RED queue discs") it does; by section 3.2.1 no threshold
+    /// drops packets of short flows.
     fn is_discarded(&mut self, cx: &mut QueueCx<'_>, packet: &mut Packet, band: u8) -> bool {
         let above = band != self.long_band();
         let Some(reds) = self.short_red.as_mut().filter(|_| above) else { return false };
@@ -180,7 +181,7 @@ impl Queue {
         notice != Notice::None && !cx.mark(packet, false)
     }
 
-    /// Tells the sender how many long flows share this port, and how much it holds.
+    /// Writes `N` and `M` of this port into the packet's field, for the sender.
     fn stamp(&mut self, cx: &QueueCx<'_>, packet: &mut Packet) {
         if packet.is_ack() {
             return;
@@ -192,9 +193,9 @@ impl Queue {
     }
 }
 
-/// Room of each band, in the unit of the buffer.
+/// Capacity of each band, in the unit of the buffer.
 ///
-/// READING: P13. All bands together hold what the port holds. The packet in transmission is in no band.
+/// READING: P13. All bands together have the capacity of the port. The packet in transmission is in no band.
 fn room(set: &QueueSettings, buffer: Size, packet: u64) -> [u64; BANDS] {
     let (whole, least, unit) = match buffer {
         Size::Packets(packets) => (packets, 1, 1),
@@ -215,7 +216,8 @@ fn room(set: &QueueSettings, buffer: Size, packet: u64) -> [u64; BANDS] {
 
 impl QueueDiscipline for Queue {
     fn bands(&self) -> u8 {
-        // One band would be a FIFO whose departures are fixed on arrival; two keep the port scheduled.
+        // With one band the port would be a FIFO, whose departures are fixed on arrival. A second, empty band makes it
+        // a scheduled port.
         self.set.bands.max(2)
     }
     fn buffers(&self) -> u32 {
@@ -242,7 +244,7 @@ impl QueueDiscipline for Queue {
             return None;
         }
         let victim = (ruling.band + 1..self.set.bands).rev().find(|band| cx.bands[usize::from(*band)].packets > 0);
-        // Asked again, for this packet, when the victim is gone.
+        // After the push-out, `on_enqueue` is called again for this packet.
         self.pending = victim.map(|_| ruling);
         victim
     }

@@ -1,23 +1,24 @@
-//! The switch's table of sequence numbers that have passed, by which it recognises retransmissions.
+//! The switch's table of sequence numbers seen, by which it recognises retransmissions.
 //!
-//! The paper calls it a Pending Interest Table. It is a table of fixed size, as a switch would have one: four-way
-//! buckets, chosen by a hash, the least recently used entry of a bucket giving way. An entry takes eight bytes here; a
-//! switch, which knows no flow handles, would store 13 bytes of addresses and ports more or their hash.
+//! The paper calls it a Pending Interest Table. It has a fixed size, as in a switch: four-way buckets chosen by a hash,
+//! with replacement of the least recently used entry. An entry takes eight bytes here; a switch, which has no flow
+//! handles, would also store 13 bytes of addresses and ports, or a hash of them.
 
 /// Entries of a bucket.
 const WAYS: usize = 4;
 
-/// What is stored.
+/// What an entry stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// By flow, one past the highest number seen: recognises what was lost anywhere, and takes reordered packets for
-    /// retransmissions.
+    /// One past the highest sequence number of a flow. Recognises packets that were lost anywhere on the path, but
+    /// takes reordered packets for retransmissions.
     HighWater,
-    /// Every first number: exact where it still remembers, and blind to what was lost before it came here.
+    /// The first sequence number of each packet. Exact while the entry is there, but does not recognise packets that
+    /// were lost upstream.
     Set,
 }
 
-/// Flow and direction in the upper half, a sequence number in the lower; zero is free.
+/// Flow and direction in the upper half, a sequence number in the lower; zero is a free entry.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry(u64);
 
@@ -37,11 +38,11 @@ impl Entry {
 #[derive(Debug)]
 pub(super) struct Seen {
     mode: Mode,
-    /// Buckets that there are; memory is taken for them when the first packet comes, as hosts have no traffic to see.
+    /// Number of buckets. They are allocated with the first packet, because the tables of hosts stay empty.
     size: usize,
-    /// In each bucket the most recently used first.
+    /// In each bucket, the most recently used entry comes first.
     buckets: Vec<[Entry; WAYS]>,
-    /// Entries that had to give way.
+    /// Number of entries that were replaced.
     pub(super) evicted: u64,
 }
 
@@ -51,7 +52,8 @@ impl Seen {
         Self { mode, size: entries.div_ceil(WAYS).max(1), buckets: Vec::new(), evicted: 0 }
     }
 
-    /// Records numbers `seq` up to before `end` of a flow and direction, and returns whether `seq` had been recorded.
+    /// Records the sequence numbers from `seq` to before `end` of a flow and direction. Returns whether `seq` had been
+    /// recorded.
     pub(super) fn record(&mut self, key: u32, seq: u32, end: u32) -> bool {
         if self.buckets.is_empty() {
             self.buckets = vec![[Entry::default(); WAYS]; self.size];
@@ -75,7 +77,7 @@ impl Seen {
                 };
                 bucket[..=way].rotate_right(1);
                 let highest = bucket[0].number();
-                // Serial numbers: 32 bits, modulo 2^32 (RFC 1982).
+                // Serial number arithmetic of 32 bits (RFC 1982).
                 if (end.wrapping_sub(highest) as i32) > 0 {
                     bucket[0] = Entry::new(key, end);
                 }
@@ -98,7 +100,7 @@ impl Seen {
         &mut self.buckets[index as usize]
     }
 
-    /// Bytes of memory.
+    /// Allocated memory in bytes.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         std::mem::size_of_val(&self.buckets[..])
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_highest_number_takes_reordered_flowcells_for_retransmissions() {
-        // Two cells of three segments on two paths, the second overtaking the first.
+        // Two flowcells of three segments on two paths; the second one overtakes the first.
         let order = [3, 0, 4, 1, 5, 2];
         let retransmissions = |mode| {
             let mut seen = Seen::new(mode, 64);

@@ -1,4 +1,4 @@
-//! The sender's side: Algorithm 2 and Equations 1 to 5 and 15.
+//! The sender: Algorithm 2 and Equations 1 to 5 and 15.
 
 use super::bands::Tag;
 use super::field::{Field, UNIT};
@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 /// Eq. 15 in packets, for a capacity in packets per second and a round-trip time in seconds.
 ///
-/// READING: P5. Below C RTT = 2 packets the formula is negative, below 7/8 imaginary: both mean zero.
+/// READING: P5. The formula is negative below C RTT = 2 packets and imaginary below 7/8; both are taken as zero.
 pub(super) fn ideal_threshold(capacity: f64, rtt: f64) -> f64 {
     (((8.0 * capacity * rtt - 7.0).max(0.0).sqrt() - 3.0) / 4.0).max(0.0)
 }
 
-/// Eq. 1: packets of this flow that wait, of a window of so many.
+/// Eq. 1: packets of this flow that wait in queues, given its window in packets.
 ///
-/// READING: P1. Algorithm 2 line 12 has the sign the other way round; a queue is not negative.
+/// READING: P1. Algorithm 2 line 12 has the opposite sign; a queue is not negative.
 pub(super) fn queue_length(window: f64, rtt: Time, rtt_min: Time) -> f64 {
     if rtt == Time::ZERO { 0.0 } else { window * rtt.saturating_sub(rtt_min).secs() / rtt.secs() }
 }
@@ -29,32 +29,32 @@ pub(super) fn queue_length(window: f64, rtt: Time, rtt_min: Time) -> f64 {
 pub(super) struct Sender {
     set: SenderSettings,
     flow: FlowId,
-    /// First sequence number of the transfer, and its bytes. Each transfer of a connection is a flow by itself.
+    /// First sequence number of the transfer, and its size. Each transfer on a connection is classified by itself.
     first: u64,
     bytes: Option<u64>,
-    /// Packets per second of the sender's own link.
+    /// Rate of the sender's own link in packets per second.
     capacity: f64,
     oracle: Arc<Oracle>,
-    /// The flow counts in the oracle.
+    /// The flow is counted in the oracle.
     counted: bool,
     long: bool,
-    /// The largest window so far, in bytes.
+    /// Largest window of the transfer so far, in bytes.
     max_window: f64,
     alpha: f64,
     bytes_acked: u64,
     bytes_marked: u64,
     rtt_min: Time,
-    /// Samples of this observation window.
+    /// Round-trip time samples of the current observation window.
     rtt_sum: Time,
     rtt_count: u64,
     rtt_last: Option<Time>,
-    /// Average of the queue estimate (Eq. 4) in packets.
+    /// Average of the queue estimate in packets (Eq. 4).
     average_queue: f64,
-    /// In packets; none while the flow is short, and until the number of flows is known.
+    /// In packets; none while the flow is short or the number of flows is unknown.
     threshold: Option<f64>,
-    /// By what the queue's threshold was divided to be this one.
+    /// The number of flows by which the queue's threshold was divided.
     divisor: f64,
-    /// What the narrowest switch told of a packet of this flow as a long one: `N` and `M`.
+    /// `N` and `M` of the narrowest port, from the echo of a packet that was sent as a long flow's.
     flows: u16,
     buffer: u16,
 }
@@ -95,9 +95,9 @@ impl Sender {
         }
     }
 
-    /// By what the queue's numbers are divided to be this flow's.
+    /// The number of flows by which the queue's values are divided for this flow.
     ///
-    /// READING: P4, P6, P20. The sum of the flows' thresholds is the queue's: `N K_t = Q` in Eq. 7, `K_u = M / N`.
+    /// READING: P4, P6, P20. The flows' thresholds add up to the queue's: `N K_t = Q` in Eq. 7, `K_u = M / N`.
     fn share(&self) -> Option<f64> {
         if self.set.scope.is_shared() { self.flow_count() } else { Some(1.0) }
     }
@@ -109,7 +109,7 @@ impl Sender {
 
     /// `K_i`, Algorithm 2 lines 7 to 9.
     ///
-    /// READING: P33. With the shortest round-trip time: Eq. 6 holds C RTT apart from the queue.
+    /// READING: P33. It takes the shortest round-trip time, because Eq. 6 counts C RTT apart from the queue.
     fn ideal(&self) -> f64 {
         if self.set.ideal >= 0.0 {
             return self.set.ideal;
@@ -120,7 +120,8 @@ impl Sender {
     /// Algorithm 2, lines 1 to 6.
     fn is_long(&self, cx: &SenderCx<'_>) -> bool {
         let set = &self.set;
-        // READING: P12. Long once, long for ever: falling back to short would let its packets overtake each other.
+        // READING: P12. A long flow stays long. If it became short again, its new packets would overtake the earlier
+        // ones.
         let window = if set.sticky { self.max_window } else { cx.window.cwnd } / cx.mss;
         let large = self.bytes.is_none_or(|bytes| bytes > set.long_size);
         match set.class {
@@ -156,7 +157,8 @@ impl Sender {
         }
     }
 
-    /// What the switches told, echoed by the receiver. The number told to a packet of a short flow leaves this flow out.
+    /// Takes what the switches wrote, echoed by the receiver. The number of flows in a short flow's packet does not
+    /// count this flow.
     fn hear(&mut self, bits: u64) {
         if let Some(field) = Field::read(bits).filter(|field| field.is_long()) {
             (self.flows, self.buffer) = (field.flows(), field.buffer());
@@ -164,12 +166,12 @@ impl Sender {
         self.take_share();
     }
 
-    /// The first threshold of a long flow, and a new one when the number of flows has changed.
+    /// Sets the first threshold of a long flow, and a new one when the number of flows has changed.
     ///
-    /// READING: P20. A flow takes its share once it is long, of a number of flows that counts it.
-    /// READING: P4, P20. `N K_t = Q` in Eq. 7: who comes or goes changes everybody's part of the queue's threshold, and
-    /// not the sum. If the others kept theirs until Eq. 5 lowers them, six flows would ask for up to 20 (1 + 1/2 + ... +
-    /// 1/6) = 49 packets.
+    /// READING: P20. A flow takes its share once it is long and the number of flows includes it.
+    /// READING: P4, P20. `N K_t = Q` in Eq. 7: when flows start or end, each flow's share of the queue's threshold
+    /// changes but the sum does not. If the other flows kept their thresholds until Eq. 5 lowers them, six flows would
+    /// have a sum of up to 20 (1 + 1/2 + ... + 1/6) = 49 packets.
     fn take_share(&mut self) {
         if !self.long || self.set.direction == Direction::Frozen {
             return;
@@ -200,7 +202,7 @@ impl Sender {
         self.rtt_last = Some(rtt);
     }
 
-    /// The round-trip time of the window that ends.
+    /// The "current" round-trip time of the window that ends.
     fn current_rtt(&self, cx: &SenderCx<'_>) -> Option<Time> {
         match self.set.rtt {
             RttOf::Mean if self.rtt_count > 0 => Some(Time::from_ps(self.rtt_sum.ps() / self.rtt_count)),
@@ -214,7 +216,7 @@ impl Sender {
         if self.set.transport != Transport::SenderMark {
             return ack.ece;
         }
-        // READING: P9. Without a channel to the switch, the sender's own estimate decides.
+        // READING: P9. Without a channel to the switch, the sender compares its own queue estimate with the threshold.
         let queue = ack.rtt.map(|rtt| queue_length(cx.window.cwnd / cx.mss, rtt, self.rtt_min));
         self.long && queue.is_some_and(|queue| queue > self.threshold())
     }
@@ -228,16 +230,17 @@ impl Sender {
         }
         let sent_all = self.bytes.is_some_and(|bytes| cx.max_sent >= self.first + bytes);
         let (Some(threshold), Some(share)) = (self.threshold, self.share()) else { return };
-        // READING: P32. Line 18 also wants the send buffer to be empty.
+        // READING: P32. Line 18 also requires an empty send buffer.
         if !self.long || (self.set.literal && !sent_all) {
             return;
         }
         let (queue, ideal, step) = (self.average_queue, self.ideal(), self.set.step / share);
         let (lowest, highest) = (self.set.lowest / share, self.highest(share));
-        // Both limits hold in both directions: the upper one falls as flows come.
+        // Both limits apply in both directions, because the upper one falls when flows start.
         let down = (threshold - step).min(highest).max(lowest);
         let up = (threshold + step).max(lowest).min(highest);
-        // READING: P6. Eq. 5 as printed has no step; its order of bounds goes down where the queue is long.
+        // READING: P6. Eq. 5 as printed has no step; by the order of its bounds the threshold falls while the queue is
+        // long.
         let next = match self.set.direction {
             _ if queue == ideal => threshold,
             Direction::Frozen => threshold,
@@ -266,10 +269,11 @@ impl Sender {
         self.set_threshold(next);
     }
 
-    /// `K_u`; without a limit as long as no switch has told what it holds and no clip is set.
+    /// `K_u`; infinite while `M` is unknown and no clip is set.
     ///
-    /// READING: P7. `N K_u < M`, strictly: a packet less than M, in whole sixteenths of a packet, so that what N flows tell
-    /// does not come to more. The clip is a limit here too: a threshold that moved on behind it would come back late.
+    /// READING: P7. `N K_u < M` is strict: a packet less than M, in whole sixteenths of a packet, so that N flows do
+    /// not exceed it by rounding. The clip is a limit here too; without it a threshold would move on beyond the clip
+    /// and return late.
     fn highest(&self, share: f64) -> f64 {
         let held = if self.buffer == 0 { f64::INFINITY } else { f64::from(self.buffer - 1) };
         let queue = held.min(self.set.highest);
@@ -282,19 +286,19 @@ impl Sender {
         cx.window.ssthresh = cx.window.cwnd;
     }
 
-    /// Whether the connection's echo cuts. A sender that marks for itself has none.
+    /// Whether the window is cut at the first ECN echo. A sender that marks for itself gets no echo.
     fn cuts_at_echo(&self) -> bool {
         self.set.first_echo && self.set.transport != Transport::SenderMark
     }
 
-    /// The end of a window: Eqs. 1 to 5, then Algorithm 2 lines 25 to 32.
+    /// At the end of a window: Eqs. 1 to 5, then Algorithm 2 lines 25 to 32.
     fn close_window(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
         let marked = self.bytes_marked as f64 / self.bytes_acked as f64;
         // Eq. 2.
         self.alpha = (1.0 - self.set.g) * self.alpha + self.set.g * marked;
         self.manage_threshold(cx);
-        // READING: P18. Eq. 3, once per window, and not line 27 for each acknowledgement. A loss has reduced the window
-        // of a flow in recovery.
+        // READING: P18. Eq. 3 once per window, rather than line 27 for each acknowledgement. In recovery the loss has
+        // reduced the window already.
         if marked > 0.0 {
             if !ack.in_recovery && !self.cuts_at_echo() {
                 self.cut(cx);
@@ -344,7 +348,8 @@ impl CongestionControl for Sender {
         }
         self.classify(cx);
     }
-    /// READING: P18. As in DCTCP, or nothing: Eq. 3 acts at the end of the window in which marks were counted.
+    /// READING: P18. Cuts at the first echo as DCTCP does, or does nothing: by Eq. 3 the window is cut at the end of
+    /// the window in which marks were counted.
     fn on_ecn_echo(&mut self, cx: &mut SenderCx<'_>) {
         if self.cuts_at_echo() {
             self.cut(cx);

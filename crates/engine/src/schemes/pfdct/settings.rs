@@ -1,4 +1,4 @@
-//! The parameters in the form in which sender and switch use them.
+//! The settings of sender and switch, from the parameters.
 
 use super::active::Scope;
 use super::bands::{Tag, prioband};
@@ -14,68 +14,68 @@ pub(super) enum ClassRule {
     Text,
     /// Algorithm 2, line 2: with a large window, or with more than a little sent.
     Algorithm,
-    /// Large.
+    /// Large only.
     SizeOnly,
 }
 
-/// Which round-trip time of a window is its "current" one (P2).
+/// Which round-trip time of a window is the "current" one (P2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RttOf {
-    /// The mean of its samples.
+    /// The mean of the window's samples.
     Mean,
     /// The last sample.
     Last,
-    /// The smoothed one of the retransmission timer.
+    /// The smoothed round-trip time of the retransmission timer.
     Smoothed,
 }
 
-/// Where the threshold goes (P6).
+/// The direction in which the threshold moves (P6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Eq. 5: down while the queue is long.
     Equation,
     /// The prose: up while the queue is long.
     Text,
-    /// As printed, without a step.
+    /// Not at all: Eq. 5 as printed has no step.
     Noop,
-    /// Nowhere: PFDCT-ST.
+    /// Fixed: PFDCT-ST.
     Frozen,
 }
 
-/// How the switch learns the threshold (P9).
+/// How the switch learns a flow's threshold (P9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
     /// In the field of each packet.
     InBand,
-    /// By a memory that all share.
+    /// By state shared with all senders.
     Oracle,
-    /// Not at all: the sender holds its own queue estimate against it.
+    /// Not at all: the sender compares its own queue estimate with it.
     SenderMark,
 }
 
-/// Whence the number of flows (P8).
+/// Source of the number of flows (P8).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FlowCount {
     /// The narrowest switch counts them.
     Switch,
-    /// A memory that all share.
+    /// State shared with all senders.
     Oracle,
-    /// It is given.
+    /// A constant.
     Const(f64),
 }
 
-/// What all senders of a scheme have in common.
+/// Settings common to all senders of a scheme.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SenderSettings {
     pub(super) class: ClassRule,
-    /// Bytes that a long flow has more than.
+    /// A long flow has more than this many bytes.
     pub(super) long_size: u64,
-    /// Segments of its largest window likewise.
+    /// The largest window of a long flow exceeds this many segments.
     pub(super) long_window: f64,
-    /// Bytes sent that make a flow long by Algorithm 2.
+    /// By Algorithm 2, a flow that has sent more than this many bytes is long.
     pub(super) short_bytes: u64,
     pub(super) sticky: bool,
-    /// Short flows are ECN-capable too.
+    /// Data of short flows is ECN-capable too.
     pub(super) ect_all: bool,
     pub(super) rtt: RttOf,
     pub(super) rtt_min_known: bool,
@@ -84,29 +84,29 @@ pub(super) struct SenderSettings {
     pub(super) h: f64,
     pub(super) alpha0: f64,
     pub(super) direction: Direction,
-    /// Of the whole queue's threshold, in packets: its first value, a step, and its limits.
+    /// For the threshold of the whole queue, in packets: initial value, step and limits.
     pub(super) initial: f64,
-    /// The flows' thresholds follow their number, so that it does not move the sum.
+    /// The flows' thresholds are divided anew when their number changes, so that the sum stays.
     pub(super) rescale: bool,
     pub(super) step: f64,
     pub(super) lowest: f64,
     pub(super) highest: f64,
-    /// Fixed ideal threshold in packets; below 0 that of Eq. 15.
+    /// Fixed ideal threshold in packets; negative for that of Eq. 15.
     pub(super) ideal: f64,
-    /// Only when the send buffer is empty (P32).
+    /// Move the threshold only when the send buffer is empty (P32).
     pub(super) literal: bool,
     pub(super) scope: Scope,
     pub(super) transport: Transport,
     pub(super) flows: FlowCount,
     pub(super) slow_start: bool,
-    /// A marked window is cut at its first echo, and not at its end.
+    /// Cut the window at the first echo of a window of data, not at its end.
     pub(super) first_echo: bool,
     /// Smallest window after a reduction, in bytes.
     pub(super) min_window: f64,
 }
 
 impl SenderSettings {
-    /// As the scenario says; the smallest window is set for each flow.
+    /// From the scenario's values; the smallest window is set for each flow.
     pub(super) fn from(params: &Values, scope: Scope) -> Self {
         Self {
             class: params.choose(
@@ -163,76 +163,76 @@ impl SenderSettings {
     }
 }
 
-/// The upper limit of the clip, if there is one.
+/// The upper limit of the clip, if it has one.
 fn clip_high(params: &Values) -> Option<f64> {
     Some(params.number("clip-high")).filter(|packets| *packets > 0.0)
 }
 
-/// How bands and buffer go together.
+/// How the bands share the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BandBuffer {
-    /// Each band has a buffer of the configured size, and the port has no limit beside them.
+    /// Each band has a buffer of the configured size.
     Own,
-    /// Each band has its own part of the port's buffer.
+    /// Each band has a part of the port's buffer.
     Split,
-    /// One buffer; in a full one the lowest packets make room for higher ones.
+    /// All bands share one buffer. When it is full, an arriving packet pushes out one of a lower band.
     SharedPushOut,
 }
 
-/// What a switch tells to be the buffer `M` (P7, P13).
+/// What a switch writes as `M` (P7, P13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// The buffer of the port.
     Port,
-    /// The room of the band in which long flows wait.
+    /// The capacity of the band of long flows.
     Band,
 }
 
-/// What the marks look at.
+/// What decides on marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Marking {
-    /// Never: the senders mark for themselves.
+    /// Nothing: the senders mark for themselves.
     Off,
-    /// The instantaneous queue against the flows' threshold.
+    /// The instantaneous queue and the flows' threshold.
     Step,
-    /// The average queue between two fixed thresholds.
+    /// The average queue and two fixed thresholds.
     Red(RedConfig),
-    /// The average queue against the flows' threshold.
+    /// The average queue and the flows' threshold.
     RedDynamic(RedConfig),
 }
 
-/// What all ports of a scheme have in common.
+/// Settings common to all ports of a scheme.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueSettings {
     pub(super) bands: u8,
     pub(super) band_buffer: BandBuffer,
-    /// Parts of the highest and of the middle band in the buffer.
+    /// Shares of the highest and the middle band in the buffer.
     pub(super) shares: [f64; 2],
     pub(super) marking: Marking,
-    /// What acts on the bands above that of long flows, beside their limit.
+    /// RED on the bands above that of long flows, if any.
     pub(super) short_red: Option<RedConfig>,
-    /// The occupancy that counts is the port's, and not the long band's.
+    /// Compare the whole port's queue with the threshold, not the long band's.
     pub(super) by_port: bool,
     pub(super) scope: Scope,
-    /// Initial threshold of the queue, and limits of the sum, in sixteenths of a packet.
+    /// Initial threshold of the queue, and limits of the flows' sum, in sixteenths of a packet.
     pub(super) initial: u32,
-    /// Senders make their thresholds follow the number of flows.
+    /// Senders divide their thresholds anew when the number of flows changes.
     pub(super) rescale: bool,
     pub(super) clip: (u64, u64),
     pub(super) told: Told,
     pub(super) flow_timeout: Time,
-    /// Trust the sender's code point instead of the ECN field and the table.
+    /// Classify by the sender's code point instead of the ECN field and the table.
     pub(super) by_code_point: bool,
-    /// Mark whatever is ECN-capable, in its own band, and not only long flows.
+    /// Mark ECN-capable packets of any band, not only of long flows.
     pub(super) mark_all: bool,
-    /// Thresholds come by a memory that senders and switches share.
+    /// Thresholds come from state shared with the senders.
     pub(super) by_oracle: bool,
-    /// Band of acknowledgements, where it is not that of short flows.
+    /// Band of acknowledgements, if it is not that of short flows.
     pub(super) ack_band: Option<u8>,
 }
 
 impl QueueSettings {
-    /// As the scenario says.
+    /// From the scenario's values.
     pub(super) fn from(params: &Values, scope: Scope, transport: Transport) -> Self {
         let red = RedConfig::from(params);
         let low = u64::from(sixteenths(params.number("clip-low")));

@@ -1,37 +1,37 @@
-//! The list in which acknowledgements wait for their turn.
+//! The queue of acknowledgements that the receiving host's scheduler holds.
 
 use std::collections::VecDeque;
 
-/// An acknowledgement that waits. Its number and window are those of the moment when it leaves.
+/// A waiting acknowledgement. Its number and window are set when it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schemes) struct Entry {
-    /// Whose it is: one per flow.
+    /// The flow; each has at most one entry.
     pub(in crate::schemes) flow: u32,
-    /// How often others may still be put before it, and how often they were.
+    /// Maximum number of later acknowledgements that may overtake it.
     pub(in crate::schemes) cap: u32,
-    /// As `cap`.
+    /// Number of acknowledgements that have overtaken it.
     pub(in crate::schemes) skipped: u32,
-    /// It asks for a retransmission.
+    /// It requests a retransmission.
     pub(in crate::schemes) push: bool,
-    /// Bytes still to come; the largest number where that is not known.
+    /// Remaining bytes of the flow; `u64::MAX` if unknown.
     pub(in crate::schemes) remaining: u64,
 }
 
-/// Acknowledgements of a host in the order in which they will leave, at most one of a flow.
+/// A host's waiting acknowledgements in sending order, at most one per flow.
 #[derive(Clone, Debug, Default)]
 pub(in crate::schemes) struct AckList {
     entries: VecDeque<Entry>,
 }
 
 impl AckList {
-    /// Takes the acknowledgement of `flow` out; returns how often others were put before it.
+    /// Removes the acknowledgement of `flow`. Returns how often it was overtaken.
     pub(in crate::schemes) fn remove(&mut self, flow: u32) -> Option<u32> {
         let at = self.entries.iter().position(|entry| entry.flow == flow)?;
         self.entries.remove(at).map(|entry| entry.skipped)
     }
 
-    /// Puts an acknowledgement where it belongs: with `priority`, before all that have more to come and were not yet
-    /// put off too often, as far as these stand together at the end; else at the end.
+    /// Inserts an acknowledgement. With `priority` it goes before the entries at the end of the list whose flows have
+    /// more bytes remaining and which may still be overtaken; otherwise it goes to the end.
     pub(in crate::schemes) fn insert(&mut self, entry: Entry, priority: bool) {
         let mut at = self.entries.len();
         if priority {
@@ -46,12 +46,12 @@ impl AckList {
         self.entries.insert(at, entry);
     }
 
-    /// Takes the first one.
+    /// Removes the first entry.
     pub(in crate::schemes) fn pop(&mut self) -> Option<Entry> {
         self.entries.pop_front()
     }
 
-    /// How many wait.
+    /// Number of waiting acknowledgements.
     pub(in crate::schemes) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -97,7 +97,7 @@ mod tests {
         for flow in 2..5 {
             list.insert(entry(flow, 100), true);
         }
-        // Two overtook both, then the one at the end had been put off three times.
+        // Two entries overtook both; after that the last one had been overtaken three times.
         assert_eq!(flows(&list), [2, 3, 1, 0, 4]);
         assert_eq!(list.entries.iter().map(|entry| entry.skipped).collect::<Vec<_>>(), [0, 0, 2, 3, 0]);
         list.insert(entry(5, 50), true);

@@ -1,25 +1,26 @@
-//! Who gets how large a window: RCC's division of `queue_max` segments among the flows of a host.
+//! Window assignment: RCC's division of `queue_max` segments among the flows of a host.
 
-/// A flow that has something to come.
+/// A flow with data outstanding at the sender, and its share.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Share {
-    /// Bytes still to come; none if the sender did not tell.
+    /// Remaining bytes; none if the sender did not announce a size.
     pub(in crate::schemes) remaining: Option<u64>,
-    /// The result: its window in segments.
+    /// The result: its window in segments. Zero before [`assign`].
     pub(in crate::schemes) window: u64,
 }
 
-/// Sets the window of every flow in `shares`, which stand in the order in which they were accepted.
+/// Sets the window of every flow in `shares`, which are in the order of acceptance.
 ///
-/// A flow's weight is one over what remains of it, or the same for all without `priority`. Each gets its share of
-/// `queue_max`, whole segments, at least one and no more than it needs; what rounding leaves over goes out one by one
-/// and round by round, to the flow with the least to come first.
+/// A flow's weight is one over its remaining bytes, or without `priority` the same for all. Each gets its share of
+/// `queue_max` in whole segments, at least one and no more than it needs. The segments that rounding leaves over are
+/// handed out one by one in rounds, in each to the flow with the fewest remaining bytes first.
 ///
-/// With `equal_only`, flows without priorities get whole equal shares and no more: what one does not need or rounding
-/// leaves over stays unused.
+/// With `equal_only` and without `priority`, every flow gets the same number of whole segments; segments that a flow
+/// does not need or that rounding leaves over stay unused.
 pub(in crate::schemes) fn assign(shares: &mut [Share], queue_max: u64, mss: u64, priority: bool, equal_only: bool) {
-    // READING: E1 the weight is one over the size. R7 a flow of unknown size weighs nothing: one segment.
-    // READING: E19 as printed, lines 5 and 11 of Algorithm 1 ask for the flag of priorities.
+    // READING: E1 the weight is one over the remaining size. R7 a flow of unknown size has weight zero and gets one
+    // segment.
+    // READING: E19 as printed, lines 5 and 11 of RCCE's Algorithm 1 apply only if priorities are on.
     let by_need = priority || !equal_only;
     let flows = shares.len() as f64;
     let weight = |share: &Share| match share.remaining {
@@ -40,7 +41,7 @@ pub(in crate::schemes) fn assign(shares: &mut [Share], queue_max: u64, mss: u64,
     }
 }
 
-/// Gives `left` segments to flows that can use more, the least to come first; of equal ones the first accepted.
+/// Gives `left` segments to flows that can use more: fewest remaining bytes first, then the one accepted first.
 fn hand_out(shares: &mut [Share], mut left: u64, mss: u64, priority: bool) {
     let mut order: Vec<usize> = (0..shares.len()).collect();
     if priority {
@@ -52,7 +53,7 @@ fn hand_out(shares: &mut [Share], mut left: u64, mss: u64, priority: bool) {
             if left == 0 {
                 return;
             }
-            // R7: a flow of unknown size stays at one segment, unless all are alike.
+            // READING: R7 a flow of unknown size stays at one segment, unless priorities are off.
             let wants = shares[*at].remaining.map_or(!priority, |bytes| shares[*at].window * mss < bytes);
             if wants {
                 shares[*at].window += 1;

@@ -1,32 +1,32 @@
-//! Segments that a host has let its senders send and that have not arrived.
+//! Counts the segments that a receiving host has granted and not yet received.
 
-/// What one flow was let send.
+/// The grants to one flow.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Grant {
-    /// One past the last byte that was counted as granted.
+    /// One past the last granted byte that has been counted.
     edge: u64,
-    /// Segments of the flow that were counted and have not arrived.
+    /// Granted segments of the flow that have not arrived.
     outstanding: u64,
 }
 
 impl Grant {
-    /// Nothing so far; data begins at `from`.
+    /// Nothing granted; data begins at `from`.
     pub(in crate::schemes) fn new(from: u64) -> Self {
         Self { edge: from, outstanding: 0 }
     }
-    /// Whether an acknowledgement up to `edge` lets out more than was counted.
+    /// Whether an acknowledgement up to `edge` grants more than has been counted.
     pub(in crate::schemes) fn is_below(&self, edge: u64) -> bool {
         edge > self.edge
     }
 }
 
-/// The counter of a host, in segments.
+/// A host's counter of granted segments.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Flight {
     segments: u64,
     mss: u64,
-    /// Keep account of each flow. Else as the authors do: parts of segments are forgotten, and the arrival of a flow's
-    /// last byte takes off what lies between it and the edge, whatever of that has arrived before.
+    /// Count per flow. Otherwise as in the authors' code: fractions of segments are lost, and a flow's last byte
+    /// subtracts everything up to the granted edge, even what arrived before.
     exact: bool,
 }
 
@@ -35,12 +35,12 @@ impl Flight {
     pub(in crate::schemes) fn new(mss: u64, exact: bool) -> Self {
         Self { segments: 0, mss, exact }
     }
-    /// How many are in flight.
+    /// Number of segments in flight.
     pub(in crate::schemes) fn segments(&self) -> u64 {
         self.segments
     }
 
-    /// An acknowledgement leaves that lets a flow send up to `edge`. A window that shrinks takes nothing back.
+    /// An acknowledgement that grants data up to `edge` is sent. A shrinking window revokes nothing.
     pub(in crate::schemes) fn on_granted(&mut self, grant: &mut Grant, edge: u64) {
         let segments = edge.saturating_sub(grant.edge) / self.mss;
         self.segments += segments;
@@ -52,8 +52,8 @@ impl Flight {
         }
     }
 
-    /// New data of a flow arrived: `payload` bytes at `seq`; `last` if nothing is to come any more, which gives back
-    /// what the flow was let send and will not.
+    /// New data of a flow arrived: `payload` bytes at `seq`. With the `last` data, the part of the grant that the flow
+    /// will not use is returned.
     pub(in crate::schemes) fn on_arrived(&mut self, grant: &mut Grant, seq: u64, payload: u64, last: bool) {
         if !self.exact {
             let gone = if last { grant.edge.saturating_sub(seq) / self.mss } else { payload.div_ceil(self.mss) };
@@ -63,7 +63,7 @@ impl Flight {
         let gone = if last { grant.outstanding } else { payload.div_ceil(self.mss).min(grant.outstanding) };
         grant.outstanding -= gone;
         self.segments -= gone;
-        // What nobody granted, such as a window probe, is no grant to come.
+        // Data that was never granted, such as a window probe, does not count against a later grant.
         grant.edge = grant.edge.max(seq + payload);
     }
 }

@@ -1,4 +1,4 @@
-//! What the receiver knows of one flow.
+//! The receiving host's state of one flow.
 
 use super::flight::Grant;
 use super::marks::MarkedShare;
@@ -9,41 +9,42 @@ use crate::ids::FlowId;
 use crate::tcp::FIRST_DATA;
 use crate::units::Time;
 
-/// One flow that ends at the host.
+/// A flow whose data this host receives.
 pub(super) struct Flow {
     pub(super) id: FlowId,
-    /// Bytes of the present transfer still to come; none if the sender did not tell.
+    /// Remaining bytes of the current transfer; none if the sender did not announce a size.
     pub(super) remaining: Option<u64>,
-    /// Something is still to come.
+    /// The current transfer is not complete.
     pub(super) active: bool,
-    /// Something of the present transfer came.
+    /// Data of the current transfer has arrived.
     pub(super) heard: bool,
-    /// It was asked for, and has not begun.
+    /// It was requested, and its response has not begun.
     pub(super) asked: bool,
-    /// How often its acknowledgement may be put off.
+    /// How often its acknowledgement may be overtaken.
     pub(super) cap: u32,
     /// Assigned window in segments.
     pub(super) share: u64,
     pub(super) window: WindowMachine,
-    /// The window that was set last.
+    /// The window that was last set, in bytes.
     pub(super) advertised: u64,
     pub(super) grant: Grant,
     pub(super) marks: MarkedShare,
     pub(super) rtt: RoundTrip,
     pub(super) patience: Patience,
     pub(super) alarm: Alarm,
-    /// When to ask for a retransmission, if the timer has expired and that is put off.
+    /// When to request a retransmission, if the timer has expired and the request is delayed
+    /// ([`super::rules::TimerRules::waits`]).
     pub(super) ask_at: Time,
-    /// Next number expected.
+    /// Next sequence number expected.
     pub(super) next: u64,
-    /// An acknowledgement waits.
+    /// Its acknowledgement is in the list.
     pub(super) listed: bool,
-    /// What came last brought nothing new.
+    /// The last segment was a duplicate.
     pub(super) repeats: bool,
 }
 
 impl Flow {
-    /// A flow of which nothing has come.
+    /// A flow from which nothing has arrived.
     pub(super) fn new(id: FlowId, rules: &Rules, mss: u64, now: Time) -> Self {
         Self {
             id,

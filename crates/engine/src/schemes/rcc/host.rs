@@ -1,4 +1,4 @@
-//! The receiving host: windows, marks, timer and turn of every flow that ends there.
+//! The receiving host: window, marks, timer and acknowledgement of each of its flows.
 
 use super::ack_list::AckList;
 use super::assignment::{Share, assign};
@@ -20,11 +20,11 @@ pub(in crate::schemes) struct Host {
     pub(super) flows: Vec<Flow>,
     pub(super) free: Vec<u32>,
     pub(super) slots: BTreeMap<FlowId, u32>,
-    /// Where a flow was found last: an acknowledgement is of the flow whose segment was shown just before.
+    /// The last lookup. An acknowledgement usually belongs to the flow whose segment was processed just before.
     found: Option<(FlowId, u32)>,
-    /// Flows with something to come, in the order in which they were accepted.
+    /// Flows with an incomplete transfer, in the order of acceptance.
     pub(super) active: Vec<u32>,
-    /// Flows came or went since windows were assigned.
+    /// The set of active flows has changed since windows were last assigned.
     pub(super) unassigned: bool,
     pub(super) shares: Vec<Share>,
     pub(super) list: AckList,
@@ -48,16 +48,16 @@ impl Host {
             flight: Flight::new(facts.mss, rules.exact_flight),
         }
     }
-    /// Segments that the host's flows may have in flight now.
+    /// Segments that were granted to the host's flows and have not arrived.
     pub(in crate::schemes) fn in_flight(&self) -> u64 {
         self.flight.segments()
     }
-    /// Acknowledgements that wait.
+    /// Number of waiting acknowledgements.
     pub(in crate::schemes) fn waiting(&self) -> usize {
         self.list.len()
     }
 
-    /// Where a flow is kept, if it is.
+    /// The index of a flow in `flows`, if the host knows it.
     fn slot(&mut self, id: FlowId) -> Option<u32> {
         if let Some((last, slot)) = self.found
             && last == id
@@ -82,7 +82,7 @@ impl Host {
         slot
     }
 
-    /// A transfer is over: what its flow was granted is given back, and its share is for others.
+    /// A transfer is complete: its share goes to other flows. `gone` if its connection is closed too.
     fn close(&mut self, cx: &mut ReceiverCx<'_>, slot: u32, gone: bool) {
         let flow = &mut self.flows[slot as usize];
         if flow.active {
@@ -94,7 +94,7 @@ impl Host {
         let flow = &mut self.flows[slot as usize];
         flow.alarm.stop();
         flow.ask_at = Time::NEVER;
-        // Whatever comes next on an open connection begins as a new one does: with one segment.
+        // The next transfer on an open connection begins with one segment, as on a new one.
         flow.grant = Grant::new(flow.next);
         flow.window.cap(self.facts.mss);
         if gone {
@@ -106,8 +106,8 @@ impl Host {
         }
     }
 
-    /// RCC assigns when a SYN is accepted and when a FIN comes in order. Nothing changes until the next segment, so
-    /// a burst of SYNs is dealt with at once.
+    /// RCC assigns windows when a SYN is accepted and when a FIN arrives in order. A window matters only when the next
+    /// segment arrives, so a burst of SYNs needs one assignment only.
     fn assign(&mut self) {
         self.unassigned = false;
         self.shares.clear();
@@ -120,7 +120,7 @@ impl Host {
         }
     }
 
-    /// Tells the sender a changed window with its next acknowledgement.
+    /// Advertises a changed window with the next acknowledgement.
     pub(super) fn set_window(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
         let flow = &mut self.flows[slot as usize];
         if flow.window.bytes() != flow.advertised {
@@ -129,7 +129,7 @@ impl Host {
         }
     }
 
-    /// Takes a waiting acknowledgement back; returns how often it was put off.
+    /// Removes the flow's waiting acknowledgement. Returns how often it was overtaken.
     pub(super) fn unlist(&mut self, slot: u32) -> u32 {
         if !std::mem::take(&mut self.flows[slot as usize].listed) {
             return 0;
@@ -175,7 +175,7 @@ impl WindowControl for Host {
         if flow.active {
             return AckDecision::Send; // The same request again, or more of it.
         }
-        // READING: E24 how much will come is not known yet: its priority is the lowest, first come, first served.
+        // READING: E24 the size of the response is unknown, so it has the lowest priority, first come, first served.
         (flow.remaining, flow.cap) = (None, cap);
         (flow.active, flow.asked, flow.heard, flow.repeats) = (true, true, false, false);
         self.active.push(slot);
@@ -222,7 +222,7 @@ impl WindowControl for Host {
     fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId, _kind: AckKind) -> AckDecision {
         let slot = self.slot(id).filter(|slot| self.flows[*slot as usize].active);
         let Some(slot) = slot else {
-            // Nothing is to come of it: its acknowledgement lets nothing out, and others may have their turn.
+            // The transfer is complete, so this acknowledgement grants nothing. Others may be released.
             self.release(cx);
             return AckDecision::Send;
         };

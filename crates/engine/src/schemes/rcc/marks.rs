@@ -1,24 +1,25 @@
-//! ECN at the receiver: how much of what arrives is marked, and what that means for the window.
+//! ECN at the receiver: the estimated share of marked segments, and the reduction that follows from it.
 
 use crate::units::Time;
 
-/// How the estimate of the marked share follows what arrives.
+/// How the marked share is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schemes) enum Alpha {
-    /// A moving average over periods with marks; periods without any change nothing and are counted on.
+    /// A moving average over periods with marks, as in the authors' code. A period without marks does not end: its
+    /// segments count towards the next one.
     Code,
-    /// A moving average over all periods, as DCTCP's sender keeps it over windows.
+    /// A moving average over all periods, as DCTCP's over windows (RFC 8257 section 3.3).
     EveryRound,
-    /// The share of the last period.
+    /// The marked share of the last period.
     Ratio,
 }
 
 /// How long a period lasts.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Periods {
-    /// Its least, and its length while no round-trip time makes a sensible one.
+    /// Minimum length, and the length while no usable round-trip time is known.
     pub(in crate::schemes) least: Time,
-    /// A round-trip time from which on it is not taken for the period: that of the estimator before its first sample.
+    /// A round-trip time of at least this is not usable: it is the estimator's value before the first sample.
     pub(in crate::schemes) unmeasured: Time,
 }
 
@@ -28,10 +29,10 @@ impl Periods {
     }
 }
 
-/// Counts of one flow, and the ends of its periods.
+/// Counts the marked segments of one flow in periods.
 ///
-/// A period lasts a round-trip time. Its end is an event only if something marked arrived in it: the ends before
-/// that are worked out when it matters, so a flow without marks costs no timer.
+/// A period lasts one round-trip time. Its end is an event only if a marked segment arrived in it. Ends of other
+/// periods are computed when needed, so a flow without marks needs no timer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct MarkedShare {
     rule: Alpha,
@@ -41,9 +42,9 @@ pub(in crate::schemes) struct MarkedShare {
     alpha: f64,
     total: u64,
     marked: u64,
-    /// End of the present period.
+    /// End of the current period.
     end: Time,
-    /// That end is an event.
+    /// An event is scheduled for that end.
     armed: bool,
 }
 
@@ -58,7 +59,8 @@ impl MarkedShare {
         self.alpha
     }
 
-    /// A segment arrived while the round-trip time is `rtt`. Returns when the present period ends, if that is news.
+    /// A segment arrived; the round-trip time is `rtt`. Returns the end of the period if an event has to be scheduled
+    /// for it.
     pub(in crate::schemes) fn on_segment(&mut self, marked: bool, rtt: Time, now: Time) -> Option<Time> {
         if self.end < now {
             self.pass(now, self.periods.of(rtt));
@@ -72,12 +74,12 @@ impl MarkedShare {
         Some(self.end)
     }
 
-    /// Ends the periods that are over; nothing marked arrived in them.
+    /// Ends the periods that have passed without a marked segment.
     fn pass(&mut self, now: Time, period: Time) {
         match self.rule {
             Alpha::Code => {}
             Alpha::EveryRound => {
-                // A period without packets tells nothing.
+                // A period without segments says nothing about congestion.
                 if self.total > 0 {
                     self.alpha *= 1.0 - self.g;
                 }
@@ -89,7 +91,7 @@ impl MarkedShare {
         self.end += period * over;
     }
 
-    /// The event of a period's end. Returns the factor for the window, if this is that event.
+    /// The event of a period's end. Returns the factor for the window, unless the event is obsolete.
     pub(in crate::schemes) fn on_end(&mut self, rtt: Time, now: Time) -> Option<f64> {
         if !self.armed || self.end != now {
             return None;
@@ -143,7 +145,7 @@ mod tests {
         assert_eq!(share.on_segment(true, RTT, us(100)), Some(us(100)));
     }
 
-    /// Ten segments without a mark in the first period and one with in the second.
+    /// Ten unmarked segments in the first period and a marked one in the second.
     fn after_a_quiet_period(rule: Alpha) -> f64 {
         let mut share = MarkedShare { alpha: 0.5, ..MarkedShare::new(rule, 0.25, PERIODS, Time::ZERO) };
         (0..10).for_each(|_| assert_eq!(share.on_segment(false, RTT, us(50)), None));

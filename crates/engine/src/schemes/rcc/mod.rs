@@ -1,9 +1,10 @@
 //! RCC: receiver-oriented congestion control (Xu et al., Computer Networks 124, 2017).
 //!
-//! Two pages of the paper are all that is freely available; the rest is read in its authors' code (thuxl/rdtcp), with
-//! their accidents behind parameters. RCCE is the same with other rules, so [`Host`] takes [`Rules`].
+//! Only two pages of the paper are freely available. The rest is taken from the authors' code (thuxl/rdtcp); where that
+//! code seems accidental, a parameter selects its behaviour. RCCE uses the same host with other rules, so [`Host`]
+//! takes [`Rules`].
 //!
-//! Left out: the blocks and delays by "global round-trip times" in that code, which nothing there calls.
+//! Left out: blocking and delaying by "global round-trip times", which is in that code but never called.
 
 mod ack_list;
 mod assignment;
@@ -39,11 +40,12 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     build: |params| Box::new(Bundle::new(params)),
 };
 
-/// What the scheduler builds on, RCCE's as well. Where no SYN-ACK has advertised a window, on a connection that was open
-/// already, the sender begins with what the receiver takes for granted: a segment. And each segment is acknowledged.
+/// Transport settings that the schedulers of RCC and RCCE rely on. Each segment is acknowledged. On a connection that
+/// was open before the run, no SYN-ACK has advertised a window, and the sender begins with one segment, as the receiver
+/// assumes.
 ///
-/// READING: R17. The window of a receiver that repairs a loss is another with each segment out of order, so that three
-/// acknowledgements which repeat number and window (RFC 5681 section 2) hardly ever come.
+/// READING: R17. During a recovery the receiver's window changes with each out-of-order segment, so three
+/// acknowledgements that repeat both number and window (RFC 5681 section 2) are rare.
 pub(super) const TRANSPORT: &[Wish] =
     &[Wish::Needs("initial-window", "1mss"), Wish::Needs("ack-every", "1"), Wish::Needs("duplicate-ack-window", "any")];
 
@@ -257,7 +259,7 @@ pub(super) const PARAMS: &[Param] = &[
     .reading("R16"),
 ];
 
-/// The roles by their parameters; RCCE has the same.
+/// The roles, built from the parameters; RCCE uses them too.
 pub(super) struct Bundle {
     rules: Rules,
     push_is_only_a_request: bool,
@@ -277,7 +279,7 @@ impl Bundle {
         }
     }
 
-    /// The scheduler for a place that makes no acknowledgements of its own, and so asks for nothing again.
+    /// The scheduler inside a switch, which cannot create acknowledgements and so requests no retransmissions.
     pub(super) fn without_requests(&self, host: &NodeFacts) -> Box<dyn WindowControl> {
         let timer = TimerRules { arm: Arm::Off, ..self.rules.timer };
         Box::new(Host::new(Rules { timer, ..self.rules }, host))

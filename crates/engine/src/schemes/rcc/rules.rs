@@ -1,60 +1,60 @@
-//! What can be chosen about RCC's receiver.
+//! The rules of RCC's receiver, from the parameters.
 
 use super::marks::{Alpha, Periods};
 use crate::schemes::NodeFacts;
 use crate::spec::Values;
 use crate::units::Time;
 
-/// How often the acknowledgements of others may be put before one that waits.
+/// How often a waiting acknowledgement may be overtaken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schemes) enum SkipCap {
-    /// So often, by whether its flow has a deadline.
+    /// Fixed numbers for flows with and without a deadline.
     Fixed { deadline: u32, other: u32 },
-    /// Half the packets that the host's link carries in the least time of the receiver's timer.
+    /// Half the packets that the host's link carries during the minimum of the receiver's timer.
     Formula,
 }
 
 /// When the receiver's timer starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schemes) enum Arm {
-    /// Never: only senders repeat.
+    /// Never: only senders retransmit.
     Off,
-    /// When an acknowledgement leaves.
+    /// When an acknowledgement is sent.
     OnRelease,
-    /// When it begins to wait.
+    /// When an acknowledgement enters the list.
     OnQueue,
 }
 
-/// The receiver's timer.
+/// The receiver's retransmission timer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct TimerRules {
     /// When it starts.
     pub(in crate::schemes) arm: Arm,
-    /// Its least time.
+    /// Its minimum.
     pub(in crate::schemes) minimum: Time,
-    /// Mean and deviation are cut to multiples of this.
+    /// Mean and deviation of the round-trip time are truncated to multiples of this.
     pub(in crate::schemes) step: Time,
-    /// After it expired, wait for as many round trips as the last digit of the nanoseconds says.
+    /// After it expires, wait for a number of round trips, which is the last digit of the time in nanoseconds.
     pub(in crate::schemes) waits: bool,
 }
 
-/// What marks do to a window.
+/// What marks change besides the reduction by the marked share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schemes) enum MarkAction {
-    /// The reduction by the marked share, once in a period with marks.
+    /// Nothing: the window is reduced by the marked share once in a period with marks.
     Equation,
-    /// That, and slow start ends with it.
+    /// The reduction also ends slow start.
     Avoidance,
-    /// The reduction, and each marked segment halves the threshold of slow start and adds nothing to the window.
+    /// Each marked segment also halves the slow-start threshold and adds nothing to the window.
     Code,
 }
 
-/// How ECN acts at the receiver.
+/// How the receiver reacts to ECN marks.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct MarkRules {
-    /// It acts.
+    /// It reacts.
     pub(in crate::schemes) on: bool,
-    /// What it does.
+    /// The reaction.
     pub(in crate::schemes) action: MarkAction,
     /// The periods of the estimate.
     pub(in crate::schemes) periods: Periods,
@@ -62,36 +62,36 @@ pub(in crate::schemes) struct MarkRules {
     pub(in crate::schemes) alpha: Alpha,
     /// Weight of the newest share in the average.
     pub(in crate::schemes) g: f64,
-    /// The mark of a segment with FIN counts.
+    /// A mark on the segment with FIN counts.
     pub(in crate::schemes) on_fin: bool,
 }
 
-/// Everything that can be chosen about a receiving host; RCCE's differs from RCC's in nothing else.
+/// All rules of a receiving host. The hosts of RCC and RCCE differ only in these.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Rules {
-    /// Windows are assigned and acknowledgements wait. Without it each flow has its own window and nothing waits.
+    /// Windows are assigned and acknowledgements wait. Without it, each flow has its own window and nothing waits.
     pub(in crate::schemes) scheduler: bool,
     /// Segments that all flows of a host may have in flight.
     pub(in crate::schemes) queue_max: u64,
-    /// Small flows weigh more and go first.
+    /// Flows with fewer remaining bytes have larger weights and go first.
     pub(in crate::schemes) priority: bool,
     /// See [`super::assignment::assign`].
     pub(in crate::schemes) equal_only: bool,
-    /// How often an acknowledgement may be put off.
+    /// How often an acknowledgement may be overtaken.
     pub(in crate::schemes) skip_cap: SkipCap,
-    /// How often one with PSH counts as put off when it begins to wait.
+    /// How often an acknowledgement with PSH counts as overtaken when it enters the list.
     pub(in crate::schemes) push_bonus: u32,
-    /// Acknowledgements leave also while exactly `queue_max` are in flight.
+    /// Acknowledgements are also released while exactly `queue_max` segments are in flight.
     pub(in crate::schemes) release_at_most: bool,
-    /// An acknowledgement that lets nothing new out waits like any other.
+    /// An acknowledgement that grants nothing new waits like any other.
     pub(in crate::schemes) repeats_wait: bool,
     /// See [`super::flight::Flight`].
     pub(in crate::schemes) exact_flight: bool,
     /// See [`super::window::WindowMachine`].
     pub(in crate::schemes) keeps_duplicates: bool,
-    /// Threshold in bytes at which a flow's first slow start ends.
+    /// Initial slow-start threshold in bytes.
     pub(in crate::schemes) initial_threshold: u64,
-    /// Requests for data, and the last packets of their handshakes, wait in the list too.
+    /// Requests, and the last packets of their handshakes, wait in the list too.
     pub(in crate::schemes) requests_wait: bool,
     /// ECN.
     pub(in crate::schemes) marks: MarkRules,
@@ -100,7 +100,7 @@ pub(in crate::schemes) struct Rules {
 }
 
 impl Rules {
-    /// The rules of a `[scheme.<key>]` table that has the keys of `[scheme.rcc]`.
+    /// The rules from a `[scheme.<key>]` table with the keys of `[scheme.rcc]`.
     pub(in crate::schemes) fn new(params: &Values) -> Self {
         Self {
             scheduler: params.is("scheduler", "on"),
@@ -150,12 +150,12 @@ impl Rules {
         }
     }
 
-    /// How often an acknowledgement of a flow with or without a deadline may be put off at a host.
+    /// How often a host may let an acknowledgement of a flow with or without a `deadline` be overtaken.
     pub(in crate::schemes) fn cap(&self, deadline: bool, host: &NodeFacts) -> u32 {
         match self.skip_cap {
             SkipCap::Fixed { deadline: cap, .. } if deadline => cap,
             SkipCap::Fixed { other, .. } => other,
-            // READING: E4 the limit is C RTO_r / 2 with C in packets.
+            // READING: E4 the limit is C RTO_r / 2, with C in packets per second.
             SkipCap::Formula => (host.rate.bytes_in(self.timer.minimum) / host.packet as f64 / 2.0) as u32,
         }
     }

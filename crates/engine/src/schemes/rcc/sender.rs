@@ -1,12 +1,12 @@
-//! RCC's sender: what the receiver advertises is its window.
+//! RCC's sender: its window is the one that the receiver advertises.
 
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
 use crate::tcp::EcnMode;
 
-/// A sender without a window of its own.
+/// A sender without a congestion window of its own.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Obedient {
-    /// Data is sent ECN-capable. The echo is not read: the receiver has acted on the mark already.
+    /// Data is ECN-capable. The echo is ignored: the receiver has already reacted to the mark.
     pub(in crate::schemes) ecn: bool,
     /// An acknowledgement with PSH acknowledges nothing.
     pub(in crate::schemes) push_is_only_a_request: bool,

@@ -1,4 +1,4 @@
-//! The host as a whole, driven by hand.
+//! The whole host, driven event by event.
 
 use super::PARAMS;
 use super::host::Host;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 const MSS: u64 = 1000;
 
-/// An acknowledgement that left: whose, and whether it asked for a retransmission.
+/// A sent acknowledgement: its flow, and whether it requests a retransmission.
 type Left = (usize, bool);
 
 struct Bench {
@@ -27,7 +27,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A host with these values in place of the defaults.
+    /// A host with these values instead of the defaults.
     fn new(values: &[(&str, &str)]) -> Self {
         let params = values.iter().fold(Values::defaults(&[PARAMS]), |params, (key, value)| params.with(key, value));
         let facts = NodeFacts {
@@ -70,7 +70,7 @@ impl Bench {
         left
     }
 
-    /// A SYN comes; what leaves.
+    /// A SYN arrives. Returns the acknowledgements sent.
     fn syn_of(&mut self, flow: usize, announced: Announcement) -> Vec<Left> {
         self.call(|host, cx| host.on_open(cx, FlowId::new(flow), &announced));
         self.receivers.entry(flow).or_default();
@@ -100,12 +100,12 @@ impl Bench {
         self.ack(flow, kind)
     }
 
-    /// Segment `n` of a flow, counted from 0; what leaves.
+    /// Segment `n` of a flow arrives, counted from 0. Returns the acknowledgements sent.
     fn data(&mut self, flow: usize, n: u64) -> Vec<Left> {
         self.segment(flow, &numbered(n))
     }
 
-    /// The timer events of the next instant that has one; none if no timer runs.
+    /// Processes the earliest timer events. None if no timer runs.
     fn tick(&mut self) -> Option<Vec<Left>> {
         self.now = self.timers.iter().map(|(at, _)| *at).min()?;
         let (due, rest) = self.timers.iter().partition(|(at, _)| *at == self.now);
@@ -114,7 +114,7 @@ impl Bench {
         Some(due.into_iter().flat_map(|(_, token)| self.call(|host, cx| host.on_timer(cx, token)).1).collect())
     }
 
-    /// When flow 0 is asked for again, if nothing comes; so many times.
+    /// The times of the first `count` retransmission requests of flow 0 if nothing arrives.
     fn requests(&mut self, count: usize) -> Vec<Time> {
         let mut times = Vec::new();
         while times.len() < count {
@@ -133,7 +133,7 @@ fn numbered(n: u64) -> Segment {
     Segment { seq: 1 + n * MSS, len: MSS, ..Segment::default() }
 }
 
-/// The acknowledgements of these flows, none with a request.
+/// Acknowledgements of these flows without retransmission requests.
 fn acks(flows: &[usize]) -> Vec<Left> {
     flows.iter().map(|flow| (*flow, false)).collect()
 }
@@ -164,7 +164,7 @@ fn what_arrives_makes_room_and_the_flow_with_the_least_to_come_goes_first() {
     for flow in 0..3 {
         bench.syn(flow, 5 * MSS);
     }
-    // Flow 0 has less to come than flow 2, whose SYN waits: it goes on, and with it the place that it made.
+    // Flow 0 has fewer remaining bytes than flow 2, whose SYN waits: it takes the free segment itself.
     assert_eq!(bench.data(0, 0), acks(&[0]));
     assert_eq!(bench.data(0, 1), acks(&[0]));
     assert_eq!(bench.host.in_flight(), 2);
@@ -207,7 +207,7 @@ fn a_window_of_several_segments_may_overshoot() {
     for n in 0..3 {
         bench.data(0, n);
     }
-    // Slow start: one arrives, two are let out.
+    // Slow start: one segment arrives, two are granted.
     assert_eq!((bench.windows[&0], bench.host.in_flight()), (4 * MSS, 4));
     bench.syn(1, 100 * MSS);
     bench.data(0, 3);
@@ -290,7 +290,7 @@ fn marks_cut_the_window_at_the_end_of_a_round_trip() {
         assert_eq!(bench.windows[&0], if cut { 9 * MSS } else { 10 * MSS }, "a marked segment does not grow it");
         bench.timers.retain(|(at, _)| *at < Time::from_ms(1));
         assert_eq!(bench.tick().is_some(), cut);
-        // One of nine, weighed by a sixteenth and halved.
+        // One of nine segments is marked; the share is weighted by 1/16 and halved.
         let expected = if cut { (9000.0_f64 * (1.0 - 1.0 / 9.0 / 16.0 / 2.0)).round() as u64 } else { 10 * MSS };
         assert_eq!(bench.windows[&0], expected);
     }
@@ -311,7 +311,7 @@ fn the_timer_asks_again_and_leaves_one_segment() {
     for arm in ["on-release", "on-queue"] {
         let mut bench = Bench::new(&[("rto-r", arm)]);
         bench.syn(0, 100 * MSS);
-        // On a SYN's answer it does not run: that is its sender's business.
+        // It does not run on a SYN-ACK: the sender repeats its SYN.
         assert!(bench.timers.is_empty());
         (0..4).for_each(|n| drop(bench.data(0, n)));
         let start = bench.now;
@@ -365,7 +365,7 @@ fn on_queue_the_timer_runs_while_an_acknowledgement_waits() {
         bench.syn(1, 50 * MSS);
         assert_eq!(bench.data(0, 0), acks(&[1]), "flow 0 waits");
         assert_eq!(bench.tick().is_some(), asks);
-        // The request takes the place of what waited; once it leaves, it asks.
+        // The retransmission request replaces the waiting acknowledgement, and is sent when its turn comes.
         assert_eq!(bench.data(1, 0), vec![(0, asks)]);
     }
 }
@@ -427,7 +427,7 @@ fn a_further_transfer_on_an_open_connection_counts_anew() {
 
 #[test]
 fn requests_wait_for_their_turn_and_the_segment_that_they_let_out_counts() {
-    // RCCE, section IV.B.
+    // RCCE, section IV.B: requests wait in the list too.
     let mut bench = Bench::new(&[("queue-max", "2"), ("requests", "wait")]);
     for (flow, leaves) in [(0, true), (1, true), (2, false), (3, false)] {
         let (decision, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(flow)));
@@ -436,7 +436,7 @@ fn requests_wait_for_their_turn_and_the_segment_that_they_let_out_counts() {
     assert_eq!((bench.host.in_flight(), bench.host.waiting()), (2, 2));
     let (again, left) = bench.call(|host, cx| host.on_request(cx, FlowId::new(2)));
     assert_eq!((again, left), (AckDecision::Send, vec![]), "more of a request that has been told of");
-    // The answer begins: now its size is known, and it goes on before those of which nothing is known.
+    // The response begins: its size is now known, and it goes before flows of unknown size.
     bench.receivers.entry(0).or_default();
     bench.call(|host, cx| host.on_open(cx, FlowId::new(0), &Announcement { bytes: Some(2 * MSS), deadline: None }));
     assert_eq!(bench.data(0, 0), acks(&[0]));
@@ -465,7 +465,7 @@ fn the_time_that_a_server_thinks_is_no_round_trip_and_starts_no_timer() {
     bench.receivers.entry(0).or_default();
     bench.call(|host, cx| host.on_open(cx, FlowId::new(0), &Announcement { bytes: Some(9 * MSS), deadline: None }));
     bench.data(0, 0);
-    // The mean is as before the first sample, which makes the timer its least.
+    // Without a sample, the mean is its initial value and the timer is at its minimum.
     assert_eq!(bench.requests(1), [bench.host.flows[0].rtt.mean().max(Time::from_ms(10)) + Time::from_us(5001)]);
     assert_eq!(bench.host.flows[0].rtt.mean(), Time::from_ms(10));
 }

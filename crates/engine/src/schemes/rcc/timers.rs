@@ -1,18 +1,18 @@
-//! The timers of a flow, and the tokens by which its host is called back for them.
+//! The timers of a flow, and the tokens of their callbacks.
 
 use crate::roles::{ReceiverAction, ReceiverCx};
 use crate::units::Time;
 
-/// Which of a flow's timers, in the low bits of a token.
+/// The receiver's retransmission timer. A token is the flow's index times [`TIMERS`] plus the timer.
 pub(super) const ALARM: u64 = 0;
-/// See [`ALARM`].
+/// The end of a period with marks.
 pub(super) const PERIOD: u64 = 1;
-/// See [`ALARM`].
+/// The delayed request for a retransmission.
 pub(super) const ASK: u64 = 2;
-/// How many there are.
+/// Number of timers of a flow.
 pub(super) const TIMERS: u64 = 3;
 
-/// Asks to be called back for a flow's timer.
+/// Schedules the callback of a flow's timer.
 pub(super) fn call(cx: &mut ReceiverCx<'_>, slot: u32, timer: u64, at: Time) {
     cx.actions.push(ReceiverAction::Timer { at, token: u64::from(slot) * TIMERS + timer });
 }

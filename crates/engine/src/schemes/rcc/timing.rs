@@ -1,30 +1,30 @@
-//! The receiver's clocks of one flow: its round-trip time, and the timer after which it asks again.
+//! Time at the receiver of one flow: its round-trip time, and the timer after which it requests a retransmission.
 
 use crate::units::Time;
 use std::collections::VecDeque;
 
-/// Weight of the newest sample: one tenth for mean and deviation.
+/// The newest sample has a weight of 1/`GAIN` in mean and deviation.
 const GAIN: i64 = 10;
-/// The timer doubles up to this factor.
+/// Maximum factor by which the timer is backed off.
 const MOST_BACKOFF: u64 = 64;
 
-/// Round-trip time as the receiver sees it: from an acknowledgement to the last segment that it lets out, so that the
-/// transmission of the whole window is part of it.
+/// Round-trip time as the receiver sees it: from an acknowledgement to the last segment that it grants. It includes the
+/// transmission of the whole window.
 #[derive(Clone, Debug)]
 pub(in crate::schemes) struct RoundTrip {
     mean: Time,
     deviation: Time,
     sampled: bool,
-    /// The acknowledgement number sent last.
+    /// The largest acknowledgement number sent.
     last_ack: u64,
-    /// Segments that acknowledgements asked for last, and when.
+    /// For each acknowledgement: the sequence number of the last segment that it grants, and when it was sent.
     pending: VecDeque<(u64, Time)>,
-    /// They stand in the order of their numbers, as they do unless a window has shrunk.
+    /// They are in the order of sequence numbers, as always unless a window has shrunk.
     ordered: bool,
 }
 
 impl RoundTrip {
-    /// Without a sample the mean is `initial`.
+    /// No sample yet: the mean is `initial`.
     pub(in crate::schemes) fn new(initial: Time) -> Self {
         let pending = VecDeque::new();
         Self { mean: initial, deviation: Time::ZERO, sampled: false, last_ack: 0, pending, ordered: true }
@@ -33,13 +33,13 @@ impl RoundTrip {
     pub(in crate::schemes) fn mean(&self) -> Time {
         self.mean
     }
-    /// Mean and four deviations, each cut to a multiple of `step`.
+    /// The mean plus four deviations, each truncated to a multiple of `step`.
     pub(in crate::schemes) fn timeout(&self, step: Time) -> Time {
         let cut = |time: Time| Time::from_ps(time.ps() - time.ps() % step.ps().max(1));
         cut(self.mean) + cut(self.deviation) * 4
     }
 
-    /// An acknowledgement of `ack` was sent with a `window`; both in bytes.
+    /// An acknowledgement with number `ack` and a `window` in bytes was sent.
     pub(in crate::schemes) fn on_ack_sent(&mut self, ack: u64, window: u64, mss: u64, now: Time) {
         if window < mss {
             return;
@@ -53,16 +53,16 @@ impl RoundTrip {
             };
             self.pending.push_back((last, now));
         } else if ack == self.last_ack {
-            // Whose answer the segment would be is not clear any more.
+            // A repeated acknowledgement makes the sample ambiguous.
             self.pending.retain(|(seq, _)| *seq < ack);
         }
     }
 
-    /// A segment beginning at `seq` arrived. Returns whether it gave a sample.
+    /// A segment with sequence number `seq` arrived. Returns whether it gave a sample.
     pub(in crate::schemes) fn on_segment(&mut self, seq: u64, now: Time) -> bool {
         let mut sample = None;
         if self.ordered {
-            // Most segments find a whole window of them and take one.
+            // The usual case: a whole window is pending, and each segment takes one entry.
             while let Some((last, sent)) = self.pending.front().copied().filter(|(last, _)| *last <= seq) {
                 self.pending.pop_front();
                 sample = if last == seq { Some(now - sent) } else { sample };
@@ -97,7 +97,7 @@ impl Default for RoundTrip {
     }
 }
 
-/// A timer whose deadline moves often while its event stays: late events find the deadline moved.
+/// A timer with few events although its deadline moves often: an event that finds the deadline moved is repeated then.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Alarm {
     deadline: Time,
@@ -106,15 +106,15 @@ pub(in crate::schemes) struct Alarm {
 }
 
 impl Alarm {
-    /// Stopped.
+    /// A stopped timer.
     pub(in crate::schemes) fn new() -> Self {
         Self { deadline: Time::NEVER, event: Time::NEVER }
     }
-    /// Stops it.
+    /// Stops the timer.
     pub(in crate::schemes) fn stop(&mut self) {
         self.deadline = Time::NEVER;
     }
-    /// Sets it. Returns when to call [`Self::on_event`], if no call is due before.
+    /// Sets the deadline. Returns when to call [`Self::on_event`], unless an earlier call is due.
     pub(in crate::schemes) fn set(&mut self, at: Time) -> Option<Time> {
         self.deadline = at;
         if at < self.event {
@@ -123,7 +123,7 @@ impl Alarm {
         }
         None
     }
-    /// An event came: whether the deadline has come with it, and else when to call again.
+    /// A call that was due. Returns whether the timer has expired.
     pub(in crate::schemes) fn on_event(&mut self, now: Time) -> Expiry {
         if self.event != now {
             return Expiry::Not(None);
@@ -138,21 +138,21 @@ impl Alarm {
     }
 }
 
-/// What an event of an [`Alarm`] meant.
+/// The result of an [`Alarm`]'s event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schemes) enum Expiry {
-    /// The deadline has come.
+    /// The timer has expired.
     Now,
-    /// It has not; call again then, if ever.
+    /// It has not; call again at this time, if any.
     Not(Option<Time>),
 }
 
-/// How long the receiver waits for what an acknowledgement has asked for.
+/// The backoff of the receiver's retransmission timer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Patience {
     factor: u64,
     last_ack: u64,
-    /// Acknowledgements of the same number since it last grew or the factor doubled for it.
+    /// Acknowledgements that repeat `last_ack` since the factor last doubled for them.
     repeated: u32,
 }
 
@@ -161,20 +161,20 @@ impl Patience {
     pub(in crate::schemes) fn new() -> Self {
         Self { factor: 1, last_ack: 0, repeated: 0 }
     }
-    /// How much longer than usual to wait.
+    /// Factor of the timer.
     pub(in crate::schemes) fn factor(&self) -> u64 {
         self.factor
     }
-    /// Doubles the wait.
+    /// Doubles the timer.
     pub(in crate::schemes) fn double(&mut self) {
         self.factor = (2 * self.factor).min(MOST_BACKOFF);
     }
-    /// A round trip was measured.
+    /// A round-trip time was measured, which ends the backoff.
     pub(in crate::schemes) fn reset(&mut self) {
         self.factor = 1;
     }
-    /// An acknowledgement was sent: the third repetition doubles, progress resets. Returns whether the timer starts:
-    /// not for one older than the last.
+    /// An acknowledgement was sent: progress ends the backoff, every third repetition doubles the timer. Returns
+    /// whether the timer starts, which it does not for a number below the largest sent.
     pub(in crate::schemes) fn on_ack_sent(&mut self, ack: u64) -> bool {
         if ack < self.last_ack {
             return false;

@@ -1,4 +1,4 @@
-//! Whose turn it is: acknowledgements that wait and leave, and the timers that start with them.
+//! Queues and releases acknowledgements, and starts the receiver's timers with them.
 
 use super::ack_list::Entry;
 use super::host::Host;
@@ -10,25 +10,25 @@ use crate::tcp::FIRST_DATA;
 use crate::units::Time;
 
 impl Host {
-    /// One past the last byte that an acknowledgement of the flow would let out now.
+    /// One past the last byte that an acknowledgement of the flow would grant now.
     fn edge(&self, cx: &ReceiverCx<'_>, slot: u32) -> u64 {
         let flow = &self.flows[slot as usize];
         flow.next + flow.window.bytes().min(cx.most)
     }
 
-    /// Puts an acknowledgement into the list and lets go what may. Returns whether it leaves at once and past the
-    /// list, because it lets nothing new out.
+    /// Queues an acknowledgement and releases what may be sent. Returns whether this one is sent at once, bypassing the
+    /// list, because it grants nothing new.
     pub(super) fn signal(&mut self, cx: &mut ReceiverCx<'_>, slot: u32, push: bool) -> bool {
         let again = push || self.flows[slot as usize].repeats;
         let skipped = self.unlist(slot);
-        // READING: R8 what was granted before is counted in flight already. If it had to wait for others to arrive, a
-        // burst of lost acknowledgements could stop the host for good.
+        // READING: R8 what it grants was counted as in flight before. If it waited for that to arrive, a burst of lost
+        // acknowledgements could stop the host for good.
         if !self.rules.scheduler
             || (again && !self.rules.repeats_wait && !self.flows[slot as usize].grant.is_below(self.edge(cx, slot)))
         {
             self.on_sent(cx, slot);
             if self.rules.timer.arm == Arm::OnQueue {
-                // RCCE, Algorithm 3, line 6: what comes of a request, or of data that came twice, is waited for too.
+                // RCCE, Algorithm 3, line 6: the timer also runs for acknowledgements of duplicates and for requests.
                 self.arm(cx, slot);
             }
             return true;
@@ -50,9 +50,9 @@ impl Host {
         false
     }
 
-    /// Lets acknowledgements go while fewer segments than `queue_max` are in flight.
+    /// Releases acknowledgements while fewer than `queue_max` segments are in flight.
     pub(super) fn release(&mut self, cx: &mut ReceiverCx<'_>) {
-        // READING: E3 RCC's code compares strictly; RCCE's Algorithm 2, line 6, lets one more out.
+        // READING: E3 RCC's code compares strictly; RCCE's Algorithm 2, line 6, admits one segment more.
         let limit = self.rules.queue_max + u64::from(self.rules.release_at_most);
         while self.flight.segments() < limit {
             let Some(entry) = self.list.pop() else { return };
@@ -63,12 +63,12 @@ impl Host {
         }
     }
 
-    /// An acknowledgement of a flow leaves.
+    /// An acknowledgement of a flow is sent.
     fn on_sent(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
         let edge = self.edge(cx, slot);
         let flow = &mut self.flows[slot as usize];
         self.flight.on_granted(&mut flow.grant, edge);
-        // An answer takes its server's time besides the network's.
+        // The first sample of a response would include the server's think time.
         if !flow.window.in_recovery() && !flow.asked {
             flow.rtt.on_ack_sent(flow.next, edge - flow.next, self.facts.mss, cx.now);
         }
@@ -77,8 +77,8 @@ impl Host {
         }
     }
 
-    /// Starts the timer of a flow: not before its first data, and a loss in recovery is left to the sender's. A lost
-    /// request is repeated by the host that has sent it.
+    /// Starts the timer of a flow, but not before its first data and not in recovery, where the sender's timer covers
+    /// losses. A lost request is retransmitted by the client's own sender.
     fn arm(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
         let timer = self.rules.timer;
         let flow = &mut self.flows[slot as usize];
@@ -100,7 +100,8 @@ impl Host {
             Expiry::Now => {
                 flow.window.on_timeout();
                 flow.patience.double();
-                // READING: R9 the authors' delay looks random but is the clock's last digit; RCCE's text has none.
+                // READING: R9 the authors' code delays the request by the clock's last digit, perhaps meant as random;
+                // RCCE's text has no delay.
                 let digit = if self.rules.timer.waits { cx.now.ps() / 1000 % 10 } else { 0 };
                 flow.ask_at = cx.now.saturating_add(flow.rtt.mean() * digit);
                 let at = flow.ask_at;
@@ -110,7 +111,7 @@ impl Host {
         }
     }
 
-    /// Asks the sender to repeat the first segment that is missing.
+    /// Requests the retransmission of the first missing segment.
     pub(super) fn ask(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
         self.flows[slot as usize].ask_at = Time::NEVER;
         if self.signal(cx, slot, true) {
@@ -119,12 +120,12 @@ impl Host {
         }
     }
 
-    /// A period in which something marked arrived is over.
+    /// A period with marked segments has ended.
     pub(super) fn on_period(&mut self, cx: &mut ReceiverCx<'_>, slot: u32) {
         let flow = &mut self.flows[slot as usize];
         if let Some(factor) = flow.marks.on_end(flow.rtt.mean(), cx.now) {
             flow.window.scale(factor);
-            // READING: E23 section V.B lets windows grow by a segment a round trip after a mark.
+            // READING: E23 in RCCE's section V.B windows grow by a segment per round trip after a mark.
             if self.rules.marks.action == MarkAction::Avoidance {
                 flow.window.end_slow_start();
             }

@@ -1,36 +1,36 @@
-//! The congestion window that the receiver keeps for a flow: TCP's rules, moved to the other end.
+//! The congestion window that the receiver keeps for a flow, by TCP's rules.
 
 use crate::tcp::receiver::Delivery;
 
-/// Out-of-order segments that signal a loss.
+/// Number of out-of-order segments that signals a loss (RFC 5681 section 3.2).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// A segment that was accepted, as the window sees it.
+/// What the window has to know about an accepted segment.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Accepted {
-    /// What reassembly made of it.
+    /// The result of reassembly.
     pub(in crate::schemes) delivery: Delivery,
-    /// It was marked, and each mark by itself acts on threshold and growth ([`super::rules::MarkAction::Code`]).
+    /// It was marked, and each mark acts on threshold and growth ([`super::rules::MarkAction::Code`]).
     pub(in crate::schemes) marked: bool,
 }
 
-/// Window, threshold and recovery of one flow, in bytes.
+/// Window, slow-start threshold and recovery of one flow, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct WindowMachine {
     mss: u64,
     window: u64,
     threshold: u64,
     in_recovery: bool,
-    /// Out-of-order segments counted towards the next recovery.
+    /// Number of out-of-order segments towards the next recovery.
     duplicates: u32,
-    /// Bytes that arrived beyond a hole and are still there.
+    /// Bytes beyond the first hole in the reassembly buffer.
     beyond: u64,
-    /// Duplicates of a hole that was filled before the third one count for the next hole too.
+    /// Duplicates of a hole that is filled before the third one also count for the next hole.
     keeps_duplicates: bool,
 }
 
 impl WindowMachine {
-    /// One segment, in slow start up to `threshold`.
+    /// A window of one segment, in slow start up to `threshold`.
     pub(in crate::schemes) fn new(mss: u64, threshold: u64, keeps_duplicates: bool) -> Self {
         Self { mss, window: mss, threshold, in_recovery: false, duplicates: 0, beyond: 0, keeps_duplicates }
     }
@@ -42,7 +42,7 @@ impl WindowMachine {
     pub(in crate::schemes) fn in_recovery(&self) -> bool {
         self.in_recovery
     }
-    /// The threshold of slow start.
+    /// The slow-start threshold.
     #[cfg(test)]
     pub(in crate::schemes) fn threshold(&self) -> u64 {
         self.threshold
@@ -52,22 +52,22 @@ impl WindowMachine {
         self.threshold = (self.window / 2).max(2 * self.mss);
     }
 
-    /// No more than `bytes`.
+    /// Limits the window to `bytes`.
     pub(in crate::schemes) fn cap(&mut self, bytes: u64) {
         self.window = self.window.min(bytes);
     }
 
-    /// Times `factor`, rounded, one segment at least.
+    /// Multiplies the window by `factor`, rounded, to at least one segment.
     pub(in crate::schemes) fn scale(&mut self, factor: f64) {
         self.window = ((self.window as f64 * factor + 0.5) as u64).max(self.mss);
     }
 
-    /// Slow start is over: the window is where it ends.
+    /// Ends slow start at the current window.
     pub(in crate::schemes) fn end_slow_start(&mut self) {
         self.threshold = self.window.max(2 * self.mss);
     }
 
-    /// The receiver's timer expired: one segment, as after a sender's timeout.
+    /// The receiver's timer expired: the window becomes one segment, as after a sender's timeout.
     pub(in crate::schemes) fn on_timeout(&mut self) {
         self.in_recovery = false;
         self.duplicates = 0;
@@ -75,7 +75,7 @@ impl WindowMachine {
         self.window = self.mss;
     }
 
-    /// A segment with something new was accepted.
+    /// A segment with new data was accepted.
     pub(in crate::schemes) fn on_accepted(&mut self, accepted: &Accepted) {
         let Accepted { delivery, marked } = *accepted;
         let available = delivery.new_in_order;
@@ -87,7 +87,8 @@ impl WindowMachine {
             return self.on_out_of_order(marked);
         }
         if self.in_recovery && self.beyond > 0 {
-            // A part of the hole is filled: deflate, and one segment for the one that left the network.
+            // A partial fill: deflate by it, and add one segment for the one that left the network (RFC 6582 section
+            // 3.2).
             self.window = self.window.saturating_sub(available);
             if !(marked && self.window >= self.mss) {
                 self.window += self.mss;
@@ -121,7 +122,7 @@ impl WindowMachine {
         }
     }
 
-    /// Slow start by a segment, congestion avoidance by a segment per window (RFC 5681 section 3.1).
+    /// By a segment in slow start, by a segment per window in congestion avoidance (RFC 5681 section 3.1).
     fn grow(&mut self) {
         self.window +=
             if self.window < self.threshold { self.mss } else { (self.mss * self.mss / self.window.max(1)).max(1) };
@@ -214,7 +215,7 @@ mod tests {
     fn filling_the_hole_ends_recovery_at_the_threshold_or_what_arrived() {
         let mut bench = Bench::at(20_000);
         bench.all_beyond(3);
-        // Four segments in order now: five, and the growth of slow start.
+        // Four segments are in order now: a window of five, and the growth of slow start.
         assert_eq!(bench.take(4 * MSS, MSS, false, false), 6000);
         assert!(!bench.0.in_recovery());
         let mut low = Bench::at(4000);

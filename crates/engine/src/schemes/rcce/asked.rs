@@ -1,20 +1,21 @@
-//! A request that a host behind the switch sends, and what of it waits there.
+//! A request of a host behind the switch, whose packets the switch may hold.
 
 use crate::ids::LinkId;
 use crate::packet::Packet;
 use crate::roles::Pass;
 
-/// The client's part of a connection on which it asks.
+/// The request on a connection that the client has opened.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// The scheduler has been told.
+    /// The scheduler knows of it.
     pub(super) asked: bool,
-    /// The last packet of the handshake and the request, with the links on which they leave; none once they may.
+    /// The held packets (the last one of the handshake and those of the request), each with its egress link; none once
+    /// they are released.
     pub(super) waiting: Option<Vec<(Packet, LinkId)>>,
 }
 
 impl Asked {
-    /// A packet of the client comes. One that is repeated while it waits is kept besides.
+    /// A packet of the client arrives. It is held if the request is; so is a retransmission of it.
     pub(super) fn keep(&mut self, packet: Packet, to: LinkId) -> Pass {
         match &mut self.waiting {
             Some(waiting) => {
@@ -25,7 +26,7 @@ impl Asked {
         }
     }
 
-    /// What has waited may go, and so may what follows.
+    /// Releases the held packets; later ones are not held.
     pub(super) fn release(&mut self) -> Vec<(Packet, LinkId)> {
         self.waiting.take().unwrap_or_default()
     }

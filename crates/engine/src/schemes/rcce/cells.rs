@@ -1,30 +1,30 @@
-//! The flowcells of the hosts behind a switch, and the trees that they take in turn.
+//! The flowcells of the hosts behind a switch, which use the trees in turn.
 
-use super::message::Place;
+use super::message::Attachment;
 use super::state::EdgeState;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::{CellTag, Packet, unwrap_seq};
 use crate::tcp::FIRST_DATA;
 use std::collections::BTreeMap;
 
-/// The present flowcell of a flow.
+/// The current flowcell of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// The largest sequence number that was seen.
+    /// The largest sequence number seen.
     seq: u64,
     number: u32,
-    /// Its label, and where it leaves; none keeps the path that ECMP has given the flow.
+    /// Its label and egress link; none for the path that ECMP has chosen for the flow.
     way: Option<(u32, LinkId)>,
 }
 
-/// Flowcells by flow.
+/// The current flowcell of each flow.
 pub(super) struct Cells {
     /// Bytes of a flowcell.
     bytes: u64,
     /// Only flows to crowded hosts are spread.
     crowded_only: bool,
     flows: BTreeMap<FlowId, Cell>,
-    /// Flowcells from the host behind a link to a host.
+    /// Number of flowcells from the host behind a link to another host.
     turns: BTreeMap<(LinkId, NodeId), usize>,
 }
 
@@ -33,26 +33,27 @@ impl Cells {
         Self { bytes, crowded_only, flows: BTreeMap::new(), turns: BTreeMap::new() }
     }
 
-    /// A flow is over.
+    /// A flow has ended.
     pub(super) fn forget(&mut self, flow: FlowId) {
         self.flows.remove(&flow);
     }
 
-    /// The link on which a segment leaves, if it goes over a tree; it carries the label then, and the number of its cell.
+    /// The egress link of a segment if it takes a tree. The segment then carries the tree's label and the number of its
+    /// flowcell.
     ///
-    /// A segment that is sent again takes the way of the present cell, but belongs to its own.
+    /// A retransmitted segment takes the path of the current flowcell, but carries the number of its own.
     pub(super) fn choose(
         &mut self,
         state: &EdgeState,
         packet: &mut Packet,
         from: LinkId,
-        to: &Place,
+        to: &Attachment,
     ) -> Option<LinkId> {
         let known = self.flows.get(&packet.flow).copied();
         let seq = unwrap_seq(packet.seq, known.map_or(FIRST_DATA, |cell| cell.seq));
         let number = (seq.saturating_sub(FIRST_DATA) / self.bytes) as u32;
         let fresh = known.is_none_or(|cell| number > cell.number);
-        // A cable of its tree has failed, here or elsewhere.
+        // A cable of its tree has failed, at this switch or elsewhere.
         let gone = |(label, out)| state.out(label) != Some(out);
         let failed = known.and_then(|cell| cell.way).is_some_and(gone);
         let mut cell = known.unwrap_or(Cell { seq, number, way: None });
@@ -66,15 +67,15 @@ impl Cells {
         Some(out)
     }
 
-    /// The tree whose turn it is.
-    fn next(&mut self, state: &EdgeState, from: LinkId, to: &Place) -> Option<(u32, LinkId)> {
-        // READING: E7 balancing complements the scheduler where connections are too many for it.
+    /// The next tree in turn.
+    fn next(&mut self, state: &EdgeState, from: LinkId, to: &Attachment) -> Option<(u32, LinkId)> {
+        // READING: E7 load balancing complements the scheduler when there are too many connections for it.
         if self.crowded_only && !state.crowded.contains(&to.link) {
             return None;
         }
         let ways = state.ways_to(to);
         let turn = self.turns.entry((from, to.host)).or_default();
-        // Hosts that begin together must not take the same tree, nor a host to all others.
+        // The first tree differs between hosts that start together, and between the destinations of a host.
         let way = ways.get((from.index() / 2 + to.host.index() + *turn).checked_rem(ways.len())?);
         *turn += 1;
         way.copied()

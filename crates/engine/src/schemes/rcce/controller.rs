@@ -1,4 +1,4 @@
-//! RCCE's controller: learns the network, hands out labels, and tells edges where the crowd is.
+//! RCCE's controller: learns the network, assigns labels, and tells edge switches which hosts are crowded.
 
 use super::message::Message;
 use super::trees::Network;
@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 /// The controller.
 #[derive(Debug)]
 pub(super) struct Controller {
-    /// How long to wait for more reports.
+    /// Time to wait for further reports before labels are computed.
     settle: Time,
     network: Network,
-    /// Labels as they were last sent.
+    /// The last message of labels to each switch.
     sent: BTreeMap<NodeId, Vec<u8>>,
-    /// When labels are to be computed.
+    /// When labels are due to be computed.
     due: Time,
 }
 
@@ -33,15 +33,15 @@ impl ControllerRole for Controller {
     fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]) {
         match Message::decode(message) {
             Some(Message::Ports(ports)) => {
-                // One that reports the same again has had no answer.
+                // A switch that repeats its report has received no answer.
                 self.sent.remove(&from);
                 if self.network.add(from, ports) || self.due.is_never() {
-                    // Until all have reported, trees are not all there.
+                    // Until all switches have reported, the trees are incomplete.
                     self.due = cx.now + self.settle;
                     cx.actions.push(ControllerAction::Timer { at: self.due, token: 0 });
                 }
             }
-            // The same again is passed on again: its sender has not heard of it.
+            // A repeated report is passed on again, because its sender has received no answer.
             Some(Message::Crowd { links, .. }) if links.iter().all(|link| self.network.last_hops().contains(link)) => {
                 for edge in self.network.edges() {
                     Self::order(cx, edge, message.to_vec());
@@ -53,7 +53,7 @@ impl ControllerRole for Controller {
 
     fn on_timer(&mut self, cx: &mut ControllerCx<'_>, _token: u64) {
         if self.due != cx.now {
-            return; // Another report has come.
+            return; // Another report has arrived.
         }
         self.due = Time::NEVER;
         for (switch, table) in self.network.tables() {

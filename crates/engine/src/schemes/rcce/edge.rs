@@ -1,4 +1,5 @@
-//! RCCE's edge: an agent on every switch, which forwards by label and watches its ports and the connections of its hosts.
+//! RCCE's edge: an agent on every switch, which forwards by label, reports its ports and counts the connections of its
+//! hosts.
 
 use super::Spreading;
 use super::cells::Cells;
@@ -12,29 +13,29 @@ use crate::roles::{
 use crate::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The agent of a switch: tells its ports, counts connections, keeps what the controller says, and forwards by it.
+/// The agent of a switch: reports its ports, counts connections, and forwards by the controller's table.
 pub(super) struct Edge {
-    /// Flows on a link above which it is crowded; none does not count.
+    /// A host with more flows than this is crowded; none does not count flows.
     above: Option<u64>,
-    /// How long to wait for the controller's answer at first, and now.
+    /// Time to wait for the controller's answer: initially, and currently.
     retry: Time,
     wait: Time,
-    /// A timer is on its way.
+    /// A timer is pending.
     timed: bool,
-    /// Its ports, and whether the controller has answered their last report.
+    /// Its ports, and whether the controller has answered the last report of them.
     ports: Vec<Port>,
     answered: bool,
     /// The flowcells of its hosts.
     cells: Cells,
-    /// Connections on each link to a host.
+    /// Connections whose data goes to each host, by the link to it.
     flows: BTreeMap<LinkId, BTreeSet<FlowId>>,
-    /// The link to each host by that from it.
+    /// The link to each host, by the link from it.
     hosts: BTreeMap<LinkId, LinkId>,
-    /// Connections of all hosts count together.
+    /// Connections of all hosts are counted together.
     central: bool,
 }
 
-/// The token of [`Edge`]'s timer; those of [`super::proxy::Proxy`] are other numbers.
+/// The token of [`Edge`]'s timer, distinct from those of [`super::proxy::Proxy`].
 pub(super) const RETRY: u64 = u64::MAX;
 
 impl Edge {
@@ -55,7 +56,8 @@ impl Edge {
         self.report(cx, message);
     }
 
-    /// Where a packet leaves, if not on the path that it came with: data by its label, which its host's switch writes.
+    /// Chooses a packet's egress. Data is forwarded by its label, which the switch of its host writes; other packets
+    /// stay on their path.
     fn forward(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
         if packet.is_ack() && packet.flags.has(Flags::FIN) {
             self.cells.forget(packet.flow);
@@ -64,10 +66,10 @@ impl Edge {
         let data = !packet.flags.has(Flags::ACK.with(Flags::SYN));
         let out = if self.hosts.contains_key(&passage.from) {
             let Addresses { src, dst, .. } = cx.book.addresses(packet.flow);
-            let place = state.places.get(if packet.is_ack() { &src } else { &dst });
-            let place = place.filter(|place| !self.flows.contains_key(&place.link));
-            let spread = place.filter(|_| data).and_then(|to| self.cells.choose(state, packet, passage.from, to));
-            spread.or_else(|| place.and_then(|to| state.detour(passage.to, to, packet.flow)))
+            let attachment = state.attachments.get(if packet.is_ack() { &src } else { &dst });
+            let attachment = attachment.filter(|attachment| !self.flows.contains_key(&attachment.link));
+            let spread = attachment.filter(|_| data).and_then(|to| self.cells.choose(state, packet, passage.from, to));
+            spread.or_else(|| attachment.and_then(|to| state.detour(passage.to, to, packet.flow)))
         } else {
             CellTag::of(packet.field).filter(|_| data).and_then(|tag| state.out(tag.label))
         };
@@ -77,7 +79,7 @@ impl Edge {
         }
     }
 
-    /// The links to hosts with too many connections: for themselves, or all if those behind the switch are too many.
+    /// The links to hosts with too many connections, counted per host or for the whole switch.
     fn crowded(&self) -> BTreeSet<LinkId> {
         let Some(above) = self.above else { return BTreeSet::new() };
         let many = |flows: usize| flows as u64 > above;
@@ -86,20 +88,19 @@ impl Edge {
         self.flows.iter().filter(is).map(|(link, _)| *link).collect()
     }
 
-    /// The link to the host that gets a connection's data, if it is behind this switch and the packet opens or ends the
-    /// connection; and the flow of the data.
+    /// If the packet opens or ends a connection: the link to the host that receives its data, and the flow of the data.
     fn concerns(&self, cx: &SwitchCx<'_>, packet: &Packet, passage: &Passage) -> Option<(LinkId, FlowId)> {
         if packet.is_ack() || !packet.flags.has(Flags::SYN.with(Flags::FIN)) {
             return None;
         }
-        // The client opens the connection on which it asks; the data comes the other way.
+        // The client opens the connection for its request; the data flows in the other direction.
         match cx.book.answer(packet.flow) {
             Some(answer) => self.hosts.get(&passage.from).map(|link| (*link, answer)),
             None => Some((passage.to, packet.flow)),
         }
     }
 
-    /// Follows the opening and the end of connections.
+    /// Counts connections as they open and end.
     fn follow(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) {
         let Some((link, flow)) = self.concerns(cx, packet, passage) else { return };
         let before = self.crowded();
@@ -115,7 +116,7 @@ impl Edge {
         }
     }
 
-    /// Reports hosts that are crowded now and were not, and the other way round.
+    /// Reports hosts that have become crowded, and those that no longer are.
     fn report_crowds(&mut self, cx: &mut SwitchCx<'_>, before: &BTreeSet<LinkId>) {
         let now = self.crowded();
         for (one, other, crowded) in [(&now, before, true), (before, &now, false)] {
@@ -126,7 +127,7 @@ impl Edge {
         }
     }
 
-    /// Reports, and looks later whether the controller has heard it.
+    /// Sends a report, and checks later whether the controller has answered.
     fn report(&mut self, cx: &mut SwitchCx<'_>, message: Vec<u8>) {
         cx.actions.push(SwitchAction::Report(message));
         if !std::mem::replace(&mut self.timed, true) {
@@ -150,7 +151,7 @@ impl SwitchAgent for Edge {
         self.report_ports(cx);
     }
 
-    /// The trees are made anew without a cable that has failed, or with one that was repaired.
+    /// The controller computes the trees again without a failed cable, or with a repaired one.
     fn on_port(&mut self, cx: &mut SwitchCx<'_>, to: LinkId, up: bool) {
         let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };
         let news = if up { state.down.remove(&to) } else { state.down.insert(to) };
@@ -167,7 +168,7 @@ impl SwitchAgent for Edge {
         self.forward(cx, packet, passage)
     }
 
-    /// What the controller has not answered may be lost: it is said again, more and more seldom.
+    /// A report without an answer may be lost: it is repeated with exponential backoff.
     fn on_timer(&mut self, cx: &mut SwitchCx<'_>, _token: u64) {
         self.timed = false;
         let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };
@@ -183,9 +184,10 @@ impl SwitchAgent for Edge {
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {
         let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };
         match Message::decode(message) {
-            Some(Message::Labels(Table { ways, places })) => {
+            Some(Message::Labels(Table { ways, attachments })) => {
                 state.ways = ways;
-                state.places = places.into_iter().map(|place| (address(place.host), place)).collect();
+                state.attachments =
+                    attachments.into_iter().map(|attachment| (address(attachment.host), attachment)).collect();
                 self.answered = true;
             }
             Some(Message::Crowd { links, crowded: true }) => state.crowded.extend(links),
@@ -197,7 +199,7 @@ impl SwitchAgent for Edge {
     }
 }
 
-/// A host's part: its data takes one path unless its switch chooses another, flowcell by flowcell.
+/// The sending host's role: its data takes the ECMP path unless its switch chooses another one per flowcell.
 pub(super) struct OverTrees(pub(super) Spreading);
 
 impl PathSelector for OverTrees {

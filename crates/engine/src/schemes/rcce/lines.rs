@@ -1,4 +1,4 @@
-//! What the scheduler in the last switch knows of its ports and of the connections behind them.
+//! The state that the scheduler in the last switch keeps of its ports and of the connections to their hosts.
 
 use super::asked::Asked;
 use crate::ids::LinkId;
@@ -9,7 +9,7 @@ use crate::tcp::receiver::{Receiver, ReceiverConfig};
 use crate::units::{Rate, Time};
 use std::collections::VecDeque;
 
-/// How reassembly goes here; nothing is acknowledged.
+/// Configuration of the reassembly in the switch, which acknowledges nothing.
 pub(super) const REASSEMBLY: ReceiverConfig = ReceiverConfig {
     ack_every: 1,
     ack_delay: Time::ZERO,
@@ -19,32 +19,32 @@ pub(super) const REASSEMBLY: ReceiverConfig = ReceiverConfig {
     ecn_ack: false,
 };
 
-/// A scheduler, and the rate at which packets come to it.
+/// A scheduler, and the rate at which data can arrive for it.
 pub(super) struct Scheduler {
     pub(super) rate: Rate,
     pub(super) window: Box<dyn WindowControl>,
 }
 
-/// A port with a host behind it.
+/// A port to a host.
 pub(super) struct Line {
-    /// Which scheduler acts for it.
+    /// Index of its scheduler.
     pub(super) scheduler: usize,
-    /// Data in the port, in the order in which it leaves.
+    /// Data in the port, in the order of departure.
     pub(super) leaving: VecDeque<Packet>,
 }
 
 /// A connection to a host behind the switch.
 pub(super) struct Connection {
-    /// The port of its host.
+    /// The link to its host.
     pub(super) line: LinkId,
     pub(super) state: Receiver,
-    /// Window that the scheduler grants, in bytes.
+    /// The window that the scheduler grants, in bytes.
     pub(super) granted: u64,
-    /// Shift of its windows: from the SYN-ACK, or where the host has opened it, from the SYN.
+    /// Shift of the host's windows: from its SYN-ACK, or from its SYN if it has opened the connection.
     pub(super) scale: u8,
-    /// The acknowledgement that waits, and where it goes.
+    /// The held acknowledgement, and its egress link.
     pub(super) held: Option<(Packet, LinkId)>,
-    /// Its request, if it carries an answer that has not begun.
+    /// Its request, if it carries a response that has not begun.
     pub(super) asked: Option<Asked>,
 }
 
@@ -53,16 +53,16 @@ impl Connection {
         Self { line, state: Receiver::new(), granted: u64::MAX, scale: 0, held: None, asked: None }
     }
 
-    /// Writes the granted window into an acknowledgement that allows more.
+    /// Writes the granted window into an acknowledgement that advertises a larger one.
     pub(super) fn limit(&self, packet: &mut Packet) {
-        // RFC 7323 s2.2: the window of a SYN is never scaled. Rounded up, so that whole segments stay whole.
+        // RFC 7323 s2.2: the window of a SYN is never scaled. It is rounded up, so that whole segments stay whole.
         let shift = if packet.flags.has(Flags::SYN) { 0 } else { self.scale };
         let window = self.granted.div_ceil(1 << shift).min(u64::from(packet.window));
         packet.window = window as u16;
     }
 }
 
-/// The rate at which packets come to a switch from others; of one that has no others, that of its fastest host.
+/// The total rate of a switch's links from other switches; without any, the rate of its fastest host.
 pub(super) fn incoming(ports: &[SwitchPort]) -> Rate {
     let of = |port: &SwitchPort| port.rate.bps();
     let trunks: u64 = ports.iter().filter(|port| !port.host).map(of).sum();

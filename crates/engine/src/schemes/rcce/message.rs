@@ -1,42 +1,42 @@
-//! What switches and controller tell each other: words of 32 bits, the first of which says what follows.
+//! Messages between switches and controller: words of 32 bits, the first of which is the type.
 
 use crate::ids::{LinkId, NodeId};
 
-/// Where packets with a label leave a switch.
+/// A forwarding entry of a switch: the egress link of packets with a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way {
-    /// Stands for a tree and the edge switch at the end of the way.
+    /// Stands for a tree and the edge switch that the packets go to.
     pub(super) label: u32,
     /// That edge switch.
     pub(super) edge: NodeId,
-    /// The link to the next switch of the tree.
+    /// The link to the next switch in the tree.
     pub(super) out: LinkId,
 }
 
-/// Where a host is.
+/// The attachment of a host to the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Attachment {
     /// The host.
     pub(super) host: NodeId,
     /// Its switch.
     pub(super) edge: NodeId,
-    /// The link to it from there.
+    /// The link from that switch to the host.
     pub(super) link: LinkId,
 }
 
-/// What the controller tells a switch.
+/// The table that the controller sends to a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Table {
-    /// One way for each tree that the switch is in and each other edge switch there.
+    /// One entry per tree that the switch is in and other edge switch in that tree.
     pub(super) ways: Vec<Way>,
-    /// All hosts; none for a switch that has none itself.
-    pub(super) places: Vec<Place>,
+    /// All hosts; empty for a switch without hosts.
+    pub(super) attachments: Vec<Attachment>,
 }
 
 /// One port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Port {
-    /// The links in and out.
+    /// Its ingress and egress link.
     pub(super) cable: [LinkId; 2],
     /// The host at the other end, if there is one.
     pub(super) host: Option<NodeId>,
@@ -47,14 +47,14 @@ pub(super) struct Port {
 pub(super) enum Message {
     /// From a switch: its ports.
     Ports(Vec<Port>),
-    /// From a switch, and passed on to edges: hosts behind it have more connections than are welcome, or no longer.
+    /// From a switch, and passed on to edge switches: hosts that have become crowded, or no longer are.
     Crowd {
         /// The links to these hosts.
         links: Vec<LinkId>,
-        /// There are too many.
+        /// They have too many connections.
         crowded: bool,
     },
-    /// To a switch: its ways through the trees, tree by tree. Answers [`Message::Ports`].
+    /// To a switch: its table, tree by tree. Answers [`Message::Ports`].
     Labels(Table),
 }
 
@@ -63,12 +63,12 @@ const CROWD: u32 = 1;
 const LABELS: u32 = 2;
 
 impl Message {
-    /// As it travels.
+    /// The bytes of the message.
     pub(super) fn encode(&self) -> Vec<u8> {
         let number = |link: &LinkId| link.index() as u32;
         let words: Vec<u32> = match self {
             Self::Ports(ports) => {
-                // No node has the number 0 here.
+                // A host's number is sent plus one, so 0 means no host.
                 let host = |port: &Port| port.host.map_or(0, |host| host.index() as u32 + 1);
                 let words = |port: &Port| [number(&port.cable[0]), number(&port.cable[1]), host(port)];
                 [PORTS].into_iter().chain(ports.iter().flat_map(words)).collect()
@@ -76,18 +76,20 @@ impl Message {
             Self::Crowd { links, crowded } => {
                 [CROWD, u32::from(*crowded)].into_iter().chain(links.iter().map(number)).collect()
             }
-            Self::Labels(Table { ways, places }) => {
+            Self::Labels(Table { ways, attachments }) => {
                 let mut words = vec![LABELS, ways.len() as u32];
                 words.extend(ways.iter().flat_map(|way| [way.label, way.edge.index() as u32, number(&way.out)]));
-                let place = |place: &Place| [place.host.index() as u32, place.edge.index() as u32, number(&place.link)];
-                words.extend(places.iter().flat_map(place));
+                let attachment = |attachment: &Attachment| {
+                    [attachment.host.index() as u32, attachment.edge.index() as u32, number(&attachment.link)]
+                };
+                words.extend(attachments.iter().flat_map(attachment));
                 words
             }
         };
         words.into_iter().flat_map(u32::to_be_bytes).collect()
     }
 
-    /// What was encoded; none if it is nothing of the kind.
+    /// Reads a message; none if the bytes are not valid.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let (words, rest) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_be_bytes(*word)).collect();
@@ -112,11 +114,13 @@ impl Message {
             LABELS => {
                 let (count, words) = words.split_first()?;
                 let (rows, rest) = words.as_chunks::<3>();
-                let (ways, places) = rows.split_at_checked(*count as usize).filter(|_| rest.is_empty())?;
+                let (ways, attachments) = rows.split_at_checked(*count as usize).filter(|_| rest.is_empty())?;
                 let way = |[label, edge, out]: &[u32; 3]| Way { label: *label, edge: node(edge), out: link(out) };
-                let place = |[host, edge, to]: &[u32; 3]| Place { host: node(host), edge: node(edge), link: link(to) };
-                let (ways, places) = (ways.iter().map(way).collect(), places.iter().map(place).collect());
-                Some(Self::Labels(Table { ways, places }))
+                let attachment =
+                    |[host, edge, to]: &[u32; 3]| Attachment { host: node(host), edge: node(edge), link: link(to) };
+                let (ways, attachments) =
+                    (ways.iter().map(way).collect(), attachments.iter().map(attachment).collect());
+                Some(Self::Labels(Table { ways, attachments }))
             }
             _ => None,
         }
@@ -131,7 +135,7 @@ mod tests {
         let (link, node) = (LinkId::new, NodeId::new);
         let ways =
             vec![Way { label: 3, edge: node(6), out: link(4) }, Way { label: 5, edge: node(0), out: link(70_000) }];
-        Table { ways, places: vec![Place { host: node(0), edge: node(6), link: link(9) }] }
+        Table { ways, attachments: vec![Attachment { host: node(0), edge: node(6), link: link(9) }] }
     }
 
     #[test]

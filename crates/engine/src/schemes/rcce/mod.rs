@@ -1,9 +1,9 @@
-//! RCCE: RCC with a role for the network's edge (Arun Selvi et al., "A Hybrid Framework for TCP Incast Congestion Control
+//! RCCE: RCC extended to the network's edge (Arun Selvi et al., "A Hybrid Framework for TCP Incast Congestion Control
 //! in Data Center Networks", 2019).
 //!
 //! **Receiver, sender, switch**: those of RCC, with this paper's rules. **Controller** ([`trees`], [`controller`]) and
-//! **edge** ([`edge`]): spanning trees, and flowcells over them. With `edge-mode = tor-proxy` the scheduler is in the last
-//! switch ([`proxy`]). The aggregators of the paper's edge are hosts with traffic of their own: the pattern `relay-tree`.
+//! **edge** ([`edge`]): spanning trees, and flowcells over them. With `edge-mode = tor-proxy` the scheduler is in the
+//! last switch ([`proxy`]). The aggregators of the paper's edge are hosts in the traffic pattern `relay-tree`.
 
 mod asked;
 mod cells;
@@ -51,13 +51,13 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 struct Spreading {
     /// Bytes of a flowcell.
     cell: u64,
-    /// How long a segment waits for an earlier flowcell at the receiving host.
+    /// Maximum time that the receiving host holds a segment of a later flowcell.
     patience: Time,
-    /// Flows to a host above which those to it are spread; none spreads all flows.
+    /// Flows to a host are spread if there are more of them than this; none spreads all flows.
     above: Option<u64>,
-    /// How long the controller waits for more reports of switches.
+    /// Time that the controller waits for further reports.
     settle: Time,
-    /// How long a switch waits for the controller's answer before it reports again.
+    /// Time that a switch waits for the controller's answer before it repeats a report.
     retry: Time,
 }
 
@@ -65,7 +65,7 @@ struct Bundle {
     rcc: Arc<Rcc>,
     /// The scheduler is in the last switch.
     proxy: Option<ProxyRules>,
-    /// One scheduler acts for all hosts at a switch.
+    /// One scheduler serves all hosts at a switch.
     central: bool,
     spreading: Option<Spreading>,
 }
@@ -75,7 +75,7 @@ impl Bundle {
         let spreading = Spreading {
             cell: params.bytes("st-cell").get(),
             patience: params.time("st-hold"),
-            // READING: E7 connections are too many where they are more than queue_max.
+            // READING: E7 more connections than queue_max are too many.
             above: (params.is("st-when", "crowded")).then(|| params.integer("queue-max")),
             settle: params.time("st-settle"),
             retry: params.time("st-retry"),

@@ -1,13 +1,13 @@
-//! Marks of a switch's own ports, noted for the scheduler in the same switch.
+//! Records marks of a switch's own ports for the scheduler in the same switch.
 
 use super::state::EdgeState;
 use crate::packet::{Flags, Packet};
 use crate::roles::{Admission, QueueCx, QueueDiscipline};
 
-/// A discipline whose marks on watched connections are written down.
+/// A queue discipline whose marks on the scheduler's connections are recorded.
 pub(super) struct Noted(pub(super) Box<dyn QueueDiscipline>);
 
-/// Lets a discipline act on a packet, and notes a mark that it has set.
+/// Calls a discipline for a packet, and records a mark that it sets.
 fn note<R>(cx: &mut QueueCx<'_>, packet: &mut Packet, act: impl FnOnce(&mut QueueCx<'_>, &mut Packet) -> R) -> R {
     let before = packet.flags.has(Flags::CE);
     let result = act(cx, packet);

@@ -1,9 +1,9 @@
-//! RCCE's parameters: RCC's, of which some have other defaults, and those of its edge.
+//! RCCE's parameters: those of RCC, some with other defaults, and those of its edge.
 
 use crate::schemes::RCC_PARAMS;
 use crate::spec::{Kind, Param};
 
-/// Everything that can be chosen.
+/// All parameters of RCCE.
 pub(super) const ALL: [Param; RCC_PARAMS.len() + EDGE.len()] = {
     let mut all = [EDGE[0]; RCC_PARAMS.len() + EDGE.len()];
     let mut i = 0;
@@ -18,7 +18,7 @@ pub(super) const ALL: [Param; RCC_PARAMS.len() + EDGE.len()] = {
     all
 };
 
-/// A default of RCC that is another here.
+/// A parameter of RCC with another default here.
 struct Change {
     key: &'static str,
     default: &'static str,
@@ -68,7 +68,7 @@ const fn changed(mut param: Param) -> Param {
         }
         i += 1;
     }
-    // A switch cannot make an acknowledgement that no host has sent, so nothing is asked for there.
+    // A switch cannot create acknowledgements, so it requests no retransmissions.
     let mut i = 0;
     while i < REQUESTS.len() {
         if same(param.key, REQUESTS[i]) {
@@ -79,10 +79,10 @@ const fn changed(mut param: Param) -> Param {
     param
 }
 
-/// Keys of the receiver's requests to retransmit.
+/// Parameters of the receiver's retransmission requests.
 const REQUESTS: [&str; 5] = ["rto-r", "rto-r-step", "rto-r-wait", "push-bonus", "push"];
 
-/// Equality of words, which constants cannot ask for otherwise.
+/// Equality of strings in constants, where `==` is not available.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {

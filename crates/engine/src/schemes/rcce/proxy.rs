@@ -1,8 +1,8 @@
-//! RCCE's scheduler in the last switch: the agent holds acknowledgements and requests, and sets windows for the hosts behind
-//! it.
+//! RCCE's scheduler in the last switch: the agent holds acknowledgements and requests, and sets windows, for the hosts
+//! behind the switch.
 //!
-//! It sees packets only: sizes in SYNs or in the header of an answer's data, marks in data and those that its own ports
-//! set. It cannot make an acknowledgement that the host has not sent, so it asks for nothing again.
+//! It knows only what packets show: sizes from SYNs or from the header of a response's data, marks on data, and the
+//! marks that its own ports set. It cannot create acknowledgements, so it requests no retransmissions.
 
 use super::asked::Asked;
 use super::edge::{Edge, RETRY};
@@ -19,41 +19,41 @@ use crate::tcp::receiver::{AckList, Segment};
 use crate::units::Time;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Makes a scheduler.
+/// Creates a scheduler.
 type Make = Box<dyn Fn(&NodeFacts) -> Box<dyn WindowControl> + Send>;
 
-/// Bits of a timer's token that name the port, or the scheduler; what is above is 0 for a packet that leaves, else one more
-/// than the scheduler's own token.
+/// Number of low bits of a timer's token that hold the link or the scheduler. The bits above are 0 for a departing
+/// packet, otherwise the scheduler's own token plus one.
 const LINK_BITS: u32 = 24;
 
 /// The agent of a switch.
 pub(super) struct Proxy {
     edge: Option<Edge>,
     facts: NodeFacts,
-    /// Packets count when they come rather than when they leave.
+    /// Segments count as received on arrival at the switch rather than on departure.
     on_arrival: bool,
-    /// One scheduler acts for all hosts.
+    /// One scheduler serves all hosts.
     central: bool,
     make: Make,
     schedulers: Vec<Scheduler>,
-    /// By the link to the host.
+    /// The ports to hosts, by link.
     lines: BTreeMap<LinkId, Line>,
-    /// The link to the host by that from it.
+    /// The link to each host, by the link from it.
     hosts: BTreeMap<LinkId, LinkId>,
     flows: BTreeMap<FlowId, Connection>,
 }
 
-/// What sort of scheduler a proxy runs.
+/// How a proxy's schedulers work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProxyRules {
-    /// Packets count when they come to the switch, before its queue.
+    /// Segments count as received on arrival at the switch, before its queue.
     pub(super) on_arrival: bool,
-    /// One scheduler acts for all hosts behind the switch.
+    /// One scheduler serves all hosts behind the switch.
     pub(super) central: bool,
 }
 
 impl Proxy {
-    /// An agent that runs schedulers that `make` makes, and `edge` besides.
+    /// An agent with schedulers from `make`, and with `edge`, if any.
     pub(super) fn new(
         facts: &NodeFacts,
         edge: Option<Edge>,
@@ -66,7 +66,7 @@ impl Proxy {
         Self { edge, facts: *facts, on_arrival, central, make, schedulers, lines, hosts, flows }
     }
 
-    /// Lets the scheduler of a host act.
+    /// Calls the scheduler of a host.
     fn ask<R>(
         &mut self,
         cx: &mut SwitchCx<'_>,
@@ -119,7 +119,7 @@ impl Proxy {
         }
     }
 
-    /// A packet of a request from a host behind the switch, which waits until the scheduler lets the answer begin.
+    /// A packet of a request from a host behind the switch. It is held until the scheduler admits the response.
     fn on_request(&mut self, cx: &mut SwitchCx<'_>, answer: FlowId, packet: &Packet, passage: &Passage) -> Pass {
         let Some(line) = self.hosts.get(&passage.from).copied() else { return Pass::Forward };
         let connection = self.flows.entry(answer).or_insert_with(|| Connection::new(line));
@@ -141,20 +141,20 @@ impl Proxy {
             && let Some(AckDecision::Send) = self.ask(cx, line, |window, cx| window.on_request(cx, answer))
             && let Some(asked) = self.flows.get_mut(&answer).and_then(|connection| connection.asked.as_mut())
         {
-            // It need not wait: nothing but this packet was kept.
+            // It need not wait, and only this packet was held.
             asked.waiting = None;
             return Pass::Forward;
         }
         pass
     }
 
-    /// A SYN or data on its way to a host. A request is not counted: it may be held at its client's switch.
+    /// A SYN or data to a host. Requests are not counted, because the switch of their client may hold them.
     fn on_segment(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) {
         let (id, to) = (packet.flow, passage.to);
         if packet.flags.has(Flags::SYN) {
             self.flows.entry(id).or_insert_with(|| Connection::new(to));
             let told = Announcement::of(packet.field);
-            // A segment that counts when it comes is marked after that.
+            // A segment that counts on arrival is marked only later.
             if let Some(state) = cx.node.downcast_mut::<EdgeState>().filter(|_| !self.on_arrival) {
                 state.marked.entry(id).or_default();
             }
@@ -174,7 +174,7 @@ impl Proxy {
         cx.actions.push(SwitchAction::Timer { at: cx.now + takes, token: to.index() as u64 });
     }
 
-    /// A segment has left for its host.
+    /// A segment has left the switch for its host.
     fn count(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet) {
         let id = packet.flow;
         let Some(connection) = self.flows.get_mut(&id) else { return };
@@ -200,7 +200,7 @@ impl Proxy {
         });
     }
 
-    /// An acknowledgement on its way from a host.
+    /// An acknowledgement from a host.
     fn on_ack(&mut self, cx: &mut SwitchCx<'_>, packet: &mut Packet, passage: &Passage) -> Pass {
         let id = packet.flow;
         let Some(connection) = self.flows.get_mut(&id) else { return Pass::Forward };
@@ -216,7 +216,7 @@ impl Proxy {
         let pass = match self.flows.get_mut(&id) {
             Some(connection) if decision == AckDecision::Hold => {
                 if let Some((packet, to)) = connection.held.replace((*packet, passage.to)) {
-                    // The newer one says all that it said.
+                    // The newer acknowledgement supersedes it.
                     cx.actions.push(SwitchAction::Discard { packet, to });
                 }
                 Pass::Keep
@@ -241,7 +241,7 @@ impl Proxy {
         pass
     }
 
-    /// What becomes of an acknowledgement, and what else is to be done once that is settled.
+    /// The scheduler's decision on an acknowledgement, and the actions that follow after it.
     fn decision(
         &mut self,
         cx: &SwitchCx<'_>,
@@ -288,7 +288,7 @@ impl SwitchAgent for Proxy {
         } else if self.lines.contains_key(&passage.to) {
             self.on_segment(cx, packet, passage);
         }
-        // What waits leaves by ECMP's path.
+        // Held packets leave on the ECMP path.
         if pass == Pass::Forward { by_tree } else { pass }
     }
 
@@ -321,10 +321,10 @@ impl SwitchAgent for Proxy {
         }
     }
 
-    /// What the schedulers show, summed.
+    /// The sum of the schedulers' probes.
     fn probes(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let mut sums: Vec<(&'static str, f64)> = Vec::new();
-        // A scheduler of no host has the names, if there is none to ask.
+        // Without a scheduler, a new one provides the names.
         (self.make)(&self.facts).probes(&mut |name, value| sums.push((name, value)));
         for scheduler in &self.schedulers {
             let mut at = 0;

@@ -1,8 +1,8 @@
-//! Where the paper leaves something open: what we take, and which parameters give the other readings.
+//! Readings: where the paper is ambiguous, what we chose, and which parameters select the alternatives.
 
 use crate::schemes::Reading;
 
-/// Where the paper leaves something open.
+/// Where the paper is ambiguous.
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "E1",

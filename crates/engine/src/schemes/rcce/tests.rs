@@ -1,8 +1,8 @@
-//! The controller's trees and labels, and what edges do with them.
+//! Tests of the controller's trees and labels, and of the edge that uses them.
 
 use super::controller::Controller;
 use super::edge::Edge;
-use super::message::{Message, Place, Port, Table, Way};
+use super::message::{Attachment, Message, Port, Table, Way};
 use super::state::EdgeState;
 use super::trees::Network;
 use super::{ROW, Spreading};
@@ -17,7 +17,7 @@ use crate::spec::Values;
 use crate::units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long switches wait for the controller here.
+/// Time that switches wait for the controller in these tests.
 const RETRY: Time = Time::from_us(100);
 
 /// A network as its switches see it.
@@ -28,7 +28,7 @@ struct Cables {
 }
 
 impl Cables {
-    /// So many switches without cables, numbered from 0.
+    /// Switches without cables, numbered from 0.
     fn of(switches: usize) -> Self {
         Self { ports: vec![Vec::new(); switches], links: 0 }
     }
@@ -46,7 +46,7 @@ impl Cables {
         self.ports[switch].push(Port { cable: [up, down], host: Some(host_at(down)) });
         down
     }
-    /// Leaves with a host each, then spines.
+    /// Leaves with a host each, followed by spines.
     fn clos(leaves: usize, spines: usize, parallel: usize) -> Self {
         let mut cables = Self::of(leaves + spines);
         for leaf in 0..leaves {
@@ -64,7 +64,7 @@ impl Cables {
         }
         network
     }
-    /// Where a link begins and ends.
+    /// The switches at both ends of a link.
     fn ends(&self, link: LinkId) -> [usize; 2] {
         let at = |side: usize| self.ports.iter().position(|ports| ports.iter().any(|port| port.cable[side] == link));
         [at(1).expect("begins"), at(0).expect("ends")]
@@ -76,7 +76,7 @@ fn host_at(link: LinkId) -> NodeId {
     NodeId::new(1000 + link.index())
 }
 
-/// The links that packets with a label take from a switch, which forward it by their tables.
+/// The links that a packet with a label takes from a switch, by the tables of the switches.
 fn walk(cables: &Cables, tables: &BTreeMap<NodeId, Table>, from: NodeId, label: u32) -> Vec<LinkId> {
     let (mut at, mut links) = (from, Vec::new());
     while let Some(way) = tables[&at].ways.iter().find(|way| way.label == label) {
@@ -90,7 +90,7 @@ fn walk(cables: &Cables, tables: &BTreeMap<NodeId, Table>, from: NodeId, label: 
     panic!("label {label} is not known at {at}");
 }
 
-/// The ways of all edges, as their switches forward: from, label and links.
+/// For all entries of the edge switches: the switch, the entry and the links of its path.
 fn ways(cables: &Cables, network: &mut Network) -> Vec<(NodeId, Way, Vec<LinkId>)> {
     let tables: BTreeMap<NodeId, Table> = network.tables().into_iter().collect();
     let mut found = Vec::new();
@@ -129,13 +129,13 @@ fn ways_lead_from_edge_to_edge_and_trees_share_no_link() {
 fn edges_are_told_where_hosts_are_and_other_switches_are_not() {
     let cables = Cables::clos(2, 1, 1);
     let tables = cables.network().tables();
-    let place = |edge: usize| {
+    let attachment = |edge: usize| {
         let link = cables.ports[edge][0].cable[1];
-        Place { host: host_at(link), edge: NodeId::new(edge), link }
+        Attachment { host: host_at(link), edge: NodeId::new(edge), link }
     };
-    assert_eq!(tables[0].1.places, [place(0), place(1)]);
-    assert_eq!(tables[1].1.places, tables[0].1.places);
-    assert!(tables[2].1.places.is_empty());
+    assert_eq!(tables[0].1.attachments, [attachment(0), attachment(1)]);
+    assert_eq!(tables[1].1.attachments, tables[0].1.attachments);
+    assert!(tables[2].1.attachments.is_empty());
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn one_switch_has_no_trees() {
     assert!(Network::default().trees().is_empty());
 }
 
-/// What the controller does on a message.
+/// The controller's actions on a message.
 fn tell(controller: &mut Controller, from: usize, message: &Message) -> Vec<ControllerAction> {
     let mut actions = Vec::new();
     let mut cx = ControllerCx { now: Time::from_us(5), actions: &mut actions };
@@ -326,7 +326,7 @@ impl Switch {
         }
         messages
     }
-    /// What it reports when a segment of a flow is on its way to `link`.
+    /// Its reports when a segment of a flow is about to leave on `link`.
     fn pass(&mut self, flow: usize, link: usize, flags: Flags) -> Vec<Option<Message>> {
         let passage = Passage {
             from: LinkId::new(0),
@@ -338,7 +338,7 @@ impl Switch {
         let mut packet = Packet { flow: FlowId::new(flow), flags, ..Packet::default() };
         self.act(|edge, cx| assert_eq!(edge.on_packet(cx, &mut packet, &passage), Pass::Forward))
     }
-    /// When its next timer ends, in us, and what it reports then.
+    /// When its next timer expires, in us, and its reports then.
     fn tick(&mut self) -> Option<(u64, Vec<Option<Message>>)> {
         self.now = self.timers.pop()?;
         assert!(self.timers.is_empty(), "one at a time");
@@ -382,7 +382,7 @@ fn a_central_edge_counts_the_connections_of_all_its_hosts() {
     assert_eq!([edge.pass(0, 7, Flags::FIN), edge.pass(1, 8, Flags::FIN)], [vec![], vec![both(false)]]);
 }
 
-/// Each flow is the request that the next one answers.
+/// Each flow is the request to which the next one is the response.
 struct Asking;
 
 impl AddressBook for Asking {
@@ -441,22 +441,23 @@ fn spreading(above: Option<u64>) -> Spreading {
     Spreading { cell: 1000, patience: Time::from_ms(1), above, settle: Time::ZERO, retry: RETRY }
 }
 
-/// A switch with links 1, 2 and 3 to others and 7 and 8 to hosts, which knows ways to a host behind another switch: over
-/// the trees with labels 6 and 9, which begin with links 3 and 1.
+/// A switch with links 1, 2 and 3 to other switches and 7 and 8 to hosts. It has entries for a host behind another
+/// switch: over the trees with labels 6 and 9, which begin with links 3 and 1.
 fn knowing(above: Option<u64>) -> Switch {
     let mut switch = Switch::with(above, false);
     let far = NodeId::new(50);
     let way = |label, out| Way { label, edge: far, out: LinkId::new(out) };
-    let place = |host, edge, link| Place { host: NodeId::new(host), edge: NodeId::new(edge), link: LinkId::new(link) };
-    let places = vec![place(FAR, 50, 20), place(1007, 0, 7)];
-    switch.hear(&Message::Labels(Table { ways: vec![way(6, 3), way(9, 1)], places }));
+    let attachment =
+        |host, edge, link| Attachment { host: NodeId::new(host), edge: NodeId::new(edge), link: LinkId::new(link) };
+    let attachments = vec![attachment(FAR, 50, 20), attachment(1007, 0, 7)];
+    switch.hear(&Message::Labels(Table { ways: vec![way(6, 3), way(9, 1)], attachments }));
     switch
 }
 
-/// A host elsewhere.
+/// A host behind another switch.
 const FAR: usize = 60;
 
-/// All flows go from a host here to that one.
+/// All flows go from a host at this switch to that host.
 struct Outward;
 
 impl AddressBook for Outward {
@@ -466,7 +467,7 @@ impl AddressBook for Outward {
 }
 
 impl Switch {
-    /// Where a packet of flow 1 that came on `from`, with its path over link 2, leaves, and with which tag.
+    /// The egress and the tag of a packet of flow 1 that arrived on `from` and whose path is over link 2.
     fn route(&mut self, from: usize, mut packet: Packet) -> (Pass, Option<CellTag>) {
         packet.flow = FlowId::new(1);
         let passage = Passage {
@@ -480,7 +481,7 @@ impl Switch {
         self.act_with(&Outward, |edge, cx| pass = edge.on_packet(cx, &mut packet, &passage));
         (pass, CellTag::of(packet.field))
     }
-    /// The same of a segment that begins with byte `at` of its stream.
+    /// The same for a segment that begins with byte `at` of its stream.
     fn segment(&mut self, at: u32) -> (Pass, Option<CellTag>) {
         self.route(17, Packet { seq: 1 + at, ..Packet::default() })
     }
@@ -525,7 +526,7 @@ fn other_switches_forward_by_label() {
 #[test]
 fn only_flows_to_crowded_hosts_leave_their_path() {
     let mut switch = knowing(Some(40));
-    // Link 2 of the path is in a tree here, so that nothing but the crowd counts.
+    // Link 2 of the path is in a tree here, so the test depends on the crowd only.
     let way = Way { label: 12, edge: NodeId::new(50), out: LinkId::new(2) };
     switch.node.ways.push(way);
     let crowd = |link, crowded| Message::Crowd { links: vec![LinkId::new(link)], crowded };
@@ -543,12 +544,12 @@ fn a_cable_that_fails_is_left_at_once_and_reported() {
     let mut switch = knowing(None);
     let (Pass::Reroute(out), _) = switch.segment(0) else { panic!("a tree") };
     let left = if out.index() == 3 { (1, 9) } else { (3, 6) };
-    // The ports that it reported have neither of these links; what is said is that it reports.
+    // The ports that it reported have neither of these links; only the report matters here.
     assert_eq!(switch.port(out.index(), false), [Some(Switch::ports())]);
     assert_eq!(switch.port(out.index(), false), [], "known");
     assert_eq!(switch.segment(10), over(left.0, left.1, 0), "in the middle of a cell");
     assert_eq!([switch.segment(1000).0, switch.segment(2000).0], [Pass::Reroute(LinkId::new(left.0)); 2]);
-    // Elsewhere a cable of the other tree fails, and the controller says so.
+    // A cable of the other tree fails elsewhere, and the controller updates the table.
     switch.node.ways.retain(|way| way.label != left.1);
     assert_eq!(switch.segment(2500).1, None, "no tree is left");
     assert_eq!(
@@ -563,7 +564,7 @@ fn a_cable_that_fails_is_left_at_once_and_reported() {
 
 #[test]
 fn a_packet_whose_path_has_no_tree_to_its_host_any_more_takes_another() {
-    // All packets: with the cable that its ECMP path takes, the tree over it has gone.
+    // Packets without a label too: the tree over the cable of their ECMP path is gone.
     let mut switch = knowing(Some(40));
     let syn = Packet { flags: Flags::SYN, ..Packet::default() };
     assert_eq!(switch.route(17, syn).0, Pass::Reroute(LinkId::new(1)), "flow 1 of two ways");
@@ -606,7 +607,7 @@ fn the_defaults_are_those_of_the_paper() {
         mss: 1446,
         packet: 1500,
     };
-    // C RTO_r / 2 with 83333 packets a second and 10 ms; the plain share; no bonus; Algorithm 1 as printed.
+    // C RTO_r / 2 with 83333 packets per second and 10 ms; the plain share; no bonus; Algorithm 1 as printed.
     let rcc = super::Rcc::new(&Values::defaults(&[ROW.params]));
     let rules = rcc.rules();
     assert_eq!((rules.cap(false, &facts), rules.cap(true, &facts), rules.push_bonus), (416, 416, 0));

@@ -1,4 +1,4 @@
-//! What traffic RCCE's edge can serve.
+//! Checks that RCCE's edge can serve the traffic.
 
 use crate::spec::{SpecError, TrafficGroup, Values};
 use crate::traffic;
@@ -6,7 +6,7 @@ use crate::traffic;
 /// The pattern with aggregators.
 const RELAY_TREE: &str = "relay-tree";
 
-/// Fails where the edge would do nothing for some of the traffic without a word.
+/// An error if the edge would silently not act on some of the traffic.
 pub(super) fn check(params: &Values, groups: &[&TrafficGroup]) -> Result<(), SpecError> {
     if params.is("edge-mode", "tor-proxy") {
         return groups.iter().try_for_each(|group| opened_by_sender(group));
@@ -21,10 +21,10 @@ pub(super) fn check(params: &Values, groups: &[&TrafficGroup]) -> Result<(), Spe
     Ok(())
 }
 
-/// The switch learns of a connection by its SYN, whichever end sends it.
+/// An error unless each connection opens with a SYN, from either end: the switch learns of it by that.
 fn opened_by_sender(group: &TrafficGroup) -> Result<(), SpecError> {
     let row = traffic::REGISTRY.iter().find(|row| row.key == group.kind).expect("the parser knows the registry");
-    // The switch sees a client open a connection, and its request.
+    // A client that opens the connection for its request sends a SYN too.
     let unopened = (row.unopened)(&group.values).filter(|unopened| unopened.key != "request");
     let Some(unopened) = unopened else { return Ok(()) };
     Err(group.values.fail_with_suggestion(

@@ -1,35 +1,35 @@
 //! Divides a network of tiers into disjoint spanning trees, as Presto's controller does (He et al. 2015, section 3.1).
 //!
-//! The roots are switches of the highest tier; a tree goes down from its root to the edge switches. Where switches are
-//! joined by several cables, each takes part in another tree. A tree that would share a cable with an earlier one is left
-//! out, so there are as many as an edge switch has cables upwards. Where a cable has failed, the tree that had it no longer
-//! reaches the switches below, and serves the others.
+//! The roots are switches of the highest tier; a tree goes down from its root to the edge switches. Of several parallel
+//! cables between two switches, each belongs to a different tree. A tree that would share a cable with an earlier one
+//! is omitted, so there are as many trees as an edge switch has uplinks. If a cable fails, its tree no longer reaches
+//! the switches below, but still serves the others.
 
-use super::message::{Place, Port, Table, Way};
+use super::message::{Attachment, Port, Table, Way};
 use crate::ids::{LinkId, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A cable of a switch: the link in, and the link out.
+/// A cable of a switch: its ingress and egress link.
 type Cable = [LinkId; 2];
 
-/// What the controller was told of the network.
+/// The network as reported to the controller.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     ports: BTreeMap<NodeId, Vec<Port>>,
-    /// Labels that were given, by root, number of the parallel cable and edge: they stay, whatever fails.
+    /// Assigned labels, by root, number of the parallel cable and edge switch. They do not change when cables fail.
     labels: BTreeMap<(NodeId, usize, NodeId), u32>,
 }
 
-/// A tree: from every switch but the root, its cable upwards and the switch there.
+/// A tree: for every switch but the root, its uplink and the switch above.
 pub(super) struct Tree {
     root: NodeId,
-    /// Which of the cables between two switches it takes.
+    /// Which of the parallel cables it uses.
     parallel: usize,
     up: BTreeMap<NodeId, (Cable, NodeId)>,
 }
 
 impl Network {
-    /// A switch tells its ports. Returns whether that is news.
+    /// A switch reports its ports. Returns whether they have changed.
     pub(super) fn add(&mut self, switch: NodeId, ports: Vec<Port>) -> bool {
         let known = self.ports.get(&switch) == Some(&ports);
         self.ports.insert(switch, ports);
@@ -62,7 +62,7 @@ impl Network {
         self.ports.iter().filter(|(_, ports)| has_hosts(ports)).map(|(switch, _)| *switch).collect()
     }
 
-    /// Disjoint trees that join edges.
+    /// The disjoint trees that join edge switches.
     pub(super) fn trees(&self) -> Vec<Tree> {
         let (cables, edges) = (self.cables(), self.edges());
         let tiers = tiers(&cables, &edges);
@@ -87,12 +87,12 @@ impl Network {
         trees
     }
 
-    /// What each switch is to know.
+    /// The table of each switch.
     pub(super) fn tables(&mut self) -> Vec<(NodeId, Table)> {
         let (trees, edges) = (self.trees(), self.edges());
         for (tree, edge) in trees.iter().flat_map(|tree| edges.iter().map(move |edge| (tree, edge))) {
-            // READING: E6 "every switch a succeeding label in every tree": numbers count on, and only edges need one,
-            // because nothing ends elsewhere.
+            // READING: E6 "every switch a succeeding label in every tree": labels are consecutive numbers. Only edge
+            // switches need one, because no path ends elsewhere.
             let next = self.labels.len() as u32;
             self.labels.entry((tree.root, tree.parallel, *edge)).or_insert(next);
         }
@@ -104,20 +104,26 @@ impl Network {
                 };
                 edges.iter().filter_map(way)
             });
-            (*at, Table { ways: ways.collect(), places: if edges.contains(at) { self.places() } else { Vec::new() } })
+            (
+                *at,
+                Table {
+                    ways: ways.collect(),
+                    attachments: if edges.contains(at) { self.attachments() } else { Vec::new() },
+                },
+            )
         };
         self.ports.keys().map(table).collect()
     }
 
-    /// Where all hosts are.
-    fn places(&self) -> Vec<Place> {
+    /// The attachments of all hosts.
+    fn attachments(&self) -> Vec<Attachment> {
         let ports = self.ports.iter().flat_map(|(edge, ports)| ports.iter().map(move |port| (*edge, port)));
-        ports.filter_map(|(edge, port)| port.host.map(|host| Place { host, edge, link: port.cable[1] })).collect()
+        ports.filter_map(|(edge, port)| port.host.map(|host| Attachment { host, edge, link: port.cable[1] })).collect()
     }
 }
 
 impl Tree {
-    /// Cables from a switch up to the root, each with the switch above it.
+    /// The uplinks from a switch to the root, each with the switch above it.
     fn climb(&self, from: NodeId) -> Vec<(Cable, NodeId)> {
         std::iter::successors(self.up.get(&from), |(_, above)| self.up.get(above)).copied().collect()
     }
@@ -126,12 +132,12 @@ impl Tree {
         switch == self.root || self.up.contains_key(&switch)
     }
 
-    /// The first link from one of its switches to another.
+    /// The first link of the path from one switch to another, if both are in the tree.
     fn out(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
         if self.reaches(from) && self.reaches(to) { self.way(from, to).first().copied() } else { None }
     }
 
-    /// The links from one switch to another: up to the first switch that is above both, and down again.
+    /// The path from one switch to another: up to the first switch above both, then down.
     fn way(&self, from: NodeId, to: NodeId) -> Vec<LinkId> {
         let (rise, fall) = (self.climb(from), self.climb(to));
         let common = rise.iter().rev().zip(fall.iter().rev()).take_while(|(one, other)| one == other).count();
@@ -140,7 +146,7 @@ impl Tree {
     }
 }
 
-/// How many cables lie between each switch and the nearest edge.
+/// The number of cables between each switch and the nearest edge switch.
 fn tiers(cables: &BTreeMap<NodeId, BTreeMap<NodeId, Vec<Cable>>>, edges: &[NodeId]) -> BTreeMap<NodeId, u32> {
     let mut tiers: BTreeMap<NodeId, u32> = edges.iter().map(|edge| (*edge, 0)).collect();
     let mut open: VecDeque<NodeId> = edges.iter().copied().collect();
@@ -156,7 +162,7 @@ fn tiers(cables: &BTreeMap<NodeId, BTreeMap<NodeId, Vec<Cable>>>, edges: &[NodeI
     tiers
 }
 
-/// The tree down from `root` over the cables with number `parallel` between their ends.
+/// The tree from `root` downwards over the `parallel`-th cable between any two switches.
 fn grow(
     root: NodeId,
     parallel: usize,
@@ -167,10 +173,10 @@ fn grow(
     let mut open = VecDeque::from([root]);
     while let Some(switch) = open.pop_front() {
         for (below, joined) in cables.get(&switch).into_iter().flatten() {
-            // Cables stand in the order of ports, which is the same at both ends.
+            // Cables are in the order of ports, which is the same at both ends.
             let Some([from, to]) = joined.get(parallel) else { continue };
             if tiers[below] + 1 == tiers[&switch] && !up.contains_key(below) {
-                // Seen from below, what the upper switch gets is what the lower one sends.
+                // The egress link of the lower switch is the ingress link of the upper one.
                 up.insert(*below, ([*to, *from], switch));
                 open.push_back(*below);
             }

@@ -1,6 +1,6 @@
-//! The controller: it knows every connection, and distinguishes background flows from bursts (Step 2).
+//! The controller: it knows every connection, and distinguishes background flows from burst flows (Step 2).
 
-use super::flows::{ClassConfig, GlobalFlow, Place};
+use super::flows::{ClassConfig, EgressPort, GlobalFlow};
 use super::lists::Lists;
 use super::shares::Congestion;
 use super::table::priority;
@@ -16,7 +16,7 @@ use crate::units::{Rate, Time};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When the controller computes the windows of a congested port again, besides on notifications.
+/// When the controller recomputes the windows of a congested port, other than on notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reevaluate {
     Never,
@@ -24,24 +24,24 @@ pub(crate) enum Reevaluate {
     Periodic,
 }
 
-/// What the controller is configured with.
+/// Configuration of the controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ControllerConfig {
     pub(crate) classes: ClassConfig,
-    /// Which levels it acts on: low, modest, high.
+    /// Whether it acts on low, modest and high congestion.
     pub(crate) acts: [bool; 3],
-    /// Factors of low and modest congestion.
+    /// Factors of the windows at low and modest congestion.
     pub(crate) factors: [f64; 2],
     pub(crate) rtt: Time,
-    /// The round-trip time includes the queue's, which then counts twice.
+    /// The round-trip time includes the queueing delay, which then counts twice.
     pub(crate) loaded: bool,
     pub(crate) poll: Time,
     pub(crate) reevaluate: Reevaluate,
-    /// Both directions of a connection may carry data, or that of its SYN alone.
+    /// Both directions of a connection may carry data; otherwise only that of its SYN.
     pub(crate) both_ways: bool,
-    /// A connection leaves the tables at its first FIN, or at the last.
+    /// A connection is removed at its first FIN; otherwise at its second.
     pub(crate) first_fin: bool,
-    /// Seconds after which switches drop entries: of idle flows, and of limits.
+    /// Seconds after which switches remove entries: those of idle flows, and those that limit windows.
     pub(crate) idle: u16,
     pub(crate) hard: u16,
 }
@@ -50,13 +50,13 @@ pub(crate) struct ControllerConfig {
 #[derive(Debug)]
 pub(crate) struct Controller {
     pub(super) cfg: ControllerConfig,
-    /// Rates of the ports, for every switch that has sent a message.
+    /// Rates of the ports of every known switch.
     pub(super) switches: BTreeMap<NodeId, BTreeMap<u32, Rate>>,
-    /// GVT: every flow by its addresses, in the direction of its data.
+    /// GVT: every flow, by its addresses in the direction of its data.
     pub(super) flows: BTreeMap<Addresses, GlobalFlow>,
-    /// By port: the BGT, and the flows whose windows are limited.
+    /// For each port: the BGT, and the flows whose windows it limits.
     pub(super) lists: Lists,
-    pub(super) congested: BTreeMap<Place, Congestion>,
+    pub(super) congested: BTreeMap<EgressPort, Congestion>,
     polling: bool,
     next_xid: u32,
 }
@@ -80,7 +80,7 @@ impl Controller {
         cx.actions.push(ControllerAction::Order { to, message });
     }
 
-    /// Greets a switch that it does not know, and asks for its ports.
+    /// Greets a new switch, and requests its ports.
     fn meet(&mut self, cx: &mut ControllerCx<'_>, from: NodeId) {
         if let Entry::Vacant(new) = self.switches.entry(from) {
             new.insert(BTreeMap::new());
@@ -115,8 +115,9 @@ impl Controller {
         }
     }
 
-    /// Fig. 5: a SYN or SYN-ACK adds to the GVT, and its entry goes to the switch. Whether that releases the packet.
-    fn on_syn(&mut self, cx: &mut ControllerCx<'_>, at: Place, frame: &Frame, buffer: u32) -> bool {
+    /// Fig. 5: a SYN or SYN-ACK adds to the GVT, and the switch gets an entry. Returns whether that releases the
+    /// packet.
+    fn on_syn(&mut self, cx: &mut ControllerCx<'_>, at: EgressPort, frame: &Frame, buffer: u32) -> bool {
         let (acks, named) = (frame.has(Flags::ACK), frame.addresses);
         let name = if acks { named.reversed() } else { named };
         let mss = frame.mss.map_or(536, u32::from); // RFC 9293 section 3.7.1: the default
@@ -128,7 +129,7 @@ impl Controller {
         let joined = if !acks {
             self.join(at, name, known)
         } else if self.cfg.both_ways {
-            // READING: S24 the client may have opened the connection, and the data go against its SYN.
+            // READING: S24 a client may have opened the connection, so the data may flow against its SYN.
             let forth = flow.path.clone();
             let back = self.flows.entry(named).or_insert_with(|| GlobalFlow::new(mss, false));
             back.acks = forth;
@@ -160,9 +161,9 @@ impl Controller {
         true
     }
 
-    /// The data of a flow leave by this port from now on, and no longer by the one that they left this switch by. Whether
-    /// that is news.
-    fn join(&mut self, at: Place, name: Addresses, (new, before): (bool, Option<Place>)) -> bool {
+    /// The data of a flow now leave by this port, and no longer by another one of the same switch. Returns whether that
+    /// is a change.
+    fn join(&mut self, at: EgressPort, name: Addresses, (new, before): (bool, Option<EgressPort>)) -> bool {
         let Some(flow) = self.flows.get(&name).filter(|flow| new && flow.counts) else { return false };
         if let Some(before) = before {
             self.lists.leave(before, &name, flow);
@@ -178,14 +179,14 @@ impl Controller {
         let (name, from_receiver) = if opened { (forth, false) } else { (back, true) };
         let Some(flow) = self.flows.get_mut(&name) else { return };
         let fins = flow.on_fin(from_receiver);
-        // READING: S20 at the first of the two FINs, as Fig. 6 shows one; a RST ends both directions at once. A FIN of
-        // an unknown connection (repeated, or the second one) is let through and changes nothing.
+        // READING: S20 at the first of the two FINs, because Fig. 6 shows one; a RST ends both directions at once. A
+        // FIN of an unknown connection (retransmitted, or the second one) is forwarded and changes nothing.
         if self.cfg.first_fin || fins == 2 || frame.has(Flags::RST) {
             self.remove(cx, &name);
         }
     }
 
-    /// Forgets a connection, named by its opener's flow.
+    /// Removes a connection, named by the flow in the direction of its SYN.
     fn remove(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses) {
         let Some(flow) = self.take(name) else { return };
         let back = self.take(&name.reversed());
@@ -195,12 +196,13 @@ impl Controller {
             self.send(cx, switch, Body::FlowMod(change));
         };
         let limiting = back.iter().flat_map(GlobalFlow::limiting);
-        for switch in flow.path.iter().map(|place| place.0).chain(limiting).collect::<BTreeSet<_>>() {
+        for switch in flow.path.iter().map(|port| port.0).chain(limiting).collect::<BTreeSet<_>>() {
             delete(switch, cookie::DATA, *name);
         }
-        // READING: S20 the entry of acknowledgements has another match than that of data, so it takes a message of its
-        // own. It covers the rule for their windows, whose match is narrower (section 6.4: DELETE is not strict).
-        for switch in flow.acks.iter().map(|place| place.0).chain(flow.limiting()).collect::<BTreeSet<_>>() {
+        // READING: S20 the entry of acknowledgements has a different match than that of data, so it needs its own
+        // message. That also covers the entry that limits their windows, whose match is narrower (section 6.4: DELETE
+        // is not strict).
+        for switch in flow.acks.iter().map(|port| port.0).chain(flow.limiting()).collect::<BTreeSet<_>>() {
             delete(switch, cookie::ACKS, name.reversed());
         }
         for flow in [Some(flow), back].into_iter().flatten().filter(|flow| flow.counts) {
@@ -208,7 +210,7 @@ impl Controller {
         }
     }
 
-    /// Takes a flow from the tables.
+    /// Removes a flow from the tables.
     fn take(&mut self, name: &Addresses) -> Option<GlobalFlow> {
         let flow = self.flows.remove(name)?;
         for port in flow.path.iter().filter(|_| flow.counts) {
@@ -220,9 +222,9 @@ impl Controller {
         Some(flow)
     }
 
-    /// A flow came or went at these ports.
-    fn on_change(&mut self, cx: &mut ControllerCx<'_>, ports: &[Place]) {
-        // READING: S2 in state 3 there are no notifications, but every flow is to have its fair window.
+    /// The number of flows at these ports has changed.
+    fn on_change(&mut self, cx: &mut ControllerCx<'_>, ports: &[EgressPort]) {
+        // READING: S2 there are no notifications in state 3, but each flow is to have its fair window.
         if self.cfg.reevaluate == Reevaluate::OnFlowChange {
             for port in ports {
                 self.regulate(cx, *port);
@@ -230,7 +232,7 @@ impl Controller {
         }
     }
 
-    /// Statistics of a flow, from one of its switches: they classify it (Step 2).
+    /// Classifies a flow by statistics from one of its switches (Step 2).
     fn on_stats(&mut self, stats: &FlowStats) {
         let Some(name) = stats.matching.connection else { return };
         let Some(flow) = self.flows.get_mut(&name) else { return };
@@ -246,8 +248,8 @@ impl Controller {
         self.recount(&name.reversed());
     }
 
-    /// READING: S24 a direction is no flow if it carries acknowledgements alone, and the other one data. While neither
-    /// has carried data, either may.
+    /// READING: S24 a direction is not a flow if it carries only acknowledgements and the other direction carries data.
+    /// Until one of them has carried data, both count.
     fn recount(&mut self, name: &Addresses) {
         let answered = self.flows.get(&name.reversed()).is_some_and(GlobalFlow::carries_data);
         let Some(flow) = self.flows.get_mut(name) else { return };
@@ -285,15 +287,14 @@ impl Role for Controller {
         }
     }
 
-    /// Time to ask every switch what its flows carried.
+    /// Polls the flow statistics of every switch.
     fn on_timer(&mut self, cx: &mut ControllerCx<'_>, _token: u64) {
-        // While there are no flows there is nothing to ask.
+        // Without flows there is nothing to poll.
         self.polling = !self.flows.is_empty();
         if !self.polling {
             return;
         }
-        let used: BTreeSet<NodeId> =
-            self.flows.values().flat_map(|flow| flow.path.iter().map(|place| place.0)).collect();
+        let used: BTreeSet<NodeId> = self.flows.values().flat_map(|flow| flow.path.iter().map(|port| port.0)).collect();
         for switch in used {
             if self.switches.get(&switch).is_none_or(BTreeMap::is_empty) {
                 self.send(cx, switch, Body::PortsRequest); // the first request or its answer was lost
@@ -304,7 +305,7 @@ impl Role for Controller {
             }
         }
         if self.cfg.reevaluate == Reevaluate::Periodic {
-            let ports: Vec<Place> = self.congested.keys().copied().collect();
+            let ports: Vec<EgressPort> = self.congested.keys().copied().collect();
             for port in ports {
                 self.regulate(cx, port);
             }

@@ -5,26 +5,26 @@ use crate::ids::NodeId;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// A port of the network: the switch and the number of the port.
-pub(crate) type Place = (NodeId, u32);
+/// An egress port in the network: the switch and the number of the port.
+pub(crate) type EgressPort = (NodeId, u32);
 
-/// Which table a flow is in besides the GVT.
+/// The class of a flow, which selects a table besides the GVT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// BGT: large, and not urgent.
+    /// In the BGT: large, and not urgent.
     Background,
-    /// BRT: short, and urgent.
+    /// In the BRT: short, and urgent.
     Burst,
 }
 
-/// When a flow is in the background.
+/// Which flows are background flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClassRule {
-    /// It is large and old.
+    /// Large and old ones.
     Both,
-    /// It is large.
+    /// Large ones.
     VolumeOnly,
-    /// It is large or old.
+    /// Large or old ones.
     Either,
 }
 
@@ -32,14 +32,14 @@ pub(crate) enum ClassRule {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassConfig {
     pub(crate) rule: ClassRule,
-    /// Above this many bytes a flow is large.
+    /// A flow with more bytes than this is large.
     pub(crate) bytes: u64,
-    /// Above this age it is old.
+    /// A flow that has lasted longer than this is old.
     pub(crate) age: Time,
 }
 
 impl ClassConfig {
-    /// READING: S5 the paper does not say what a flow is that is large or old but not both; it is a burst flow, so that
+    /// READING: S5 the paper does not classify flows that are large or old but not both. They are burst flows, so that
     /// young flows are protected.
     pub(crate) fn class(&self, counters: &Counters) -> Class {
         let (large, old) = (counters.bytes > self.bytes, counters.age > self.age);
@@ -52,28 +52,28 @@ impl ClassConfig {
     }
 }
 
-/// Packets of this many bytes are acknowledgements: headers with three SACK blocks.
+/// Largest size of an acknowledgement in bytes: headers with three SACK blocks.
 const BARE: u64 = 80;
 
 /// One direction of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct GlobalFlow {
-    /// The direction of the SYN.
+    /// It is in the direction of the SYN.
     pub(crate) opener: bool,
-    /// It counts as a flow: it carries data, or may do so, as far as is known.
+    /// It counts as a flow: it carries data, or may carry data as far as is known (S24).
     pub(crate) counts: bool,
-    /// Lifetime and received packets and bytes, as far as statistics tell.
+    /// Age, packets and bytes, from the latest statistics.
     pub(crate) counters: Counters,
-    /// Membership.
+    /// Its class.
     pub(crate) class: Class,
-    /// Most payload of a segment, from the SYN.
+    /// Maximum segment size, from the SYN.
     pub(crate) mss: u32,
-    /// Egress ports of its data, and of its acknowledgements: those that the handshake passed, in its order.
-    pub(crate) path: Vec<Place>,
-    pub(crate) acks: Vec<Place>,
-    /// Windows in bytes to which congested ports limit it, each with the switch that rewrites its acknowledgements.
-    pub(crate) limits: BTreeMap<Place, (NodeId, u32)>,
-    /// Which side of the connection has ended: the sender of this flow, its receiver.
+    /// Egress ports of its data and of its acknowledgements, in the order in which the handshake passed them.
+    pub(crate) path: Vec<EgressPort>,
+    pub(crate) acks: Vec<EgressPort>,
+    /// Window limits in bytes, by congested port, each with the switch that rewrites its acknowledgements.
+    pub(crate) limits: BTreeMap<EgressPort, (NodeId, u32)>,
+    /// Whether the sender and the receiver of this flow have sent a FIN.
     fins: [bool; 2],
 }
 
@@ -92,32 +92,32 @@ impl GlobalFlow {
         }
     }
 
-    /// The handshake passes a switch and is to leave by this port. Whether that was not known, and the port of this switch
-    /// by which it left before.
-    pub(crate) fn pass(&mut self, at: Place, acks: bool) -> (bool, Option<Place>) {
-        let places = if acks { &mut self.acks } else { &mut self.path };
-        // Sent again it may take another way: one port per switch.
-        if let Some(known) = places.iter_mut().find(|place| place.0 == at.0) {
+    /// A packet of the handshake is about to leave a switch by this port. Returns whether that is a change, and the
+    /// port of this switch that was recorded before.
+    pub(crate) fn pass(&mut self, at: EgressPort, acks: bool) -> (bool, Option<EgressPort>) {
+        let ports = if acks { &mut self.acks } else { &mut self.path };
+        // A retransmission may take another path, but each switch has one port.
+        if let Some(known) = ports.iter_mut().find(|port| port.0 == at.0) {
             let before = std::mem::replace(known, at);
             return (before != at, Some(before));
         }
-        places.push(at);
+        ports.push(at);
         (true, None)
     }
 
-    /// Bytes of the lists that it owns.
+    /// Memory of its lists in bytes.
     pub(crate) fn list_bytes(&self) -> usize {
-        let limits = self.limits.len() * size_of::<(Place, (NodeId, u32))>();
-        (self.path.capacity() + self.acks.capacity()) * size_of::<Place>() + limits
+        let limits = self.limits.len() * size_of::<(EgressPort, (NodeId, u32))>();
+        (self.path.capacity() + self.acks.capacity()) * size_of::<EgressPort>() + limits
     }
 
-    /// A side ends. Returns how many have.
+    /// A FIN of one side. Returns how many sides have sent one.
     pub(crate) fn on_fin(&mut self, from_receiver: bool) -> usize {
         self.fins[usize::from(from_receiver)] = true;
         self.fins.iter().filter(|fin| **fin).count()
     }
 
-    /// Statistics of one switch. Switches upstream of a loss count more, so the largest counts are kept.
+    /// Statistics of one switch. Switches upstream of a loss count more, so the maximum is kept.
     pub(crate) fn on_stats(&mut self, counters: &Counters, classes: &ClassConfig) {
         self.counters = Counters {
             age: self.counters.age.max(counters.age),
@@ -132,10 +132,11 @@ impl GlobalFlow {
         self.counters.bytes > BARE * self.counters.packets
     }
 
-    /// The switch that rewrites acknowledgements for a congested one: that one if they pass it, else their first.
+    /// The switch that rewrites acknowledgements for a congested one: the congested switch if they pass it, otherwise
+    /// the first one on their path.
     pub(crate) fn rewriter(&self, congested: NodeId) -> NodeId {
-        let passed = self.acks.iter().any(|place| place.0 == congested);
-        self.acks.first().filter(|_| !passed).map_or(congested, |place| place.0)
+        let passed = self.acks.iter().any(|port| port.0 == congested);
+        self.acks.first().filter(|_| !passed).map_or(congested, |port| port.0)
     }
 
     /// The switches that limit the windows of its acknowledgements.

@@ -1,10 +1,10 @@
 //! SDTCP (Lu, Ling, Zhu and Tang, "SDTCP: Towards Datacenter TCP Congestion Control with SDN for IoT Applications",
 //! Sensors 2017, 17(1), 109).
 //!
-//! **Switch**: when it notifies the controller ([`trigger`]), and how it rewrites acknowledgements ([`table`], [`switch`]).
-//! **Controller** ([`controller`]): which flows there are ([`flows`], [`lists`]), and which windows they get
-//! ([`regulation`], [`shares`]). The two exchange OpenFlow 1.3 messages with additions ([`wire`]). [`stress`] runs the controller
-//! alone, to measure it.
+//! **Switch**: notifies the controller of congestion ([`trigger`]) and rewrites acknowledgements ([`table`],
+//! [`switch`]). **Controller** ([`controller`]): knows the flows ([`flows`], [`lists`]) and computes their windows
+//! ([`regulation`], [`shares`]). They exchange OpenFlow 1.3 messages with additions ([`wire`]). [`stress`] runs the
+//! controller alone, to measure its load.
 
 mod controller;
 mod flows;
@@ -44,7 +44,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 
 struct Bundle {
     thresholds: [Size; 3],
-    /// A threshold in packets is one in bytes, of full packets.
+    /// Thresholds in packets are converted to bytes of full packets.
     count_bytes: bool,
     recovery: Time,
     jump: Jump,
@@ -52,7 +52,7 @@ struct Bundle {
     scaling: Scaling,
     hold: bool,
     patience: Time,
-    /// Round trip of the formulas; zero for the network's own.
+    /// Round-trip time of the formulas; zero for that of the network.
     rtt: Time,
     controller: ControllerConfig,
 }
@@ -108,7 +108,7 @@ impl Bundle {
 
 impl Scheme for Bundle {
     fn switch_agent(&self, switch: &NodeFacts) -> Option<Box<dyn SwitchAgent>> {
-        // READING: S4 line 1 of Algorithm 1 adds size(P), which is one for no packet: thresholds are of bytes.
+        // READING: S4 line 1 of Algorithm 1 adds size(P), so thresholds are in bytes.
         let threshold = |size| match size {
             Size::Packets(packets) if self.count_bytes => Size::Bytes(packets.saturating_mul(switch.packet)),
             _ => size,

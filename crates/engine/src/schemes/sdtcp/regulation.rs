@@ -1,7 +1,7 @@
 //! Step 3, flow rate control: the windows to which a congested port limits its flows (section 3.4).
 
 use super::controller::Controller;
-use super::flows::Place;
+use super::flows::EgressPort;
 use super::shares::{Congestion, Shares};
 use super::table::{ACK_NOT_SYN, priority};
 use super::trigger::Level;
@@ -10,10 +10,10 @@ use crate::packet::Addresses;
 use crate::roles::ControllerCx;
 
 impl Controller {
-    /// CN-L, CN-M, CN-H or CR.
-    pub(super) fn on_notification(&mut self, cx: &mut ControllerCx<'_>, port: Place, level: Level, queue: u32) {
+    /// A notification: CN-L, CN-M, CN-H or CR.
+    pub(super) fn on_notification(&mut self, cx: &mut ControllerCx<'_>, port: EgressPort, level: Level, queue: u32) {
         if level == Level::None {
-            // READING: S9 recovery deletes the rules of that port, and the receivers' own windows count again.
+            // READING: S9 on recovery the port's limits are removed, and the receivers' own windows apply again.
             self.congested.remove(&port);
             let limited = self.lists.of(port).map(|list| list.limited.clone()).unwrap_or_default();
             for name in &limited {
@@ -26,21 +26,22 @@ impl Controller {
     }
 
     /// Step 3: sets the windows of the flows through a congested port.
-    pub(super) fn regulate(&mut self, cx: &mut ControllerCx<'_>, port: Place) {
+    pub(super) fn regulate(&mut self, cx: &mut ControllerCx<'_>, port: EgressPort) {
         let Some(Congestion { level, queue }) = self.congested.get(&port).copied() else { return };
         let Some(rate) = self.switches.get(&port.0).and_then(|ports| ports.get(&port.1)).copied() else { return };
         if !self.cfg.acts[level as usize - 1] {
             return;
         }
         let Some(list) = self.lists.of(port) else { return };
-        // READING: S7 the round trip without its queue, which Q adds; one that was measured has it already.
+        // READING: S7 the round-trip time without queueing, because Q is added; a measured one would include it.
         let pipe = rate.bytes_in(self.cfg.rtt) + if self.cfg.loaded { queue } else { 0.0 };
-        // READING: S6 N counts the flows whose data leave by that port.
+        // READING: S6 N is the number of flows whose data leave by that port.
         let (flows, reserved) = (list.flows, list.reserved as f64);
         let shares = Shares { total: pipe + queue, flows, reserved, bursts: flows - list.background.len() };
         let names: Vec<Addresses> = match level {
             Level::High => self.flows.keys().copied().collect(),
-            // Step 3 selects from the BGT alone. A burst flow has a window here if the news of a recovery was lost.
+            // Step 3 takes flows of the BGT only. A burst flow is limited here if the notification of a recovery was
+            // lost.
             Level::None | Level::Low | Level::Modest => list.background.union(&list.limited).copied().collect(),
         };
         for name in names {
@@ -52,8 +53,8 @@ impl Controller {
         }
     }
 
-    /// Sets or lifts a port's limit on a flow's window, and tells the switch that rewrites it.
-    fn set_limit(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses, port: Place, limit: Option<u32>) {
+    /// Sets or removes a port's limit on a flow's window, and updates the switch that rewrites it.
+    fn set_limit(&mut self, cx: &mut ControllerCx<'_>, name: &Addresses, port: EgressPort, limit: Option<u32>) {
         let Some(flow) = self.flows.get_mut(name) else { return };
         let had = flow.limits.remove(&port);
         if limit.is_none() && had.is_none() {
@@ -64,12 +65,13 @@ impl Controller {
         if had.is_some() != limit.is_some() {
             self.lists.limit(port, name, limit.is_some());
         }
-        // READING: S10 of several limits at one switch the least counts; those of several switches meet in the packet.
+        // READING: S10 the smallest limit applies. Among limits at one switch it is selected here; limits at several
+        // switches act on the packet one after the other.
         let least = flow.limits.values().filter(|(at, _)| *at == switch).map(|(_, bytes)| *bytes).min();
         let matching = Match { connection: Some(name.reversed()), tcp_flags: Some(ACK_NOT_SYN), ..Match::default() };
         let change = match least {
             Some(bytes) => {
-                let out = flow.acks.iter().find(|place| place.0 == switch).map(|place| Action::Output(place.1));
+                let out = flow.acks.iter().find(|port| port.0 == switch).map(|port| Action::Output(port.1));
                 let actions = [Action::LimitWindow(bytes)].into_iter().chain(out).collect();
                 let hard = self.cfg.hard;
                 FlowMod { hard, ..FlowMod::new(command::ADD, cookie::WINDOW, priority::WINDOW, matching, actions) }

@@ -3,31 +3,31 @@
 use super::flows::Class;
 use super::trigger::Level;
 
-/// A port's congestion, as far as the controller knows it.
+/// A port's congestion as known to the controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Congestion {
     pub(super) level: Level,
-    /// Queue in bytes, of the last notification.
+    /// Queue of the last notification, in bytes.
     pub(super) queue: f64,
 }
 
-/// What the flows of a port share.
+/// The capacity that the flows of a port share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
     /// `C x RTT + Q`, Eq. 2, in bytes.
     pub(crate) total: f64,
-    /// N.
+    /// N, the number of flows.
     pub(crate) flows: usize,
-    /// `a x MSS`: one segment for each background flow, in bytes.
+    /// `a x MSS`: a segment for each background flow, in bytes.
     pub(crate) reserved: f64,
-    /// b.
+    /// b, the number of burst flows.
     pub(crate) bursts: usize,
 }
 
 impl Shares {
     /// The window of a flow, in bytes, if its class is limited at this level.
     ///
-    /// READING: S11 this is not called for a class without flows.
+    /// READING: S11 it is not called for a class without flows.
     pub(crate) fn limit(&self, level: Level, class: Class, mss: f64, factors: [f64; 2]) -> Option<u32> {
         let fair = self.total / self.flows as f64; // Eq. 3
         let bytes = match (level, class) {

@@ -1,5 +1,5 @@
-//! The controller on its own (section 5.2.5 and Fig. 16): told of flows by the very bytes that switches would send, and
-//! asked to decide. Whoever measures brings the clock.
+//! The controller alone (section 5.2.5 and Fig. 16), driven by the bytes that switches would send. The caller measures
+//! the time.
 
 use super::controller::Controller;
 use super::trigger::Level;
@@ -14,19 +14,20 @@ use crate::spec::Values;
 use crate::units::Time;
 use std::ops::Range;
 
-/// Message from a switch to the controller.
+/// A message from a switch to the controller.
 pub type Told = (NodeId, Vec<u8>);
 
-/// Number of messages and of their bytes.
+/// Number of messages, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Messages.
     pub messages: u64,
-    /// Their bytes, without those of the channel's TCP and IP.
+    /// Their bytes, without TCP and IP headers of the control channel.
     pub bytes: u64,
 }
 
-/// SDTCP's controller with its default parameters, but flows that go the way of the SYN alone (Fig. 5), two switches (Fig. 8) and any number of flows.
+/// SDTCP's controller with two switches (Fig. 8) and any number of flows. Parameters have their defaults, except that
+/// data flow only in the direction of the SYN (Fig. 5).
 #[derive(Debug)]
 pub struct ControllerStress {
     controller: Controller,
@@ -38,7 +39,7 @@ const PORTS: Range<u32> = 1..4;
 const MSS: u16 = 1460;
 
 impl ControllerStress {
-    /// One that knows its two switches and no flow.
+    /// A controller that knows its two switches and no flow.
     pub fn new(rtt: Time) -> Self {
         let controller = Bundle::new(&Values::defaults(&[ROW.params])).controller;
         let cfg = super::ControllerConfig { rtt, both_ways: false, ..controller };
@@ -50,7 +51,7 @@ impl ControllerStress {
         stress
     }
 
-    /// The controller serves messages one after the other. Returns what it answers.
+    /// The controller serves messages one by one. Returns the traffic of its replies.
     pub fn tell(&mut self, messages: &[Told]) -> Traffic {
         let mut answers = Traffic::default();
         for (from, bytes) in messages {
@@ -65,7 +66,7 @@ impl ControllerStress {
         answers
     }
 
-    /// A poll falls due: the controller asks for statistics.
+    /// A poll is due: the controller requests statistics.
     pub fn poll(&mut self) -> Traffic {
         self.controller.on_timer(&mut ControllerCx { now: self.now, actions: &mut self.actions }, 0);
         let sizes = self.actions.drain(..).filter_map(|action| match action {
@@ -75,13 +76,13 @@ impl ControllerStress {
         sizes.fold(Traffic::default(), |sum, size| Traffic { messages: sum.messages + 1, bytes: sum.bytes + size })
     }
 
-    /// Flows that it knows.
+    /// Number of flows that it knows.
     pub fn flows(&self) -> usize {
         self.controller.flows.len()
     }
 
-    /// Bytes of its flow tables: keys, rows and the lists that rows own, and the names in the BGT and of limited flows;
-    /// the trees' spare room is not counted.
+    /// Memory of its flow tables in bytes: keys, rows and the lists in rows, and the names of background and limited
+    /// flows. Spare capacity of the trees is not counted.
     pub fn table_bytes(&self) -> usize {
         let row = size_of::<Addresses>() + size_of::<super::flows::GlobalFlow>();
         let rows: usize = self.controller.flows.values().map(|flow| row + flow.list_bytes()).sum();
@@ -93,7 +94,7 @@ fn message(from: usize, body: Body) -> Told {
     (NodeId::new(from), Message { xid: 1, body }.encode())
 }
 
-/// Addresses of a flow: 256 receivers, and a sender for every 2^16 flows of one.
+/// Addresses of a flow: there are 256 receivers, and a sender for every 2^16 flows of a receiver.
 fn name(flow: usize) -> Addresses {
     let [_, host, high, low] = (flow as u32).to_be_bytes();
     Addresses {
@@ -104,19 +105,19 @@ fn name(flow: usize) -> Addresses {
     }
 }
 
-/// What two switches send when flows open: SYN and SYN-ACK of each, at each switch (Fig. 5).
+/// The messages of both switches when flows open: a SYN and a SYN-ACK per flow and switch (Fig. 5).
 pub fn openings(flows: Range<usize>) -> Vec<Told> {
     flows
         .flat_map(|flow| [(0, false), (1, false), (1, true), (0, true)].map(|at| passing(flow, at, Flags::SYN)))
         .collect()
 }
 
-/// What they send when flows end: the sender's FIN, at each switch (Fig. 6).
+/// The messages of both switches when flows end: the sender's FIN per flow and switch (Fig. 6).
 pub fn endings(flows: Range<usize>) -> Vec<Told> {
     flows.flat_map(|flow| [(0, false), (1, false)].map(|at| passing(flow, at, Flags::FIN))).collect()
 }
 
-/// A packet of a flow that goes through the controller, at a switch.
+/// The `Packet_In` of a switch for a packet of a flow.
 fn passing(flow: usize, (switch, acks): (usize, bool), flags: Flags) -> Told {
     let addresses = if acks { name(flow).reversed() } else { name(flow) };
     let flags = flags.with_if(Flags::ACK, acks).tcp_byte();
@@ -130,7 +131,7 @@ fn passing(flow: usize, (switch, acks): (usize, bool), flags: Flags) -> Told {
     )
 }
 
-/// What one switch answers to a poll: the first `background` of the flows are large and old.
+/// The replies of one switch to a poll. The first `background` of the flows are large and old.
 pub fn statistics(flows: Range<usize>, background: usize) -> Vec<Told> {
     let entries = flows.map(|flow| {
         let (age, bytes) = if flow < background { (2_000, 2_000_000) } else { (50, 50_000) };

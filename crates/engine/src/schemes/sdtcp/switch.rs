@@ -14,33 +14,33 @@ use crate::roles::{Backlog, Pass, Passage, SwitchAction, SwitchAgent, SwitchCx, 
 use crate::units::{Rate, Time};
 use std::collections::BTreeMap;
 
-/// What all switches have in common.
+/// Configuration common to all switches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchConfig {
     pub(crate) trigger: TriggerConfig,
     pub(crate) scaling: Scaling,
-    /// SYN and FIN wait for the controller.
+    /// SYN and FIN packets wait for the controller.
     pub(crate) hold: bool,
-    /// A packet that waits longer is lost.
+    /// Maximum time that a packet waits for the controller before it is dropped.
     pub(crate) patience: Time,
     /// Payload of a full segment.
     pub(crate) mss: u16,
 }
 
-/// Packets that every connection begins or ends with.
+/// Flags of packets that open or end a connection.
 const CONNECTION: Flags = Flags::SYN.with(Flags::FIN).with(Flags::RST);
 
-/// Time after which a HELLO without an answer is sent again.
+/// Time after which a HELLO without a reply is repeated.
 const HELLO_AGAIN: Time = Time::from_secs(1);
 
-/// One port and its trigger.
+/// A port and its trigger.
 #[derive(Clone, Copy, Debug)]
 struct Port {
     links: SwitchPort,
     trigger: Trigger,
 }
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Alarm {
     Hello,
@@ -53,19 +53,19 @@ enum Alarm {
 #[derive(Debug)]
 pub(crate) struct Switch {
     cfg: SwitchConfig,
-    /// By port number less one.
+    /// By port number minus one.
     ports: Vec<Port>,
-    /// Index of the port, by number of its egress link and of its ingress link.
+    /// Index of the port by its egress link, and by its ingress link.
     egress: Vec<u32>,
     ingress: Vec<u32>,
     table: FlowTable,
-    /// Packets that wait, with the egress that they were on the way to.
+    /// Waiting packets, with their original egress.
     buffers: BTreeMap<u32, (Packet, LinkId)>,
     alarms: BTreeMap<u64, Alarm>,
     next_buffer: u32,
     next_alarm: u64,
     next_xid: u32,
-    /// The controller has answered.
+    /// The controller has replied to the HELLO.
     greeted: bool,
     rewritten: u64,
 }
@@ -99,7 +99,7 @@ impl Switch {
         cx.actions.push(SwitchAction::Timer { at, token: self.next_alarm });
     }
 
-    /// Which entries a flow has: for data, for acknowledgements, for their windows.
+    /// Whether a flow has entries for data, for acknowledgements and for window limits.
     #[cfg(test)]
     pub(crate) fn entries(&self, flow: FlowId) -> [bool; 3] {
         self.table.entries(flow)
@@ -114,7 +114,7 @@ impl Switch {
     #[inline]
     fn trigger(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, to: LinkId, backlog: Backlog, rate: Rate) {
         let index = self.egress[to.index()] as usize;
-        // READING: S4 line 1 shows the increment only: the instantaneous queue with the arriving packet.
+        // READING: S4 line 1 shows the increment only; it is the instantaneous queue with the arriving packet.
         let queue = Backlog { packets: backlog.packets + 1, bytes: backlog.bytes + u64::from(packet.size) };
         let trigger = &mut self.ports[index].trigger;
         if let Some(level) = trigger.on_arrival(queue, rate, cx.now, &self.cfg.trigger) {
@@ -142,9 +142,9 @@ impl Switch {
         }
     }
 
-    /// Sends a packet of a handshake or of a connection's end to the controller, and keeps it if it is to wait.
+    /// Sends a packet that opens or ends a connection to the controller, and holds it if it is to wait.
     fn ask(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) -> Pass {
-        // The answer to a request goes against the SYN of its connection.
+        // The response to a request flows against the SYN of its connection.
         let opener = cx.book.opener(packet.flow);
         let answers = cx.book.asked_on(packet.flow).is_some();
         self.table.learn(packet, opener);
@@ -168,14 +168,14 @@ impl Switch {
         if self.cfg.hold { Pass::Keep } else { Pass::Forward }
     }
 
-    /// Sends a waiting packet where the actions say.
+    /// Sends a waiting packet by the controller's actions.
     fn release(&mut self, cx: &mut SwitchCx<'_>, buffer: u32, actions: &[Action]) {
         let to = actions.iter().find_map(|action| match action {
             Action::Output(port) => self.ports.get((*port as usize).checked_sub(1)?).map(|port| port.links.to),
             Action::LimitWindow(_) => None,
         });
         let Some((packet, kept_from)) = self.buffers.remove(&buffer) else { return };
-        // An order without a way out is one to lose the packet (section 7.3.7: an empty list of actions drops it).
+        // Without an output action the packet is dropped (section 7.3.7).
         cx.actions.push(match to {
             Some(to) => SwitchAction::Inject { packet, to },
             None => SwitchAction::Discard { packet, to: kept_from },
@@ -233,13 +233,13 @@ impl SwitchAgent for Switch {
         Pass::Forward
     }
 
-    /// Algorithm 1 counts every packet that enters the port: those that waited for the controller too.
+    /// Algorithm 1 counts every packet that enters the port, including those that waited for the controller.
     fn on_inject(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, to: LinkId, backlog: Backlog, rate: Rate) {
         self.trigger(cx, packet, to, backlog, rate);
     }
 
     fn on_message(&mut self, cx: &mut SwitchCx<'_>, message: &[u8]) {
-        // Anything else than a message is ignored; a real switch would answer with an error.
+        // Malformed messages are ignored; a real switch would reply with an error.
         let Ok(Message { body, .. }) = Message::decode(message) else { return };
         self.greeted = true;
         match body {
@@ -277,7 +277,7 @@ impl SwitchAgent for Switch {
                     self.watch(cx, index);
                 }
             }
-            // The answer was lost, or comes too late: the sender's own timer sends the packet again.
+            // The reply was lost or is too late. The packet is dropped, and its sender retransmits it.
             Some(Alarm::Buffer(buffer)) => self.release(cx, buffer, &[]),
             Some(Alarm::Expiry(expiry)) => self.expire(cx, expiry),
             Some(Alarm::Hello) | None => {}

@@ -1,7 +1,7 @@
-//! The flow table of a switch: an entry for each direction of a connection, and one for each that limits windows.
+//! The flow table of a switch: for each direction of a connection an entry that forwards, and possibly one that limits
+//! windows.
 //!
-//! Packets find their connection's entries by their flow's handle; messages name it by addresses and ports, which are
-//! looked up.
+//! Packets find the entries by the handle of their flow, messages by addresses and ports.
 
 use super::wire::{Action, Counters, FlowMod, FlowStats, Match, TcpFlags, command, cookie};
 use crate::ids::FlowId;
@@ -10,26 +10,26 @@ use crate::roles::AddressBook;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// An entry's priority. That of SYN and FIN, which the switch is configured with, is above both (section 3.5).
+/// Priorities of entries. The preconfigured entries for SYN and FIN have a higher one (section 3.5).
 pub(crate) mod priority {
     pub(crate) const WINDOW: u16 = 20_000;
     pub(crate) const FLOW: u16 = 10_000;
 }
 
-/// What an entry that limits windows matches of the flags: an acknowledgement that is no SYN.
+/// The flags that an entry that limits windows matches: ACK without SYN.
 pub(crate) const ACK_NOT_SYN: TcpFlags =
     TcpFlags { value: Flags::ACK.tcp_byte() as u16, mask: Flags::ACK.with(Flags::SYN).tcp_byte() as u16 };
 
-/// How the window that a rule sets becomes a window field.
+/// How a window limit is converted to a window field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scaling {
-    /// By the shift that the receiver announced in its SYN-ACK.
+    /// By the window scale in the receiver's SYN-ACK.
     Learned,
-    /// Not at all, as a switch does that knows no connections.
+    /// Without a scale, as in a switch that does not track connections.
     Ignored,
 }
 
-/// One entry with its counters.
+/// An entry with its counters.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     since: Time,
@@ -39,41 +39,41 @@ struct Entry {
     idle: Time,
 }
 
-/// What the table holds of one direction of a connection.
+/// The entries of one direction of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     entry: Option<Entry>,
-    /// Window in bytes to which an entry limits the acknowledgements of this direction, and the number of that entry.
+    /// The window limit of acknowledgements in this direction in bytes, and the number of its entry.
     limit: Option<(u32, u32)>,
-    /// The same as a window field; the greatest possible if there is none.
+    /// The limit as a window field; the maximum if there is none.
     field: u16,
-    /// Shift of the windows that are advertised in this direction, once seen.
+    /// Window scale of this direction, if its SYN or SYN-ACK was seen.
     scale: Option<u8>,
 }
 
 impl Way {
     const NEW: Self = Self { entry: None, limit: None, field: u16::MAX, scale: None };
 
-    /// READING: S13 the field is in units that only the handshake tells. It is rounded up: cut by a few bytes, a
-    /// window of one segment would let none through.
+    /// READING: S13 only the handshake shows the unit of the field. It is rounded up, because a window slightly below a
+    /// segment would admit none.
     fn set_field(&mut self, scaling: Scaling) {
         let field = |shift: u8| self.limit.map_or(u32::MAX, |(bytes, _)| bytes.div_ceil(1 << shift));
         let field = match (scaling, self.scale) {
             (Scaling::Ignored, _) => field(0),
             (Scaling::Learned, Some(shift)) => field(shift.min(14)),
-            // A switch that did not see the handshake cannot know what the field means.
+            // A switch that did not see the handshake does not know the scale.
             (Scaling::Learned, None) => u32::MAX,
         };
         self.field = u16::try_from(field).unwrap_or(u16::MAX);
     }
 }
 
-/// What the table holds of one connection.
+/// The entries of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// In the direction of the SYN.
+    /// Addresses in the direction of the SYN.
     addresses: Addresses,
-    /// The SYN's direction, and that of the SYN-ACK.
+    /// The directions of the SYN and of the SYN-ACK.
     ways: [Way; 2],
 }
 
@@ -83,12 +83,12 @@ impl Row {
     }
 }
 
-/// An entry that is to be looked at again later.
+/// An entry to check later for a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    /// A flow's data entry may have been idle for too long.
+    /// The idle timeout of a flow's data entry.
     Idle(FlowId, Time),
-    /// A limit's time is over, if it still has this number.
+    /// The hard timeout of a window limit, if it still has this number.
     Hard(FlowId, u32, Time),
 }
 
@@ -109,30 +109,30 @@ impl FlowTable {
         Self { scaling, rows: Vec::new(), handles: BTreeMap::new(), limits: 0, next: 0 }
     }
 
-    /// Entries that limit windows.
+    /// Number of entries that limit windows.
     pub(crate) fn limits(&self) -> u32 {
         self.limits
     }
 
-    /// Which entries a flow has: for data, for acknowledgements, for their windows.
+    /// Whether a flow has entries for data, for acknowledgements and for window limits.
     #[cfg(test)]
     pub(crate) fn entries(&self, flow: FlowId) -> [bool; 3] {
         let Some(Row { ways: [forth, back], .. }) = &self.rows[flow.index()] else { return [false; 3] };
         [forth.entry.is_some(), back.entry.is_some(), forth.limit.or(back.limit).is_some()]
     }
 
-    /// Data or an acknowledgement passes. Whether its window was cut.
+    /// Data or an acknowledgement passes. Returns whether its window was reduced.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &mut Packet, book: &dyn AddressBook, now: Time) -> bool {
-        // Table miss: it goes the way of the switch's normal pipeline, uncounted.
+        // A table miss: it takes the switch's normal pipeline, uncounted.
         let Some(way) = self.way(packet, book) else { return false };
         if let Some(entry) = &mut way.entry {
             entry.packets += 1;
             entry.bytes += u64::from(packet.size);
             entry.last = now;
         }
-        // Eq. 9: never above what the receiver says.
-        // READING: S8 for burst flows too, whose windows Eq. 8 sets.
+        // Eq. 9: never above the receiver's own window.
+        // READING: S8 also for burst flows, whose windows are those of Eq. 8.
         if !packet.is_ack() || packet.window <= way.field || packet.flags.has(Flags::SYN) {
             return false;
         }
@@ -140,25 +140,25 @@ impl FlowTable {
         true
     }
 
-    /// The direction of a connection in which a packet goes, if the table knows the connection.
+    /// The direction of a packet in its connection, if the table has the connection.
     #[inline]
     fn way(&mut self, packet: &Packet, book: &dyn AddressBook) -> Option<&mut Way> {
         let (flow, back) = match self.rows.get(packet.flow.index()) {
             Some(Some(_)) => (packet.flow, packet.is_ack()),
-            // The answer to a request uses the connection that the request has opened.
+            // A response uses the connection that its request has opened.
             _ => (book.asked_on(packet.flow)?, !packet.is_ack()),
         };
         let row = self.rows.get_mut(flow.index())?.as_mut()?;
         Some(&mut row.ways[usize::from(back)])
     }
 
-    /// A packet of a handshake or of a connection's end comes by: the table learns the connection's name, and the scales.
+    /// A packet that opens or ends a connection passes. The table learns addresses and window scales from it.
     pub(crate) fn learn(&mut self, packet: &Packet, addresses: Addresses) {
         let index = packet.flow.index();
         if self.rows.len() <= index {
             self.rows.resize(index + 1, None);
         }
-        // A FIN or RST opens nothing: its entries are there, or gone already.
+        // A FIN or RST opens nothing; its entries exist or have been removed.
         if !packet.flags.has(Flags::SYN) {
             return;
         }
@@ -169,14 +169,14 @@ impl FlowTable {
         way.set_field(self.scaling);
     }
 
-    /// The flow whose handshake opened the connection of a match, and whether the match is of the other direction.
+    /// The flow whose handshake opened the connection of a match, and whether the match is for the opposite direction.
     fn find(&self, matching: &Match) -> Option<(FlowId, bool)> {
         let connection = matching.connection?;
         let back = self.handles.get(&connection.reversed()).map(|flow| (*flow, true));
         self.handles.get(&connection).map(|flow| (*flow, false)).or(back)
     }
 
-    /// Obeys a `Flow_Mod`. Returns when to look at the new entry again, if it may expire.
+    /// Applies a `Flow_Mod`. Returns when to check the new entry, if it has a timeout.
     pub(crate) fn change(&mut self, change: &FlowMod, now: Time) -> Option<Expiry> {
         let (flow, back) = self.find(&change.matching)?;
         let way = &mut self.rows[flow.index()].as_mut()?.ways[usize::from(back)];
@@ -190,13 +190,13 @@ impl FlowTable {
                 return (idle > Time::ZERO).then_some(Expiry::Idle(flow, now + idle));
             }
             (command::DELETE_STRICT, _) => {
-                // The very match and priority (section 6.4).
+                // Exactly this match and priority (section 6.4).
                 way.limit = way.limit.filter(|_| !(change.priority == priority::WINDOW && flags));
                 way.entry = way.entry.filter(|_| change.priority != priority::FLOW || flags);
             }
             (command::DELETE, _) => {
-                // Whatever the match covers, of any priority: one without flags covers those with flags. What is still
-                // on the way passes as a table miss.
+                // Everything that the match covers, at any priority: a match without flags covers those with flags.
+                // Later packets are table misses.
                 way.limit = None;
                 way.entry = way.entry.filter(|_| flags);
             }
@@ -222,7 +222,7 @@ impl FlowTable {
         (hard > Time::ZERO).then_some(Expiry::Hard(flow, self.next, now + hard))
     }
 
-    /// Forgets what the handshake has shown of a flow once it has no entry left.
+    /// Removes a flow's row once it has no entry left.
     fn forget(&mut self, flow: FlowId) {
         let left = self.rows[flow.index()].as_ref().is_some_and(Row::has_entries);
         if let Some(row) = self.rows[flow.index()].take_if(|_| !left) {
@@ -230,7 +230,7 @@ impl FlowTable {
         }
     }
 
-    /// Looks at an entry that may have expired. Returns its last counters if it counts a flow and goes, or when to look
+    /// Checks an entry for its timeout. Returns the last counters of a removed data entry, or as an error when to check
     /// again.
     pub(crate) fn expire(&mut self, expiry: Expiry, now: Time) -> Result<Option<FlowStats>, Expiry> {
         let (Expiry::Hard(flow, ..) | Expiry::Idle(flow, _)) = expiry;
@@ -257,7 +257,7 @@ impl FlowTable {
         Ok(gone)
     }
 
-    /// What the entries with this cookie have carried.
+    /// Statistics of the entries with this cookie.
     pub(crate) fn stats(&self, cookie: u64, now: Time) -> Vec<FlowStats> {
         self.rows.iter().flatten().filter_map(|row| stats(row, cookie, now)).collect()
     }

@@ -1,4 +1,4 @@
-//! The controller and the switch, message by message.
+//! Tests of the controller and the switch, message by message.
 
 use super::controller::Controller;
 use super::flows::{Class, GlobalFlow};
@@ -32,7 +32,7 @@ fn name(flow: usize) -> Addresses {
 
 struct Book;
 
-/// The second flow answers on the first one's connection.
+/// The second flow is a response on the first one's connection.
 impl AddressBook for Book {
     fn addresses(&self, flow: FlowId) -> Addresses {
         name(flow.index())
@@ -61,7 +61,7 @@ struct Control {
 type Orders = Vec<(usize, Body)>;
 
 impl Control {
-    /// A controller of two switches that have said which ports they have.
+    /// A controller of two switches that have reported their ports.
     fn new(changes: &[(&str, &str)]) -> Self {
         let cfg = super::ControllerConfig { rtt: Time::from_us(200), ..bundle(changes).controller };
         let mut control = Self { controller: Controller::new(cfg), now: Time::ZERO };
@@ -91,7 +91,7 @@ impl Control {
     fn packet(&mut self, from: usize, flow: usize, acks: bool, flags: Flags) -> Orders {
         self.packet_by(from, flow, acks, flags, 1)
     }
-    /// The same, its data on their way to a port.
+    /// The same for data that leaves by a given port.
     fn packet_by(&mut self, from: usize, flow: usize, acks: bool, flags: Flags, port: u32) -> Orders {
         let addresses = if acks { name(flow).reversed() } else { name(flow) };
         let flags = flags.with_if(Flags::ACK, acks).tcp_byte();
@@ -134,11 +134,11 @@ impl Control {
     }
 }
 
-/// The windows that orders set for data against the SYN: switch, flow, bytes.
+/// The windows that orders set for data against the direction of the SYN: switch, flow, bytes.
 fn answer_windows(orders: &Orders) -> Vec<(usize, usize, u32)> {
     let window = |(switch, body): &(usize, Body)| match body {
         Body::FlowMod(change) if change.cookie == cookie::WINDOW => {
-            // Their acknowledgements go in the direction of the SYN.
+            // Its acknowledgements flow in the direction of the SYN.
             let flow = usize::from(change.matching.connection?.src_port) - 10_000;
             match change.actions[..] {
                 [Action::LimitWindow(bytes), Action::Output(1)] => Some((*switch, flow, bytes)),
@@ -150,7 +150,7 @@ fn answer_windows(orders: &Orders) -> Vec<(usize, usize, u32)> {
     orders.iter().filter_map(window).collect()
 }
 
-/// The windows that orders set: switch, flow, bytes; none where a rule goes.
+/// The windows that orders set: switch, flow, bytes; none if a limit is removed.
 fn windows(orders: &Orders) -> Vec<(usize, usize, Option<u32>)> {
     let window = |(switch, body): &(usize, Body)| match body {
         Body::FlowMod(change) if change.cookie == cookie::WINDOW => {
@@ -178,7 +178,7 @@ fn equations_three_to_eight() {
     assert_eq!(limit(Level::High, Class::Background), Some(1460));
     assert_eq!(limit(Level::High, Class::Burst), Some(49_860), "(152500 - 2 x 1460) / 3");
     assert_eq!((limit(Level::Low, Class::Burst), limit(Level::Modest, Class::Burst)), (None, None));
-    // Nobody gets less than a segment.
+    // No flow gets less than a segment.
     let crowded = Shares { total: 152_500.0, flows: 500, reserved: 1460.0, bursts: 499 };
     for level in [Level::Low, Level::Modest, Level::High] {
         assert_eq!(crowded.limit(level, Class::Background, 1460.0, factors), Some(1460));
@@ -213,7 +213,8 @@ fn low_congestion_lifts_what_a_lost_recovery_has_left_to_burst_flows() {
 }
 
 proptest! {
-    /// Held against the GVT: flows open (again, by another way), are classified, limited and end.
+    /// Compares the lists with the GVT while flows open (again, over another path), are classified and limited, and
+    /// end.
     #[test]
     fn the_lists_of_a_port_say_what_the_table_of_all_flows_does(
         steps in prop::collection::vec((0_usize..6, 0_usize..2, 1_u32..3, 0_u8..6), 1..80)
@@ -307,7 +308,7 @@ fn only_flows_through_the_port_count() {
     assert_eq!(windows(&control.notify(1, Level::Low, 30)), [(1, 0, Some(46_666))]);
 }
 
-/// S24: a client asks its servers, and the answers leave by the port that the SYN-ACKs left by.
+/// S24: a client sends requests to servers, and the responses leave by the port of the SYN-ACKs.
 #[test]
 fn answers_to_a_client_that_opens_its_connections_are_regulated() {
     let share = u32::midpoint(25_000, 85 * 1500);
@@ -332,7 +333,7 @@ fn an_end_of_either_side_takes_both_directions_from_the_tables() {
 
 #[test]
 fn a_direction_that_carries_acknowledgements_alone_is_no_flow_of_its_port() {
-    // Bytes of a packet on average, data in the other direction, and how many of two flows are left.
+    // Mean bytes of a packet, data in the opposite direction, and how many of two flows are left.
     for (bytes, answered, flows) in [(80, 50_000, 1), (81, 50_000, 2), (40, 0, 2)] {
         let mut control = Control::new(&[]);
         (0..2).for_each(|flow| control.open(flow));
@@ -376,7 +377,7 @@ fn a_handshake_gets_entries_and_a_fin_removes_them() {
         let second = control.packet(1, 0, true, Flags::FIN);
         assert_eq!(deleted(&second), if first { vec![] } else { all });
         assert!(matches!(second.last(), Some((1, Body::PacketOut(_)))));
-        // Repeated, of an unknown connection: it passes and changes nothing.
+        // A repeated FIN belongs to an unknown connection: it is forwarded and changes nothing.
         let again = control.packet(0, 0, false, Flags::FIN);
         assert!(matches!(&again[..], [(0, Body::PacketOut(_))]), "{again:?}");
         assert_eq!(windows(&control.notify(0, Level::Low, 30)), [(0, 1, Some(46_666))], "one flow is left");
@@ -393,7 +394,7 @@ fn a_reset_ends_both_directions_at_once() {
 
 #[test]
 fn a_switch_whose_rule_outlives_the_handshakes_loss_is_told_too() {
-    // The SYN-ACK was not seen yet, so the congested switch itself is to rewrite.
+    // The SYN-ACK was not seen yet, so the congested switch itself rewrites.
     let mut control = Control::new(&[]);
     control.packet(0, 0, false, Flags::SYN);
     control.notify(0, Level::High, 85);
@@ -542,14 +543,14 @@ impl Bench {
         let change = FlowMod::new(command::ADD, cookie, 1, matching, actions);
         self.order(Body::FlowMod(FlowMod { buffer, ..change }))
     }
-    /// Deletes what this match covers, or what it is, if a priority is given.
+    /// Deletes the entries that this match covers, or with a priority exactly this entry.
     fn delete(&mut self, connection: Addresses, tcp_flags: Option<TcpFlags>, strict: Option<u16>) -> Did {
         let matching = Match { connection: Some(connection), tcp_flags, ..Match::default() };
         let command = if strict.is_some() { command::DELETE_STRICT } else { command::DELETE };
         let change = FlowMod::new(command, 0, strict.unwrap_or(0), matching, Vec::new());
         self.order(Body::FlowMod(change))
     }
-    /// Which entries of the first flow the switch has: for data, for acknowledgements, for their windows.
+    /// Whether the switch has entries of the first flow for data, for acknowledgements and for window limits.
     fn has(&mut self) -> [bool; 3] {
         let entries = self.switch.entries(FlowId::new(0));
         assert_eq!(entries[2], self.window_after(40_000) != 40_000);
@@ -653,7 +654,7 @@ fn windows_of_answers_are_those_of_the_connection_that_their_request_opened() {
     bench.pass(&mut data, 0);
     assert_eq!((ack.window, data.window), (730, 40_000), "by the scale of the client's SYN");
     assert_eq!(bench.window_after(40_000), 40_000, "acknowledgements of the request keep theirs");
-    // It is counted in its own direction, and its end is that of the connection.
+    // It is counted in its own direction, and its FIN ends the connection.
     for (cookie, connection, bytes) in [(cookie::DATA, name(0), 40), (cookie::ACKS, name(0).reversed(), 1500 + 40)] {
         let did = bench.order(Body::FlowStatsRequest(super::wire::FlowStatsRequest { cookie }));
         let [Body::FlowStats { flows, .. }] = &did.said[..] else { panic!("{did:?}") };
@@ -680,7 +681,8 @@ fn rules_go_by_order_with_their_flow_or_by_timeout() {
         assert_eq!(bench.window_after(40_000), 2920);
     };
     let (forth, back) = (name(0), name(0).reversed());
-    // OpenFlow 1.3.5, section 6.4: DELETE takes what the match covers, at any priority, and DELETE_STRICT the very entry.
+    // OpenFlow 1.3.5, section 6.4: DELETE removes what the match covers at any priority, DELETE_STRICT exactly one
+    // entry.
     let (window, flow) = (Some(priority::WINDOW), Some(priority::FLOW));
     for (connection, flags, strict, left) in [
         (forth, None, None, [false, true, true]),
@@ -697,7 +699,7 @@ fn rules_go_by_order_with_their_flow_or_by_timeout() {
         bench.delete(connection, flags, strict);
         assert_eq!(bench.has(), left, "{connection:?} {flags:?} {strict:?}");
     }
-    // Once the last entry is gone nothing is known of the flow, and its FIN brings nothing back.
+    // Once the last entry is gone, nothing is known of the flow, and its FIN restores nothing.
     let mut bench = Bench::new(&[]);
     limit(&mut bench);
     bench.delete(forth, None, None);
@@ -802,7 +804,7 @@ fn a_growing_queue_is_notified_with_its_port_and_length() {
 #[test]
 fn a_switch_greets_until_it_is_answered() {
     let mut bench = Bench::new(&[]);
-    // The greeting of the start set the first alarm.
+    // The HELLO at the start set the first timer.
     let did = bench.act(|switch, cx| switch.on_timer(cx, 1));
     assert_eq!((&did.said[..], did.timers.len()), (&[Body::Hello][..], 1));
     bench.order(Body::Hello);

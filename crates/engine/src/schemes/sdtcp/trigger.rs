@@ -3,10 +3,10 @@
 use crate::roles::Backlog;
 use crate::units::{Rate, Size, Time};
 
-/// How congested a port is.
+/// The state of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// State 0: not at all, or recovered.
+    /// State 0: not congested, or recovered.
     None,
     /// State 1: from threshold L on.
     Low,
@@ -18,32 +18,32 @@ pub(crate) enum Level {
 
 impl Level {
     const ALL: [Self; 4] = [Self::None, Self::Low, Self::Modest, Self::High];
-    /// The state of this number.
+    /// The state with this number.
     pub(crate) fn of(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 }
 
-/// What happens when the queue is beyond the next threshold already.
+/// How the state rises when the queue has already reached more than the next threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Jump {
     /// One state after the other, as Algorithm 1 is written.
     Sequential,
-    /// The highest state at once, and its notification alone.
+    /// To the highest state at once, with its notification only.
     Highest,
 }
 
-/// What all triggers have in common.
+/// Configuration common to all triggers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TriggerConfig {
     /// L, M and H, in packets of any size or in bytes.
     pub(crate) thresholds: [Size; 3],
-    /// Time below L after which congestion is over.
+    /// Time below L after which the port has recovered.
     pub(crate) recovery: Time,
     pub(crate) jump: Jump,
-    /// Whether the state also falls when the queue stays below its own threshold.
+    /// The state also falls when the queue stays below the state's own threshold.
     pub(crate) step_down: bool,
-    /// Bytes of a full packet.
+    /// Size of a full packet in bytes.
     pub(crate) packet: u64,
 }
 
@@ -56,7 +56,7 @@ impl TriggerConfig {
         }
     }
 
-    /// Bytes above the threshold of a level, at most.
+    /// Upper bound of the bytes above the threshold of a level.
     fn excess(&self, level: Level, queue: Backlog) -> u64 {
         match self.thresholds[level as usize - 1] {
             Size::Packets(packets) => (u64::from(queue.packets) + 1).saturating_sub(packets) * self.packet,
@@ -64,7 +64,7 @@ impl TriggerConfig {
         }
     }
 
-    /// READING: S14 the queue in the formulas' bytes: packets count as full ones where thresholds count packets.
+    /// READING: S14 the queue in bytes for the formulas. If thresholds count packets, each counts as a full one.
     pub(crate) fn bytes(&self, queue: Backlog) -> u64 {
         match self.thresholds[0] {
             Size::Packets(_) => u64::from(queue.packets) * self.packet,
@@ -77,9 +77,9 @@ impl TriggerConfig {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trigger {
     level: Level,
-    /// The queue as the last packet found it, itself included.
+    /// The queue at the last packet, which is included.
     queue: Backlog,
-    /// Until when the queue is surely not below the threshold that keeps the state.
+    /// Until this time the queue is certainly not below the threshold that keeps the state.
     above_until: Time,
     /// When the recovery timer expires, or never.
     timer: Time,
@@ -93,15 +93,16 @@ impl Trigger {
     pub(crate) fn level(&self) -> Level {
         self.level
     }
-    /// The queue of the last packet in a congested state.
+    /// The queue at the last packet in a congested state.
     pub(crate) fn queue(&self) -> Backlog {
         self.queue
     }
 
-    /// A packet arrives; `queue` counts it. Returns the level of which the controller is to be notified.
+    /// A packet arrives; `queue` includes it. Returns the level to notify the controller of, if any.
     #[inline]
     pub(crate) fn on_arrival(&mut self, queue: Backlog, rate: Rate, now: Time, cfg: &TriggerConfig) -> Option<Level> {
-        // READING: S3 the test for q < L belongs to the congested states; in state 0 there is nothing to recover from.
+        // READING: S3 the test for q < L belongs to the congested states, because in state 0 there is nothing to
+        // recover from.
         if self.level == Level::None && !cfg.reached(Level::Low, queue) {
             return None;
         }
@@ -112,7 +113,7 @@ impl Trigger {
         self.queue = queue;
         let reached = |level: &&Level| **level > self.level && cfg.reached(**level, queue);
         let next = match cfg.jump {
-            // READING: S1 lines 2 to 12 as written: one step per packet, and from state 1 only while q is below H.
+            // READING: S1 lines 2 to 12 as printed: one step per packet, and from state 1 only while q is below H.
             Jump::Sequential => Level::of(self.level as u8 + 1).filter(|level| {
                 cfg.reached(*level, queue) && (*level != Level::Modest || !cfg.reached(Level::High, queue))
             }),
@@ -121,8 +122,8 @@ impl Trigger {
         self.level = next.unwrap_or(self.level);
         let held_by = self.held_by(cfg);
         if cfg.reached(held_by, queue) {
-            // Line 22 stops the timer. The queue falls below the threshold when the excess has left, whether or not a
-            // packet comes by then to show it.
+            // Line 22 stops the timer. The queue falls below the threshold when the excess has been sent, even if no
+            // packet arrives then.
             let drained = f64::from(u32::try_from(cfg.excess(held_by, queue)).unwrap_or(u32::MAX)) * 8e12;
             self.above_until = now + Time::from_ps((drained / rate.bps() as f64) as u64);
         }
@@ -131,7 +132,7 @@ impl Trigger {
 
     /// The level whose threshold the queue must stay below for the state to fall.
     fn held_by(&self, cfg: &TriggerConfig) -> Level {
-        // READING: S2 the state falls only by full recovery, unless told otherwise.
+        // READING: S2 the state falls only by full recovery, unless `step-down` is set.
         if cfg.step_down { self.level } else { Level::Low }
     }
 
@@ -140,8 +141,8 @@ impl Trigger {
         if self.level == Level::None || !self.timer.is_never() {
             return None;
         }
-        // READING: S3 a real timer: Algorithm 1 looks at its timer only when a packet arrives, and would never recover
-        // on a port that nothing passes any more.
+        // READING: S3 a real timer: Algorithm 1 checks its timer only when a packet arrives, so a port without traffic
+        // would never recover.
         self.timer = self.above_until.saturating_add(cfg.recovery);
         Some(self.timer)
     }
@@ -192,11 +193,11 @@ mod tests {
         fn at(&mut self, now: Time, queue: u32) -> Option<Level> {
             self.0.on_arrival(packets(queue), GBPS, now, &self.1)
         }
-        /// The levels notified while the queue takes these lengths, a microsecond apart.
+        /// The levels notified for these queue lengths, a microsecond apart.
         fn run(&mut self, queues: impl IntoIterator<Item = u32>) -> Vec<Level> {
             queues.into_iter().enumerate().filter_map(|(i, q)| self.at(Time::from_us(i as u64), q)).collect()
         }
-        /// Lets the timer run until it says nothing more; returns when the state fell, and to which.
+        /// Runs the timer until it stops. Returns when the state fell, and to which level.
         fn recover(&mut self) -> Vec<(Time, Level)> {
             let mut fallen = Vec::new();
             while let Some(at) = self.0.arm(&self.1) {

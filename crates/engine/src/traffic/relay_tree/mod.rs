@@ -1,8 +1,9 @@
-//! Relay tree: a client queries aggregators near it, which query workers of their own and forward the responses.
+//! Relay tree: a client sends requests to aggregators near it, which send requests to their workers and forward the
+//! responses.
 //!
-//! The partition-aggregate pattern with a middle tier, which RCCE calls its edge. Every hop is a TCP transfer that the
-//! receiving host of that hop schedules. Transfers down and up belong to one query, which is over when everything has
-//! reached the client.
+//! The partition-aggregate pattern with a middle tier, which RCCE calls its edge. Every hop is a TCP transfer of its
+//! own, scheduled by its receiving host. All transfers in both directions belong to one query, which is complete when
+//! the client has received everything.
 
 mod params;
 #[cfg(test)]
@@ -39,7 +40,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
     build: |values, _| build(values),
 };
 
-/// The aggregators, if they are to be near.
+/// The number of aggregators, if they are to be at the client's switch.
 fn near_client(values: &Values) -> usize {
     if values.is("edge-placement", "near") { values.integer("edge-count") as usize } else { 0 }
 }
@@ -82,41 +83,41 @@ fn build(values: &Values) -> Result<Box<dyn Traffic>, SpecError> {
     }))
 }
 
-/// What a transfer is for.
+/// The purpose of a transfer.
 #[derive(Clone, Copy, Debug)]
 enum Leg {
-    /// The client asks an aggregator.
+    /// The client's request to an aggregator.
     Down(usize),
-    /// A worker responds to an aggregator.
+    /// A worker's response to an aggregator.
     In(usize, usize),
-    /// An aggregator responds to the client.
+    /// An aggregator's response to the client.
     Up(usize),
-    /// A worker responds to the client.
+    /// A worker's response to the client.
     Straight(usize),
 }
 
-/// An aggregator at work.
+/// The state of an aggregator.
 #[derive(Clone, Copy, Debug, Default)]
 struct Edge {
-    /// Responses that have not come.
+    /// Outstanding responses of its workers.
     waiting: usize,
-    /// Bytes that came and were not passed on.
+    /// Bytes received and not yet forwarded.
     stored: u64,
-    /// Something is on its way up.
+    /// A response to the client is in progress.
     busy: bool,
 }
 
-/// A worker's earlier answers.
+/// A worker's earlier responses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    answers: u64,
+    responses: u64,
     bytes: u64,
 }
 
 struct RelayTree {
     workers: usize,
     large: u64,
-    /// How many responses are small, and their bytes.
+    /// Number of small responses, and their size in bytes.
     small: (usize, u64),
     fan_in: usize,
     last: bool,
@@ -124,7 +125,7 @@ struct RelayTree {
     reduction: f64,
     cut_through: bool,
     triage: u64,
-    /// By worker, what the edge has seen of its answers, if it goes by that.
+    /// Earlier responses by worker, if the triage uses gathered sizes.
     gathered: Option<Vec<Seen>>,
     start: Time,
     rounds: u64,
@@ -134,9 +135,9 @@ struct RelayTree {
     think_jitter: Time,
     receiver: usize,
     edges: Vec<Edge>,
-    /// The transfers under way.
+    /// Transfers in progress.
     legs: BTreeMap<TransferId, Leg>,
-    /// Queries begun.
+    /// Number of queries started.
     started: u64,
 }
 
@@ -156,21 +157,22 @@ impl RelayTree {
         if worker < self.small.0 { self.small.1 } else { self.large }
     }
 
-    /// The aggregator of a worker; none if it responds to the client.
+    /// The aggregator of a worker; none if the worker responds to the client directly.
     fn edge_of(&self, worker: usize) -> Option<usize> {
-        // READING: E21 bandwidth-intensive is what has large answers, and of what nothing has been seen nothing is known.
+        // READING: E21 workers with large responses are bandwidth-intensive; so is one without an earlier response,
+        // whose size is unknown.
         let bytes = match &self.gathered {
-            Some(seen) => seen[worker].bytes.checked_div(seen[worker].answers).unwrap_or(u64::MAX),
+            Some(seen) => seen[worker].bytes.checked_div(seen[worker].responses).unwrap_or(u64::MAX),
             None => self.bytes(worker),
         };
         (!self.edges.is_empty() && bytes >= self.triage).then(|| worker / self.fan_in)
     }
 
-    /// An answer has passed the edge, at an aggregator or on its way to the client.
+    /// A response has passed the edge, through an aggregator or directly to the client.
     fn gather(&mut self, worker: usize) {
         let bytes = self.bytes(worker);
         if let Some(seen) = &mut self.gathered {
-            seen[worker] = Seen { answers: seen[worker].answers + 1, bytes: seen[worker].bytes + bytes };
+            seen[worker] = Seen { responses: seen[worker].responses + 1, bytes: seen[worker].bytes + bytes };
         }
     }
 
@@ -200,7 +202,7 @@ impl RelayTree {
         }
     }
 
-    /// A worker gets a request from its aggregator or from the client, thinks, and responds to it.
+    /// Starts a worker's response to its aggregator or to the client.
     fn ask_worker(&mut self, worker: usize, at: Time, cx: &mut TrafficCx<'_>) {
         let (edges, workers) = self.hosts(cx);
         let (bytes, from) = (self.bytes(worker), workers[worker % workers.len()]);
@@ -213,10 +215,10 @@ impl RelayTree {
         self.legs.insert(cx.transfer(spec), leg);
     }
 
-    /// Passes on what has come, computed and reduced.
+    /// Forwards the received data after computation and reduction.
     fn pass_on(&mut self, edge: usize, cx: &mut TrafficCx<'_>) {
         let state = &mut self.edges[edge];
-        // A response without bytes would be none.
+        // A response has at least one byte.
         let bytes = ((state.stored as f64 * self.reduction).ceil() as u64).max(1);
         (state.stored, state.busy) = (0, true);
         let (client, host) = (cx.receivers[self.receiver], self.hosts(cx).0[edge]);
@@ -237,7 +239,7 @@ impl Traffic for RelayTree {
     fn outlook(&self) -> Outlook {
         let (small, workers) = (self.small.0 as f64, self.workers as f64);
         let bytes = small * self.small.1 as f64 + (workers - small) * self.large as f64;
-        // To each aggregator and back, and with cut-through back for each response at most.
+        // A request to each aggregator and a response, or with cut-through up to one per worker's response.
         let relayed = if self.cut_through { self.workers } else { self.edges.len() };
         let hops = if self.edges.is_empty() { 0 } else { self.edges.len() + relayed };
         Outlook {

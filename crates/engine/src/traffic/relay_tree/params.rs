@@ -2,7 +2,7 @@
 
 use crate::spec::{Kind, Param};
 
-/// Every key.
+/// All keys.
 pub(super) const PARAMS: &[Param] = &[
     Param::new("senders", Kind::Integer, "", "Number of workers that respond.", "required")
         .at_least(1.0)

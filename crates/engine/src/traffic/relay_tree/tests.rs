@@ -1,9 +1,9 @@
-//! The pattern, whose transfers a test completes.
+//! Tests of the pattern. Transfers complete when a test says so.
 
 use super::*;
 use crate::rng::Stream;
 
-/// The pattern, whose transfers the test completes.
+/// The pattern; its transfers complete when the test says so.
 struct Bench {
     traffic: Box<dyn Traffic>,
     senders: Vec<NodeId>,
@@ -44,7 +44,7 @@ impl Bench {
         self.sent.extend(&specs);
         specs
     }
-    /// What follows when transfer number `transfer` completes: from, to and bytes.
+    /// The transfers that start when transfer number `transfer` completes: from, to and bytes.
     fn complete(&mut self, transfer: usize) -> Vec<(usize, usize, u64)> {
         let specs = self.act(|traffic, cx| traffic.on_complete(cx, TransferId::new(transfer)));
         specs.iter().map(|spec| (spec.from.index(), spec.to.index(), spec.bytes.unwrap_or(0))).collect()
@@ -97,7 +97,7 @@ fn small_answers_go_straight_to_the_client() {
 
 #[test]
 fn the_edge_gathers_sizes_by_itself() {
-    // Section III.B. Two of six workers have small answers, which the edge learns in the first query.
+    // RCCE, section III.B. Two of six workers have small responses, which the edge learns in the first query.
     let mut bench = Bench::new(&[
         ("small-senders", "2"),
         ("small-bytes", "100B"),

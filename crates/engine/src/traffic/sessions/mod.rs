@@ -1,10 +1,10 @@
 //! Transfers between random or given pairs of hosts, in a closed loop (sessions) or at a load (Poisson).
 //!
-//! Block reads of a distributed file system are sessions whose sender is in the rack of a random client. Each session is
-//! made when it begins, so that a long run is no large table in advance.
+//! Block reads of a distributed file system are sessions whose sender is in the rack of a random client. Sessions are
+//! drawn when they start, so a long run needs no large table.
 //
-// READING: P24 PFDCT's traffic of section 5.3 repeats: when a flow ends its place is taken by a new one.
-// READING: P25 Its link load is the payload of flows that arrive independently, over the capacity of the receiver's link.
+// READING: P24 PFDCT's traffic of section 5.3 repeats: when a flow ends, a new one starts in its place.
+// READING: P25 Its link load is the payload of independently arriving flows over the capacity of the receivers' links.
 
 mod pairs;
 pub(super) mod params;
@@ -54,7 +54,7 @@ pub(super) const POISSON: TrafficRow = TrafficRow {
     },
 };
 
-/// Hosts by part.
+/// The hosts that the group needs.
 pub(super) fn demand(values: &Values) -> Demand {
     let own = values.is("placement", "own-host") && values.text("from") == BY_PART;
     let senders = if own { values.integer("senders") as usize } else { 1 };
@@ -62,7 +62,7 @@ pub(super) fn demand(values: &Values) -> Demand {
     Demand { senders, receivers }
 }
 
-/// The receiving hosts: of those by part as many as it says.
+/// The receiving hosts; without a selection, as many as the group says.
 pub(super) fn receivers<'a>(values: &Values, place: &Place<'a>) -> &'a [NodeId] {
     match values.text("to") {
         BY_PART => &place.receivers[..values.integer("receivers") as usize],
@@ -86,12 +86,12 @@ fn build(values: &Values, place: &Place<'_>, arrivals: Arrivals) -> Result<Box<d
     }))
 }
 
-/// When sessions begin.
+/// When sessions start.
 #[derive(Clone, Copy, Debug)]
 enum Arrivals {
-    /// Always so many, with this pause between one and its successor; the first ones jittered.
+    /// A constant number of sessions, with a pause between each and its successor. The first ones have jitter.
     Closed { concurrent: u64, gap: Time, jitter: Time },
-    /// As often as the load demands.
+    /// Poisson arrivals at a load.
     Poisson(Offered),
 }
 
@@ -101,18 +101,18 @@ struct Sessions {
     arrivals: Arrivals,
     request: Option<Request>,
     start: Time,
-    /// No session begins then or later.
+    /// No session starts at this time or later.
     stop: Time,
-    /// How many sessions may still begin.
+    /// Number of sessions that may still start.
     left: u64,
-    /// How many have.
+    /// Number of sessions started.
     begun: u64,
-    /// The place in the closed loop that each session under way has.
+    /// The slot of each session in progress in the closed loop.
     slots: BTreeMap<TransferId, u64>,
 }
 
 impl Sessions {
-    /// Begins a session at `at`, of the pair with that number where pairs come in turn.
+    /// Starts a session at `at`. `number` selects its pair if pairs are used in turn.
     fn begin(&mut self, at: Time, number: u64, cx: &mut TrafficCx<'_>) -> Option<TransferId> {
         if self.left == 0 || at >= self.stop {
             return None;
@@ -130,7 +130,7 @@ impl Sessions {
         }
     }
 
-    /// Asks to be called when the next session arrives.
+    /// Requests a call at the next arrival.
     fn await_next(&self, after: Time, mean: Time, cx: &mut TrafficCx<'_>) {
         let next = after + cx.stream.exponential_time(mean);
         if self.left > 0 && next < self.stop {

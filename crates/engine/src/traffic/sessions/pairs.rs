@@ -1,4 +1,4 @@
-//! Between which hosts sessions are.
+//! Selects the hosts of sessions.
 
 use crate::ids::NodeId;
 use crate::rng::Stream;
@@ -6,14 +6,14 @@ use crate::spec::{SpecError, Values};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 
-/// How a group's sessions find their hosts.
+/// How a group selects the hosts of its sessions.
 pub(super) struct Pairs {
     senders: Vec<NodeId>,
     receivers: Vec<NodeId>,
-    /// By turn instead of by lot.
+    /// In turn instead of at random.
     in_turn: bool,
     in_rack: f64,
-    /// The senders in the rack of each receiver, itself left out, where there are any.
+    /// For each receiver, the other senders in its rack, if there are any.
     near: BTreeMap<NodeId, Vec<NodeId>>,
 }
 
@@ -44,12 +44,12 @@ impl Pairs {
         Ok(Self { senders: senders.to_vec(), receivers: receivers.to_vec(), in_turn, in_rack, near })
     }
 
-    /// How many hosts receive.
+    /// Number of receiving hosts.
     pub(super) fn receivers(&self) -> usize {
         self.receivers.len()
     }
 
-    /// Sender and receiver of a session. Nobody sends to itself.
+    /// Sender and receiver of a session, which are different hosts.
     pub(super) fn next(&self, number: u64, stream: &mut Stream) -> (NodeId, NodeId) {
         if self.in_turn {
             let [sender, receiver] =
@@ -67,13 +67,13 @@ impl Pairs {
         (from, to)
     }
 
-    /// Any sender but `host`.
+    /// A random sender other than `host`.
     fn any_but(&self, host: NodeId, stream: &mut Stream) -> NodeId {
         let drawn = stream.below(self.senders.len() as u64) as usize;
         if self.senders[drawn] != host {
             return self.senders[drawn];
         }
-        // Any of the others, each as likely: a second draw among them.
+        // A second draw among the others, which are equally likely.
         let ahead = 1 + stream.below(self.senders.len() as u64 - 1) as usize;
         self.senders[(drawn + ahead) % self.senders.len()]
     }

@@ -2,7 +2,7 @@
 
 use crate::spec::{Kind, Param};
 
-/// Every key of a closed loop.
+/// All keys of a closed loop.
 pub(super) const CLOSED: &[Param] = &[
     BYTES_EACH,
     Param::new("concurrent", Kind::Integer, "1", "Sessions under way at once.", "one")
@@ -29,7 +29,7 @@ pub(super) const CLOSED: &[Param] = &[
     PLACEMENT,
 ];
 
-/// Every key of Poisson arrivals.
+/// All keys of Poisson arrivals.
 pub(super) const POISSON: &[Param] = &[
     BYTES_EACH, LOAD, LOAD_OF, INTERVAL, COUNT, START, STOP, PAIRS, IN_RACK, REQUEST, THINK, SENDERS, RECEIVERS,
     PLACEMENT,

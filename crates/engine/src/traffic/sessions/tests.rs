@@ -1,16 +1,16 @@
-//! The pattern, whose transfers a test completes, on hosts of a real network.
+//! Tests of the pattern on the hosts of a network. Transfers complete when a test says so.
 
 use super::*;
 use crate::traffic::tests::Bench;
 
-/// Four racks of four hosts; those of the first two pods are the group's unless the test says so.
+/// Racks of four hosts.
 const NETWORK: &str = "[network]\ntopology = \"fat-tree\"\nhosts-per-edge = 4\n";
 
 fn try_bench(keys: &str) -> Result<Bench, SpecError> {
     try_bench_of("100KB", keys)
 }
 
-/// Keys with a load or an interval are those of Poisson arrivals.
+/// Keys with a load or an interval select Poisson arrivals.
 fn try_bench_of(sizes: &str, keys: &str) -> Result<Bench, SpecError> {
     let kind = if keys.contains("load") || keys.contains("interval") { "poisson" } else { "sessions" };
     Bench::new(&format!("{NETWORK}[[traffic]]\nkind = \"{kind}\"\nbytes-each = \"{sizes}\"\n{keys}"))
@@ -56,7 +56,8 @@ fn nobody_sends_to_itself_and_every_pair_occurs() {
     bench.planned.drain(..).for_each(|session| *pairs.entry((session.from, session.to)).or_insert(0_u32) += 1);
     assert!(pairs.keys().all(|(from, to)| from != to));
     assert_eq!(pairs.len(), 4 * 4 - 2);
-    // A receiver is drawn of four, then a sender of four or, where it sends itself, of the other three.
+    // A receiver is drawn from four hosts, then a sender from four hosts or, if the receiver is among them, from the
+    // other three.
     for ((_, to), count) in pairs {
         let of = if bench.senders.contains(&to) { 3 } else { 4 };
         assert!((f64::from(count) / 20_000.0 * 4.0 * f64::from(of) - 1.0).abs() < 0.1, "{count}");
@@ -77,7 +78,7 @@ fn blocks_lie_in_the_clients_rack() {
 
 #[test]
 fn a_client_without_neighbours_reads_from_any_host() {
-    // Of the client's rack nobody else sends.
+    // No other host in the client's rack sends.
     let bench = bench("from = \"rack-1..2\"\nto = \"host-0\"\nin-rack = \"100%\"\nconcurrent = 500");
     let racks: std::collections::BTreeSet<_> = bench.planned.iter().map(|session| rack(&bench, session.from)).collect();
     assert_eq!(racks.len(), 2);
@@ -87,7 +88,7 @@ fn a_client_without_neighbours_reads_from_any_host() {
 fn a_share_of_the_sessions_is_in_rack() {
     let bench = bench(&format!("{ALL}in-rack = \"40%\"\nconcurrent = 20000"));
     let near = bench.planned.iter().filter(|session| rack(&bench, session.from) == rack(&bench, session.to)).count();
-    // Of the others, 3 of the 31 other hosts are near by chance.
+    // In the other sessions, 3 of 31 hosts are in the rack by chance.
     let expected = 0.4 + 0.6 * 3.0 / 31.0;
     assert!((near as f64 / 20_000.0 / expected - 1.0).abs() < 0.03, "{near}");
 }
@@ -101,7 +102,7 @@ fn pairs_in_turn_stay_with_their_successors() {
     assert_eq!(bench.planned.iter().map(pair).collect::<Vec<_>>(), expected);
     bench.complete(2, Time::from_ms(1));
     assert_eq!(pair(&bench.planned[4]), expected[2]);
-    // Where both lists have a host at the same turn, the next one sends.
+    // If both lists have the same host at a turn, the next one sends.
     let same = self::bench("from = \"host-0..2\"\nto = \"host-0..2\"\npairs = \"in-turn\"\nconcurrent = 3");
     assert!(same.planned.iter().all(|session| session.from != session.to));
 }
@@ -116,7 +117,7 @@ fn arrivals_at_a_load_are_poisson() {
     let starts: Vec<f64> = bench.planned.iter().map(|session| session.start.secs() - 3e-3).collect();
     let mean = starts[starts.len() - 1] / starts.len() as f64;
     assert!((mean / 500e-6 - 1.0).abs() < 0.02, "{mean}");
-    // Exponential: as much deviation as mean, and 1/e of the gaps are longer than it.
+    // Exponential: the standard deviation is the mean, and 1/e of the gaps are longer.
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let long = gaps.iter().filter(|gap| **gap > 500e-6).count() as f64 / gaps.len() as f64;
     assert!((long - (-1.0_f64).exp()).abs() < 0.01, "{long}");
@@ -128,7 +129,8 @@ fn arrivals_at_a_load_are_poisson() {
 fn the_load_of_a_mixture_is_that_of_its_mean() {
     let keys = format!("{ALL}load-of = \"bisection\"\nload = \"50%\"");
     let mut bench = try_bench_of("20KB 50%, 180KB 50%", &keys).expect("sound");
-    // 16 uplinks of 1 Gbps carry 8 Gbps from one half to the other; 800 kbit at 4 Gbps come every 200 us.
+    // 16 uplinks of 1 Gbps carry 8 Gbps from one half to the other; at 4 Gbps, sessions of 800 kbit arrive every 200
+    // us.
     bench.wake(20_000, 1);
     let mean = bench.planned[19_999].start.secs() / 20_000.0;
     assert!((mean / 200e-6 - 1.0).abs() < 0.03, "{mean}");
@@ -141,7 +143,7 @@ fn the_load_of_a_mixture_is_that_of_its_mean() {
 fn a_workload_goes_by_its_name() {
     let mut bench = try_bench_of("web-search", &format!("{ALL}load = \"40%\"")).expect("sound");
     bench.wake(20_000, 1);
-    // 32 hosts at 1 Gbps, of which 40 % are 12.8 Gbps.
+    // 40 % of 32 Gbps, the links of 32 hosts, are 12.8 Gbps.
     let offered = bench.traffic.offered().expect("a load");
     assert!((offered.mean - 1_478_656.0).abs() < 1.0 && offered.capacity == Some(32e9), "{offered:?}");
     assert!((offered.interval.secs() / (1_478_656.0 * 8.0 / 12.8e9) - 1.0).abs() < 1e-6, "{offered:?}");

@@ -11,7 +11,7 @@ use std::any::Any;
 
 const MANY: Size = Size::Packets(100);
 
-/// The parameters as a scenario with these values would have them.
+/// The settings of a scenario with these values.
 fn with(values: &[(&str, &str)]) -> QueueSettings {
     let params = crate::spec::Values::defaults(&[&PARAMS]);
     let params = values.iter().fold(params, |params, (key, value)| params.with(key, value));
@@ -64,7 +64,7 @@ impl Bench {
         };
         call(&mut self.queue, &mut cx)
     }
-    /// Where the packet goes, and the packet as it leaves.
+    /// Sends a packet. Returns the decision on it, and the packet as the queue left it.
     fn send(&mut self, mut packet: Packet) -> (Admission, Packet) {
         let admission = self.cx(|queue, cx| queue.on_enqueue(cx, &mut packet));
         (admission, packet)
@@ -338,7 +338,7 @@ fn p7_p13_the_buffer_told_is_what_a_packet_may_find_in_the_long_band_or_in_the_p
         assert_eq!(told(QueueSettings { bands: 1, ..settings() }, buffer), 98);
     }
     assert_eq!(told(settings(), Size::Packets(2)), 1, "0 would mean that nobody has told");
-    // Section 5.1's largest threshold of 60 packets is within reach however the buffer is divided.
+    // The maximum threshold of 60 packets in section 5.1 can be reached however the buffer is divided.
     for band_buffer in ["own", "split", "shared-push-out"] {
         assert_eq!(told(with(&[("band-buf", band_buffer)]), MANY), 98);
     }
@@ -346,7 +346,7 @@ fn p7_p13_the_buffer_told_is_what_a_packet_may_find_in_the_long_band_or_in_the_p
 
 #[test]
 fn p7_at_its_upper_limit_a_full_long_band_marks_before_it_drops() {
-    // What flows tell whose thresholds sum up to a packet less than M, as their upper limit is.
+    // Flows whose thresholds sum up to their upper limit, a packet less than M.
     let (marked, dropped): (Vec<bool>, Vec<bool>) = (0..40)
         .map(|waiting| {
             let mut bench = Bench::new(settings()).holding([0, 0, waiting]);

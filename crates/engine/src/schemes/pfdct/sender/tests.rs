@@ -7,7 +7,7 @@ use crate::units::Rate;
 const MSS: f64 = 1460.0;
 const RTT: Time = Time::from_us(100);
 
-/// The parameters as a scenario without any would have them.
+/// The default settings.
 fn settings() -> SenderSettings {
     let params = crate::spec::Values::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
     SenderSettings { min_window: 2.0 * MSS, ..SenderSettings::from(&params, Scope::Sum) }
@@ -18,7 +18,7 @@ fn long() -> SenderSettings {
     SenderSettings { class: ClassRule::SizeOnly, ..settings() }
 }
 
-/// A flow of the sender whose window is all of `segments` in slow start, at a port of 100 packets with two long flows.
+/// A sender in slow start with a window of `segments`, all outstanding, at a port of 100 packets with two long flows.
 fn sender(set: SenderSettings, bytes: Option<u64>, segments: f64) -> TestSender<Sender> {
     let facts = FlowFacts {
         flow: FlowId::new(0),
@@ -153,7 +153,7 @@ fn p2_the_current_round_trip_time() {
     let after = |rtt| {
         let mut bench = sender(SenderSettings { rtt, h: 1.0, ..long() }, None, 20.0);
         bench.round(1, 0);
-        // A window of two segments: one at 100 us, and one at 300 us that ends it.
+        // A window of two segments: one with a round trip of 100 us, then one of 300 us that ends the window.
         bench.nxt = bench.una + 2 * 1460;
         bench.window_end = bench.una + 1460;
         for us in [100, 300] {
@@ -190,7 +190,7 @@ fn moved(set: SenderSettings, queue: bool) -> (f64, f64) {
 
 #[test]
 fn algorithm_2_lines_20_to_23_and_eq_5_the_threshold_goes_down_in_a_long_queue_and_up_in_a_short_one() {
-    // Two flows: each begins with half of 20 packets, less or more by what the first window brought.
+    // Two flows: each begins with half of 20 packets, and the first window moves that by a step.
     let (before, after) = moved(long(), true);
     near(after, before - 0.5);
     let (before, after) = moved(long(), false);
@@ -225,7 +225,7 @@ fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_o
     };
     near(bounds(400, 100, long()).kt(), 0.0);
     near(bounds(400, 100, SenderSettings { lowest: 4.0, ..long() }).kt(), 2.0);
-    // N K_u < M: a packet less than 100, in whole sixteenths for each flow.
+    // N K_u < M: a packet less than 100 in sum, in whole sixteenths for each flow.
     let mut high = bounds(100, 200, long());
     near(high.kt(), 49.5);
     high.field = Field::new(true, None).through(10, 100).bits();
@@ -233,7 +233,8 @@ fn algorithm_2_lines_16_and_17_the_threshold_stays_between_k_l_and_less_than_m_o
     near(high.kt(), 9.875);
 }
 
-/// The switch's clip alone would leave `K_t` to go on to its own limits, from where it came back one step in a round trip.
+/// With a clip at the switch alone, `K_t` would go on to its own limits, and return from there by one step per round
+/// trip.
 #[test]
 fn p7_the_clip_limits_what_a_flow_asks_for() {
     let params = crate::spec::Values::defaults(&[&crate::schemes::pfdct::params::PARAMS]);
@@ -333,7 +334,7 @@ fn algorithm_2_line_14_the_queue_is_estimated_with_the_current_round_trip_time()
 
 #[test]
 fn algorithm_2_line_19_the_ideal_threshold_decides_the_direction() {
-    // 20 segments of which a half waits.
+    // A window of 20 segments, half of which wait.
     let change = |ideal| {
         let mut bench = sender(SenderSettings { h: 1.0, ideal, ..long() }, None, 20.0);
         bench.window_limited = false;
@@ -348,7 +349,7 @@ fn algorithm_2_line_19_the_ideal_threshold_decides_the_direction() {
     near(change(11.0), 0.5);
 }
 
-/// Below C RTT = 2 packets Eq. 15 is held at zero, and zero can be set for any round trip.
+/// Below C RTT = 2 packets Eq. 15 is taken as zero, and zero can be set for any round-trip time.
 #[test]
 fn p5_an_ideal_threshold_of_exactly_zero_is_below_any_queue_and_not_above_none() {
     for (ideal, us) in [(settings().ideal, 20), (0.0, 100)] {
@@ -365,7 +366,7 @@ fn p5_an_ideal_threshold_of_exactly_zero_is_below_any_queue_and_not_above_none()
         bench.round(1, 0);
         near(bench.kt(), before - 0.5);
     }
-    // The smallest one above zero takes an empty queue for too short.
+    // With any `K_i` above zero, an empty queue is too short.
     let mut bench = sender(SenderSettings { h: 1.0, ideal: f64::MIN_POSITIVE, ..long() }, None, 20.0);
     bench.window_limited = false;
     bench.round(1, 0);
@@ -391,7 +392,7 @@ fn algorithm_2_line_25_the_window_changes_once_for_each_window_acknowledged() {
 fn p20_a_flow_takes_its_share_once_it_is_long_and_counted() {
     let mut bench = sender(SenderSettings { direction: Direction::Noop, ..settings() }, None, 20.0);
     bench.window_limited = false;
-    // The only long flow at the port is another one.
+    // The only long flow at the port is another flow.
     bench.field = Field::new(false, None).through(1, 100).bits();
     bench.round(1, 0);
     assert_eq!(bench.cc.threshold, None, "short");
@@ -449,7 +450,7 @@ fn eq_2_alpha_follows_the_share_of_marked_bytes() {
     bench.round(10, 0);
     bench.round(10, 5);
     bench.round(10, 0);
-    // The window that ended held nine segments of one round and one of the next.
+    // The window that ended had nine segments of one round and one of the next.
     assert!((bench.cc.alpha - 0.25).abs() < 0.03, "{}", bench.cc.alpha);
     let before = bench.cc.alpha;
     bench.round(10, 0);
@@ -462,7 +463,7 @@ fn eq_3_and_algorithm_2_lines_26_and_27_a_marked_window_ends_in_a_cut_by_half_of
     bench.window_limited = false;
     bench.round(10, 0);
     bench.round(10, 10);
-    // The first acknowledgement of the round ended the window before, itself marked; the rest is one window.
+    // The first acknowledgement of the round, itself marked, ended the window before; the others are one window.
     near(bench.segments(), 15.0);
     bench.round(10, 0);
     near(bench.segments(), 11.25);
@@ -487,7 +488,7 @@ fn p18_a_marked_window_is_cut_at_its_first_echo_or_at_its_end_and_once() {
     };
     near(after(true, &window), 20.0);
     near(after(false, &window), 15.0);
-    // Without an echo of switches, the sender's own marks act at the end.
+    // Without an ECN echo, the sender's own marks act at the end of the window.
     let set = SenderSettings { transport: Transport::SenderMark, first_echo: true, ..long() };
     let mut alone = sender(set, None, 20.0);
     alone.echo();
@@ -547,7 +548,7 @@ fn p9_a_sender_may_mark_for_itself() {
     let before = bench.segments();
     bench.round(2, 2);
     assert!(bench.segments() > before, "echoes of switches do not count");
-    // 22 segments of which three quarters wait: more than ten.
+    // A window of 22 segments, three quarters of which wait: more than ten.
     bench.rtt = Some(Time::from_us(400));
     bench.round(3, 0);
     bench.round(3, 0);

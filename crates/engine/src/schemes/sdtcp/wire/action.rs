@@ -1,23 +1,23 @@
-//! What becomes of packets: actions, and the instruction that applies them (sections 7.2.4 and 7.2.5).
+//! Actions on packets, and the instruction that applies them (sections 7.2.4 and 7.2.5).
 
 use super::bytes::{Reader, pad, set_length};
 use super::{EXPERIMENTER, Malformed};
 
 const OUTPUT: u16 = 0;
 const EXPERIMENTAL: u16 = 0xFFFF;
-/// Our action: advertise at most so many bytes.
+/// Experimenter action: advertise at most this many bytes.
 const LIMIT_WINDOW: u16 = 1;
 /// Instruction: apply these actions now.
 const APPLY_ACTIONS: u16 = 4;
-/// Bytes of a packet that go to the controller, where the output is not the controller: of no meaning.
+/// Number of bytes to send to the controller; without meaning for other outputs.
 const NO_LENGTH: u16 = 0;
 
-/// What becomes of a packet.
+/// An action on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// It leaves on this port.
+    /// Send it on this port.
     Output(u32),
-    /// Its window becomes at most this many bytes.
+    /// Limit its window to this many bytes.
     LimitWindow(u32),
 }
 
@@ -46,7 +46,7 @@ pub(super) fn write_actions(actions: &[Action], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads actions to the end.
+/// Reads all remaining actions.
 pub(super) fn read_actions(mut reader: Reader<'_>) -> Result<Vec<Action>, Malformed> {
     let mut actions = Vec::new();
     while reader.left() > 0 {
@@ -67,7 +67,7 @@ pub(super) fn read_actions(mut reader: Reader<'_>) -> Result<Vec<Action>, Malfor
     Ok(actions)
 }
 
-/// Appends the one instruction that entries have: to apply actions.
+/// Appends the only instruction that entries have: apply actions.
 pub(super) fn write_instructions(actions: &[Action], out: &mut Vec<u8>) {
     if actions.is_empty() {
         return;
@@ -79,7 +79,7 @@ pub(super) fn write_instructions(actions: &[Action], out: &mut Vec<u8>) {
     set_length(out, start + 2, start);
 }
 
-/// Reads instructions to the end.
+/// Reads all remaining instructions.
 pub(super) fn read_instructions(reader: &mut Reader<'_>) -> Result<Vec<Action>, Malformed> {
     if reader.left() == 0 {
         return Ok(Vec::new());

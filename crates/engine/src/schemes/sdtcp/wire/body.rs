@@ -1,4 +1,4 @@
-//! What each message says (section 7.3 and 7.4 of the specification).
+//! Message bodies (sections 7.3 and 7.4 of the specification).
 
 use super::bytes::{Reader, pad};
 use super::flow::{FlowMod, FlowRemoved, FlowStats};
@@ -20,43 +20,43 @@ const FLOW: u16 = 1;
 /// Multipart: descriptions of ports.
 const PORT_DESC: u16 = 13;
 
-/// Most bytes of entries in one multipart reply: lengths have 16 bits.
+/// Maximum bytes of entries in one multipart reply, because lengths have 16 bits.
 const MOST_ENTRIES: usize = 60_000;
 
-/// What a message says.
+/// The body of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// Either side: here I am, and this is my version.
+    /// Either side: a greeting with its version.
     Hello,
-    /// Controller: what are you?
+    /// Controller: requests the identity of a switch.
     FeaturesRequest,
-    /// Switch: a datapath with this number.
+    /// Switch: its identity.
     FeaturesReply {
         /// Number of the switch.
         datapath: u64,
     },
     /// Switch: a packet, or a notification of congestion.
     PacketIn(PacketIn),
-    /// Switch: an entry is gone.
+    /// Switch: an entry was removed.
     FlowRemoved(FlowRemoved),
-    /// Controller: send a packet on.
+    /// Controller: send a packet.
     PacketOut(PacketOut),
     /// Controller: change the flow table.
     FlowMod(FlowMod),
-    /// Controller: which ports have you?
+    /// Controller: requests the descriptions of ports.
     PortsRequest,
-    /// Switch: these.
+    /// Switch: the descriptions of its ports.
     Ports {
-        /// Port by port.
+        /// One per port.
         ports: Vec<PortDescription>,
         /// Another message continues the answer.
         more: bool,
     },
-    /// Controller: what did your flows carry?
+    /// Controller: requests flow statistics.
     FlowStatsRequest(FlowStatsRequest),
-    /// Switch: this.
+    /// Switch: flow statistics.
     FlowStats {
-        /// Entry by entry.
+        /// One per entry.
         flows: Vec<FlowStats>,
         /// Another message continues the answer.
         more: bool,
@@ -64,7 +64,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// The answers to a statistics request: as many as needed.
+    /// The replies to a statistics request, as many as needed.
     pub(crate) fn of_flows(flows: Vec<FlowStats>) -> Vec<Self> {
         let mut parts: Vec<Vec<FlowStats>> = vec![Vec::new()];
         let mut size = 0;
@@ -82,7 +82,7 @@ impl Body {
         parts.into_iter().enumerate().map(|(i, flows)| Self::FlowStats { flows, more: i < last }).collect()
     }
 
-    /// The answers to a request for ports: as many as needed.
+    /// The replies to a request for ports, as many as needed.
     pub(crate) fn of_ports(ports: &[PortDescription]) -> Vec<Self> {
         let parts: Vec<_> = ports.chunks(MOST_ENTRIES / PORT).collect();
         let last = parts.len().saturating_sub(1);
@@ -146,7 +146,7 @@ impl Body {
     pub(super) fn read(kind: u8, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         Ok(match kind {
             HELLO => {
-                // Elements that a later version may add are none of our business (section 7.5.1).
+                // Elements of later versions are ignored (section 7.5.1).
                 reader.skip(reader.left())?;
                 Self::Hello
             }

@@ -2,7 +2,7 @@
 
 use super::Malformed;
 
-/// What is left of a message.
+/// The unread rest of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
@@ -12,7 +12,7 @@ impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
-    /// Bytes that are left.
+    /// Number of unread bytes.
     pub(super) fn left(&self) -> usize {
         self.bytes.len()
     }
@@ -22,11 +22,11 @@ impl<'a> Reader<'a> {
         self.bytes = rest;
         Ok(taken)
     }
-    /// A reader of the next `count` bytes alone.
+    /// A reader of the next `count` bytes only.
     pub(super) fn part(&mut self, count: usize) -> Result<Self, Malformed> {
         self.take(count).map(Self::new)
     }
-    /// Passes over padding or a field that nobody reads.
+    /// Skips padding or an unused field.
     pub(super) fn skip(&mut self, count: usize) -> Result<(), Malformed> {
         self.take(count).map(drop)
     }

@@ -1,4 +1,4 @@
-//! Flow entries: what changes them, what they count, how they end (sections 7.3.4.1, 7.3.5.2 and 7.4.2).
+//! Flow entries: modification, counters and removal (sections 7.3.4.1, 7.3.5.2 and 7.4.2).
 
 use super::action::{Action, read_instructions, write_instructions};
 use super::bytes::{Reader, align, pad, set_length};
@@ -6,23 +6,24 @@ use super::matching::Match;
 use super::{ANY, Malformed};
 use crate::units::Time;
 
-/// What a `Flow_Mod` does.
+/// Commands of a `Flow_Mod`.
 pub(crate) mod command {
     /// Adds an entry, or replaces the one with the same match and priority.
     pub(crate) const ADD: u8 = 0;
-    /// Deletes what the match covers.
+    /// Deletes the entries that the match covers.
     pub(crate) const DELETE: u8 = 3;
     /// Deletes the entry with this match and priority.
     pub(crate) const DELETE_STRICT: u8 = 4;
 }
 
-/// What the entries of a switch are for.
+/// Cookies of entries, by purpose.
 pub(crate) mod cookie {
     /// Sends SYN, FIN and RST to the controller.
     pub(crate) const CONNECTION: u64 = 1;
-    /// Carries and counts what goes in the direction of a connection's SYN: the data, if the sender opens it.
+    /// Forwards and counts packets in the direction of a connection's SYN: the data, if its sender opens the
+    /// connection.
     pub(crate) const DATA: u64 = 2;
-    /// Carries and counts what goes against it: then the acknowledgements.
+    /// Forwards and counts packets in the opposite direction: then the acknowledgements.
     pub(crate) const ACKS: u64 = 3;
     /// Rewrites the window of a flow's acknowledgements.
     pub(crate) const WINDOW: u64 = 4;
@@ -31,28 +32,28 @@ pub(crate) mod cookie {
 /// A change of the flow table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlowMod {
-    /// What the entry is for: see [`cookie`].
+    /// The purpose of the entry: see [`cookie`].
     pub(crate) cookie: u64,
-    /// What to do: see [`command`].
+    /// The command: see [`command`].
     pub(crate) command: u8,
-    /// Seconds without a packet after which the entry goes; 0 for never.
+    /// Idle timeout in seconds; 0 for none.
     pub(crate) idle: u16,
-    /// Seconds after which it goes; 0 for never.
+    /// Hard timeout in seconds; 0 for none.
     pub(crate) hard: u16,
-    /// Which of several matching entries counts: the highest.
+    /// Of several matching entries, the one with the highest priority applies.
     pub(crate) priority: u16,
-    /// Buffer whose packet the new entry takes, or [`super::NO_BUFFER`].
+    /// Buffer whose packet is sent by the new entry, or [`super::NO_BUFFER`].
     pub(crate) buffer: u32,
-    /// Whether the switch tells when the entry goes.
+    /// Whether the switch reports the removal of the entry.
     pub(crate) tell: bool,
-    /// Which packets.
+    /// The packets that it matches.
     pub(crate) matching: Match,
-    /// What becomes of them.
+    /// The actions on them.
     pub(crate) actions: Vec<Action>,
 }
 
 impl FlowMod {
-    /// A change without timeouts and buffer.
+    /// A modification without timeouts and buffer.
     pub(crate) fn new(command: u8, cookie: u64, priority: u16, matching: Match, actions: Vec<Action>) -> Self {
         let buffer = super::NO_BUFFER;
         Self { cookie, command, idle: 0, hard: 0, priority, buffer, tell: false, matching, actions }
@@ -85,14 +86,14 @@ impl FlowMod {
     }
 }
 
-/// What an entry has carried.
+/// Counters of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
-    /// For how long it has been there.
+    /// Time since it was added.
     pub(crate) age: Time,
     /// Packets.
     pub(crate) packets: u64,
-    /// Bytes on the wire.
+    /// Bytes of these packets.
     pub(crate) bytes: u64,
 }
 
@@ -104,7 +105,7 @@ impl Counters {
     }
     fn read_age(reader: &mut Reader<'_>) -> Result<Time, Malformed> {
         let (seconds, nanoseconds) = (reader.u32()?, reader.u32()?);
-        // 2^23 seconds are more than any run has, and fit into picoseconds.
+        // 2^23 seconds are longer than any run, and their picoseconds fit into 64 bits.
         if nanoseconds >= 1_000_000_000 || seconds >= 1 << 23 {
             return Err(Malformed::Value("age of an entry"));
         }
@@ -115,13 +116,13 @@ impl Counters {
 /// One entry of a statistics reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowStats {
-    /// What the entry is for.
+    /// The purpose of the entry.
     pub(crate) cookie: u64,
     /// Its priority.
     pub(crate) priority: u16,
-    /// What it has carried.
+    /// Its counters.
     pub(crate) counters: Counters,
-    /// Which packets.
+    /// The packets that it matches.
     pub(crate) matching: Match,
 }
 
@@ -154,16 +155,16 @@ impl FlowStats {
     }
 }
 
-/// The end of an entry.
+/// The removal of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowRemoved {
-    /// What the entry was for.
+    /// The purpose of the entry.
     pub(crate) cookie: u64,
     /// Its priority.
     pub(crate) priority: u16,
-    /// What it had carried.
+    /// Its last counters.
     pub(crate) counters: Counters,
-    /// Which packets.
+    /// The packets that it matched.
     pub(crate) matching: Match,
 }
 

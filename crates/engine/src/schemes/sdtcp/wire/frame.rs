@@ -1,4 +1,4 @@
-//! The head of a packet, as a `Packet_In` shows it: Ethernet, IPv4 and TCP with options.
+//! The headers of a packet in a `Packet_In`: Ethernet, IPv4 and TCP with options.
 
 use super::Malformed;
 use super::bytes::Reader;
@@ -6,15 +6,15 @@ use crate::measure::pcapng::Header;
 use crate::packet::{Addresses, Flags, Packet};
 
 const ETHERNET: usize = 14;
-/// IPv4 and TCP without options.
+/// Bytes of the IPv4 and TCP headers without options.
 const HEADERS: u16 = 40;
 const IPV4: u16 = 0x0800;
 const TCP: u8 = 6;
 
-/// What is read of a packet's head.
+/// The fields of a packet's headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Where from and where to.
+    /// Addresses and ports.
     pub(crate) addresses: Addresses,
     /// The TCP flag byte.
     pub(crate) flags: u8,
@@ -24,19 +24,19 @@ pub(crate) struct Frame {
     pub(crate) ack: u32,
     /// Window field.
     pub(crate) window: u16,
-    /// Bytes of payload, none of which a message carries.
+    /// Bytes of payload, which is not in the message.
     pub(crate) payload: u16,
-    /// Most payload of a segment, of a SYN.
+    /// Maximum segment size, in a SYN.
     pub(crate) mss: Option<u16>,
-    /// Shift of the window, of a SYN.
+    /// Window scale, in a SYN.
     pub(crate) scale: Option<u8>,
 }
 
 impl Frame {
-    /// That of a packet of the flow with these addresses.
+    /// The headers of a packet of the flow with these addresses.
     pub(crate) fn of(packet: &Packet, of_data: Addresses, mss: u16) -> Self {
         let (ack, syn) = (packet.is_ack(), packet.flags.has(Flags::SYN));
-        // A receiver has no data of its own: its numbers stand still after its SYN.
+        // A receiver sends no data, so its sequence number stays the same after its SYN.
         let (seq, acknowledged) = match (ack, syn) {
             (false, true) => (packet.seq, 0),
             (false, false) => (packet.seq, 1),
@@ -60,14 +60,14 @@ impl Frame {
         self.flags & flag.tcp_byte() != 0
     }
 
-    /// Bytes of the whole frame, payload included.
+    /// Bytes of the whole frame, including the payload.
     pub(crate) fn length(&self) -> usize {
         self.head().len() + usize::from(self.payload)
     }
 
-    /// The head of the frame as bytes.
+    /// The headers as bytes.
     pub(crate) fn head(&self) -> Vec<u8> {
-        // Locally administered addresses of the two hosts.
+        // Locally administered MAC addresses of the two hosts.
         let mut out = [&[2, 0][..], &self.addresses.dst, &[2, 0], &self.addresses.src].concat();
         out.extend(IPV4.to_be_bytes());
         out.extend(
@@ -90,7 +90,7 @@ impl Frame {
         out
     }
 
-    /// Reads the head of a frame.
+    /// Reads the headers of a frame.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         reader.skip(ETHERNET - 2)?;
@@ -122,7 +122,7 @@ impl Frame {
     }
 }
 
-/// Segment size and window scale among TCP options (RFC 9293 section 3.2, RFC 7323 section 2.2).
+/// Maximum segment size and window scale from TCP options (RFC 9293 section 3.2, RFC 7323 section 2.2).
 fn read_options(mut options: Reader<'_>) -> Result<(Option<u16>, Option<u8>), Malformed> {
     let (mut mss, mut scale) = (None, None);
     while options.left() > 0 {

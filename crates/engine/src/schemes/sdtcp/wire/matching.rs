@@ -1,4 +1,4 @@
-//! What a flow entry matches, as OXM fields (section 7.2.3).
+//! The match of a flow entry, as OXM fields (section 7.2.3).
 
 use super::bytes::{Reader, align, set_length};
 use super::{EXPERIMENTER, Malformed};
@@ -18,11 +18,11 @@ const IPV4_SRC: u8 = 11;
 const IPV4_DST: u8 = 12;
 const TCP_SRC: u8 = 13;
 const TCP_DST: u8 = 14;
-/// Of the ONF: EXT-109.
+/// ONF experimenter field: EXT-109.
 const TCP_FLAGS: u8 = 42;
-/// Of the ONF: EXT-233.
+/// ONF experimenter field: EXT-233.
 const ACTSET_OUTPUT: u8 = 43;
-/// Of ours.
+/// Experimenter field of our own.
 const BUFFER_LEN: u8 = 1;
 
 const IPV4: u16 = 0x0800;
@@ -33,22 +33,22 @@ const OXM: u16 = 1;
 /// TCP flags to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TcpFlags {
-    /// What they must be.
+    /// Required values of the flags.
     pub(crate) value: u16,
-    /// Which of them count.
+    /// Which flags are compared.
     pub(crate) mask: u16,
 }
 
-/// A match; what is none is not compared. In a `Packet_In` the fields tell about the packet or the port instead.
+/// A match; fields that are none are not compared. In a `Packet_In` the fields describe the packet or the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Match {
-    /// Port on which the packet came; in a congestion notification, the congested port.
+    /// Ingress port of the packet; in a congestion notification, the congested port.
     pub(crate) in_port: Option<u32>,
     /// Connection, in the direction of the packet.
     pub(crate) connection: Option<Addresses>,
     /// TCP flags.
     pub(crate) tcp_flags: Option<TcpFlags>,
-    /// Port on which the packet is to leave.
+    /// Egress port of the packet.
     pub(crate) out_port: Option<u32>,
     /// Queue of the port in bytes.
     pub(crate) buffer_len: Option<u32>,
@@ -64,7 +64,7 @@ impl Match {
             basic(out, IN_PORT, &port.to_be_bytes());
         }
         if let Some(addresses) = &self.connection {
-            // A field is valid only behind those that it depends on.
+            // A field is valid only after its prerequisites.
             basic(out, ETH_TYPE, &IPV4.to_be_bytes());
             basic(out, IP_PROTO, &[TCP]);
             basic(out, IPV4_SRC, &addresses.src);
@@ -117,7 +117,7 @@ impl Match {
         Ok(read)
     }
 
-    /// Reads a field of OpenFlow; returns the bit of the part of a connection that it is.
+    /// Reads an OpenFlow field. Returns a bit for the part of the connection that it gives.
     fn basic(&mut self, kind: u8, value: &mut Reader<'_>, addresses: &mut Addresses) -> Result<u32, Malformed> {
         match kind >> 1 {
             IN_PORT => {
@@ -146,7 +146,7 @@ impl Match {
     }
 }
 
-/// All parts of a connection; each may be there once.
+/// The bits of all parts of a connection; each may occur once.
 const CONNECTION: u32 = 1 << ETH_TYPE | 1 << IP_PROTO | 1 << IPV4_SRC | 1 << IPV4_DST | 1 << TCP_SRC | 1 << TCP_DST;
 
 fn basic(out: &mut Vec<u8>, field: u8, value: &[u8]) {

@@ -1,7 +1,7 @@
-//! OpenFlow 1.3 messages as bytes: all that SDTCP's switches and their controller say to each other.
+//! OpenFlow 1.3 messages between SDTCP's switches and their controller, as bytes.
 //!
-//! The framing is that of the OpenFlow Switch Specification 1.3.5, section 7. What the paper adds to it is kept inside
-//! the places that the specification leaves for additions, so that any dissector of 1.3 can follow:
+//! The framing is that of the OpenFlow Switch Specification 1.3.5, section 7. Additions for the paper use only the
+//! extension points of the specification, so that any dissector of 1.3 can decode the messages:
 //!
 //! | addition | where |
 //! |---|---|
@@ -32,23 +32,23 @@ use thiserror::Error;
 /// Version of the protocol: 1.3.
 const VERSION: u8 = 0x04;
 
-/// Experimenter of the additions that are ours. The high byte is zero, so the rest is an organisation's identifier; its
-/// locally administered bit is set, so it is nobody's.
+/// Experimenter of our own additions. The high byte is zero, so the rest is an organisation's identifier. Its locally
+/// administered bit is set, so it belongs to no organisation.
 const EXPERIMENTER: u32 = 0x0002_FA17;
 
-/// Number for "no buffer holds the packet".
+/// Buffer number of a packet that is not buffered.
 pub(super) const NO_BUFFER: u32 = 0xFFFF_FFFF;
 
-/// Number for "any port", and for "any group".
+/// Number of any port, and of any group.
 const ANY: u32 = 0xFFFF_FFFF;
 
-/// Header of every message: version, type, length, number of the transaction.
+/// Bytes of each message's header: version, type, length and transaction number.
 const HEADER: usize = 8;
 
-/// Why bytes are no message.
+/// Why bytes are not a valid message.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(super) enum Malformed {
-    /// Fewer bytes than a field or a length says.
+    /// Fewer bytes than a field or a length requires.
     #[error("the message ends within a field")]
     Short,
     /// A length that contradicts what it covers.
@@ -57,25 +57,25 @@ pub(super) enum Malformed {
     /// Another version of OpenFlow.
     #[error("version {0:#04x} instead of 0x04")]
     Version(u8),
-    /// A type that neither side sends.
+    /// An unused message type.
     #[error("type {0} is not used here")]
     Type(u8),
-    /// A value of a field that neither side sends.
+    /// An unused value of a field.
     #[error("unknown {0}")]
     Value(&'static str),
 }
 
-/// A message: what it says, and the number that an answer repeats.
+/// A message with its transaction number, which the reply repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Message {
     /// Number of the transaction.
     pub(super) xid: u32,
-    /// What it says.
+    /// The body.
     pub(super) body: Body,
 }
 
 impl Message {
-    /// The bytes on the channel.
+    /// The bytes on the control channel.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = vec![VERSION, self.body.kind(), 0, 0];
         out.extend(self.xid.to_be_bytes());

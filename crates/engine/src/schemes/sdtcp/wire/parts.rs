@@ -1,59 +1,59 @@
-//! Packets to and from the controller, questions and ports (sections 7.3.5, 7.3.7, 7.4.1).
+//! Packets to and from the controller, statistics requests and ports (sections 7.3.5, 7.3.7 and 7.4.1).
 
 use super::action::{Action, read_actions, write_actions};
 use super::bytes::{Reader, align, pad};
 use super::matching::Match;
 use super::{ANY, Malformed, NO_BUFFER};
 
-/// All tables.
+/// Number of all tables.
 const ALL_TABLES: u8 = 0xFF;
 /// Bytes of a port's description.
 pub(super) const PORT: usize = 64;
 
-/// Why a packet or a notification goes to the controller.
+/// Reasons for a `Packet_In`.
 pub(crate) mod reason {
-    /// An entry sends it there (SYN, FIN).
+    /// An entry sends it to the controller (SYN, FIN).
     pub(crate) const ACTION: u8 = 1;
-    /// Congestion: CR is this value, CN-L, CN-M and CN-H are 1, 2 and 3 more.
+    /// Congestion: CR is this value; CN-L, CN-M and CN-H are 1, 2 and 3 more.
     pub(crate) const CONGESTION: u8 = 0xF0;
 }
 
-/// What a `Packet_In` tells.
+/// A `Packet_In`: a packet, or a notification of congestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PacketIn {
     /// Buffer that holds the packet, or [`NO_BUFFER`].
     pub(crate) buffer: u32,
     /// Bytes of the whole frame.
     pub(crate) total: u16,
-    /// Why: see [`reason`].
+    /// The reason: see [`reason`].
     pub(crate) reason: u8,
     /// Cookie of the entry that sent it.
     pub(crate) cookie: u64,
-    /// Ports, and the queue.
+    /// Ports and queue.
     pub(crate) about: Match,
-    /// Head of the packet.
+    /// Headers of the packet.
     pub(crate) data: Vec<u8>,
 }
 
-/// What a `Packet_Out` asks.
+/// A `Packet_Out`: the decision on a waiting packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PacketOut {
     /// Buffer that holds the packet.
     pub(crate) buffer: u32,
-    /// Port on which it had come.
+    /// Its ingress port.
     pub(crate) in_port: u32,
-    /// What to do with it.
+    /// The actions on it.
     pub(crate) actions: Vec<Action>,
 }
 
-/// Which entries a statistics request is about.
+/// A request for the statistics of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowStatsRequest {
-    /// Those with this cookie.
+    /// The cookie of the entries.
     pub(crate) cookie: u64,
 }
 
-/// A port.
+/// The description of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PortDescription {
     /// Its number.

@@ -1,4 +1,4 @@
-//! Every message there and back, its layout, and bytes that are none.
+//! Tests of encoding and decoding each message, of layouts and of malformed bytes.
 
 use super::*;
 use crate::packet::{Addresses, Flags};
@@ -100,7 +100,7 @@ fn what_is_cut_short_or_drawn_out_is_refused() {
     for body in samples() {
         let bytes = Message { xid: 1, body }.encode();
         for length in 0..bytes.len() {
-            // As it arrived, and with a header that agrees with it.
+            // Truncated, with the original header and with one of matching length.
             assert!(Message::decode(&bytes[..length]).is_err());
             let mut cut = bytes[..length].to_vec();
             if length >= 4 {
@@ -132,7 +132,7 @@ fn other_versions_types_and_values_are_refused_by_name() {
     assert_eq!(Message::decode(&unknown), Err(Malformed::Value("kind of multipart message")));
 }
 
-/// Every single wrong byte, and seeded rubbish: decoding ends, with a message that encodes again or with an error.
+/// Each single wrong byte and seeded random bytes: decoding returns an error or a message that can be encoded again.
 #[test]
 fn rubbish_never_breaks_the_decoder() {
     let check = |bytes: &[u8]| {
