@@ -5,23 +5,25 @@ use crate::schemes::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D1",
-        text: "K1 is called the lower threshold that starts marking, K2 the upper one that ends it, but the numbers are K1 = 35 and K2 \
-               = 30. The words are taken: start at 30, stop at 35, as in DT-DCTCP, whose early end is what damps the queue. \
-               The numbers as printed (start 35, stop 30) are a Schmitt trigger, which lags.",
+        text: "K1 is called the lower threshold, which starts marking, K2 the upper one, which ends it, but the \
+               numbers are K1 = 35 and K2 = 30. We follow the words: start at 30, stop at 35, as in DT-DCTCP, where \
+               the early end is what damps the queue. The numbers as printed (start 35, stop 30) are a Schmitt \
+               trigger, which lags.",
         params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop"],
     },
     Reading {
         id: "D2",
-        text: "35 and 30 have no unit, and DCTCP's threshold is not given: packets, and 20 packets for DCTCP, the guideline of its paper \
-               for 1 Gbps. DT-CWA then marks later than DCTCP, against the claim that it marks earlier; with 40 packets for DCTCP it \
-               does not. In QualNet's defaults a packet has 552 bytes, and the unit decides which system is ahead: 30KB for DCTCP are \
-               its 20 packets of 1500 bytes, and 30KB and 35KB here the same numbers in the unit of the paper's buffers.",
+        text: "35 and 30 have no unit, and DCTCP's threshold is not given. We take packets, and 20 packets for DCTCP, \
+               the guideline of its paper for 1 Gbps. DT-CWA then marks later than DCTCP, contrary to the claim that \
+               it marks earlier; with 40 packets for DCTCP it does not. With QualNet's defaults a packet has 552 \
+               bytes, and the unit decides which system is better: 30KB for DCTCP are its 20 packets of 1500 bytes, \
+               and 30KB and 35KB for DT-CWA are the same numbers in the unit of the paper's buffers.",
         params: &["scheme.dt-cwa.start", "scheme.dt-cwa.stop", "scheme.dctcp.mark-threshold"],
     },
     Reading {
         id: "D3",
-        text: "What is marked between the thresholds: the crossing that came last decides; at or above both every packet is marked, \
-               below both none.",
+        text: "Between the thresholds, the last crossing decides whether packets are marked. At or above both \
+               thresholds every packet is marked, below both none.",
         params: &[],
     },
     Reading {
@@ -43,27 +45,30 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D6",
-        text: "CW_max and CW_min are the extremes before the notification, since when is not said: the start of the connection. \
-               The other readings: since the end of the previous episode; the last two windows of data. A window inflated by loss \
-               recovery does not count.",
+        text: "CW_max and CW_min are the extremes before the notification. The period is not given: we take it from \
+               the start of the connection. The other readings: since the end of the previous episode; the last two \
+               windows of data. A window inflated by loss recovery does not count.",
         params: &["scheme.dt-cwa.cw-hist"],
     },
     Reading {
         id: "D7",
-        text: "Whether every acknowledgement with an echo reacts, or one per window: one per episode, which ends when \
-               everything outstanding at the reaction is acknowledged; next-round ends it with the first acknowledgement of \
-               something sent since, up to a round trip later. The window does not grow during it.",
+        text: "The paper does not say whether every acknowledgement with an echo reacts, or one per window. We take \
+               one per episode, which ends when all data that was outstanding at the reaction is acknowledged. With \
+               next-round it ends with the first acknowledgement of data sent after the reaction, up to a round trip \
+               later. The window does not grow during an episode.",
         params: &["scheme.dt-cwa.episode-end"],
     },
     Reading {
         id: "D8",
-        text: "Eq. 2 holds whenever all outstanding packets are acknowledged, as printed, although it then may open the window into a \
-               queue that still marks. The other reading: if an echo came during the episode, a new one begins instead.",
+        text: "Eq. 2 applies whenever all outstanding packets are acknowledged, as printed, although it may then open \
+               the window into a queue that still marks. The other reading: if an echo arrived during the episode, a \
+               new episode begins instead.",
         params: &["scheme.dt-cwa.cw-end-if-marked"],
     },
     Reading {
         id: "D9",
-        text: "Whether DCTCP's cut by its estimate remains: no, Eq. 1 takes its place, as the text says that the reaction is another.",
+        text: "The paper does not say whether DCTCP's cut by its estimate remains. We take Eq. 1 in its place, \
+               because the text says that the reaction is different.",
         params: &["scheme.dt-cwa.keep-dctcp-cut"],
     },
     Reading {
@@ -93,13 +98,13 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D14",
-        text: "Initial window and threshold are not given: two segments, as stacks of that time, which the scheme brings, and \
-               no threshold.",
+        text: "Initial window and threshold are not given. We take two segments, as in stacks of that time, which the \
+               scheme sets, and no threshold.",
         params: &["transport.initial-window", "transport.initial-ssthresh"],
     },
     Reading {
         id: "D15",
-        text: "The 128 KB of switch 1 are taken to be each port's own, not shared.",
+        text: "The 128 KB of switch 1 are taken as each port's own, not shared.",
         params: &["network.buffer", "network.admission"],
     },
     Reading {

@@ -136,7 +136,7 @@ mod tests {
         let lost_upstream = |mode| {
             let mut seen = Seen::new(mode, 64);
             seen.record(7, 1, 1461);
-            seen.record(7, 2921, 4381); // 1461 never came
+            seen.record(7, 2921, 4381); // 1461 never arrived.
             seen.record(7, 1461, 2921) // sent again
         };
         assert!(lost_upstream(Mode::HighWater));

@@ -148,7 +148,7 @@ impl WindowControl for Host {
         let flow = &mut self.flows[slot as usize];
         let asked = std::mem::take(&mut flow.asked);
         if flow.active && !flow.heard && !asked {
-            flow.repeats = true; // The same SYN again.
+            flow.repeats = true; // A repeated SYN.
             return;
         }
         let before = flow.remaining.filter(|_| flow.active).unwrap_or(0);
@@ -173,7 +173,7 @@ impl WindowControl for Host {
         let cap = self.rules.cap(false, &self.facts);
         let flow = &mut self.flows[slot as usize];
         if flow.active {
-            return AckDecision::Send; // The same request again, or more of it.
+            return AckDecision::Send; // A repeated request, or more data of it.
         }
         // READING: E24 the size of the response is unknown, so it has the lowest priority, first come, first served.
         (flow.remaining, flow.cap) = (None, cap);

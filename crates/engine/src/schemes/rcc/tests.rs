@@ -179,7 +179,7 @@ fn what_arrives_makes_room_and_the_flow_with_the_least_to_come_goes_first() {
 fn an_acknowledgement_is_put_off_only_so_often() {
     for (values, times) in [
         (&[("skip-cap-other", "3"), ("skip-cap-deadline", "5")][..], 3),
-        (&[("skip-cap", "formula"), ("rto-r-min", "50us")][..], 2), // 6250 bytes, 5.9 packets, half of it
+        (&[("skip-cap", "formula"), ("rto-r-min", "50us")][..], 2), // Half of 6250 bytes or 5.9 packets.
     ] {
         let mut bench = Bench::new(&[&[("queue-max", "1")], values].concat());
         bench.syn(0, 50 * MSS);
@@ -285,7 +285,7 @@ fn marks_cut_the_window_at_the_end_of_a_round_trip() {
         let mut bench = Bench::new(values);
         bench.syn(0, 100 * MSS);
         (0..8).for_each(|n| drop(bench.data(0, n)));
-        bench.timers.clear(); // the retransmission timer
+        bench.timers.clear(); // Without the retransmission timer.
         bench.segment(0, &Segment { ce: true, ..numbered(8) });
         assert_eq!(bench.windows[&0], if cut { 9 * MSS } else { 10 * MSS }, "a marked segment does not grow it");
         bench.timers.retain(|(at, _)| *at < Time::from_ms(1));
@@ -377,7 +377,7 @@ fn the_newest_flags_win() {
     bench.syn(1, 50 * MSS);
     bench.data(0, 0);
     bench.tick();
-    bench.data(0, 0); // it came twice: the acknowledgement that waits asks for nothing now
+    bench.data(0, 0); // A duplicate: its acknowledgement, which waits, requests nothing.
     assert_eq!(bench.data(1, 0), acks(&[0]));
 }
 
@@ -393,7 +393,7 @@ fn a_request_counts_as_put_off_already() {
         ]);
         bench.syn(0, 50 * MSS);
         bench.syn(1, 9 * MSS);
-        bench.data(0, 0); // flow 0 waits behind flow 1, which leaves
+        bench.data(0, 0); // Flow 0 waits behind flow 1, which is sent.
         bench.tick();
         assert_eq!(bench.data(1, 0), [first], "flow 1 has less to come and passes, unless flow 0 is at its cap");
     }
@@ -405,7 +405,7 @@ fn the_authors_wait_follows_the_clocks_last_digit() {
     bench.now = Time::from_ns(1003);
     bench.syn(0, 100 * MSS);
     bench.now = Time::from_ns(101_003);
-    bench.data(0, 0); // a round trip of 100 us
+    bench.data(0, 0); // A round trip of 100 us.
     assert_eq!(bench.tick(), Some(vec![]), "the timer has expired");
     assert_eq!(bench.now, Time::from_ns(10_101_003));
     assert_eq!(bench.windows[&0], MSS);
@@ -472,7 +472,7 @@ fn the_time_that_a_server_thinks_is_no_round_trip_and_starts_no_timer() {
 
 #[test]
 fn marks_act_on_threshold_and_growth_as_chosen() {
-    // E23: after eight segments the window is nine; the marked one comes ninth.
+    // E23: after eight segments the window is nine; the marked segment is the ninth.
     for (action, marked, next) in
         [("code", 9000, 1000 * 1000 / 8969), ("avoidance", 10_000, 0), ("equation", 10_000, MSS)]
     {

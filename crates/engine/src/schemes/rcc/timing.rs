@@ -101,7 +101,7 @@ impl Default for RoundTrip {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::schemes) struct Alarm {
     deadline: Time,
-    /// The earliest event that will come.
+    /// The earliest pending event.
     event: Time,
 }
 
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn an_acknowledgement_with_a_smaller_window_asks_for_an_earlier_segment_than_the_one_before() {
         let mut rtt = RoundTrip::new(us(0));
-        rtt.on_ack_sent(1, 5000, 1000, us(0)); // up to the segment at 4001
-        rtt.on_ack_sent(1001, 2000, 1000, us(20)); // at 2001
+        rtt.on_ack_sent(1, 5000, 1000, us(0)); // Grants up to the segment at 4001.
+        rtt.on_ack_sent(1001, 2000, 1000, us(20)); // Grants up to the segment at 2001.
         assert!(rtt.on_segment(2001, us(120)));
         assert_eq!((rtt.mean(), rtt.pending.len()), (us(100), 1));
         assert!(rtt.on_segment(4001, us(100)));

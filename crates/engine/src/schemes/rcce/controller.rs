@@ -33,7 +33,7 @@ impl ControllerRole for Controller {
     fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: NodeId, message: &[u8]) {
         match Message::decode(message) {
             Some(Message::Ports(ports)) => {
-                // A switch that repeats its report has received no answer.
+                // A switch that repeats its report has received no reply.
                 self.sent.remove(&from);
                 if self.network.add(from, ports) || self.due.is_never() {
                     // Until all switches have reported, the trees are incomplete.
@@ -41,7 +41,7 @@ impl ControllerRole for Controller {
                     cx.actions.push(ControllerAction::Timer { at: self.due, token: 0 });
                 }
             }
-            // A repeated report is passed on again, because its sender has received no answer.
+            // A repeated report is passed on again, because its sender has received no reply.
             Some(Message::Crowd { links, .. }) if links.iter().all(|link| self.network.last_hops().contains(link)) => {
                 for edge in self.network.edges() {
                     Self::order(cx, edge, message.to_vec());

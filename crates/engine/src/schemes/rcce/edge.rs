@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Edge {
     /// A host with more flows than this is crowded; none does not count flows.
     above: Option<u64>,
-    /// Time to wait for the controller's answer: initially, and currently.
+    /// Time to wait for the reply of the controller: initially, and currently.
     retry: Time,
     wait: Time,
     /// A timer is pending.
@@ -168,7 +168,7 @@ impl SwitchAgent for Edge {
         self.forward(cx, packet, passage)
     }
 
-    /// A report without an answer may be lost: it is repeated with exponential backoff.
+    /// A report without a reply may be lost: it is repeated with exponential backoff.
     fn on_timer(&mut self, cx: &mut SwitchCx<'_>, _token: u64) {
         self.timed = false;
         let Some(state) = cx.node.downcast_mut::<EdgeState>() else { return };

@@ -57,7 +57,7 @@ struct Spreading {
     above: Option<u64>,
     /// Time that the controller waits for further reports.
     settle: Time,
-    /// Time that a switch waits for the controller's answer before it repeats a report.
+    /// Time that a switch waits for the controller's reply before it repeats a report.
     retry: Time,
 }
 

@@ -297,7 +297,7 @@ impl Role for Controller {
         let used: BTreeSet<NodeId> = self.flows.values().flat_map(|flow| flow.path.iter().map(|port| port.0)).collect();
         for switch in used {
             if self.switches.get(&switch).is_none_or(BTreeMap::is_empty) {
-                self.send(cx, switch, Body::PortsRequest); // the first request or its answer was lost
+                self.send(cx, switch, Body::PortsRequest); // The first request or its reply was lost.
             }
             self.send(cx, switch, Body::FlowStatsRequest(FlowStatsRequest { cookie: cookie::DATA }));
             if self.cfg.both_ways {

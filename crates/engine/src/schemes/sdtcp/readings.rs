@@ -15,43 +15,44 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S2",
-        "Algorithm 1 sends nothing more in state 3, and says nothing of flows that join then. Section 5.2.1 has the windows \
-         assigned by the three notifications, \"to assign bandwidth fairly to each TCP flow\", which leaves such flows unregulated. \
-         The controller knows them from their SYNs (section 3.3), so we let it compute the windows of a congested port again \
-         whenever a flow joins or leaves, with the queue last reported; the paper does not say so. The other readings: on \
-         notifications alone, which is Algorithm 1 as printed; with every poll. The state falls by full recovery, or step by step.",
+        "Algorithm 1 sends nothing more in state 3, and says nothing of flows that join then. In section 5.2.1 the \
+         windows are assigned by the three notifications, \"to assign bandwidth fairly to each TCP flow\", which \
+         leaves such flows unregulated. The controller knows them from their SYNs (section 3.3), so we let it \
+         recompute the windows of a congested port whenever a flow joins or leaves, with the queue last reported; the \
+         paper does not say so. The other readings: on notifications only, which is Algorithm 1 as printed, or with \
+         every poll. The state falls by full recovery, or step by step.",
         &["scheme.sdtcp.reevaluate", "scheme.sdtcp.step-down"],
     ),
     reading(
         "S3",
-        "The nesting of the test for q < L is ambiguous, and the timer is looked at only when a packet arrives. The test \
-         belongs to the congested states, and the timer is a real one: it runs from the time when the queue, as last seen, \
-         has drained below L.",
+        "The nesting of the test for q < L is ambiguous, and the timer is checked only when a packet arrives. We take \
+         the test as part of the congested states, and a real timer: it runs from the time when the queue, as last \
+         seen, has drained below L.",
         &[],
     ),
     reading(
         "S4",
-        "The queue is the instantaneous one of the egress port, with the arriving packet. It grows by size(P) (Algorithm 1, \
-         line 1), so it is in bytes, and a threshold of 85 packets is one of 85 full packets: as many SYNs do not reach it. \
-         The other reading counts packets of any size.",
+        "The queue is the instantaneous one of the egress port, including the arriving packet. It grows by size(P) \
+         (Algorithm 1, line 1), so it is in bytes, and a threshold of 85 packets means 85 full packets: 85 SYNs do \
+         not reach it. The other reading counts packets of any size.",
         &["scheme.sdtcp.queue-counts"],
     ),
     reading(
         "S5",
-        "Flows that are large or old but not both are in neither class. They are burst flows, so that young flows are \
-         protected. Statistics are polled every 100 ms; the paper names no interval.",
+        "Flows that are large or old but not both have no class in the paper. We take them as burst flows, so that \
+         young flows are protected. Statistics are polled every 100 ms; the paper gives no interval.",
         &["scheme.sdtcp.class", "scheme.sdtcp.poll"],
     ),
     reading("S6", "N counts all flows of the GVT whose data leave by the congested port.", &[]),
     reading(
         "S7",
-        "RTT in Eqs. 2 to 8 is the round trip without queues, since Q(t) is added by itself; a measured one counts the \
-         queue twice.",
+        "RTT in Eqs. 2 to 8 is the round-trip time without queueing, because Q(t) is added. A measured one would \
+         count the queue twice.",
         &["scheme.sdtcp.rtt", "scheme.sdtcp.rtt-queue"],
     ),
-    reading("S8", "Eq. 9 is written for background flows; CN-H limits burst flows too, so min() holds for both.", &[]),
-    reading("S9", "CR deletes every rule of that port; the receiver's own window counts again.", &[]),
-    reading("S10", "Where several switches limit one flow the least window counts.", &[]),
+    reading("S8", "Eq. 9 is written for background flows. CN-H limits burst flows too, so min() applies to both.", &[]),
+    reading("S9", "CR deletes every rule of that port, and the receiver's own window applies again.", &[]),
+    reading("S10", "If several switches limit a flow, the smallest window applies.", &[]),
     reading(
         "S11",
         "With no background flow (a = 0) CN-L and CN-M change nothing; with no burst flow Eq. 8 is not computed.",
@@ -59,41 +60,45 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S12",
-        "A window below what is in flight makes the sender wait; it takes nothing back. RFC 9293 section 3.8.6 \
-         discourages such shrinking; we let the switch do it.",
+        "A window below the data in flight makes the sender wait; it revokes nothing. RFC 9293 section 3.8.6 \
+         discourages such shrinking, but we let the switch do it.",
         &[],
     ),
     reading(
         "S13",
-        "The window field is in units of the receiver's scale, which the switch learns from the SYN-ACK; the value is \
-         rounded up to a unit. A switch that did not see the SYN-ACK rewrites nothing.",
+        "The window field is in units of the receiver's scale, which the switch learns from the SYN-ACK. The value is \
+         rounded up to a unit. A switch that has not seen the SYN-ACK rewrites nothing.",
         &["scheme.sdtcp.window-scale"],
     ),
     reading(
         "S14",
-        "Thresholds are in packets, formulas in bytes: a packet of a threshold is a full one.",
+        "Thresholds are in packets, formulas in bytes: each packet of a threshold is a full one.",
         &["scheme.sdtcp.low", "scheme.sdtcp.modest", "scheme.sdtcp.high"],
     ),
     reading(
         "S15",
-        "SYN, SYN-ACK and FIN wait for the controller at every switch: 66 us there and back, its queue, and its service \
-         time. The 66 us are `control.delay` twice. A packet without an answer is lost after `buffer-timeout`.",
+        "SYN, SYN-ACK and FIN wait for the controller at every switch: 66 us for both directions, its queue, and its \
+         service time. The 66 us are `control.delay` twice. A packet without a reply is dropped after \
+         `buffer-timeout`.",
         &["scheme.sdtcp.setup-delay", "scheme.sdtcp.buffer-timeout", "control.delay", "control.service-time"],
     ),
     reading(
         "S16",
-        "N flows of one segment fill the port at N = B + C x RTT, 116 in Fig. 9: hence the loss at 120.",
+        "Flows of one segment each fill the port at N = B + C x RTT, 116 in Fig. 9. Together with the transmission \
+         time of a packet on each of the three hops, buffer and path hold 119, since netem's limit does not count the \
+         packet in transmission. Hence the loss at 120.",
         &[],
     ),
     reading(
         "S17",
-        "DCTCP is run with ECN on SYN packets too, against RFC 3168. That is a key of the transport, so that DCTCP can be \
-         compared with and without it: `ecn-syn = true` in the paper's setting.",
+        "DCTCP is run with ECN on SYN packets too, contrary to RFC 3168. That is a key of the transport, so that \
+         DCTCP can be compared with and without it: `ecn-syn = true` in the paper's setting.",
         &["transport.ecn-syn"],
     ),
     reading(
         "S18",
-        "SAB's curves end at 70 flows, where its authors' implementation crashed. Ours does not; the experiments go on.",
+        "SAB's curves end at 70 flows, where its authors' implementation crashed. Ours does not, so the experiments \
+         continue.",
         &["traffic.senders"],
     ),
     reading(
@@ -105,37 +110,37 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S20",
-        "The first FIN removes a connection, or the second with `remove-at`; a RST removes it at once. Removal is two \
-         messages to each switch: one for the data's entry, one whose match covers the acknowledgements' entry and the \
-         window's. A lost FIN is sent again and changes nothing more. The last acknowledgement finds no entry and is \
-         forwarded as it is. Entries never time out, unless told to; one of data that does is reported, and the \
-         connection leaves the GVT and all switches.",
+        "The first FIN removes a connection, or the second with `remove-at`; a RST removes it at once. Removal takes \
+         two messages to each switch: one for the entry of the data, one whose match covers the entries of the \
+         acknowledgements and of their windows. A retransmitted FIN changes nothing more. The last acknowledgement \
+         finds no entry and is forwarded unchanged. Entries never time out by default. If one of data does, the \
+         switch reports it, and the connection leaves the GVT and all switches.",
         &["scheme.sdtcp.remove-at", "scheme.sdtcp.idle-timeout", "scheme.sdtcp.rule-timeout"],
     ),
     reading(
         "S21",
-        "Fig. 8 has two receivers and does not say who sends to which. Bursts go to the first, the background flow to the \
-         second, so that the only port they share is the one between the switches.",
+        "Fig. 8 has two receivers and does not say which hosts send to which. Burst flows go to the first, the \
+         background flow to the second, so that the only port they share is the one between the switches.",
         &["traffic.receiver"],
     ),
     reading(
         "S22",
-        "A flow is in the background only after 1 MB and 1 s and a poll of statistics that tells so. Bursts start at 1.5 s in \
-         Fig. 9; the axis of Fig. 15 begins at the first burst, with the background flow known by then.",
+        "A flow is a background flow only after 1 MB, 1 s and a poll of statistics that shows both. Burst flows start \
+         at 1.5 s in Fig. 9. The axis of Fig. 15 begins at the first burst flow, when the background flow is known.",
         &["traffic.start", "scheme.sdtcp.background-bytes", "scheme.sdtcp.background-age", "scheme.sdtcp.poll"],
     ),
     reading(
         "S23",
-        "End hosts are unmodified NewReno, whatever group of hosts runs the scheme. The packets that switches rewrite are \
-         counted for every scheme (`rewritten`), as the paper says that SAB rewrites all.",
+        "End hosts run unmodified NewReno, whatever group of hosts uses the scheme. The packets that switches rewrite \
+         are counted for every scheme (`rewritten`), because the paper says that SAB rewrites all.",
         &[],
     ),
     reading(
         "S24",
-        "Fig. 5 shows a connection that the sender of the data opens. A client that asks opens its connections itself, and the \
-         data then go against the SYN. Each direction is a flow of its own until statistics show that the other one carries \
-         data and this one acknowledgements alone (80 bytes a packet at most, on average). The other reading counts the \
-         SYN's direction only.",
+        "Fig. 5 shows a connection that the sender of the data opens. A client that sends requests opens its \
+         connections itself, and the data flow against the SYN. Each direction is a flow of its own until statistics \
+         show that the other one carries data and this one acknowledgements only (at most 80 bytes per packet on \
+         average). The other reading counts the SYN's direction only.",
         &["scheme.sdtcp.data-from"],
     ),
 ];

@@ -303,7 +303,7 @@ fn a_flow_is_background_when_large_and_old() {
 fn only_flows_through_the_port_count() {
     let mut control = Control::new(&[]);
     control.background(0);
-    control.packet(0, 1, false, Flags::SYN); // has passed the first switch only
+    control.packet(0, 1, false, Flags::SYN); // The SYN has passed the first switch only.
     assert_eq!(windows(&control.notify(0, Level::Low, 30)), [(0, 0, Some(23_333))], "2/3 x 70000 / 2");
     assert_eq!(windows(&control.notify(1, Level::Low, 30)), [(1, 0, Some(46_666))]);
 }
@@ -441,7 +441,7 @@ fn where_acknowledgements_pass_one_switch_only_it_has_the_least_window_of_all() 
     let mut control = Control::new(&[]);
     control.packet(0, 0, false, Flags::SYN);
     control.packet(1, 0, false, Flags::SYN);
-    control.packet(1, 0, true, Flags::SYN); // they come back another way
+    control.packet(1, 0, true, Flags::SYN); // Acknowledgements return over another path.
     assert_eq!(windows(&control.notify(1, Level::High, 60)), [(1, 0, Some(115_000))]);
     assert_eq!(windows(&control.notify(0, Level::High, 85)), [(1, 0, Some(115_000))]);
     assert_eq!(windows(&control.notify(1, Level::None, 0)), [(1, 0, Some(152_500))]);

@@ -109,7 +109,7 @@ fn pairs_in_turn_stay_with_their_successors() {
 
 #[test]
 fn arrivals_at_a_load_are_poisson() {
-    // Two receivers at 1 Gbps: at 80 %, sessions of 100 KB come every 500 us.
+    // Two receivers at 1 Gbps: at 80 %, sessions of 100 KB arrive every 500 us.
     let keys = "from = \"pod-2..3\"\nto = \"host-0..1\"\nload = \"80%\"\nstart = \"3ms\"";
     let mut bench = bench(keys);
     assert!(bench.planned.is_empty() && bench.wakes.len() == 1, "one at a time");

@@ -267,7 +267,7 @@ fn section_3_2_1_no_threshold_discards_short_flows_unless_their_band_is_red_too(
     let lost = |short_aqm, flags, bands| {
         let values = [("short-aqm", short_aqm), ("red-weight", "1"), ("red-max-p", "1"), ("bands", bands)];
         let mut bench = Bench::new(with(&values)).holding(if bands == "3" { [0, 70, 0] } else { [70, 0, 0] });
-        bench.send(short(99, 1)); // The first packet ends the time in which the band was idle.
+        bench.send(short(99, 1)); // The first packet ends the idle time of the band.
         let sent: Vec<_> = (0..20).map(|flow| bench.send(Packet { flags, ..short(flow, 1) })).collect();
         let dropped = sent.iter().filter(|sent| sent.0 == Admission::Drop).count();
         (dropped, sent.iter().filter(|sent| is_marked(sent)).count())

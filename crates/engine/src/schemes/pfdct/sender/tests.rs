@@ -137,7 +137,7 @@ fn algorithm_2_lines_7_to_9_the_ideal_threshold_is_that_of_the_shortest_round_tr
 #[test]
 fn algorithm_2_lines_10_to_12_and_15_the_queue_estimate_is_averaged() {
     let mut bench = sender(SenderSettings { h: 0.5, ..long() }, None, 20.0);
-    bench.round(1, 0); // The first acknowledgement ends the empty window of the start, at the shortest time.
+    bench.round(1, 0); // The first acknowledgement ends the empty first window, with the shortest round-trip time.
     near(bench.cc.average_queue, 0.0);
     let window = bench.segments();
     bench.rtt = Some(Time::from_us(200));

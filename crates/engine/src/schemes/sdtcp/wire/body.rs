@@ -49,7 +49,7 @@ pub(crate) enum Body {
     Ports {
         /// One per port.
         ports: Vec<PortDescription>,
-        /// Another message continues the answer.
+        /// Another message continues the reply.
         more: bool,
     },
     /// Controller: requests flow statistics.
@@ -58,7 +58,7 @@ pub(crate) enum Body {
     FlowStats {
         /// One per entry.
         flows: Vec<FlowStats>,
-        /// Another message continues the answer.
+        /// Another message continues the reply.
         more: bool,
     },
 }

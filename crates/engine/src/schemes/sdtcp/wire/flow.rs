@@ -132,7 +132,7 @@ impl FlowStats {
         pad(out, 4); // length, table 0
         self.counters.write_age(out);
         out.extend(self.priority.to_be_bytes());
-        pad(out, 10); // timeouts and flags: not asked for
+        pad(out, 10); // Timeouts and flags: zero.
         out.extend(self.cookie.to_be_bytes());
         out.extend(self.counters.packets.to_be_bytes());
         out.extend(self.counters.bytes.to_be_bytes());

@@ -128,11 +128,11 @@ impl PortDescription {
         let start = out.len();
         out.extend(self.port.to_be_bytes());
         pad(out, 4);
-        out.extend([2, 1]); // locally administered hardware address
+        out.extend([2, 1]); // Locally administered hardware address.
         out.extend(self.port.to_be_bytes());
         pad(out, 2);
         out.extend(format!("port{}", self.port).bytes().take(15));
-        pad(out, start + PORT - 8 - out.len()); // rest of the name; configuration, state and features: nothing said
+        pad(out, start + PORT - 8 - out.len()); // The rest of the name, then configuration, state and features, which are zero.
         out.extend(self.kbps.to_be_bytes());
         out.extend(self.kbps.to_be_bytes());
         align(out, start);

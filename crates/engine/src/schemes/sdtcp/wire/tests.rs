@@ -174,7 +174,7 @@ fn a_match_names_a_connection_whole_or_not_at_all() {
     let body = Body::FlowStats { flows: vec![entry(1)], more: false };
     let mut bytes = Message { xid: 1, body }.encode();
     let source = bytes.windows(4).position(|window| window == [0x80, 0, 11 << 1, 4]).expect("the source address");
-    bytes[source + 2] = 12 << 1; // the destination twice
+    bytes[source + 2] = 12 << 1; // The destination address twice.
     assert_eq!(Message::decode(&bytes), Err(Malformed::Value("part of a connection")));
 }
 
