@@ -8,8 +8,7 @@
 //! | 57-52 | zero | |
 //! | 51-32 | its threshold `K_t` in sixteenths of a packet | sender |
 //! | 31-16 | `N`: long flows at the narrowest port of the path | switches |
-//! | 15-0 | `M`: maximum number of packets that a long flow's packet may find there and still be admitted; 0 if unknown
-//! | switches |
+//! | 15-0 | `M`: packets that a long flow's packet may find there and still be admitted; 0 if unknown | switches |
 //!
 //! The receiver echoes the whole field in its acknowledgements. The narrowest port is the one with the least `M / N`,
 //! the bound of the threshold's upper limit `K_u` (section 3.2.5).
