@@ -361,9 +361,10 @@ impl Core {
     fn count_share(&mut self, link: LinkId, backlog: Backlog) {
         let (port, slow) = (&self.ports[link.index()], &self.slow[link.index()]);
         let Limit::Dynamic { pool, .. } = slow.spec.limit else { return };
-        let departure = match port.scheduled {
-            true => (port.in_service > 0).then_some(port.busy_until),
-            false => (port.dep != port.tail).then(|| port.at(port.dep).arrival - port.delay),
+        let departure = if port.scheduled {
+            (port.in_service > 0).then_some(port.busy_until)
+        } else {
+            (port.dep != port.tail).then(|| port.at(port.dep).arrival - port.delay)
         };
         self.memory.count(pool, link, backlog.bytes, departure.map(Time::from_ps));
     }
