@@ -41,6 +41,10 @@ IMPOSSIBLE = (
 )
 
 
+PROGRAMS = {"rcc-code": "the program of RCC's authors"}
+"""Names of what is compared like a paper and is none."""
+
+
 @dataclass(frozen=True)
 class Paper:
     """The experiments of a paper, with the verdicts on its claims."""
@@ -52,7 +56,7 @@ class Paper:
     def name(self) -> str:
         """The paper's name: the title of its scheme's manual page, if there is one."""
         scheme = scheme_of(self.key)
-        title = "" if scheme is None else heading(scheme["manual"])[0]
+        title = PROGRAMS.get(self.key, "") if scheme is None else heading(scheme["manual"])[0]
         return title or self.key or "other experiments"
 
     @property
