@@ -109,6 +109,11 @@ def test_papers_figures_and_verdicts_are_filters(cli, figures):
     assert 'did you mean "alpha"' in unknown.err
 
 
+def test_a_program_is_shown_by_its_name(cli, work):
+    for command in (["claims", "rcc-code"], ["list", "experiments", "rcc-code"]):
+        assert "the program of RCC's authors (rcc-code)" in " ".join(cli(*command).out.split())
+
+
 def test_the_list_of_experiments_knows_how_far_they_are(cli, figures):
     assert [key for key in states(cli) if key.startswith("alpha")] == ["alpha/fig2", "alpha/fig10"]
     cli("reproduce", "alpha/fig2", "--quick")

@@ -27,6 +27,14 @@ MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": 
 
 NONE = "-"
 
+PROGRAMS = {"rcc-code": "the program of RCC's authors"}
+"""Names of what has experiments and claims like a paper, and is none."""
+
+
+def known_as(paper: str) -> str:
+    """A paper's key as headings show it; that of a program after its name."""
+    return f"{PROGRAMS[paper]} ({paper})" if paper in PROGRAMS else paper
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -105,10 +105,12 @@ def _verdicts(names: list[str]) -> set[str]:
 
 
 def _print(found: list[Sentence], standings: list[Standing]) -> None:
+    from fanin.claims.standing import known_as
+
     for paper, group in groupby(found, key=lambda claim: claim.main.paper):
         of_paper = list(group)
         header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "cases reproduced"]
-        print_table(f"Claims of {paper or 'other experiments'}", header, (_row(claim) for claim in of_paper))
+        print_table(f"Claims of {known_as(paper) or 'other experiments'}", header, (_row(claim) for claim in of_paper))
         for claim in of_paper:
             say(f"{claim.verdict}: {claim.id}{f': {claim.rests_on}' if claim.rests_on else ''}")
             for entry in claim.entries:

@@ -92,10 +92,12 @@ def _experiments(standings: list[Standing], json: bool) -> None:
     if json:
         print_json([each.as_dict() for each in standings])
         return
+    from fanin.claims.standing import known_as
+
     header = ["key", "figure", "state", "last run", "claims reproduced", "summary"]
     for paper, group in groupby(standings, key=lambda each: each.paper):
         rows = ([each.key, each.figure, each.says, _age(each), _reproduced(each), each.title] for each in group)
-        print_table(f"experiments: {paper or 'of no paper'}", header, rows)
+        print_table(f"experiments: {known_as(paper) or 'of no paper'}", header, rows)
     for each in standings:
         if each.state in ("stale", "invalid"):
             note(f"{each.says}: {each.key}: {each.note}")

@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 
 from fanin.claims.record import ranges
-from fanin.claims.standing import NONE, Sentence, Standing, date
+from fanin.claims.standing import NONE, PROGRAMS, Sentence, Standing, date
 from fanin.claims.verdicts import VERDICTS
 from fanin.numbers.summary import format_number
 from fanin.registry import registry
@@ -39,10 +39,6 @@ IMPOSSIBLE = (
     "which takes 45 ms at that rate. Claims based on such numbers are judged by rank (which scheme is better) and by "
     "ratio (how much better), never by the printed values."
 )
-
-
-PROGRAMS = {"rcc-code": "the program of RCC's authors"}
-"""Names of what is compared like a paper and is none."""
 
 
 @dataclass(frozen=True)
