@@ -161,6 +161,14 @@ def test_the_farthest_rival_is_the_one_with_the_largest_factor():
     assert judge(claim("farthest", (0, 0), where={"scheme": ["none"]}, rivals=rivals), frame).value == 0
 
 
+def test_a_margin_is_the_smallest_over_x():
+    frame = runs({"a": {1: 10.0, 2: 10.0}, "b": {1: 8.0, 2: 9.5}, "c": {1: 9.0, 2: 3.0}}, noise=0)
+    terms = {"where": {"scheme": ["a"]}, "rivals": [{"scheme": ["b"]}, {"scheme": ["c"]}]}
+    judged = judge(claim("margin", (0.1, 1), **terms), frame)
+    assert (judged.value, judged.outcome) == (pytest.approx(0.5), "reproduced")
+    assert judge(claim("margin", (0, 9), better="low", **terms), frame).value == pytest.approx(-7.0)
+
+
 def test_a_lead_is_over_the_best_rival():
     frame = runs({"a": {1: 10.0}, "b": {1: 8.0}, "c": {1: 12.0}}, noise=0)
     terms = {"where": {"scheme": ["a"]}, "rivals": [{"scheme": ["b"]}, {"scheme": ["c"]}]}

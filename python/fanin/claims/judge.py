@@ -28,6 +28,7 @@ _NAMES: dict[Measure, str] = {
     "wins": "share of points where no rival is better",
     "order": "share of pairs in the claimed order",
     "lead": "mean, over that of the best rival",
+    "margin": "smallest difference to the best rival",
     "farthest": "mean, over that of the rival from which it is farthest",
 }
 """Measure -> description of its number."""

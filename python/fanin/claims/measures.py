@@ -19,6 +19,8 @@ def number(case: Case, curves: list[Curve]) -> float:
         return _wins(case, curves)
     if case.measure == "order":
         return _order(case, curves)
+    if case.measure == "margin":
+        return _margin(case, curves)
     if case.measure == "lead":
         return _lead(case, curves)
     if case.measure == "farthest":
@@ -52,12 +54,23 @@ def _trend(_: Case, x: Floats, y: Floats) -> float:
 
 def _wins(case: Case, curves: list[Curve]) -> float:
     """Share of the x values at which no rival is better."""
+    ahead = _ahead(case, curves)
+    return float((ahead >= 0).mean()) if len(ahead) else math.nan
+
+
+def _margin(case: Case, curves: list[Curve]) -> float:
+    """The smallest difference over x to the best rival there; negative if that is better."""
+    ahead = _ahead(case, curves)
+    return float(ahead.min()) if len(ahead) else math.nan
+
+
+def _ahead(case: Case, curves: list[Curve]) -> Floats:
+    """The difference to the best rival at each x that all curves have; negative if that is better."""
     common = np.array(sorted(set.intersection(*(set(x.tolist()) for x, _ in curves))))
-    if not len(common):
-        return math.nan
     sign = 1.0 if case.better == "high" else -1.0
     own, *others = [sign * y[np.isin(x, common)] for x, y in curves]
-    return float((own >= np.max(others, axis=0)).mean())
+    found: Floats = own - np.max(others, axis=0)
+    return found
 
 
 def _order(case: Case, curves: list[Curve]) -> float:

@@ -21,9 +21,10 @@ Measure = Literal[
     "wins",
     "order",
     "lead",
+    "margin",
     "farthest",
 ]
-OF_RIVALS = ("wins", "order", "lead", "farthest")
+OF_RIVALS = ("wins", "order", "lead", "margin", "farthest")
 """Measures that compare runs with each of several others."""
 Better = Literal["high", "low"]
 Basis = Literal["printed", "environment", "reading", "sensitivity"]
@@ -64,7 +65,7 @@ class Terms(Section):
     over: Where | None = Field(default=None, description="Runs whose number divides.")
     minus: Where | None = Field(default=None, description="Runs whose number is subtracted.")
     rivals: Rivals = Field(default=[], description="The others; order: those that follow.")
-    better: Better = Field(default="high", description="wins, order, lead: which y is the better one.")
+    better: Better = Field(default="high", description="wins, order, lead, margin: which y is the better one.")
     at: Numbers | None = Field(default=None, description="Keep only these values of x.")
     between: Span | None = Field(default=None, description="Keep only x from here (included) to there (included).")
     level: float | None = Field(default=None, description="Level of first-at-least and first-at-most.")
