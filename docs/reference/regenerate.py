@@ -63,14 +63,14 @@ _HEAD = """\
 
 # Environments
 
-What a paper leaves out, the tool in which it was run decided. An environment is the set of that tool's defaults, and
-holds for every system of a figure:
+A parameter that a paper does not state had the default of the tool that it used. An environment is the set of that tool's
+defaults, and applies to every system of a figure:
 
     environment = "qualnet"         # before the first table of a scenario file
 
 It has two parts. The *stack* gives the hosts' defaults in `[transport]`, the *switch* those of the ports in `[network]`
-and `[queue]`. Each can be named alone, as `transport.stack` and `network.switch`, and then wins over the environment's.
-What a scenario writes wins over both; so does what a scheme needs to be itself.
+and `[queue]`. Each can be selected alone, with `transport.stack` and `network.switch`, and then replaces the environment's.
+Explicit scenario values override both, and so do values that a scheme requires.
 [Decision 10](../adr/0010-environments-and-stacks.md) has the reasons.
 
     fanin list environments

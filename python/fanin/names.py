@@ -9,7 +9,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def checked(name: str) -> str:
-    """The name, if it is a valid file name: small letters, digits, dots, dashes and underscores.
+    """The name, if it is a valid file name: lowercase letters, digits, dots, dashes and underscores.
 
     Raises:
         ValueError: it is not, because it could be a path, an option or a hidden file.
@@ -17,8 +17,8 @@ def checked(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"{name!r} cannot be the name of a file: use small letters, digits, '-', '_' and '.', at most 100 of them, "
-            "and begin with a letter or a digit"
+            f"{name!r} cannot be the name of a file: use lowercase letters, digits, '-', '_' and '.', at most 100 of "
+            "them, and begin with a letter or a digit"
         )
     return name
 

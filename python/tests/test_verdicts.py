@@ -9,8 +9,7 @@ import pytest
 
 from fanin.claims import sentences
 from fanin.claims.judge import Judgement
-from fanin.claims.sentences import Searched, Shown
-from fanin.claims.standing import Entry, Sentence
+from fanin.claims.sentences import Entry, Searched, Sentence, Shown
 from fanin.claims.verdicts import OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment

@@ -197,7 +197,7 @@ const OTHERS: &[Situation] = &[
                request = \"64KB\"\njitter = \"100us\"\n",
     },
     Situation {
-        name: "flowcells over two unequal ways",
+        name: "flowcells over two unequal paths",
         network: "topology = \"clos\"\nspines = 2\nleaves = 2\nhosts-per-leaf = 21\nbuffer = \"60pkt\"\n\
                   path-selector = \"spray\"\nflowcell = \"14600B\"\n",
         rules: &[],
@@ -465,7 +465,7 @@ fn main() {
         let situations: Vec<_> = all.map(|situation| (situation, situation.measure(row.key, &Vec::new()))).collect();
         if let Some(base) = &situations[0].1 {
             let [goodput, p99] = base.medians();
-            println!("| `{}` | | as it is | {} | {goodput:.0} | | {p99:.1} | |", row.key, first.name);
+            println!("| `{}` | | default | {} | {goodput:.0} | | {p99:.1} | |", row.key, first.name);
         }
         for other in &others {
             tell(row, other, &situations);

@@ -16,8 +16,8 @@ from fanin import _engine
 from fanin.claims import record
 from fanin.claims.judge import Judgement
 from fanin.claims.record import Judged, OldRecordError, Record
-from fanin.claims.sentences import Shown
-from fanin.claims.standing import NONE, Entry, Sentence, Standing, State
+from fanin.claims.sentences import Entry, Sentence, Shown, State
+from fanin.claims.standing import NONE, Standing
 from fanin.claims.verdicts import Outcome, basis_of
 from fanin.errors import FaninError
 from fanin.results import columns

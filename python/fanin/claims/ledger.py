@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fanin.claims.standing import Entry, Sentence, Standing
+from fanin.claims.sentences import Entry, Sentence
+from fanin.claims.standing import Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.names import is_run_id
 from fanin.results.cache import Cache, Made, Sources

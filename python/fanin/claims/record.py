@@ -75,7 +75,7 @@ class JudgedClaim(_Part):
     same_as: str = ""
     """The same sentence in another experiment: ``experiment#claim``."""
     cannot_be: str = ""
-    """Arithmetic, or another sentence of the paper, that forbids it."""
+    """Why no setting can show it: arithmetic, or another sentence of the paper."""
     verdict: Verdict
     """Verdict on the sentence, from the cases of this experiment alone."""
     cases: list[Judged]

@@ -1,16 +1,24 @@
-"""A sentence as a whole: the basis of its verdict in words, and the number of sentences by verdict."""
+"""A sentence of a paper with its cases, the basis of its verdict in words, and the number of sentences by verdict."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from fanin.claims.verdicts import BY_BASIS, VERDICTS, Verdict, names
+from fanin.claims import verdicts
+from fanin.claims.verdicts import BY_BASIS, VERDICTS, Outcome, Verdict, names
+from fanin.numbers.stats import ends
 
 if TYPE_CHECKING:
     from fanin.scenario.format.claim import Basis
+
+
+State = Literal["complete", "partial", "quick", "stale", "never run", "invalid"]
+
+MARKS: dict[State, str] = {"stale": " (stale)", "quick": " (quick)", "partial": " (partial)"}
+"""State of an experiment -> suffix of its verdicts."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +152,157 @@ class Searched:
     shown: Shown
     environment: str = ""
     basis: Basis = "reading"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A case of a claim: the claim under one setting, with its outcome."""
+
+    experiment: str
+    paper: str
+    figure: str
+    claim: str
+    says: str
+    published: float | str | None
+    ours: float | None
+    interval: tuple[float | None, float | None]
+    outcome: Outcome
+    reason: str
+    shown: Shown
+    """The same numbers as text."""
+    state: State
+    """State of the experiment: outcomes of a quick look or of an old engine are provisional."""
+    command: str
+    """The command that runs it."""
+    reading: str = ""
+    """The reading of the paper under which it is judged, if there are several."""
+    note: str = ""
+    added: str = ""
+    """The results that were known when the claim, its range or its reading was written; usually empty."""
+    basis: Basis = "reading"
+    """The basis of the setting."""
+    environment: str = ""
+    """The environment in which it ran."""
+    distance: float = 1.0
+    """How far the number is outside the accepted range, from 0 (inside) to 1."""
+
+    @property
+    def setting(self) -> str:
+        """The setting in words."""
+        return self.reading
+
+    @property
+    def id(self) -> str:
+        """``<paper>/<figure>/<claim>``."""
+        return f"{self.experiment}/{self.claim}"
+
+    @property
+    def marked(self) -> str:
+        """The outcome, marked if it is provisional or stale."""
+        return self.outcome if self.outcome == "not run" else self.outcome + MARKS.get(self.state, "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The claim for ``--json``."""
+        return {
+            "id": self.id,
+            "says": self.says,
+            "published": self.published,
+            "ours": self.ours,
+            "interval": ends(*self.interval),
+            "outcome": self.outcome,
+            "basis": self.basis,
+            "environment": self.environment,
+            "distance": self.distance,
+            "reason": self.reason,
+            "paper": self.paper,
+            "figure": self.figure,
+            "experiment": self.experiment,
+            "reading": self.reading,
+            "note": self.note,
+            "added": self.added,
+            "number": self.shown.quantity,
+            "state": self.state,
+            "command": self.command,
+        }
+
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> Entry:
+        """The reverse of :meth:`as_dict`."""
+        low, high = kept["interval"]
+        return cls(**{**kept, "interval": (low, high), "shown": Shown(**kept["shown"])})
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a paper: its verdict, and below it its cases, the main one first."""
+
+    claim: str
+    says: str
+    entries: list[Entry]
+    same_as: str = ""
+    """The same sentence in another experiment, where it is counted."""
+    cannot_be: str = ""
+    """Why no setting can show it: arithmetic, or another sentence of the paper."""
+    repeats: list[Entry] = field(default_factory=list)
+    """Cases of the same sentence in other experiments; they count for its verdict."""
+    searched: list[Searched] = field(default_factory=list)
+    """The results of searches over what the paper leaves open."""
+    tried: int = 0
+    """Number of settings tried by these searches."""
+
+    @property
+    def main(self) -> Entry:
+        """The main case."""
+        return self.entries[0]
+
+    @property
+    def settings(self) -> list[Setting]:
+        """All cases, and the settings from searches."""
+        return [*self.entries, *self.repeats, *self.searched]
+
+    @property
+    def id(self) -> str:
+        """``<paper>/<figure>/<claim>``."""
+        return f"{self.main.experiment}/{self.claim}"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the sentence."""
+        return verdicts.verdict([(each.basis, each.outcome) for each in self.settings], self.cannot_be)
+
+    @property
+    def marked(self) -> str:
+        """The verdict, marked if it is provisional or stale."""
+        timeless = self.verdict in ("not run", "cannot be")
+        return self.verdict if timeless else self.verdict + MARKS.get(self.main.state, "")
+
+    @property
+    def rests_on(self) -> str:
+        """The basis of the verdict, in words."""
+        return rests_on(self.verdict, self.settings, self.cannot_be, self.tried)
+
+    @property
+    def late(self) -> str:
+        """The results that were known when the case on which the verdict rests was written; usually empty.
+
+        Settings from searches are judged by the terms of the main case.
+        """
+        decisive = deciding(self.verdict, self.settings)
+        return decisive.added if isinstance(decisive, Entry) else self.main.added
+
+    @property
+    def contradiction(self) -> str:
+        """A warning if a case reproduces what the file declares as impossible; usually empty."""
+        if not self.cannot_be or self.verdict == "cannot be":
+            return ""
+        return f"{self.id} is declared as impossible, but is reproduced {self.verdict}: {self.cannot_be}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The sentence for ``--json``: its verdict, the numbers of its main case, and all cases."""
+        cases = [entry.as_dict() for entry in self.entries]
+        own = {"verdict": self.verdict, "rests_on": self.rests_on, "settings_tried": self.tried}
+        about = {"id": self.id, "same_as": self.same_as, "cannot_be": self.cannot_be}
+        return {**cases[0], **own, **about, "cases": cases, "repeats": [entry.id for entry in self.repeats]}
 
 
 class Claimed(Protocol):

@@ -1,7 +1,7 @@
-"""The words for results of claims: an outcome of each case, and a verdict on each sentence.
+"""The words for results of claims, and :func:`verdict`, the rule that derives a sentence's verdict from its cases.
 
-They are listed here once, in the order in which they are counted, with their meaning, sign and tone. Everything else
-that shows or counts claims reads these tables.
+Outcomes (of each case) and verdicts (on each sentence) are listed here once, in the order in which they are counted,
+with their meaning, sign and tone. Everything else that shows or counts claims reads these tables.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ VERDICTS: tuple[Word, ...] = (
     ),
     Word(
         "cannot be",
-        "arithmetic or another sentence of the paper forbids it. The reason is written in the experiment's file.",
+        "it is arithmetically impossible or contradicts another sentence of the paper. The reason is written in the "
+        "experiment's file.",
         "∅",
         "bad",
     ),

@@ -28,10 +28,10 @@ def main(arguments: list[str] | None = None) -> None:
     # Otherwise pydantic, which the parser uses, searches all installed packages for plugins at each start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     if "_FANIN_COMPLETE" in os.environ:
-        from fanin.cli import completion
+        from fanin.cli import tab_completion
 
-        completion.join_at_equals()
-        with completion.as_bash_wants():
+        tab_completion.join_at_equals()
+        with tab_completion.as_bash_wants():
             _run(arguments)
         return
     _run(arguments)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import fanin
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -37,7 +37,7 @@ SchemeOption = Annotated[
     str | None,
     typer.Option(
         "--scheme",
-        autocompletion=completion.schemes,
+        autocompletion=tab_completion.schemes,
         help="Scheme, several such as dctcp,rcc, or all; by default the scenario's.",
     ),
 ]

@@ -10,19 +10,20 @@ import typer
 
 from fanin.claims import sentences
 from fanin.claims.verdicts import VERDICTS
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from fanin.claims.standing import Sentence, Standing
+    from fanin.claims.sentences import Sentence
+    from fanin.claims.standing import Standing
 
 
 def claims(
     paper: Annotated[
         str | None,
         typer.Argument(
-            autocompletion=completion.papers,
+            autocompletion=tab_completion.papers,
             help="A paper such as sdtcp or an experiment such as sdtcp/fig9; all if left out.",
         ),
     ] = None,
@@ -30,7 +31,7 @@ def claims(
         list[str] | None,
         typer.Option(
             "--verdict",
-            autocompletion=completion.verdicts,
+            autocompletion=tab_completion.verdicts,
             help=f"Show only this verdict: {', '.join(word.slug for word in VERDICTS)}; may be repeated.",
         ),
     ] = None,
@@ -49,8 +50,8 @@ def claims(
     A claim is one sentence of a paper. Below it stand its cases, one for each setting under which it was judged, such
     as a reading of the paper. The verdict on the sentence follows from its cases: "as printed" (the paper's own values
     suffice), "in its environment" (with the defaults of the paper's tool), "under a reading" (a choice that the paper
-    leaves open), "direction only", "never" (in none of the settings that were tried), or "cannot be" (arithmetic
-    forbids it). The summary counts sentences.
+    leaves open), "direction only", "never" (in none of the settings that were tried), or "cannot be"
+    (arithmetically impossible, or contradicted by the paper itself). The summary counts sentences.
 
     This command reads the results of `fanin reproduce` in OUT and simulates nothing. A claim that has not been judged
     is "not run", and the reason names the command that runs it. Verdicts from another version of the engine or of the

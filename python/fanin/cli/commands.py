@@ -10,7 +10,7 @@ import typer
 import typer.core
 import typer.main
 
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.terminal import note, say, version
 
 
@@ -53,7 +53,7 @@ COMMANDS = {
     ),
     "fit": Command(
         "fit",
-        "Search what papers leave open, jointly over experiments, for the settings under which most sentences hold.",
+        "Search parameters that papers do not specify for the settings under which most sentences hold.",
     ),
     "list": Command(
         "list_",
@@ -86,10 +86,10 @@ class _Leaf(typer.core.TyperCommand):
     """A command whose completion avoids typer's slow imports."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - types of the parser
-        return completion.as_typed(ctx, super().get_params(ctx))
+        return tab_completion.as_typed(ctx, super().get_params(ctx))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - types of the parser
-        return completion.bare(super().shell_complete(ctx, incomplete))
+        return tab_completion.bare(super().shell_complete(ctx, incomplete))
 
 
 class _Commands(typer.core.TyperGroup):
@@ -101,7 +101,7 @@ class _Commands(typer.core.TyperGroup):
             self.commands[name] = typer.core.TyperCommand(name, help=command.help, hidden=command.hidden)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
-        return completion.as_typed(ctx, super().get_params(ctx))
+        return tab_completion.as_typed(ctx, super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         if not args and not ctx.resilient_parsing:
@@ -117,7 +117,7 @@ class _Commands(typer.core.TyperGroup):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401
-        return completion.bare(super().shell_complete(ctx, incomplete))
+        return tab_completion.bare(super().shell_complete(ctx, incomplete))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """The overview in plain text: typer would draw it with rich, which is slow to import."""

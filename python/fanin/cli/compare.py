@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import fanin
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import (
     ClusterOption,
     FailedOption,
@@ -42,7 +42,7 @@ def compare(
         str,
         typer.Option(
             "--schemes",
-            autocompletion=completion.schemes,
+            autocompletion=tab_completion.schemes,
             help="Schemes such as newreno,dctcp; or all.",
         ),
     ] = "all",
@@ -56,7 +56,7 @@ def compare(
         str | None,
         typer.Option(
             "--against",
-            autocompletion=completion.scheme,
+            autocompletion=tab_completion.scheme,
             help="Scheme with which the others are compared; by default the first.",
         ),
     ] = None,
@@ -204,8 +204,11 @@ def _warning(each: Compared) -> str | None:
 
 def _unfinished(reference: str, scored: str | None) -> str:
     """Why scores are not relative to the scheme of ``--against``."""
-    instead = "to one of each unit, as no scheme has" if scored is None else f"to {scored}"
-    return f"{reference} has no mean of every measure, so scores are relative {instead}: the order is the same"
+    if scored is None:
+        instead = "computed from the raw values (reference 1 s, 1 bit/s, ...), as no scheme has all means"
+    else:
+        instead = f"relative to {scored}"
+    return f"{reference} has no mean of every measure, so scores are {instead}: the order is the same"
 
 
 def _report_failures(compared: list[Compared], *, recorded: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption
 from fanin.cli.terminal import print_json, print_table, say, terminal
 
@@ -16,7 +16,7 @@ def explain(
     key: Annotated[
         str,
         typer.Argument(
-            autocompletion=completion.keys,
+            autocompletion=tab_completion.keys,
             help="A scheme, topology, queue, traffic pattern, fault, workload, environment, section, parameter or "
             "experiment.",
         ),

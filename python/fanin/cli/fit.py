@@ -1,4 +1,4 @@
-"""``fanin fit``: searches what papers leave open for the settings that fit their sentences."""
+"""``fanin fit``: searches the parameters that papers do not specify for the settings that fit their sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import fanin
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import ClusterOption, JobsOption, JsonOption, OutOption, overrides, seeds, workers
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
@@ -29,7 +29,7 @@ def fit(
     experiments: Annotated[
         list[str],
         typer.Argument(
-            autocompletion=completion.experiments,
+            autocompletion=tab_completion.experiments,
             help="Experiments such as dtcwa/fig6, papers, or files; a paper means all its experiments not held out.",
         ),
     ],
@@ -69,7 +69,7 @@ def fit(
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
-    """Search what papers leave open, jointly over experiments, for the settings under which most sentences hold.
+    """Search parameters that papers do not specify for the settings under which most sentences hold.
 
     Experiment files declare open parameters in [open], with the admissible values and a reason for each. A setting
     gives each of them one value, for all systems and all experiments that declare it. Its score is the number of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table
 
@@ -35,7 +35,7 @@ def list_(
     paper: Annotated[
         str | None,
         typer.Argument(
-            autocompletion=completion.papers,
+            autocompletion=tab_completion.papers,
             help="With experiments: only those of this paper, such as rcc; all if left out.",
         ),
     ] = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.terminal import note
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ScenarioArgument = Annotated[
     str,
     typer.Argument(
-        autocompletion=completion.scenarios,
+        autocompletion=tab_completion.scenarios,
         help="Scenario file, or an experiment such as sdtcp/fig9.",
     ),
 ]
@@ -34,7 +34,7 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        autocompletion=completion.settings,
+        autocompletion=tab_completion.settings,
         help="Replace a scenario value; may be given several times.",
     ),
 ]
@@ -44,7 +44,7 @@ GridOption = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUES",
-        autocompletion=completion.settings,
+        autocompletion=tab_completion.settings,
         help="Values of a scenario key: one, a list such as dctcp,rcc, or ranges such as 10..200:10 and "
         "5pkt..80pkt:5pkt, ends included. May be given several times: every combination is run.",
     ),
@@ -71,7 +71,7 @@ GoalOption = Annotated[
     typer.Option(
         "--goal",
         "--by",
-        autocompletion=completion.goal,
+        autocompletion=tab_completion.goal,
         help="Criterion of the ranking: a measure such as query-p99, or several with weights: query-p99:2,goodput.",
     ),
 ]
@@ -81,7 +81,7 @@ KeepOption = Annotated[
     typer.Option(
         "--keep",
         metavar="MEASURE=BOUND",
-        autocompletion=completion.bounds,
+        autocompletion=tab_completion.bounds,
         help="A bound that must hold, such as timeout-ratio=1%; may be repeated.",
     ),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table
 
@@ -19,7 +19,7 @@ def ranking(
     name: Annotated[
         str,
         typer.Argument(
-            autocompletion=completion.papers, help="A folder of experiments such as cross, or one experiment."
+            autocompletion=tab_completion.papers, help="A folder of experiments such as cross, or one experiment."
         ),
     ] = "cross",
     page: Annotated[

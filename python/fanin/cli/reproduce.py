@@ -10,7 +10,7 @@ import typer
 
 import fanin
 from fanin.claims import sentences
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import JobsOption, JsonOption, OutOption, SetOption, overrides, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
@@ -37,7 +37,7 @@ def reproduce(
     experiments: Annotated[
         list[str] | None,
         typer.Argument(
-            autocompletion=completion.experiments,
+            autocompletion=tab_completion.experiments,
             help="Experiments such as sdtcp/fig9, papers such as sdtcp, or scenario files.",
         ),
     ] = None,
@@ -50,7 +50,7 @@ def reproduce(
         str | None,
         typer.Option(
             "--environment",
-            autocompletion=completion.environments,
+            autocompletion=tab_completion.environments,
             help="Run in this environment, such as qualnet, in place of the one that the files name.",
         ),
     ] = None,

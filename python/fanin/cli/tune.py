@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import fanin
-from fanin.cli import completion
+from fanin.cli import tab_completion
 from fanin.cli.options import (
     ClusterOption,
     JobsOption,
@@ -40,7 +40,7 @@ def tune(
         typer.Option(
             "--param",
             metavar="PATH=FIRST..LAST",
-            autocompletion=completion.settings,
+            autocompletion=tab_completion.settings,
             help="What to tune: a range, or a list of values; may be repeated.",
         ),
     ],

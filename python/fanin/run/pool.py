@@ -1,4 +1,7 @@
-"""Runs many points on all cores, each distinct run once, and the long ones first."""
+"""Runs many points on all cores, each distinct run once, and the long ones first.
+
+Runs that the store already has are not run again: this is how a sweep or a reproduction resumes.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from typing import Any
 import jinja2
 
 from fanin.claims.record import ranges
-from fanin.claims.standing import NONE, PROGRAMS, Sentence, Standing, date
+from fanin.claims.sentences import Sentence
+from fanin.claims.standing import NONE, PROGRAMS, Standing, date
 from fanin.claims.verdicts import VERDICTS
 from fanin.numbers.summary import format_number
 from fanin.registry import registry

@@ -38,7 +38,7 @@ class Checked:
     broken: list[str]
     """The bounds that the means do not keep."""
     unscored: list[str]
-    """Weighted goals that are relative to one of each unit, because the default has no mean for some measure."""
+    """Weighted goals computed from the raw values, because the default has no mean for some measure."""
 
     def comparison(self, index: int, goal: Goal) -> str:
         """How a goal compares with the default's."""

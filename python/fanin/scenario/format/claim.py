@@ -130,7 +130,7 @@ class Claim(Terms):
     id: str
     says: str = Field(description="The paper's claim.")
     same_as: str = Field(default="", description="The same sentence in another file: experiment#claim. It counts once.")
-    cannot_be: str = Field(default="", description="Arithmetic, or another sentence of the paper, that forbids it.")
+    cannot_be: str = Field(default="", description="Why no setting can show it: arithmetic, or another sentence.")
     readings: list[str] | None = Field(default=None, description="Readings that judge it, the main one first.")
     reading: str = Field(default="", description="The only or main reading in words, if it is none of the file's.")
     explanations: dict[str, str] = Field(default={}, description="Reading -> cause, if it is not fully reproduced.")

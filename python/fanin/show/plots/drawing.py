@@ -1,4 +1,4 @@
-"""Draws the lines of a plot."""
+"""Draws the lines, bars and bands of a plot, and holds their style: colours, markers, dashes, fonts."""
 
 from __future__ import annotations
 
