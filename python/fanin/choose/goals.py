@@ -253,7 +253,7 @@ class Keep:
         return self.bound * reference if self.relative else self.bound
 
     def margins(self, rows: Sequence[Row], reference: float) -> Floats:
-        """Distances of runs from the bound, positive on the good side."""
+        """Distances of runs from the bound, positive if the bound is satisfied."""
         away = self.measure.values(rows) - self.limit(reference)
         return away if self.measure.more else -away
 

@@ -90,10 +90,10 @@ def capacity(
     """Find the largest fan-in at which given bounds hold; the search typically takes fewer than 40 runs.
 
     The fan-in grows until the bounds break, and one step further; then the gap is halved until it is narrow. This phase
-    runs two seeds at each fan-in. The answer is run with all seeds: the whole 95 % interval of the mean must be on the
-    good side of every bound. If the interval still contains a bound, the bound counts as broken. A warning is printed
-    if bounds hold again above a fan-in that breaks them, or do not hold below one that keeps them. Fan-ins that were
-    not tried may hide more such cases.
+    runs two seeds at each fan-in. The answer is run with all seeds: the whole 95 % interval of the mean must satisfy
+    every bound. If the interval still contains a bound, the bound counts as broken. A warning is printed if bounds hold
+    again above a fan-in that breaks them, or do not hold below one that keeps them. There may be more such cases among
+    fan-ins that were not tried.
 
     Confidence: a mean over a few seeds says nothing about events that occur with one seed in twenty. The output
     therefore shows how many seeds break a bound at the capacity, and the largest share of all seeds for which this is

@@ -47,7 +47,7 @@ def claims(
 ) -> None:
     """Show the claims ledger: the papers' claims, our numbers, and the verdict on each claim.
 
-    A claim is one sentence of a paper. Below it stand its cases, one for each setting under which it was judged, such
+    A claim is one sentence of a paper. Below it are its cases, one for each setting under which it was judged, such
     as a reading of the paper. The verdict on the sentence follows from its cases: "as printed" (the paper's own values
     suffice), "in its environment" (with the defaults of the paper's tool), "under a reading" (a choice that the paper
     leaves open), "direction only", "never" (in none of the settings that were tried), or "cannot be"

@@ -62,7 +62,7 @@ def compare(
     ] = None,
     records: Annotated[
         Path | None,
-        typer.Option("--reference", metavar="FILE", help="Compare the runs with these records, CSV or Parquet."),
+        typer.Option("--reference", metavar="FILE", help="Compare the runs with this data, CSV or Parquet."),
     ] = None,
     key: Annotated[
         str | None,
@@ -122,10 +122,11 @@ def compare(
     difference, difference_half, comparison, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
     half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null.
 
-    With --reference, the scenario's sweep runs and is joined to other records by --key. Rows with the same
-    key are samples of one cell. Their means have to be within --tolerance, and a Kolmogorov-Smirnov test compares their
-    distributions where both sides have at least three values (pip install 'fanin[reference]'); --level holds for all
-    tests together. The exit code is 1 if anything differs. --schemes other than all varies the scheme. --json then
+    With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
+    --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
+    Kolmogorov-Smirnov test compares their distributions if both sides have at least three values
+    (pip install 'fanin[reference]'); --level applies to all tests together. The exit code is 1 if anything differs.
+    --schemes other than all varies the scheme. --json then
     prints {scenario, reference, level, key, cells: [{key, column, ours, theirs, difference, values, within, p,
     status}], ours_only, theirs_only, agrees}.
 

@@ -78,8 +78,8 @@ def fit(
     best are tried last. A sentence that its file declares as impossible does not count.
 
     The command prints how many settings were tried; the best one and what it takes to hold the other sentences, with
-    fresh seeds and beside the file's own values; an ablation (which value carries which sentence); sentences that hold
-    under no setting, with the closest; and pairs of sentences that never hold together.
+    fresh seeds and beside the file's own values; an ablation (which sentence depends on which value); sentences that
+    hold under no setting, with the closest; and pairs of sentences that never hold together.
 
     Experiments with held-out = true take no part in a search. --held-out judges the best setting by those of the same
     papers. OUT/fits/held-out.json records when and with which setting, and a second judgement needs --again. A value

@@ -85,7 +85,7 @@ def list_(
     if json:
         print_json(everything)
     else:
-        print_table("fanin knows", ["kind", "key", "summary"], ([*entry.values()] for entry in everything))
+        print_table("everything in fanin", ["kind", "key", "summary"], ([*entry.values()] for entry in everything))
 
 
 def _experiments(standings: list[Standing], json: bool) -> None:

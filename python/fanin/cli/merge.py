@@ -21,7 +21,7 @@ def merge(
 ) -> None:
     """Merge the shards of a sweep (`fanin sweep --shard`) into one data set.
 
-    The runs are copied into OUT's store, and OUT/sweeps/NAME-HASH/ is identical to the byte to what the sweep would
+    The runs are copied into OUT's store, and OUT/sweeps/NAME-HASH/ is byte for byte what the sweep would
     have written on one machine. Missing shards are named. A run in two shards is used once if both are equal, and
     refused if they differ. If there are shards of several sweeps, each complete sweep is merged, and the output says
     what is missing or wrong in the others. Exit code 3 means that a sweep could not be merged, and 1 that runs failed.

@@ -27,8 +27,8 @@ def run(
         bool,
         typer.Option(
             "--pcap",
-            help="Also capture the packets that crossed the bottleneck; --set measure.capture=senders captures every "
-            "transmission once, at the first switch.",
+            help="Also capture the packets that crossed the bottleneck; --set measure.capture=senders captures the "
+            "senders' access links, where each transmission appears exactly once.",
         ),
     ] = False,
     json: JsonOption = False,

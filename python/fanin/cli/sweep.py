@@ -73,9 +73,9 @@ def sweep(
 
     Every combination of the values runs with the same seeds, so points differ only in their values. The file's own
     [sweep] and [[variant]] are part of the grid. Finished runs are kept. After an interruption of any kind, the same
-    command continues where it stopped, and the data set is identical to the byte. A run that fails is recorded and does
-    not stop the others. A run that was aborted because of the machine it ran on (its workers died, or memory ran out)
-    is retried by the same command.
+    command continues where it stopped, and the data set is identical byte for byte. A run that fails is recorded and
+    does not stop the others. A run that was aborted because of the machine it ran on (its workers died, or memory ran
+    out) is retried by the same command.
 
     OUT/sweeps/NAME-HASH/ gets runs.parquet (one row per run: the values, seed, run_id and every total), summary.parquet
     (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the runs that failed.

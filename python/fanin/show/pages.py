@@ -21,8 +21,8 @@ from fanin.results.files import write_whole, writing
 
 SENTENCES = (
     "A claim is one sentence of a paper. Each sentence is counted once, whether one experiment judges it or several. "
-    "Its cases stand below it: one for each setting under which it was judged, such as a reading of the paper. Each "
-    "case has an outcome of its own, and the verdict on the sentence follows from all of them. A case whose setting "
+    "Its cases are below it: one for each setting under which it was judged, such as a reading of the paper. Each "
+    "case has its own outcome, and the verdict on the sentence follows from all of them. A case whose setting "
     "contradicts the paper's text is called a sensitivity; it is shown, and it never counts."
 )
 

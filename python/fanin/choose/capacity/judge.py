@@ -32,7 +32,7 @@ class Bound:
     values: Floats
     """The measure with each seed."""
     margins: Floats
-    """Distance of each from the bound, positive on the good side."""
+    """Distance of each from the bound, positive if the bound is satisfied."""
 
     @property
     def broken(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
