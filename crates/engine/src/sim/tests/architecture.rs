@@ -1,6 +1,6 @@
 //! What holds by construction, read off the source.
 
-use crate::{schemes, topology};
+use crate::schemes;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,23 +63,6 @@ fn a_scheme_is_one_room_and_one_row() {
 
 fn read(file: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("readable sources")
-}
-
-#[test]
-fn the_readme_names_every_scheme_and_topology() {
-    let readme = read("../../README.md");
-    let titles = schemes::REGISTRY.iter().map(|row| row.manual.lines().next().and_then(|line| line.strip_prefix("# ")));
-    let mut titles: Vec<&str> = titles.map(|title| title.expect("a manual begins with a title")).collect();
-    titles.dedup(); // two rows of one paper
-    let (last, others) = titles.split_last().expect("a scheme");
-    let named = readme.split_once("<!-- schemes: ").and_then(|(_, rest)| rest.split_once("<!-- end of schemes -->"));
-    let named = named.and_then(|(text, _)| text.split_once("-->")).expect("a list of schemes").1;
-    let words: Vec<&str> = named.split_whitespace().collect();
-    let expected = format!("{} and {last}.", others.join(", "));
-    assert_eq!(words.join(" "), expected, "README.md is out of date: run docs/reference/regenerate.py");
-    for row in topology::REGISTRY {
-        assert!(readme.contains(&format!("`{}`", row.key)), "README.md does not name {}", row.key);
-    }
 }
 
 #[test]

@@ -1,23 +1,40 @@
 //! What the tests here share: scenarios from text, outcomes of both event cores, and how they differ.
 
+use crate::event::core::Core;
 use crate::ids::NodeId;
 use crate::measure::table::{Data, Table};
+use crate::net::network::Network;
 use crate::packet::Packet;
 use crate::roles::{
     CongestionControl, Controller, Ecmp, Pass, Passage, PathSelector, QueueDiscipline, SwitchAgent, SwitchCx,
     WindowControl,
 };
 use crate::schemes::{FlowFacts, NetworkFacts, NewReno, NodeFacts, Scheme};
-use crate::sim::build::Substitutes;
+use crate::sim::build::{Substitutes, build};
 use crate::sim::{Failure, Outcome, run_oracle_with, run_with};
-use crate::spec::Scenario;
+use crate::spec::{Files, Scenario, SpecError};
 use crate::units::Time;
 use std::any::Any;
+use std::io::Cursor;
 use std::sync::{Arc, Mutex};
+
+/// What every file holds that a scenario names: flows from the first sending host to the first receiving one.
+const FLOWS: &str = "start_us,src,dst,bytes\n0,0,0,40000\n3,0,0,9000\n3,0,0,70000\n250,0,0,1\n";
+
+/// A scenario from its text, or why there is none.
+fn parsed(text: &str) -> Result<Scenario, SpecError> {
+    let scenario = Scenario::parse(text, "test.toml", &[])?;
+    Ok(scenario.with_files(Files::new(|_| Ok(Box::new(Cursor::new(FLOWS))))))
+}
 
 /// A scenario from its text.
 pub(super) fn scenario(text: &str) -> Scenario {
-    Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    parsed(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The network of a scenario before its first event; why it cannot be built, if its values do not fit each other.
+pub(super) fn network(text: &str) -> Result<Network<Core>, SpecError> {
+    Ok(build(&parsed(text)?, Substitutes::default())?.net)
 }
 
 /// A scheme in the place of the registered one called `newreno`.

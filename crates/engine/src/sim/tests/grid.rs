@@ -3,7 +3,9 @@
 //! Every case here is lossy and marked on purpose: a grid on which nothing is dropped proves little. So the tests
 //! also ask that the features under test were at work.
 
-use super::bench::{both, instead, reals};
+use super::bench::{both, instead, network as built, reals};
+use super::drawn;
+use crate::fault;
 use crate::packet::Packet;
 use crate::queue::{MarkAt, StrictPriority, Threshold};
 use crate::roles::{
@@ -13,6 +15,7 @@ use crate::schemes::{self, FlowFacts, NewReno, NodeFacts, Scheme};
 use crate::sim::Outcome;
 use crate::sim::build::Substitutes;
 use crate::topology;
+use crate::traffic;
 use crate::units::Size;
 use std::any::Any;
 
@@ -22,16 +25,16 @@ const TWO_SWITCH: &str = "topology = \"two-switch\"\nreceiver-hosts = 2\n";
 const TRUNK: &str = "topology = \"two-switch\"\nrate = \"10Gbps\"\n";
 
 /// Fifteen flows into a port that holds a fraction of their windows.
-struct Case {
+struct Case<'a> {
     network: String,
     queue: &'static str,
     transport: String,
     incast: String,
     measure: &'static str,
-    more: &'static str,
+    more: &'a str,
 }
 
-impl Default for Case {
+impl Default for Case<'_> {
     fn default() -> Self {
         Self {
             network: format!("{STAR}buffer = \"20pkt\"\ndelay = \"10us\""),
@@ -44,7 +47,7 @@ impl Default for Case {
     }
 }
 
-impl Case {
+impl Case<'_> {
     fn text(&self) -> String {
         let Self { network, queue, transport, incast, measure, more } = self;
         format!(
@@ -187,6 +190,34 @@ fn every_topology_by_its_defaults() {
         // Who has lost its SYN twice is not done after two seconds.
         assert!(outcome.number("completed") >= 10.0, "{}", row.key);
         assert_eq!(outcome.number("completed") + outcome.number("incomplete"), 15.0, "{}", row.key);
+    }
+}
+
+#[test]
+fn every_traffic_pattern_by_its_defaults() {
+    for row in traffic::REGISTRY {
+        // Beside the incast, whose senders fill the port.
+        let head = format!("[[traffic]]\nname = \"more\"\nkind = \"{}\"\n", row.key);
+        let mut more = drawn::typical(row.params).map(|lines| head.clone() + &lines);
+        let case = |more: &String| built(&Case { more, ..Case::default() }.text()).is_ok();
+        let more = more.find(case).unwrap_or_else(|| panic!("{} is refused", row.key));
+        let outcome = Case { more: &more, ..Case::default() }.agree();
+        assert!(outcome.number("flows") > 15.0 && outcome.number("drops") > 0.0, "{}", row.key);
+    }
+}
+
+/// Each kind of fault changes something, in the network of some scheme.
+#[test]
+fn every_fault_by_its_defaults() {
+    for row in fault::REGISTRY {
+        let lines = drawn::typical(row.params).next().expect("all keys that are given");
+        let more = format!("[[fault]]\nkind = \"{}\"\nat = \"500us\"\nfor = \"2ms\"\n{lines}", row.key);
+        let changes = |scheme: &schemes::SchemeRow| {
+            let case =
+                |more| Case { transport: format!("scheme = \"{}\"\n", scheme.key), more, ..Case::default() }.agree();
+            case(&more).hash() != case("").hash()
+        };
+        assert!(schemes::REGISTRY.iter().any(changes), "{}", row.key);
     }
 }
 

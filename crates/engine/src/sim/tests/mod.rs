@@ -7,6 +7,7 @@ mod congestion_control;
 mod constructed;
 mod controller;
 mod cubic_law;
+mod drawn;
 mod faults;
 mod finished;
 mod grid;
