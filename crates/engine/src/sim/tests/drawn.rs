@@ -139,7 +139,8 @@ fn whole((text, faults): (String, Vec<DrawnFault>)) -> Result<String, SpecError>
 pub(super) fn typical(params: &'static [Param]) -> impl Iterator<Item = String> {
     std::iter::once("").chain(GIVEN).map(|without| {
         let given = |param: &&Param| param.default.is_empty() || GIVEN.contains(&param.key) && param.key != without;
-        params.iter().filter(given).map(|param| format!("{} = {}\n", param.key, values(param)[0])).collect()
+        let line = |param: &Param| format!("{} = {}\n", param.key, values(param)[0]);
+        params.iter().filter(given).map(line).collect()
     })
 }
 
