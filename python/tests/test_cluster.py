@@ -23,7 +23,8 @@ from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run import cluster, remote
 from fanin.run.cluster import Cluster
-from fanin.run.pool import Job, outcomes
+from fanin.run.job import Job
+from fanin.run.pool import outcomes
 from fanin.run.remote import Task, Versions, simulate, versions
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'fanin[cluster]'")

@@ -8,6 +8,7 @@ from fanin.numbers import fct
 from fanin.results.store import Store
 from fanin.run import pool
 from fanin.run.experiment import Experiment, load
+from fanin.run.job import Job
 
 LIST = "start_us,src,dst,bytes,class,deadline_us\n0,0,20,1460,small,\n0,1,20,1460,small,100\n5,2,3,150000,,\n"
 
@@ -85,7 +86,7 @@ def test_a_run_of_a_changed_list_is_not_kept_as_that_of_the_old_one(scenario, mo
     monkeypatch.setattr(Experiment, "simulate", simulate)
     results = scenario.parent / "results"
     with pytest.raises(ResultsError, match=r"list\.csv \(SHA-256 \w{12}\.\.\., not \w{12}\.\.\.\) has changed since"):
-        pool.outcomes([pool.Job(load(scenario), [("run.seed", "1")])], results)
+        pool.outcomes([Job(load(scenario), [("run.seed", "1")])], results)
     assert not [*results.glob("runs/*"), *results.glob("failures/*")]
     if simulated == OTHER:
         put(LIST)

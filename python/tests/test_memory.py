@@ -9,8 +9,10 @@ import pytest
 
 import fanin
 from fanin.run import memory
+from fanin.run.job import Job, PooledRun
 from fanin.run.memory import Estimate, estimate
-from fanin.run.pool import Job, PooledRun, Threads, outcomes
+from fanin.run.pool import outcomes
+from fanin.run.threads import Threads
 from fanin.scenario import library
 
 SESSIONS = """\

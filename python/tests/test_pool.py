@@ -15,8 +15,11 @@ from fanin.results import files
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
 from fanin.run import pool
+from fanin.run.job import Job, PooledRun, Progress
 from fanin.run.laboratory import Laboratory
-from fanin.run.pool import Job, PooledRun, Threads, _Queue, outcomes, run_jobs
+from fanin.run.pool import outcomes, run_jobs
+from fanin.run.threads import Threads
+from fanin.run.waiting import Waiting
 
 
 def job(experiment, senders, seed):
@@ -26,7 +29,7 @@ def job(experiment, senders, seed):
 def test_one_of_each_kind_goes_first_and_then_the_longest(work):
     small = fanin.load("small.toml")
     jobs = [job(small, senders, seed) for senders in (1, 2, 3) for seed in (1, 2, 3)]
-    queue = _Queue([PooledRun(each, str(index)) for index, each in enumerate(jobs)])
+    queue = Waiting([PooledRun(each, str(index)) for index, each in enumerate(jobs)])
     assert queue.seconds() is None
     first = [queue.pop() for _ in range(3)]
     assert {work.job.kind for work in first} == {each.kind for each in jobs}
@@ -41,7 +44,7 @@ def test_one_of_each_kind_goes_first_and_then_the_longest(work):
 
 def test_runs_under_way_and_put_back_take_time_too(work):
     small = fanin.load("small.toml")
-    queue = _Queue([PooledRun(job(small, 2, seed), str(seed)) for seed in (1, 2, 3)])
+    queue = Waiting([PooledRun(job(small, 2, seed), str(seed)) for seed in (1, 2, 3)])
     kind = queue.pop().job.kind
     queue.learn(kind, 10.0)
     queue.put_back(queue.pop())
@@ -55,7 +58,7 @@ def test_what_is_learned_of_thousands_of_kinds_adds_up_and_the_longest_goes_firs
     draw = random.Random(1)
     waiting = {f"kind {number}": draw.randint(1, 4) for number in range(40)}
     works = [PooledRun(SimpleNamespace(kind=(kind,)), kind) for kind, count in waiting.items() for _ in range(count)]
-    queue, known = _Queue(works), {}
+    queue, known = Waiting(works), {}
     while (work := queue.pop()) is not None:
         kind = work.name
         rivals = [known[other] for other, count in waiting.items() if count and other in known]
@@ -112,11 +115,11 @@ def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):
     monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
     counter = terminal.Counter("runs")
     now[0] = 190.0
-    counter.advance(pool.Progress(45, 70, found=45, running=2))
+    counter.advance(Progress(45, 70, found=45, running=2))
     now[0] = 210.0
-    counter.advance(pool.Progress(55, 70, left=0.2, simulated=3, found=45, running=2))
+    counter.advance(Progress(55, 70, left=0.2, simulated=3, found=45, running=2))
     now[0] = 200.0 + 90.0
-    counter.advance(pool.Progress(70, 70, simulated=8, found=45))
+    counter.advance(Progress(70, 70, simulated=8, found=45))
     assert capsys.readouterr().err.splitlines() == [
         "runs: 45 of 70, 45 found in the store",
         "runs: 55 of 70, 45 found in the store, 0.5/s, about 1 s left",

@@ -15,8 +15,8 @@ from fanin.numbers.summary import format_interval
 from fanin.results.dataset import Row
 from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
+from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
-from fanin.run.pool import Advance, Workers
 
 SCHEME = "transport.scheme"
 

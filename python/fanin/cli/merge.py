@@ -36,7 +36,7 @@ def merge(
     - `fanin merge`, if all shards were written to the same results folder
     """
     from fanin.results.shards import merge as join
-    from fanin.run.pool import Progress
+    from fanin.run.job import Progress
 
     with counting("runs") as counter:
         found = join(shards or [out], out, lambda done, total: counter.advance(Progress(done, total)))

@@ -15,7 +15,7 @@ from fanin.cli.terminal import note
 if TYPE_CHECKING:
     from fanin.choose.goals import Goal, Keep
     from fanin.run.experiment import Experiment
-    from fanin.run.pool import Workers
+    from fanin.run.job import Workers
     from fanin.scenario.format.values import Scalar
     from fanin.scenario.settings import Settings
 
@@ -124,7 +124,7 @@ def zipped(options: list[str] | None) -> list[list[str]]:
 def workers(cluster: str | None, jobs: int | None) -> Iterator[Workers]:
     """The workers given by ``--cluster`` and ``--jobs``, for the duration of a command."""
     from fanin.run.cluster import Cluster
-    from fanin.run.pool import Threads
+    from fanin.run.threads import Threads
 
     if cluster is None:
         with closing(Threads(jobs)) as threads:

@@ -95,8 +95,8 @@ def _runs(experiment: Experiment, table: str | None, making: Making) -> tuple[Ru
     """The runs of the scenario's sweep, and the failures."""
     from fanin.results import columns
     from fanin.results.failures import Failure
+    from fanin.run.job import Job
     from fanin.run.laboratory import Batches
-    from fanin.run.pool import Job
     from fanin.run.sweep import Runs
     from fanin.scenario.points import points
 

@@ -163,7 +163,7 @@ def _unchanged(experiment: Experiment) -> list[str]:
 
 def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Reproduction]:
     """Judges and plots the experiments, which takes a while for some."""
-    from fanin.run.pool import Progress
+    from fanin.run.job import Progress
     from fanin.show.reproduction import judge_and_draw_all
 
     figures = sum(len(runs.experiment.document.plot) for runs in swept)

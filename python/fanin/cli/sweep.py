@@ -93,7 +93,8 @@ def sweep(
     from fanin.results.dataset import DataSet, failure_of, head, row_of
     from fanin.results.failures import Failure
     from fanin.results.shards import Part
-    from fanin.run.pool import Job, outcomes
+    from fanin.run.job import Job
+    from fanin.run.pool import outcomes
     from fanin.scenario import remarks
     from fanin.scenario.points import points
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from fanin.run import pool
+    from fanin.run.job import Progress as PoolProgress
 
 _PLAIN_INTERVAL_S = 5.0
 
@@ -132,7 +132,7 @@ class Counter:
         """Shows the count on a progress bar from now on."""
         self._bar = (bar, bar.add_task(self._what, total=None, left=""))
 
-    def advance(self, progress: pool.Progress) -> None:
+    def advance(self, progress: PoolProgress) -> None:
         """Shows the progress so far."""
         now = time.monotonic()
         begins = self._begun is None and progress.running > 0
@@ -147,7 +147,7 @@ class Counter:
             note(", ".join((f"{self._what}: {progress.done} of {progress.total}", *shown)))
 
 
-def _shown(progress: pool.Progress, seconds: float) -> list[str]:
+def _shown(progress: PoolProgress, seconds: float) -> list[str]:
     """Details next to the count: stored runs, rate, remaining time, failures."""
     from fanin.numbers.summary import format_number
 

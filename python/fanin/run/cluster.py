@@ -17,7 +17,7 @@ from typing import Any
 from fanin.errors import ClusterError, FaninError, WorkerError
 from fanin.results.runs import Run
 from fanin.results.store import Store
-from fanin.run.pool import PooledRun, kept
+from fanin.run.job import PooledRun, kept
 from fanin.run.remote import Package, Task, Versions, refuse_others, simulate, versions
 
 _AHEAD = 2
@@ -28,7 +28,7 @@ _COUNT_EVERY_S = 2.0
 
 
 class Cluster:
-    """A running scheduler and its workers. A :class:`fanin.run.pool.Workers`."""
+    """A running scheduler and its workers. A :class:`fanin.run.job.Workers`."""
 
     def __init__(self, address: str, timeout: float = 20.0) -> None:
         """Connects, and checks that all workers have this version of fanin.

@@ -12,7 +12,8 @@ from fanin.results.dataset import Row, row_of
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
 from fanin.run.experiment import Experiment
-from fanin.run.pool import Advance, Job, Progress, Workers, outcomes
+from fanin.run.job import Advance, Job, Progress, Workers
+from fanin.run.pool import outcomes
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 

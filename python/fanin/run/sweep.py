@@ -14,7 +14,8 @@ from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
 from fanin.run.benchmark import measure, refuse_untrusted
 from fanin.run.experiment import Experiment
-from fanin.run.pool import Advance, Job, run_jobs
+from fanin.run.job import Advance, Job
+from fanin.run.pool import run_jobs
 from fanin.scenario.points import Point, points
 
 

@@ -9,8 +9,8 @@ from fanin.choose.goals import Keep
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.registry import registry
 from fanin.run.experiment import Experiment
+from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
-from fanin.run.pool import Advance, Workers
 from fanin.scenario.format.values import Scalar
 from fanin.scenario.points import Point
 

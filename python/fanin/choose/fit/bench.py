@@ -16,8 +16,8 @@ from fanin.numbers.units import quantity
 from fanin.results import columns, curves
 from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
+from fanin.run.job import Job
 from fanin.run.laboratory import Batches
-from fanin.run.pool import Job
 from fanin.run.sweep import Runs
 from fanin.scenario.format.claim import Case
 from fanin.scenario.format.values import Scalar

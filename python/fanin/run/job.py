@@ -1,0 +1,123 @@
+"""The runs that a pool is asked for, its workers, and its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from fanin.errors import WorkerError
+from fanin.results.failures import BrokenOff, Failure, describe
+from fanin.results.runs import Run
+from fanin.results.store import Output, Store, StoredRun
+from fanin.run.experiment import Experiment
+from fanin.run.memory import Estimate
+from fanin.scenario.file import Files
+from fanin.scenario.settings import Settings
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of a pool."""
+
+    done: int
+    """Jobs that are finished: found in the store, simulated or failed."""
+    total: int
+    left: float | None = None
+    """Remaining seconds, as far as they can be estimated."""
+    simulated: int = 0
+    """Runs that were simulated, not found in the store."""
+    failed: int = 0
+    """Jobs whose run failed."""
+    found: int = 0
+    """Jobs that were found in the store."""
+    running: int = 0
+    """Runs in progress."""
+
+
+Advance = Callable[[Progress], None]
+"""Called when simulations start, whenever a run finishes, and from time to time in between."""
+
+Kind = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that an experiment needs."""
+
+    experiment: Experiment
+    settings: Settings
+    tables: frozenset[str] = frozenset()
+    """Result tables to keep."""
+
+    @property
+    def kind(self) -> Kind:
+        """What it has in common with the same point under other seeds, which take about the same time."""
+        return (self.experiment.origin[1], *(setting for setting in self.settings if setting[0] != "run.seed"))
+
+
+@dataclass
+class PooledRun:
+    """One distinct run, and the indices of the jobs that need it."""
+
+    job: Job
+    name: str
+    """Id of the run."""
+    memory: Estimate = field(default_factory=lambda: Estimate(0, 0))
+    tables: set[str] = field(default_factory=set)
+    indices: list[int] = field(default_factory=list)
+    files: Files = field(default_factory=dict)
+    """The files that the scenario names, as they were when the run was identified."""
+
+    def resolved(self) -> dict[str, Any]:
+        """The scenario with every default filled in; resolved on each call, because a sweep has thousands of them.
+
+        Raises:
+            ResultsError: a file that it names has changed, so that it would be a different run.
+
+        """
+        return self.job.experiment.still(self.name, self.files, self.job.settings)
+
+    @property
+    def shown(self) -> str:
+        """What distinguishes it from other runs, in words."""
+        values = " ".join(f"{path}={value}" for path, value in self.job.settings)
+        return f"{self.job.experiment.name} with {values}" if values else self.job.experiment.name
+
+    def failure(self, error: BaseException) -> Failure:
+        """The record of its failure."""
+        resolved, job = self.resolved(), self.job
+        kind = BrokenOff if isinstance(error, WorkerError) else Failure
+        return kind(self.name, job.experiment.name, resolved["run"]["seed"], job.settings, describe(error), resolved)
+
+
+class Workers(Protocol):
+    """Where runs are simulated: the threads of this process, or a cluster."""
+
+    @property
+    def slots(self) -> int:
+        """The number of runs that it simulates at once."""
+
+    def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
+        """Whether another run may start next to those that are running."""
+
+    def submit(self, work: PooledRun, store: Store | None) -> Future[Any]:
+        """Starts a run."""
+
+    def collect(self, work: PooledRun, store: Store | None, future: Future[Any]) -> Run:
+        """The finished run, in the store if there is one; raises its error."""
+
+    def close(self) -> None:
+        """Aborts what is running and waits for it; nothing can be started afterwards."""
+
+
+def kept(work: PooledRun, store: Store, output: Output) -> Run:
+    """A run's output in the store."""
+    return light(store.save(work.name, output, sorted(work.tables), work.resolved(), work.job.experiment.name))
+
+
+def light(stored: StoredRun) -> Run:
+    """A stored run without its scenario, because a sweep has thousands of runs."""
+    manifest = {name: value for name, value in stored.manifest.items() if name != "scenario"}
+    return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest))
