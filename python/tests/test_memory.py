@@ -151,6 +151,10 @@ def test_the_engine_tells_what_is_laid_out(work):
     preview = fanin.load("sessions.toml").preview({"transport.rto-min": "1ms"})
     # Four leaves of 16 hosts, and two spines.
     assert (preview["hosts"], preview["switches"], preview["ports"]) == (64, 6, 64 + 2 * 8)
+    # Every port has its own buffer, or shares the memory of its switch.
+    assert preview["buffered"] == (64 + 2 * 8) * 100
+    shared = {"network.admission": "dynamic-threshold", "network.shared-buffer": "1500KB"}
+    assert fanin.load("sessions.toml").preview(shared)["buffered"] == 6 * 1000
     (group,) = preview["groups"]
     # 40 % of 32 links of 10 Gbps for 50 ms, and five deviations more.
     likely = 0.4 * 32 * 10e9 * 50e-3 / 8 / 20e3

@@ -37,7 +37,7 @@ _FRAME = 1500.0
 
 
 Preview = Mapping[str, Any]
-"""``hosts switches ports groups`` of a scenario as the engine builds it, see :meth:`fanin.Experiment.preview`."""
+"""A scenario as the engine builds it: ``hosts switches ports buffered groups``, see :meth:`fanin.Experiment.preview`."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     network, measure, groups = resolved["network"], resolved["measure"], preview["groups"]
     duration, rate = _number(resolved["run"]["duration"]), _number(network["rate"])
     flows, hosts = sum(group["flows"] for group in groups), preview["hosts"]
-    # The port of every host and the switch port towards it. What waits is limited by the flows' windows and sizes.
-    window = _packets(resolved["transport"]["receive-buffer"])
+    # As much again waits at the hosts' interfaces. What waits is limited by the flows' windows and sizes.
+    window = _number(resolved["transport"]["receive-buffer"]) / _FRAME
     sizes = [group["mean_bytes"] / _FRAME + 1 if group["mean_bytes"] else window for group in groups]
     sent = sum(group["flows"] * min(window, size) for group, size in zip(groups, sizes, strict=True))
-    buffered = min(2 * hosts * _packets(network["buffer"]), sent)
+    buffered = min(2.0 * preview["buffered"], sent)
     carried = rate * duration / 8 / _FRAME
     observed = float({"none": 0, "bottleneck": 1}.get(measure["queues"], int(preview["ports"])))
     rows = 0.0
@@ -93,11 +93,6 @@ def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     tables = rows * PER_TRACE_ROW + bins * (len(groups) + observed) * PER_BIN + captured * PER_CAPTURED
     at_once = sum(group["at_once"] for group in groups)
     return Estimate(flows, BASE + hosts * PER_HOST + buffered * PER_PACKET + tables, at_once)
-
-
-def _packets(size: object) -> float:
-    number, unit = quantity(size) or (0.0, "")
-    return number if unit == "pkt" else number / _FRAME
 
 
 def _number(value: object) -> float:

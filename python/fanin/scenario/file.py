@@ -244,7 +244,8 @@ class ScenarioFile:
         return [group["offered"] for group in groups if group["offered"] is not None]
 
     def preview(self, overrides: Overrides | None = None) -> dict[str, Any]:
-        """A preview of a run: ``hosts switches ports`` of the network, and its traffic ``groups``.
+        """A preview of a run: ``hosts switches ports`` of the network, the full packets that its switches can hold
+        (``buffered``), and its traffic ``groups``.
 
         Each group has ``name flows at_once mean_bytes offered``: its largest numbers of transfers, in all and at once,
         their mean size (0 for endless data), and what :meth:`offered` returns.
