@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from shapes import unstated
 
 from fanin.cli import main
+from fanin.cli.commands import COMMANDS
 from fanin.run import laboratory
 
 SCENARIO = """\
@@ -112,7 +115,7 @@ def listed(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    """Calls ``fanin`` with these arguments."""
+    """Calls ``fanin`` with these arguments; what it prints with ``--json`` must be what its help says."""
 
     def call(*arguments: str) -> Result:
         capsys.readouterr()
@@ -122,6 +125,8 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         except SystemExit as exit_:
             code = int(exit_.code or 0)
         captured = capsys.readouterr()
+        if "--json" in arguments and captured.out and arguments[0] in COMMANDS:
+            assert unstated(arguments[0], json.loads(captured.out)) == [], "the help does not name these keys"
         return Result(code, captured.out, captured.err)
 
     return call

@@ -105,10 +105,11 @@ def capacity(
     stored, so the same command continues an interrupted search.
 
     OUT/capacity/NAME-HASH/ gets capacity.json and, for several schemes or values, a figure as PNG, SVG and CSV.
-    --json prints one object: {scenario, over, first, last, keep, seeds, precision, vary, runs, cases: [{case, capacity,
-    sure: {confidence, seeds, breaking, share_at_most}, breaks_at, why, monotone, remarks, runs, error, tried}], paths}.
     Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,
     unless it was aborted because of the machine it ran on.
+
+    --json prints one object: {scenario, over, first, last, keep, seeds, precision, vary, runs, cases: [{case, capacity,
+    sure: {confidence, seeds, breaking, share_at_most}, breaks_at, why, monotone, remarks, runs, error, tried}], paths}.
 
     **Examples**
 

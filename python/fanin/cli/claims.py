@@ -59,13 +59,7 @@ def claims(
 
     --json prints an array of {id, says, verdict, rests_on, settings_tried, published, ours, interval, outcome, basis,
     environment, distance, reason, paper, figure, experiment, reading, note, added, number, state, command, same_as,
-    cannot_be, cases, repeats}. verdict and rests_on are those of the sentence; the numbers, outcome and basis are those
-    of its main case, and cases has an entry for each case. Numbers are in SI base units, and null if there is none or
-    it is infinite. number describes what is compared, such as a mean, a ratio of means or Kendall's tau. added states
-    which results were known when the claim was written; it is empty if the accepted range was fixed before the first
-    run. outcome is "reproduced", "direction only", "not reproduced" or "not run". state is the state of the experiment,
-    as in `fanin list experiments`. same_as names the claim of another experiment that is the same sentence and is
-    counted instead; repeats lists the cases of such claims, which count for the verdict.
+    cannot_be, cases, repeats}. docs/reference/output.md defines each key.
 
     **Examples**
 

@@ -19,8 +19,9 @@ def cluster(
     `fanin sweep ... --cluster ADDRESS` runs a sweep on it. The local machine and all workers need the same
     `fanin[cluster]`; other versions of fanin or of its engine are refused. Workers need no shared file system, except
     for files that a scenario names; files with different content are refused. Results are returned as runs finish. If a
-    worker dies, other workers repeat the runs that it was working on. --json prints one object: {workers: [{worker,
-    threads, fanin, engine}]}.
+    worker dies, other workers repeat the runs that it was working on.
+
+    --json prints one object: {workers: [{worker, threads, fanin, engine}]}.
 
     **By hand**
 

@@ -126,9 +126,10 @@ def compare(
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
     Kolmogorov-Smirnov test compares their distributions if both sides have at least three values
     (pip install 'fanin[reference]'); --level applies to all tests together. The exit code is 1 if anything differs.
-    --schemes other than all varies the scheme. --json then
-    prints {scenario, reference, level, key, cells: [{key, column, ours, theirs, difference, values, within, p,
-    status}], ours_only, theirs_only, agrees}.
+    --schemes other than all varies the scheme.
+
+    --json with --reference prints one object: {scenario, reference, level, key, cells: [{key, column, ours, theirs,
+    difference, values, within, p, status}], ours_only, theirs_only, agrees}.
 
     **Examples**
 

@@ -28,10 +28,12 @@ def explain(
     Shows a description and, for each parameter, its type or choices, default, meaning, the source of the default and
     the reading of the paper that it selects.
 
-    --json prints one object: {kind, key, summary, manual, params: [{key, takes, default, doc, source, reading}]}. A
-    scheme also has {transport, stack, readings: [{id, text, params}]}, an environment {stack: [{path, value, source}],
-    switch}, and a workload {citation, source, precision, interpolation, mean_bytes, points}. For a parameter, the
-    object describes only that parameter.
+    --json prints one object: {kind, key, summary, manual, params: [{key, takes, words, default, doc, source,
+    reading}]}, where words are the values if they are listed. A scheme also has {transport, stack, reacts_to_marks,
+    readings: [{id, scheme, text, params}]}, a traffic pattern {fan_in}, an environment {stack: [{path, value,
+    source}], switch}, and a workload {title, citation, source, precision, interpolation, points, mean_bytes,
+    stated_mean_bytes, mean_from, mean_tolerance}. For the id of a reading, readings are those of every scheme. For a
+    parameter it is {kind, key, takes, words, default, doc, source, reading}.
 
     **Examples**
 

@@ -35,9 +35,9 @@ def export(
     CSV has the names in its first line and the units in its second, which starts with '#':
     `polars.read_csv(file, skip_rows_after_header=1)` skips it. If tables of several runs are exported, each row starts
     with its run_id. fct has eight columns and no header: source and destination address (hexadecimal), ports, bytes,
-    start, completion time and ideal completion time in nanoseconds; flows that did not complete are omitted. With
-    --out, --json prints one object:
-    {file, rows}.
+    start, completion time and ideal completion time in nanoseconds; flows that did not complete are omitted.
+
+    --json needs --out and prints one object: {file, rows}.
 
     **Examples**
 

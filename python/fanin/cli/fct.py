@@ -43,8 +43,9 @@ def fct(
 
     --json prints one object: {slowdown, definition, flows, sizes, classes}, where sizes and classes are arrays of
     {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,
-    slowdown_p50, slowdown_p95, slowdown_p99, slowdown_p99.9}, with class in each of classes. The CSV of --cdf has the
-    columns class, share, fct_s and slowdown.
+    slowdown_p50, slowdown_p95, slowdown_p99, slowdown_p99.9}, with class in each of classes.
+
+    The CSV of --cdf has the columns class, share, fct_s and slowdown.
 
     **Examples**
 

@@ -86,9 +86,11 @@ def fit(
     outside [open] is never admissible; --sensitivity shows one, labelled as such.
 
     OUT/fits/PAPERS-HASH/ has fit.json, settings.csv and tried.jsonl, the log from which the same command continues.
-    `fanin claims` reads fit.json. --json prints its content: {experiments, digests, engine_version, open, seeds, fresh,
-    settings_tried, settings, exhaustive, failed, winner, front, ablation, never, apart, cannot_be, confirmed, held_out,
-    sentences, paths}. Exit code 1 means that runs failed.
+    `fanin claims` reads fit.json. Exit code 1 means that runs failed.
+
+    --json prints one object, the content of fit.json and paths: {experiments, digests, engine_version, open, seeds,
+    fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, never, apart, cannot_be, confirmed,
+    held_out, sentences, paths}.
 
     **Examples**
 

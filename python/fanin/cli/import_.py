@@ -53,7 +53,8 @@ def import_(
     with that of the points, as bytes and packets, lines and steps; if none agrees, the file is refused. topology:
     htsim's tiers; gives [network]. Assumptions are printed on stderr; errors name file and line.
 
-    --json prints one object: {what, said, flows, hosts, out} for lists, {what, said, text} for the others.
+    --json prints one object: {what, said, flows, hosts, out} for lists, {what, said, text} for the others. said has the
+    assumptions, and hosts the number of each host of the file.
 
     **Examples**
 

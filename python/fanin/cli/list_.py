@@ -50,9 +50,11 @@ def list_(
     and how many of its claims are reproduced: as printed, in the paper's environment or under a reading. A claim that
     repeats a sentence of another experiment is counted there only.
 
-    --json prints an array of {key, summary}. If everything is listed, each entry also has kind. Experiments also have
+    --json prints an array of {key, summary}. If everything is listed, each entry also has {kind}. Experiments also have
     {paper, figure, state, note, runs, of, finished, claims, command}, where claims has the total and the count of each
-    verdict. --schema prints the JSON Schema of scenario files, which lets editors complete and check them.
+    verdict.
+
+    --schema prints the JSON Schema of scenario files, which lets editors complete and check them.
 
     **Examples**
 

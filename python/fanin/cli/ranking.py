@@ -32,8 +32,11 @@ def ranking(
 
     Reads the results of `fanin reproduce` in OUT and simulates nothing. Systems are ranked by the goodput of their
     queries; those that do not differ significantly tie. With --page, there is also one page per experiment with every
-    measure of every system. --json prints an array of {experiment, state, axes, criterion, regimes: [{regime, places:
-    [{system, rank, share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}.
+    measure of every system.
+
+    --json prints an array of {experiment, state, axes, criterion, regimes: [{regime, places: [{system, rank,
+    share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}. Places are in order, the best first; an
+    undecided rank is null, and half is half of the 95 % interval of a mean.
 
     **Examples**
 

@@ -19,7 +19,9 @@ def report(
     """Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.
 
     Reads the results of `fanin reproduce` in OUT and simulates nothing; `fanin reproduce` also writes this report.
-    The folder is self-contained and opens from disk, without a server or a network. --json prints one object: {page}.
+    The folder is self-contained and opens from disk, without a server or a network.
+
+    --json prints one object: {page}, the file to open.
 
     **Examples**
 

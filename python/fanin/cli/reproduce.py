@@ -77,10 +77,11 @@ def reproduce(
     --environment and --set change every system of every figure, except where a line of the figure sets the same key.
     Such results are kept apart, in OUT/changed, and never count as verdicts on the paper.
 
-    --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, measure, x, y,
-    published, value, interval, accept, outcome, basis, environment, distance, reason, cases}], plots: [{name, x, y,
-    series}], warnings, paths}], kept}. cases has an entry for each case of a claim, and the numbers beside it are those
-    of the main case. kept lists the experiments that --quick skipped because they already have a full run.
+    --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, reading, added,
+    measure, x, y, published, value, interval, accept, outcome, distance, basis, environment, reason, note, cases}],
+    plots: [{name, kind, x, y, series}], warnings, paths}], kept}. cases has an entry for each case of a
+    claim, and the numbers beside it are those of the main case. kept lists the experiments that --quick skipped because
+    they already have a full run.
 
     **Examples**
 

@@ -36,8 +36,9 @@ def run(
     """Run a scenario once and show its summary.
 
     Results go to OUT/runs/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
-    --json prints one object: the summary (result_hash, goodput_bps, fct_mean_s, fct_p99_s, timeouts, drops, marks,
-    queue_mean_packets, queue_max_packets, packet_hops, events, wall_s, groups and more), run_id and paths.
+
+    --json prints one object: the totals of the run and {run_id, paths}. paths has those of the folder, the manifest and
+    each table; with --no-store it is empty.
 
     **Examples**
 

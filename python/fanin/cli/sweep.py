@@ -79,8 +79,10 @@ def sweep(
 
     OUT/sweeps/NAME-HASH/ gets runs.parquet (one row per run: the values, seed, run_id and every total), summary.parquet
     (means with 95 % intervals over the seeds), plots as PNG, SVG and CSV, and failed.json with the runs that failed.
-    Exit code 1 means that runs failed. --json prints one object: {sweep, title, keys, seeds, runs, failed, summary,
-    paths, query}.
+    Exit code 1 means that runs failed.
+
+    --json prints one object: {sweep, title, keys, seeds, runs, failed, summary, paths, query}; for a shard {sweep,
+    shard, runs, failed, paths}.
 
     **Examples**
 

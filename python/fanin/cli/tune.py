@@ -72,9 +72,11 @@ def tune(
 
     The study is OUT/studies/NAME-HASH/study.db, an SQLite file for Optuna's tools. The same command continues an
     interrupted study, and more --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for
-    several goals, the Pareto front as PNG and SVG. --json prints one object: {scenario, params, goals, keep, seeds,
-    fresh, study, trials, failed, default, best: [{values, goals, keep, broken, snippet}], paths}. Exit code 1 means
-    that no trial keeps the bounds, or that runs of trials failed.
+    several goals, the Pareto front as PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of
+    trials failed.
+
+    --json prints one object: {scenario, params, goals, keep, seeds, fresh, study, trials, failed, default, best:
+    [{values, goals, keep, broken, snippet}], paths}.
 
     **Examples**
 
