@@ -37,7 +37,7 @@ _FRAME = 1500.0
 
 
 Preview = Mapping[str, Any]
-"""A scenario as the engine builds it: ``hosts switches ports buffered groups``, see :meth:`fanin.Experiment.preview`."""
+"""A scenario as the engine builds it, see :meth:`fanin.Experiment.preview`."""
 
 
 @dataclass(frozen=True)

@@ -244,11 +244,11 @@ class ScenarioFile:
         return [group["offered"] for group in groups if group["offered"] is not None]
 
     def preview(self, overrides: Overrides | None = None) -> dict[str, Any]:
-        """A preview of a run: ``hosts switches ports`` of the network, the full packets that its switches can hold
-        (``buffered``), and its traffic ``groups``.
+        """A preview of a run: ``hosts switches ports buffered`` of the network, and its traffic ``groups``.
 
-        Each group has ``name flows at_once mean_bytes offered``: its largest numbers of transfers, in all and at once,
-        their mean size (0 for endless data), and what :meth:`offered` returns.
+        The switches can hold ``buffered`` full packets. Each group has ``name flows at_once mean_bytes offered``: its
+        largest numbers of transfers, in all and at once, their mean size (0 for endless data), and what :meth:`offered`
+        returns.
 
         Raises:
             ScenarioError: the message names file, line, key and the nearest valid name.
