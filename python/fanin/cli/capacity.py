@@ -108,8 +108,9 @@ def capacity(
     Exit code 1 means that a run failed; the results up to then are shown. A failed run is retried only with --failed,
     unless it was aborted because of the machine it ran on.
 
-    --json prints one object: {scenario, over, first, last, keep, seeds, precision, vary, runs, cases: [{case, capacity,
-    sure: {confidence, seeds, breaking, share_at_most}, breaks_at, why, monotone, remarks, runs, error, tried}], paths}.
+    --json prints one object: {scenario, over, first, last, keep, seeds, precision, schemes, vary, runs, cases: [{case,
+    capacity, sure: {confidence, seeds, breaking, share_at_most}, breaks_at, why, monotone, remarks, runs, error,
+    tried}], paths}.
 
     **Examples**
 
