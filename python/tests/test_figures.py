@@ -288,6 +288,34 @@ def test_a_figure_may_show_the_runs_of_another(cli, paper):
         fanin.load("third.toml")
 
 
+def test_an_experiment_may_have_the_variants_of_another(paper):
+    one = paper.with_name("one.toml")
+    scenario = (
+        '[network]\ntopology = "star"\n[[traffic]]\nname = "flows"\nkind = "incast"\nsenders = 2\nbytes-each = "1KB"\n'
+    )
+    system = '[variant.system]\nTCP = { transport.scheme = "newreno" }\nRCC = { transport.scheme = "rcc" }\n'
+    buffer = '[variant.buffer]\nsmall = { network.buffer = "20pkt" }\n'
+    column = '[[column]]\nid = "%s"\nlabel = "Twice: %s"\nformula = "2 * {flows}"\n'
+    one.write_text(scenario + system + buffer + column % ("one_ratio", "one") + column % ("two_ratio", "one"))
+    more = (
+        system[:17] + 'DCTCP = { transport.scheme = "dctcp" }\n[variant.buffer]\nsmall = { network.buffer = "9pkt" }\n'
+    )
+    two = paper.with_name("two.toml")
+    two.write_text('variants-of = "one.toml"\n' + scenario + more + column % ("two_ratio", "two"))
+    both = fanin.load("two.toml")
+    both.check()
+    assert both.labels == {"system": ["TCP", "RCC", "DCTCP"], "buffer": ["small"]}
+    assert {point.values["network.buffer"] for point in points(both)} == {"9pkt"}
+    assert [column.label for column in both.columns] == ["Twice: one", "Twice: two"]
+    assert both.texts == [two.read_text(), one.read_text()]
+    paper.with_name("three.toml").write_text('variants-of = "two.toml"\n' + scenario)
+    with pytest.raises(ScenarioError, match=r"variants-of: two.toml has it too"):
+        fanin.load("three.toml")
+    one.write_text(one.read_text().replace('"rcc"', '"rcd"'))
+    with pytest.raises(ScenarioError, match=r"one.toml:10: .*rcd"):
+        fanin.load("two.toml").check()
+
+
 @pytest.fixture
 def second(paper):
     """Another figure of the same runs."""

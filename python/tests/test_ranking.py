@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import polars as pl
 import pytest
@@ -202,3 +203,29 @@ def test_the_shipped_comparison_is_of_systems_that_there_are_and_of_no_paper(key
     systems = {variant.set_["transport.scheme"][0] for variant in experiment.variants if variant.axis == "system"}
     assert len(systems) > 10
     assert systems <= {row["key"] for row in catalogue.registry()["schemes"]}
+
+
+def stored(value):
+    """A number without its unit of packets, or in seconds, bit/s or bytes."""
+    number, unit = re.fullmatch(r"([\d.]+)(\w*)", str(value)).groups()
+    return float(number) * {"ns": 1e-9, "us": 1e-6, "KB": 1e3, "MB": 1e6, "Gbps": 1e9}.get(unit, 1)
+
+
+@pytest.mark.parametrize("key", [key for key in library.experiments() if key.startswith("cross/")])
+def test_the_shipped_comparison_has_the_thresholds_of_its_rule(key):
+    experiment = record.Experiment(key, library.experiments()[key])
+    network = experiment.resolved()["network"]
+    hops = {"star": 4, "fat-tree": 12}[network["topology"]]
+    product = hops * stored(network["delay"]) * stored(network["rate"]) / 12000
+    for variant in (each for each in experiment.variants if each.axis == "buffer"):
+        given = {path.removeprefix("scheme."): stored(values[0]) for path, values in variant.set_.items()}
+        buffer = given["network.buffer"] / 1500
+        k = int(min(max(20, round(0.78 * product)), buffer / 3))
+        assert {given[f"{each}.mark-threshold"] for each in ("dctcp", "l2dct", "d2tcp")} == {k}
+        assert given["pfdct.kt-init"] == given["pfdct-st.kt-init"] == k
+        assert (given["dt-dctcp.start"], given["dt-dctcp.stop"]) == (round(1.5 * k), round(2.5 * k))
+        assert (given["dt-cwa.start"], given["dt-cwa.stop"]) == (round(1.5 * k), round(1.75 * k))
+        assert given["rcc.queue-max"] == given["rcce.queue-max"] == math.ceil(max(2 * k, product + k))
+        assert given["rcc.mark-threshold"] == given["rcce.mark-threshold"] == 2 * k * 1500
+        sdtcp = [given[f"sdtcp.{each}"] for each in ("low", "modest", "high")]
+        assert sdtcp == pytest.approx([0.3 * buffer, 0.6 * buffer, 0.85 * buffer], abs=1.01)

@@ -7,7 +7,7 @@ An experiment can be ranked if its file has an axis of variants ``system`` and a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, finite, mean_interval
 from fanin.numbers.summary import column, format_number, measured, short
 from fanin.results.store import read_table
-from fanin.scenario import sections
+from fanin.scenario import library, sections
+from fanin.scenario.file import ScenarioFile
+from fanin.scenario.format.column import Column
 
 SYSTEM = "system"
 
@@ -49,9 +51,6 @@ _NAMES = {
     "groups.background.goodput_bps": BACKGROUND,
 }
 """Names for narrow columns that differ from the short names of the totals."""
-
-MEDIAN = "Query completion time, median: nearest rank over the queries of a run"
-"""The column ``query_p50_s``, which the experiments declare."""
 
 LEAST = 0.01
 """Systems that differ by a smaller share tie: such a difference does not matter for a choice."""
@@ -151,6 +150,8 @@ class Ranking:
     systems: list[str]
     """In the order of the file; the first is the reference."""
     regimes: list[Regime]
+    labels: dict[str, str]
+    """The labels of the columns that the experiment declares."""
 
     def values(self, axis: str) -> list[Any]:
         """The values of an axis, in their order."""
@@ -182,11 +183,10 @@ def read(out: Path | str, name: str = "cross") -> tuple[list[Ranking], list[Stan
 
 
 def _ranking(standing: Standing, record: Record) -> Ranking | None:
-    document = sections.parse(record.source, record.file)
-    axes = list(dict.fromkeys(variant.axis for variant in document.variant))
+    sweep = sections.parse(record.source, record.file).sweep
+    axes = [name for name in record.varied if sweep is None or name not in sweep.variables]
     if SYSTEM not in axes:
         return None
-    sweep = document.sweep
     follow = {name for names in sweep.zip_ for name in names[1:]} if sweep else set()
     variables = [name for name, values in sweep.variables.items() if len(values) > 1] if sweep else []
     axes = [axis for axis in axes if axis != SYSTEM] + [name for name in variables if name not in follow]
@@ -196,7 +196,14 @@ def _ranking(standing: Standing, record: Record) -> Ranking | None:
     systems = list(dict.fromkeys(frame[SYSTEM]))
     groups = frame.partition_by(axes, as_dict=True, maintain_order=True)
     regimes = [Regime(dict(zip(axes, key, strict=True)), rank(group)) for key, group in groups.items()]
-    return Ranking(standing, record, axes, systems, regimes)
+    labels = {column.id: column.label for column in _columns(standing.key, record)}
+    return Ranking(standing, record, axes, systems, regimes, labels)
+
+
+def _columns(key: str, record: Record) -> list[Column]:
+    """The columns that an experiment declares; those in its record if it is no longer in the library."""
+    path = library.experiments().get(key)
+    return sections.parse(record.source, record.file).column if path is None else ScenarioFile(key, path).columns
 
 
 def rank(runs: pl.DataFrame) -> list[RankedSystem]:
@@ -286,9 +293,15 @@ def heading(measure: str) -> str:
     return f"{name_of(measure)} ({unit})" if unit else name_of(measure)
 
 
-def definition(measure: str) -> str:
-    """The definition that distinguishes a measure from others of the same name."""
-    how = column(measure, MEDIAN if measure == "query_p50_s" else None)
+def definition(measure: str, labels: Mapping[str, str] | None = None) -> str:
+    """The definition that distinguishes a measure from others of the same name.
+
+    Args:
+        measure: Column of the table of runs.
+        labels: The labels of the columns that the experiment declares.
+
+    """
+    how = column(measure, (labels or {}).get(measure))
     known = measured().get(measure)
     return f"{how.label}: {known.doc}" if known and not how.definition else how.full
 

@@ -205,8 +205,7 @@ def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]
 
 def _read(experiment: Experiment) -> dict[str, str | None]:
     """The files from which an experiment was read, with the fingerprints of their contents."""
-    texts = ((experiment.path, experiment.text), (experiment.scenario_path, experiment.origin[0]))
-    return {str(path): hashlib.sha256(text.encode()).hexdigest() for path, text in texts}
+    return {path: hashlib.sha256(text.encode()).hexdigest() for path, text in experiment.sources.items()}
 
 
 def _judged(

@@ -52,14 +52,13 @@ def changes(experiment: ScenarioFile) -> list[Change]:
         for path, values in experiment.sweep.variables.items()
         for value in values
     ]
-    origin = (experiment.text, str(experiment.path)) if experiment.document.variant else experiment.origin
-    for index, variant in enumerate(experiment.variants):
+    for variant in experiment.variants:
+        origin = experiment.variant_source(variant)
         first = [(path, override(values[0])) for path, values in variant.set_.items()]
-        location = variant.location or ("variant", index, "set")
-        found.append(Change(first, location, *origin))
+        found.append(Change(first, variant.location, *origin))
         for path, values in variant.set_.items():
             rest = [[*first, (path, override(value))] for value in values[1:]]
-            found += [Change(settings, (*location, path), *origin) for settings in rest]
+            found += [Change(settings, (*variant.location, path), *origin) for settings in rest]
     return found
 
 

@@ -48,13 +48,29 @@ class ScenarioFile:
         self._engine_text = without(self._text, sections.OWNED)
         mine = self.document
         self.sweep: Sweep = mine.sweep or base.sweep or Sweep()
+        variants_from = (self.text, str(path)) if mine.variant else self.origin
         self.variants: list[Variant] = mine.variant or base.variant
+        self._variants_from = dict.fromkeys(map(_place, self.variants), variants_from)
+        self._other_sources: dict[str, str] = {}
         self.quick: Quick = mine.quick or base.quick or Quick()
         self.open: list[Choice] = self._open(mine.open_ if mine.open_ is not None else base.open_)
         self.columns: list[Column] = list({each.id: each for each in [*base.column, *mine.column]}.values())
+        if mine.variants_of is not None:
+            self._add_variants(mine.variants_of)
         self.seeds = self.sweep.seeds
         self.given: frozenset[str] | None = None
         """Sweep variables set by :meth:`vary` instead of the file; ``None`` if it was not called."""
+
+    def _add_variants(self, name: str) -> None:
+        """The variants and columns of another experiment, before its own; its own replace those of the same name."""
+        other = ScenarioFile(*library.find(name))
+        if other.document.variants_of is not None:
+            line = line_of(self.text, ("variants-of",))
+            raise ScenarioError(str(self.path), line, "variants-of", f"{name} has it too; name the one that it names")
+        self._other_sources = other.sources
+        self._variants_from = other._variants_from | self._variants_from
+        self.variants = list({_place(each): each for each in [*other.variants, *self.variants]}.values())
+        self.columns = list({each.id: each for each in [*other.columns, *self.columns]}.values())
 
     def _open(self, declared: list[Choice] | str | None) -> list[Choice]:
         """The open parameters, possibly declared by another experiment."""
@@ -130,8 +146,17 @@ class ScenarioFile:
 
     @property
     def texts(self) -> list[str]:
-        """The texts of the files that define what is run and shown: its own and, with ``runs-of``, that of the runs."""
-        return list(dict.fromkeys((self.text, self._text)))
+        """The texts of :attr:`sources`."""
+        return list(dict.fromkeys(self.sources.values()))
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The files that define what is run and shown, with their texts: its own, and those that it refers to."""
+        return {str(self.path): self.text, str(self.scenario_path): self._text} | self._other_sources
+
+    def variant_source(self, variant: Variant) -> tuple[str, str]:
+        """Text and name of the file with a variant."""
+        return self._variants_from[_place(variant)]
 
     @property
     def needs_network(self) -> bool:
@@ -269,6 +294,11 @@ class ScenarioFile:
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"
+
+
+def _place(variant: Variant) -> tuple[str, str]:
+    """Axis and label of a variant."""
+    return variant.axis, variant.label
 
 
 def _digest(path: Path) -> tuple[str | None, int]:

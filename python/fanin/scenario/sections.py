@@ -1,8 +1,9 @@
 """The sections of a scenario file that define what is done with runs.
 
-The engine owns what is simulated (``[network] [transport] [queue] [scheme.*] [[traffic]] [[fault]] [measure] [run]``).
-Python owns the rest: the titles, ``[sweep]``, ``[open]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[[plot]]``,
-``[claims]``, ``[[claim]]``, ``held-out`` and ``benchmark``, which this module reads and checks.
+The engine owns what is simulated (``environment``, ``[network] [transport] [queue] [control] [scheme.*] [[traffic]]
+[[fault]] [measure] [run]``). Python owns the rest: the titles, ``runs-of``, ``variants-of``, ``held-out``,
+``benchmark``, ``[sweep]``, ``[open]``, ``[[variant]]``, ``[quick]``, ``[[column]]``, ``[plots]``, ``[[plot]]``,
+``[claims]`` and ``[[claim]]``, which this module reads and checks.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ class Document(Section):
     description: str = ""
     runs_of: str | None = Field(
         default=None, description="Experiment whose scenario this one takes, and whose sweep unless it has its own."
+    )
+    variants_of: str | None = Field(
+        default=None, description="Experiment whose variants and columns this one has too, unless it has its own."
     )
     benchmark: list[str] | None = Field(
         default=None, description="Command that prints each point's row as JSON, in place of a simulation."

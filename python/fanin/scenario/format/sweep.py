@@ -57,12 +57,18 @@ class Variant(Section):
         default="", description="Why it sets keys of the network, its queues or TCP that the others of its axis do not."
     )
 
-    location: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
-    """Its place in a file with the variants in tables by axis."""
+    location: tuple[str | int, ...] = Field(default=(), exclude=True, repr=False)
+    """Its place in its file."""
 
 
 def _one_by_one(variants: object) -> object:
     """Converts ``[variant.AXIS]``, with a line ``label = { settings }`` per case, to the list of ``[[variant]]``."""
+    if isinstance(variants, list):
+        places = enumerate(variants)
+        return [
+            {**case, "location": ("variant", index, "set")} if isinstance(case, dict) else case
+            for index, case in places
+        ]
     if not isinstance(variants, dict):
         return variants
     found: list[dict[str, Any]] = []
