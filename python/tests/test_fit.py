@@ -429,4 +429,4 @@ def test_neighbours_are_tried_until_none_is_better(tmp_path):
 
 
 def test_the_command_is_listed():
-    assert commands.COMMANDS["fit"].help.startswith("Search what papers leave open")
+    assert commands.COMMANDS["fit"].help.startswith("Search parameters that papers do not specify")
