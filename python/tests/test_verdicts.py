@@ -13,7 +13,7 @@ from fanin.claims.sentences import Entry, Searched, Sentence, Shown
 from fanin.claims.verdicts import OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment
-from fanin.scenario import library
+from fanin.scenario import library, sections
 from fanin.scenario.format.claim import Case
 
 NUMBERS = Shown(published="9", value="5", interval="-", accept="8 to 10")
@@ -259,3 +259,43 @@ def test_half_of_each_papers_experiments_are_held_out():
     assert set(papers) == {"dtcwa", "pfdct", "rcc", "rcce", "sdtcp"}
     for paper, held in papers.items():
         assert 0.4 <= sum(held) / len(held) <= 0.6, paper
+
+
+LIKE = """\
+[claims]
+readings = ["a", "b"]
+reading = [{ id = "a", says = "as printed" }, { id = "b", says = "another", runs = { starts = "together" } }]
+
+[[claim]]
+id = "first"
+says = "TCP is quick."
+readings = ["b"]
+measure = "mean"
+x = "n"
+y = "fct_mean_s"
+where = { system = "TCP" }
+accept = [1, 2]
+why = "half"
+explanation = "of the first alone"
+
+[[claim]]
+id = "second"
+says = "So is DCTCP."
+like = "first"
+where = { system = "DCTCP" }
+why = "a third"
+"""
+
+
+def test_a_claim_like_another_has_its_terms_and_readings_unless_it_has_its_own():
+    first, second = sections.parse(LIKE, "like.toml").cases
+    assert (first.id, second.id) == ("first", "second")
+    assert second.reading == first.reading == "another"
+    assert (second.y, second.accept, second.why) == (first.y, first.accept, "a third")
+    assert second.where == {"starts": ["together"], "system": ["DCTCP"]}
+    assert (first.explanation, second.explanation) == ("of the first alone", "")
+    # An error in a term that it takes is reported where the term is.
+    assert second.location("y") == first.location("y") == ("claim", 0, "y")
+    for wrong in ("third", "second"):
+        with pytest.raises(ScenarioError, match=rf"like.toml:17: .*{wrong} is not a claim of this file with terms"):
+            sections.parse(LIKE.replace('like = "first"', f'like = "{wrong}"'), "like.toml")

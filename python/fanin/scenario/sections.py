@@ -74,7 +74,7 @@ class Document(Section):
     @property
     def cases(self) -> list[Case]:
         """Each claim under each of its readings."""
-        return [case for index, claim in enumerate(self.claim) for case in cases(index, claim, self.claims)]
+        return [case for index in range(len(self.claim)) for case in cases(index, self.claim, self.claims)]
 
 
 OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())
@@ -149,10 +149,10 @@ def _written(tables: Mapping[str, Any], location: tuple[str | int, ...]) -> tupl
 
 def _check_cases(document: Document, text: str, file: str) -> None:
     """Checks that every claim is complete under each of its readings."""
-    for index, claim in enumerate(document.claim):
+    for index in range(len(document.claim)):
         location = ("claim", index)
         try:
-            cases(index, claim, document.claims)
+            cases(index, document.claim, document.claims)
         except ValidationError as error:
             found = [{**each, "loc": (*location, *each["loc"])} for each in error.errors()]
             raise _scenario_error(text, file, found) from None

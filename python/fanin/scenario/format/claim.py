@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -130,6 +130,7 @@ class Claim(Terms):
     id: str
     says: str = Field(description="The paper's claim.")
     same_as: str = Field(default="", description="The same sentence in another file: experiment#claim. It counts once.")
+    like: str = Field(default="", description="Another claim of the file, whose terms and readings this one has too.")
     cannot_be: str = Field(default="", description="Why no setting can show it: arithmetic, or another sentence.")
     readings: list[str] | None = Field(default=None, description="Readings that judge it, the main one first.")
     reading: str = Field(default="", description="The only or main reading in words, if it is none of the file's.")
@@ -183,23 +184,24 @@ _Layer = tuple[Location, Terms]
 """Terms and their places in the file."""
 
 
-def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
+def cases(index: int, claims: Sequence[Claim], shared: Claims) -> list[Case]:
     """The cases of a claim, its main reading first.
 
     Args:
         index: Index of the claim in its file.
-        claim: The claim.
-        shared: Terms shared by the claims of its file.
+        claims: The claims of the file.
+        shared: Terms shared by them.
 
     Raises:
-        ValueError: a reading or a case does not exist.
+        ValueError: a reading, a case or a claim does not exist.
         ValidationError: a case lacks a required key, or has one that does not fit.
 
     """
     known = {reading.id: (("claims", "reading", number), reading) for number, reading in enumerate(shared.reading)}
+    claim, inherited = _with_inherited(index, claims)
     names = shared.readings if claim.readings is None else claim.readings
     _check_readings(names, known, claim)
-    common: list[_Layer] = [(("claims",), shared), (("claim", index), claim)]
+    common: list[_Layer] = [(("claims",), shared), *inherited, (("claim", index), claim)]
     written: list[tuple[Location, WrittenCase]] = [
         (("claim", index, "case", number), case) for number, case in enumerate(claim.case)
     ]
@@ -220,10 +222,24 @@ def cases(index: int, claim: Claim, shared: Claims) -> list[Case]:
     return found
 
 
+def _with_inherited(index: int, claims: Sequence[Claim]) -> tuple[Claim, list[_Layer]]:
+    """A claim with the readings of the claim that it is like, and the terms of that claim."""
+    claim = claims[index]
+    if not claim.like:
+        return claim, []
+    place = next((place for place, each in enumerate(claims) if each.id == claim.like), None)
+    if place is None or claims[place].like:
+        raise ValueError(f"like: {claim.like} is not a claim of this file with terms of its own")
+    other = claims[place]
+    taken = {key: getattr(other, key) for key in ("readings", "reading") if key not in claim.model_fields_set}
+    terms = {key: getattr(other, key) for key in (other.model_fields_set & _TERMS) - {"explanation"}}
+    return claim.model_copy(update=taken), [(("claim", place), Terms.model_construct(**terms))]
+
+
 def _check_readings(names: Iterable[str], known: Iterable[str], claim: Claim) -> None:
     for name in names:
         if name not in known:
-            raise ValueError(f"readings: {name} is no reading of [claims]")
+            raise ValueError(f"readings: {name} is not declared in [claims]")
     for case in claim.case:
         if not case.under and case.id is None:
             raise ValueError("case: needs under, the readings that it is about, or an id of its own")
