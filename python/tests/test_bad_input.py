@@ -153,7 +153,7 @@ def test_a_damaged_file_is_named_with_what_to_do(cli, work):
     complaint(cli("describe", str(loose)), "loose.parquet", "damaged")
     for other in (str(loose), "small.toml"):
         message = cli("describe", other).err
-        assert "no result of fanin's" in message
+        assert "not a result of fanin" in message
         assert "delete" not in message
     complaint(cli("export", str(loose), "--to", "csv"), "loose.parquet", "damaged")
 

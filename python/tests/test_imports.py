@@ -154,7 +154,7 @@ def test_sizes_tell_per_cent_from_fractions_and_bytes_from_packets(tmp_path):
     path.write_text("1 1 0\n10 1 0.5\n20 1 1\n", encoding="utf-8")
     text, said = imports.sizes(path)
     assert text == "cdf 1460B 0%, 14600B 50%, 29200B 100%"
-    packets = "sizes are in packets of 1460 B; points are joined by lines; mean 14,965.0 B"
+    packets = "sizes are in packets of 1460 B; points are interpolated linearly; mean 14,965.0 B"
     assert said == ["shares are fractions", packets]
 
 

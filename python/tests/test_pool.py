@@ -222,4 +222,4 @@ def test_an_engine_that_breaks_off_spoils_one_run_only(work, monkeypatch):
     small = fanin.load("small.toml")
     found = outcomes([job(small, senders, 1) for senders in (2, 3, 4)], "results")
     assert [type(each) for each in found] == [Run, Failure, Run]
-    assert found[1].error == "the engine broke off: index out of bounds"
+    assert found[1].error == "the engine crashed: index out of bounds"

@@ -1,7 +1,7 @@
 """The command line: one module per command, which is imported when the command is used.
 
 Data goes to stdout, progress and messages to stderr. Exit codes: 0 success, 1 a run or a check failed, 2 wrong
-usage, 3 bad scenario, input or results folder, 70 a defect of fanin's, 130 interrupted, 143 terminated.
+usage, 3 bad scenario, input or results folder, 70 an internal error, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -68,5 +68,5 @@ def _run(arguments: list[str] | None) -> None:
         from fanin.cli import crash
 
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        note(f"error: a defect of fanin's ({what[:200]}); please report it with {crash.report(error)}")
+        note(f"error: internal error ({what[:200]}); please report it with {crash.report(error)}")
         sys.exit(70)

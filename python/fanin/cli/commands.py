@@ -147,7 +147,7 @@ app = typer.Typer(
     cls=_Commands,
     help="A laboratory for TCP incast: run published remedies, reproduce their figures, get your own numbers.",
     epilog="Exit codes: 0 success, 1 a run or a check failed, 2 wrong usage, 3 bad scenario, input or results "
-    "folder, 70 a defect of fanin's, 130 interrupted, 143 terminated. Data goes to stdout, progress and messages to "
+    "folder, 70 an internal error, 130 interrupted, 143 terminated. Data goes to stdout, progress and messages to "
     "stderr.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

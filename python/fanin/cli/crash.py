@@ -1,4 +1,4 @@
-"""The last resort: a defect of fanin's ends in one line and a report in a file, never in a traceback."""
+"""The last resort: an internal error ends in one line and a report in a file, never in a traceback."""
 
 from __future__ import annotations
 

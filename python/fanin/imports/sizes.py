@@ -1,7 +1,7 @@
 """Files of points of a size distribution: HPCC's, HKUST's, ns-2's and Homa's.
 
 They look alike but differ in meaning: shares are in per cent or fractions, sizes in bytes or packets, and points are
-joined by lines or are single sizes. If a file states its mean, the mean decides; everything else is assumed and
+interpolated linearly or are single sizes. If a file states its mean, the mean decides; everything else is assumed and
 reported, or must be given by an option.
 """
 
@@ -77,7 +77,7 @@ def sizes(
     unit, shape = _fitting(source, file, packet, unit, shape, said)
     each = packet if unit is SizeUnit.PACKETS else 1
     counted = f"packets of {packet} B" if unit is SizeUnit.PACKETS else "bytes"
-    joined = "joined by lines" if shape is Points.LINES else "single sizes"
+    joined = "interpolated linearly" if shape is Points.LINES else "single sizes"
     said.append(f"sizes are in {counted}; points are {joined}; mean {float(file.mean(shape) * each):,.1f} B")
     points = [(max(round(size * each), 1), share) for size, share in file.points]
     if shape is Points.LINES:
@@ -161,4 +161,4 @@ def _fitting(
 
 
 def _words(shape: Points) -> str:
-    return "joined by lines" if shape is Points.LINES else "single sizes"
+    return "interpolated linearly" if shape is Points.LINES else "single sizes"

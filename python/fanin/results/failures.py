@@ -56,7 +56,7 @@ def is_panic(error: BaseException) -> bool:
 
 def describe(error: BaseException) -> str:
     """The error as text."""
-    return f"the engine broke off: {error}" if is_panic(error) else str(error)
+    return f"the engine crashed: {error}" if is_panic(error) else str(error)
 
 
 class Failures:

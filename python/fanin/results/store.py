@@ -96,7 +96,7 @@ def damaged(path: Path, why: str) -> str:
     if is_run_id(folder.name) and (folder.parent.name == RUNS or (folder / MANIFEST).is_file()):
         shown = path.parent if path.parent.name else folder
         return f"{path}: damaged ({why}); delete {shown} and run the experiment again"
-    return f"{path}: no result of fanin's, or a damaged one ({why})"
+    return f"{path}: not a result of fanin, or a damaged one ({why})"
 
 
 def now() -> str:

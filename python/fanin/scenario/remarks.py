@@ -94,7 +94,7 @@ _COMMON = ("network.", "transport.", "queue.")
 
 
 def unequal(variants: Iterable[Variant]) -> list[str]:
-    """Remarks on keys that affect all systems but are not set alike in all lines of an axis of systems.
+    """Remarks on keys that affect all systems but do not have the same value in all variants of an axis of systems.
 
     Lines with their own reason are left out.
     """
@@ -122,6 +122,6 @@ def _unequal(axis: str, lines: list[Variant]) -> list[str]:
 def _in_words(axis: str, paths: list[str], labels: tuple[str, ...]) -> str:
     concern, them = ("concerns", "it") if len(paths) == 1 else ("concern", "them")
     return (
-        f"variant.{axis}: {', '.join(paths)} {concern} every system, but not every line sets {them} alike "
-        f'(here: {"; ".join(labels)}); set {them} for all, or give the lines a reason: why = "..."'
+        f"variant.{axis}: {', '.join(paths)} {concern} every system, but the variants give {them} different values "
+        f'(here: {"; ".join(labels)}); set {them} for all, or give these variants a reason: why = "..."'
     )
