@@ -1,5 +1,7 @@
 //! Tests of the controller's trees and labels, and of the edge that uses them.
 
+mod proxy;
+
 use super::controller::Controller;
 use super::edge::Edge;
 use super::message::{Attachment, Message, Port, Table, Way};

@@ -373,6 +373,41 @@ fn one_scheduler_for_an_edge_keeps_the_cable_to_its_rack_from_overflowing() {
     }
 }
 
+/// The assigned windows and the data in flight, in segments, of four answers to two aggregators, once all are under way.
+fn shared(rules: &str) -> [f64; 2] {
+    let setting = SETTING.replace("\"star\"", "\"clos\"\nhosts-per-leaf = 8\nsender-placement = \"local\"");
+    let outcome = run(&format!(
+        "{setting}[scheme.rcce]\n{rules}\n[[traffic]]\nkind = \"relay-tree\"\nsenders = 4\nbytes-each = \"600KB\"\n\
+         edge-count = 2\n[measure]\nprobes = \"assigned-window, in-flight\"\nprobe-flows = 100\n[run]\nduration = \"5s\"\n"
+    ));
+    let column = |name| numbers(&outcome, "flows", name);
+    let (bytes, ends, connections) = (column("bytes"), column("dst"), column("connection"));
+    let (starts, completions) = (column("start_s"), column("completion_s"));
+    let answers: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] == 600_000.0).collect();
+    let hosts: std::collections::BTreeSet<u64> = answers.iter().map(|i| ends[*i] as u64).collect();
+    assert_eq!((answers.len(), hosts.len()), (4, 2));
+    let at = 0.008;
+    assert!(answers.iter().all(|i| starts[*i] < at / 2.0 && completions[*i] > at));
+    let probes = |name| numbers(&outcome, "probes", name);
+    let (times, flows, values) = (probes("time_s"), probes("connection"), probes("value"));
+    let names = words(&outcome, "probes", "name");
+    let last = |name: &str, flow: f64| {
+        let row = (0..times.len()).rev().find(|i| names[*i] == name && flows[*i] == flow && times[*i] < at);
+        row.map_or(0.0, |i| values[i])
+    };
+    ["assigned-window", "in-flight"].map(|name| answers.iter().map(|i| last(name, connections[*i]) / 1446.0).sum())
+}
+
+#[test]
+fn one_division_of_queue_max_serves_all_hosts_of_an_edge() {
+    // Section IV: the centralized scheduler at the edge has the window assignment for all the flows.
+    assert_eq!(shared("edge-mode = \"relay-tree\""), [40.0, 40.0], "40 segments, whichever aggregator they go to");
+    assert_eq!(shared("edge-mode = \"relay-tree\"\nedge-scheduler = \"per-host\""), [80.0, 80.0], "40 for each");
+    // In the switch windows show in what senders have in flight only.
+    assert_eq!(shared("edge-mode = \"tor-proxy\"")[1], 40.0);
+    assert_eq!(shared("edge-mode = \"tor-proxy\"\nedge-scheduler = \"per-host\"")[1], 80.0);
+}
+
 #[test]
 fn small_answers_that_go_straight_do_not_wait_for_the_large() {
     let slowest = |triage: &str| {
@@ -400,6 +435,49 @@ fn a_scheduler_in_the_last_switch_keeps_its_queue_below_queue_max() {
         near(proxy.number("fct_p50_s"), host.number("fct_p50_s"), 0.15);
         assert!(numbers(&proxy, "queues", "max_bytes")[0] <= 61_500.0);
     }
+}
+
+#[test]
+fn requests_of_all_hosts_behind_the_last_switch_wait_in_one_list() {
+    // Two clients of a rack open the connections, the second a millisecond later. Timers do not expire, so that whatever
+    // the switch lost would not come again.
+    let setting = SETTING.replace("= \"10ms\"", "= \"1s\"").replace("\"star\"", "\"clos\"\nhosts-per-leaf = 40");
+    let group = |client: u32| {
+        format!(
+            "[[traffic]]\nname = \"c{client}\"\nkind = \"relay-tree\"\nsenders = 60\nbytes-each = \"32KiB\"\nedge-count = 0\n\
+             receiver = {client}\nstart = \"{client}ms\"\n"
+        )
+    };
+    let traffic: String = (0..2).map(group).collect();
+    let begins = |scheduler: &str| {
+        let outcome = run(&format!(
+            "{setting}[scheme.rcce]\nedge-mode = \"tor-proxy\"\nedge-scheduler = \"{scheduler}\"\n{traffic}\
+             [measure]\nprobes = \"in-flight\"\nprobe-flows = 1000\n[run]\nduration = \"5s\"\n"
+        ));
+        assert_eq!(outcome.number("completed"), 120.0);
+        // What the switch discards are acknowledgements that newer ones replace.
+        assert_eq!(outcome.number("drops"), outcome.number("drops_agent"));
+        for count in ["retransmissions", "timeouts"] {
+            assert_eq!(outcome.number(count), 0.0, "{scheduler}: {count}");
+        }
+        let (groups, connections) = (words(&outcome, "flows", "group"), numbers(&outcome, "flows", "connection"));
+        let (times, flows) = (numbers(&outcome, "probes", "time_s"), numbers(&outcome, "probes", "connection"));
+        let values = numbers(&outcome, "probes", "value");
+        let begin = |flow: f64| {
+            let row = (0..times.len()).find(|i| flows[*i] == flow && values[*i] >= 1446.0);
+            times[row.expect("an answer of more than a segment")]
+        };
+        ["c0", "c1"].map(|group| {
+            let of = (0..groups.len()).filter(|i| groups[*i] == group).map(|i| begin(connections[i]));
+            of.fold((f64::MAX, 0.0_f64), |(first, last), at| (first.min(at), last.max(at)))
+        })
+    };
+    // First come, first served (E24): the second client's first answer begins after the first client's last one.
+    let [first, second] = begins("central");
+    assert!(first.1 > 0.002, "{first:?}: its requests still wait when the second client asks");
+    assert!(first.1 < second.0, "{first:?} and {second:?}");
+    let [first, second] = begins("per-host");
+    assert!(second.0 < 0.5 * first.1, "{first:?} and {second:?}: a list for each client");
 }
 
 #[test]
