@@ -1,13 +1,17 @@
 """Prints the CPU seconds of commands that do little: the median of several starts, beside that of Python alone.
 
-``python python/benches/start.py [RESULTS]``: with a results folder, the commands that read it look at that one.
+``python python/benches/start.py [RESULTS]``: with a results folder, the commands that read it look at that one, and at
+its runs alone, as if nothing had been judged.
 """
 
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 ROUNDS = 5
 
@@ -32,14 +36,18 @@ def main(results: str) -> None:
     }
     for words in ("--help", "explain dctcp", "list schemes", "run tour/collapse --no-store"):
         commands[f"fanin {words}"] = ([*fanin, *words.split()], {})
+    runs = Path(tempfile.mkdtemp())
+    (runs / "runs").symlink_to(Path(results, "runs").absolute())
     for words in ("list experiments", "claims"):
         commands[f"fanin {words}"] = ([*fanin, *words.split(), "--out", results], {})
+        commands[f"fanin {words}, of runs without records"] = ([*fanin, *words.split(), "--out", str(runs)], {})
     taken: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(ROUNDS):
         for name, (command, environment) in commands.items():
             taken[name].append(seconds(command, environment))
     for name, times in taken.items():
         sys.stdout.write(f"{statistics.median(times):6.2f} s  {name}\n")
+    shutil.rmtree(runs)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import fanin
+from fanin.cli.commands import EXIT_CODES
 from fanin.numbers.summary import column, measured, rows
 from fanin.registry import registry
 
@@ -49,6 +50,12 @@ def test_documents_are_what_the_code_declares():
 def test_generated_parts_are_not_empty(page, rows):
     (text,) = (text for path, text in WRITTEN["pages"]().items() if path.name == page)
     assert [row for row in rows if row not in text] == []
+
+
+def test_the_reference_has_the_exit_codes_of_the_help(cli):
+    said = f"Exit codes: {EXIT_CODES}."
+    for text in ((REFERENCE / "output.md").read_text(), cli("--help").out):
+        assert said in " ".join(text.split())
 
 
 def test_columns_of_tables_are_those_that_are_declared(work):

@@ -44,7 +44,8 @@ def standings(out: Path | str) -> list[Standing]:
     experiments = library.experiments()
     cache = Cache("standings", Path.cwd(), str(out), made_by={key: str(path) for key, path in experiments.items()})
     sweeps: Sweeps = {}
-    known = [_of_library(key, path, out, cache, sweeps) for key, path in experiments.items()]
+    stored = _run_folders(out / RUNS)
+    known = [_of_library(key, path, out, cache, sweeps, stored) for key, path in experiments.items()]
     found = [*known, *(_of_results(key, out, cache) for key in _recorded(out) - experiments.keys())]
     cache.write()
     return _joined(sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}")), _searched(out))
@@ -73,9 +74,9 @@ def _joined(standings: list[Standing], searched: dict[str, OfSentence]) -> list[
     return [dataclasses.replace(each, claims=[whole(claim) for claim in each.claims]) for each in standings]
 
 
-def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> Standing:
+def _of_library(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: frozenset[str]) -> Standing:
     recorded = cache.fingerprint(out / key / CLAIMS)
-    runs, begun = _finished(key, path, out, cache, sweeps) if recorded is None else (0, False)
+    runs, begun = _finished(key, path, out, cache, sweeps, stored) if recorded is None else (0, False)
 
     def make() -> Made:
         from fanin.claims import assessment
@@ -98,10 +99,27 @@ def _kept(standing: Standing, sources: Sources | None) -> Made:
     return {**dataclasses.asdict(standing), "folder": str(standing.folder)}, sources
 
 
-def _finished(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> tuple[int, bool]:
-    """The number of an experiment's stored runs, and whether a command for this experiment made any of them."""
-    store = out / RUNS
-    if not store.is_dir():
+_LOOKS = 32
+"""Manifests to read at most for the question of whom an experiment's runs were made for."""
+
+
+def _run_folders(store: Path) -> frozenset[str]:
+    """The ids of the stored runs; a run's folder appears when it is complete."""
+    try:
+        with os.scandir(store) as entries:
+            return frozenset(entry.name for entry in entries if is_run_id(entry.name))
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset()
+
+
+def _finished(
+    key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps, stored: frozenset[str]
+) -> tuple[int, bool]:
+    """The number of an experiment's stored runs, and whether a command for this experiment made any of them.
+
+    Of many runs, a few evenly spread ones answer the second question.
+    """
+    if not stored:
         return 0, False
 
     def ids(some: bool) -> Callable[[], Made]:
@@ -114,17 +132,13 @@ def _finished(key: str, path: Path, out: Path, cache: Cache, sweeps: Sweeps) -> 
 
     try:
         # Most experiments have no run at all, which a few look-ups show.
-        if not _stored(cache.value(f"{key}: some runs", [], ids(some=True)), store):
+        if stored.isdisjoint(cache.value(f"{key}: some runs", [], ids(some=True))):
             return 0, False
-        found = _stored(cache.value(f"{key}: runs", [], ids(some=False)), store)
+        found = [each for each in cache.value(f"{key}: runs", [], ids(some=False)) if each in stored]
     except FaninError:
         return 0, False
-    return len(found), any(_made_for(manifest, key) for manifest in found)
-
-
-def _stored(ids: list[str], store: Path) -> list[Path]:
-    """Manifests of the stored runs."""
-    return [manifest for each in ids if (manifest := store / each / MANIFEST).is_file()]
+    looks = found[:: -(-len(found) // _LOOKS) or 1]
+    return len(found), any(_made_for(out / RUNS / each / MANIFEST, key) for each in looks)
 
 
 def _made_for(manifest: Path, name: str) -> bool:

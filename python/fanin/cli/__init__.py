@@ -1,7 +1,6 @@
 """The command line: one module per command, which is imported when the command is used.
 
-Data goes to stdout, progress and messages to stderr. Exit codes: 0 success, 1 a run or a check failed, 2 wrong
-usage, 3 bad scenario, input or results folder, 70 an internal error, 130 interrupted, 143 terminated.
+Data goes to stdout, progress and messages to stderr. :data:`fanin.cli.commands.EXIT_CODES` defines the exit codes.
 """
 
 from __future__ import annotations

@@ -26,6 +26,12 @@ class Command:
     """Its present name, if it was renamed."""
 
 
+EXIT_CODES = (
+    "0 success, 1 a run or a check failed, 2 wrong usage, 3 bad scenario, input or results folder, "
+    "70 an internal error, 130 interrupted, 143 terminated"
+)
+"""The exit codes of all commands."""
+
 COMMANDS = {
     "run": Command("run", "Run a scenario once and show its summary."),
     "sweep": Command("sweep", "Run a grid of scenario values with several seeds, and write one data set."),
@@ -146,9 +152,7 @@ app = typer.Typer(
     name="fanin",
     cls=_Commands,
     help="A laboratory for TCP incast: run published remedies, reproduce their figures, get your own numbers.",
-    epilog="Exit codes: 0 success, 1 a run or a check failed, 2 wrong usage, 3 bad scenario, input or results "
-    "folder, 70 an internal error, 130 interrupted, 143 terminated. Data goes to stdout, progress and messages to "
-    "stderr.",
+    epilog=f"Exit codes: {EXIT_CODES}. Data goes to stdout, progress and messages to stderr.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={**_SETTINGS, "max_content_width": 120},

@@ -43,7 +43,7 @@ class Shard:
         """
         match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
         if match is None or not 1 <= int(match.group(1)) <= int(match.group(2)):
-            raise ValueError(f"{text!r} is no shard: 2/8 is the second of eight")
+            raise ValueError(f"{text!r} is not a shard: 2/8 is the second of eight")
         return cls(int(match.group(1)), int(match.group(2)))
 
     def has(self, place: int) -> bool:

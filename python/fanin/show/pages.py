@@ -34,11 +34,9 @@ INTERVALS = (
 )
 
 IMPOSSIBLE = (
-    "Some published numbers are impossible. PFDCT's Table 2 gives 2.3 s to 4.3 s as the average completion time of "
-    "flows of 15 KB: a hundred of them are 1.5 MB, which the paper's 1 Gbit/s link carries in 12 ms. Its Table 3 "
-    "gives traffic one an average of up to 1.8 Gbit/s over intervals of 5 s, but that traffic is 10 MB in total, "
-    "which takes 45 ms at that rate. Claims based on such numbers are judged by rank (which scheme is better) and by "
-    "ratio (how much better), never by the printed values."
+    'Some published numbers are impossible: a sentence that "cannot be" is listed with the arithmetic, or the other '
+    "sentence of the paper, that forbids it. Claims based on such numbers are judged by rank (which scheme is better) "
+    "and by ratio (how much better), not by the printed values."
 )
 
 
