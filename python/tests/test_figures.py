@@ -441,7 +441,7 @@ def test_a_plot_without_rows_is_a_warning(cli, paper):
         ('id = "bars"', 'id = "cdf"', "plot.3: there is a plot 'cdf' already"),
         ('kind = "bars"', 'kind = "bar"', 'did you mean "bars"?'),
         ("every = 0.05", 'spread = ["a", "b"]', "spread belongs to kind = line or bars"),
-        ('rivals = [{ system = "TCP" }]', "", "rivals belongs to wins and order"),
+        ('rivals = [{ system = "TCP" }]', "", "rivals belongs to wins, order, lead"),
         ("rivals = [{ system", "rivals = [{ sustem", "claim.1.rivals.sustem"),
         (
             'zip = [["traffic.bursts.senders",',
