@@ -231,7 +231,7 @@ class TestHeldOut:
         (second,) = fitted(cli, "alpha/one", "--held-out", "--again")["held_out"]
         assert second["again"]
         record = paper.parents[1] / "results/fits/held-out.json"
-        assert [each["again"] for each in json.loads(record.read_text())] == [False, True]
+        assert [each["again"] for each in json.loads(record.read_text())["judgements"]] == [False, True]
         # Another search does not make it the first time.
         result = cli("fit", "alpha/one", *FAST, "--open", "network.buffer", "--held-out")
         assert (result.code, "was judged on" in result.err) == (3, True)

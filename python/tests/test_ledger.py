@@ -15,6 +15,7 @@ import pytest
 from fanin.claims import assessment, ledger, record, sentences, standing
 from fanin.errors import ResultsError
 from fanin.results import cache
+from fanin.results.sums import SUMS
 from fanin.scenario import library
 from fanin.show import html_report, pages
 
@@ -180,12 +181,14 @@ def test_verdicts_of_another_file_or_engine_are_stale(cli, figures):
     content = json.loads(path.read_text())
     content["work"]["engine_version"] = "0.0.9+00000000"
     path.write_text(json.dumps(content))
+    (path.parent / SUMS).unlink()
     assert states(cli)["alpha/fig2"]["note"].startswith("made by engine 0.0.9+00000000")
 
 
 def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
+    (path.parent / SUMS).unlink()
     for old in ("[]", "{}", '{"format": 1}', '{"format": 99, "claims": []}'):
         path.write_text(old)
         entry = rows(cli)["alpha/fig2/some-goodput"]
@@ -197,10 +200,14 @@ def test_records_of_old_versions_are_stale_and_claims_not_run(cli, figures):
 
 
 @pytest.mark.parametrize("content", ["", "{", f'{{"format": {record.FORMAT}}}', "null", '"x"', "\x00\xff"])
-def test_a_damaged_record_is_one_clear_error(cli, figures, content):
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_damaged_record_is_one_clear_error(cli, figures, content, listed):
     cli("reproduce", "alpha/fig2", "--quick")
     path = figures / "results/alpha/fig2/claims.json"
     path.write_text(content)
+    if not listed:
+        # As of a version that wrote no digests.
+        (path.parent / SUMS).unlink()
     for verb in (["claims"], ["claims", "--json"], ["list", "experiments"], ["report"]):
         result = cli(*verb)
         assert result.code == 3, verb

@@ -52,6 +52,7 @@ def test_a_record_that_names_files_elsewhere_is_damaged(cli, work):
     content = json.loads(found.read_text())
     content["plots"][0]["files"] = ["../../../../../../etc/passwd"]
     found.write_text(json.dumps(content))
+    (found.parent / "SHA256SUMS").unlink()
     with pytest.raises(ResultsError, match="cannot be the name of a file"):
         record.read(found.parent)
     result = cli("report")

@@ -13,7 +13,7 @@ import pytest
 import fanin
 from fanin.errors import RunError
 from fanin.numbers.stats import mean_interval
-from fanin.results import files
+from fanin.results import files, sums
 from fanin.results.shards import Shard
 
 SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "--columns", "goodput_bps")
@@ -22,6 +22,11 @@ SWEEP = ("sweep", "small.toml", "--set", "network.buffer=10pkt..30pkt:20pkt", "-
 def data_set(out: str) -> dict[str, bytes]:
     """The bytes of every file of the one sweep in a results folder."""
     return {path.name: path.read_bytes() for path in Path(out, "sweeps").glob("*/*")}
+
+
+def seal(path: Path) -> None:
+    """Gives a JSON file that was edited the digest of what is in it now."""
+    path.write_text(json.dumps(sums.sealed(json.loads(path.read_text()))))
 
 
 def frame(out: str, name: str = "runs") -> pl.DataFrame:
@@ -99,6 +104,7 @@ def test_the_table_and_the_plots(cli, work):
     assert "±" in lines[2]
     names = {path.name for path in Path("results", "sweeps").glob("*/*")}
     assert names == {
+        "SHA256SUMS",
         "runs.parquet",
         "summary.parquet",
         "sweep.json",
@@ -280,11 +286,14 @@ def test_shards_that_differ_are_refused(cli, work):
     path = next(Path("other").glob("shards/*/1-of-2.json"))
     whole = path.read_text()
     path.write_text(whole.replace('"result_hash": "', '"result_hash": "f', 1))
+    assert "its content differs from what was written" in cli("merge", "part-1", "part-2", "other").err
+    seal(path)
     result = cli("merge", "part-1", "part-2", "other")
     assert (result.code, "differs from that of another shard: result_hash" in result.err) == (3, True)
     result = cli("merge", "other", "part-2")
     assert (result.code, "not the run that its shard has tabulated" in result.err) == (3, True)
     path.write_text(whole.replace('"engine_version": "', '"engine_version": "9', 1))
+    seal(path)
     assert "are of two engines, 90.1.0+" in cli("merge", "other", "part-2").err
     path.write_text(whole[:-9])
     assert "1-of-2.json: damaged" in cli("merge", "other", "part-2").err

@@ -8,6 +8,7 @@ probability that any of them is reported is at most the level.
 from __future__ import annotations
 
 import importlib
+import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from fanin.errors import NotFoundError, ResultsError
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, finite
 from fanin.numbers.units import quantity
+from fanin.results import sums
 
 Status = Literal["agrees", "out of tolerance", "other distribution", "no value"]
 
@@ -123,8 +125,8 @@ def read(path: Path) -> pl.DataFrame:
         raise NotFoundError(f"{path}: no such file")
     try:
         if path.suffix.lower() == ".parquet":
-            return pl.read_parquet(path)
-        return pl.read_csv(path, comment_prefix="#", infer_schema_length=None)
+            return pl.read_parquet(io.BytesIO(sums.read_bytes(path)))
+        return pl.read_csv(io.BytesIO(sums.read_bytes(path)), comment_prefix="#", infer_schema_length=None)
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).strip().splitlines()[0]
         raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import json
 import os
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fanin.claims.sentences import Entry, Sentence
 from fanin.claims.standing import Standing
@@ -143,11 +143,13 @@ def _finished(
 
 def _made_for(manifest: Path, name: str) -> bool:
     """Whether a run was made for that experiment."""
+    from fanin.results.store import read_manifest
+
     try:
-        found: Any = json.loads(manifest.read_bytes())
-    except (OSError, ValueError):
+        return bool(read_manifest(manifest.parent).manifest.get("experiment") == name)
+    except ResultsError as error:
+        warnings.warn(str(error), stacklevel=2)
         return False
-    return isinstance(found, dict) and found.get("experiment") == name
 
 
 def _recorded(out: Path) -> set[str]:

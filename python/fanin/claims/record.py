@@ -21,6 +21,7 @@ from fanin.claims.judge import Judgement
 from fanin.claims.sentences import Shown
 from fanin.claims.verdicts import Verdict, verdict
 from fanin.errors import ResultsError
+from fanin.results import sums
 from fanin.results.files import write_whole
 from fanin.results.layout import CLAIMS, together
 from fanin.results.store import provenance
@@ -277,7 +278,7 @@ def _work(runs: Runs) -> Simulations:
     return Simulations(
         runs=len(runs),
         of=len(points(runs.experiment)),
-        seeds=sorted({point.seed for point, _ in runs}),
+        seeds=runs.seeds,
         engine_version=provenance()["engine_version"],
         fanin_version=fanin.__version__,
         python_version=", ".join(every("python_version")),
@@ -311,7 +312,7 @@ def read(folder: Path) -> Record | None:
     """
     path = folder / CLAIMS
     try:
-        content = json.loads(path.read_bytes())
+        content = sums.loaded(sums.read_bytes(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from fanin import _engine
 from fanin.claims.sentences import Searched, Shown
 from fanin.errors import ResultsError
+from fanin.results import sums
 from fanin.results.layout import FIT, FITS
 
 
@@ -40,7 +40,7 @@ def read(out: Path, digest_of: Callable[[str], str | None]) -> dict[str, OfSente
     found: dict[str, OfSentence] = {}
     for path in sorted((out / FITS).glob(f"*/{FIT}")):
         try:
-            kept = json.loads(path.read_bytes())
+            kept = sums.loaded(sums.read_bytes(path))
             if kept["engine_version"] == _engine.version():
                 _add(found, kept, digest_of)
         except (ValueError, KeyError, TypeError):

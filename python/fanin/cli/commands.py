@@ -49,6 +49,10 @@ COMMANDS = {
         "report",
         "Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.",
     ),
+    "verify": Command(
+        "verify",
+        "Compare every file of a results folder with the digest that was written with it, and name what is damaged.",
+    ),
     "compare": Command("compare", "Compare schemes on one scenario."),
     "capacity": Command(
         "capacity",

@@ -7,14 +7,15 @@ A run that was aborted because of the machine it ran on is not recorded: the nex
 
 from __future__ import annotations
 
-import contextlib
 import json
-from dataclasses import asdict, dataclass
+import warnings
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from fanin import _engine
 from fanin.errors import RunError, ScenarioError
+from fanin.results import sums
 from fanin.results.files import write_whole, writing
 from fanin.results.store import now
 from fanin.scenario.settings import Settings
@@ -39,6 +40,10 @@ class Failure:
     """When."""
 
 
+KEYS = tuple(each.name for each in fields(Failure))
+"""The keys of a failure's file besides its digest."""
+
+
 class BrokenOff(Failure):
     """A failure that was not caused by the run itself; it is never recorded."""
 
@@ -54,6 +59,11 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__name__ == "PanicException"
 
 
+def text_of(content: object) -> bytes:
+    """The content of a record's file."""
+    return (json.dumps(content, indent=1) + "\n").encode()
+
+
 def describe(error: BaseException) -> str:
     """The error as text."""
     return f"the engine crashed: {error}" if is_panic(error) else str(error)
@@ -66,11 +76,16 @@ class Failures:
         self.folder = Path(root) / FAILURES
 
     def find(self, name: str) -> Failure | None:
-        """The record of a failed run; ``None`` if there is none or it cannot be read."""
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            content = json.loads(self._path(name).read_bytes())
+        """The record of a failed run; ``None`` if there is none; a damaged one is reported as a warning."""
+        path = self._path(name)
+        try:
+            content = sums.unsealed(sums.loaded(path.read_bytes()), KEYS)
             return Failure(**{**content, "settings": [(path, value) for path, value in content["settings"]]})
-        return None
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            warnings.warn(f"{path}: damaged ({error}); the run is repeated", stacklevel=2)
+            return None
 
     def save(self, failure: Failure) -> None:
         """Writes a record.
@@ -79,10 +94,10 @@ class Failures:
             ResultsError: the folder cannot be written.
 
         """
-        content = asdict(failure) | {"engine_version": _engine.version(), "failed": now()}
+        content = sums.sealed(asdict(failure) | {"engine_version": _engine.version(), "failed": now()})
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path(failure.run_id), (json.dumps(content, indent=1) + "\n").encode())
+            write_whole(self._path(failure.run_id), text_of(content))
 
     def forget(self, name: str) -> None:
         """Deletes the record of a run, if there is one: the run is retried, or has succeeded."""

@@ -13,11 +13,12 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from fanin.errors import ResultsError
+from fanin.results.sums import SUMS, read_sums, text_of
 
 _TEMPORARY = ".tmp-"
 _ASIDE = "-instead-of-"
@@ -99,7 +100,7 @@ def replacing(final: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
-    """As :func:`replacing`, but first cleans up after killed writers.
+    """As :func:`replacing`, but first cleans up after killed writers, and finally writes the digests of all files.
 
     Args:
         final: The folder.
@@ -112,6 +113,64 @@ def whole_folder(final: Path, option: str = "--out") -> Iterator[Path]:
     with writing(final, option), replacing(final) as temporary:
         tidy(final.parent)
         yield temporary
+        names = [path.relative_to(temporary).as_posix() for path in temporary.rglob("*") if path.is_file()]
+        (temporary / SUMS).write_bytes(text_of(temporary, names))
+
+
+@contextmanager
+def filling(final: Path, command: str = "") -> Iterator[Path]:
+    """A folder to write files into, which then replace those in ``final``; its other files and folders stay.
+
+    The files are renamed one by one and their digests are written last: after a kill in between, the digests do not
+    match. Files that an earlier command listed and this one did not write are removed.
+
+    Args:
+        final: The folder.
+        command: The command that makes the files, if known.
+
+    """
+    final.mkdir(parents=True, exist_ok=True)
+    tidy(final)
+    temporary = beside(final / "new")
+    try:
+        temporary.mkdir()
+        yield temporary
+        names = sorted(path.name for path in temporary.iterdir())
+        text = text_of(temporary, names, command)
+        # Not synchronised one by one: what a power failure takes from them, the digests show.
+        for name in names:
+            (temporary / name).replace(final / name)
+        for name in _listed(final) - set(names):
+            (final / name).unlink(missing_ok=True)
+        write_whole(final / SUMS, text)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _listed(folder: Path) -> set[str]:
+    """The files directly in a folder that its digests list; none if these are missing or damaged."""
+    with contextlib.suppress(ResultsError):
+        sums = read_sums(folder)
+        return set() if sums is None else {name for name in sums.files if "/" not in name and name not in {".", ".."}}
+    return set()
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
+    """Writes files into a folder as :func:`filling` does, and returns their paths.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+
+    """
+    with writing(folder), filling(folder) as temporary:
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
+    return [folder / name for name in files]
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file or folder of this name is unfinished."""
+    return name.startswith(_TEMPORARY)
 
 
 def tidy(folder: Path) -> None:

@@ -21,6 +21,15 @@ FITS = "fits"
 FIT = "fit.json"
 """The result of a search, in its folder."""
 
+FIT_LOG = "tried.jsonl"
+"""The settings that a search tried, one per line, in its folder."""
+
+FIT_LOG_KEYS = ("values", "found", "errors")
+"""The keys of a line besides its digest."""
+
+HELD_OUT = "held-out.json"
+"""What held-out experiments judged, in the folder of all searches."""
+
 CHANGED = "changed"
 """Folder of experiments run with values that differ from their files; one folder per set of values."""
 

@@ -7,7 +7,6 @@ Shard i of n has every n-th point of the sweep, from the i-th on. When all of it
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -17,12 +16,16 @@ from typing import Any
 
 from fanin.errors import ResultsError
 from fanin.names import checked, checked_run_id
+from fanin.results import sums
 from fanin.results.dataset import DataSet, Head, Row, as_json
 from fanin.results.files import replacing, write_whole, writing
 from fanin.results.layout import RUNS
 from fanin.results.store import Store, read_run
 
 SHARDS = "shards"
+
+KEYS = ("sweep", "shard", "rows", "failed")
+"""The keys of a shard's file besides its digest."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Part:
 
         """
         rows = {name: list(found.items()) for name, found in (("rows", self.rows), ("failed", self.failed))}
-        content = {"sweep": asdict(self.head), "shard": str(self.shard), **rows}
+        content = sums.sealed({"sweep": asdict(self.head), "shard": str(self.shard), **rows})
         with writing(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.path, as_json(content))
@@ -93,7 +96,7 @@ def _read(path: Path, root: Path) -> Part:
 
     """
     try:
-        content: dict[str, Any] = json.loads(path.read_bytes())
+        content: dict[str, Any] = sums.unsealed(sums.loaded(path.read_bytes()), KEYS)
         rows, failed = ({int(place): row for place, row in content[name]} for name in ("rows", "failed"))
         head = Head(**content["sweep"])
         checked(head.id)
@@ -102,8 +105,8 @@ def _read(path: Path, root: Path) -> Part:
         return Part(head, Shard.parse(content["shard"]), rows, failed, root)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError):
-        raise ResultsError(f"{path}: damaged; delete it and run the shard again: its runs are kept") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ResultsError(f"{path}: damaged ({error}); delete it and run the shard again: its runs are kept") from None
 
 
 @dataclass(frozen=True)
@@ -212,7 +215,7 @@ def _adopt(root: Path, row: Row, out: Path) -> None:
     if there is not None:
         if there.summary["result_hash"] != run.summary["result_hash"]:
             raise ResultsError(f"{run.folder} and {there.folder}: two results of one run; delete the wrong one")
-        if set(run.tables) <= set(there.tables):
+        if set(run.tables) <= set(there.tables) and Store(out).find(name, run.tables) is not None:
             return
     for file in run.manifest["files"]:
         run.check(file)

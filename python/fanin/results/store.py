@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import platform
@@ -23,17 +24,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fanin import _engine
+from fanin.digests import digest
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.names import checked, is_run_id
+from fanin.results import sums
 from fanin.results.files import beside, replacing, tidy, writing
 from fanin.results.layout import MANIFEST, RUNS
-from fanin.scenario.run_id import digest, whole_digest
 
 CAPTURE = "trace.pcapng"
 
-_SELF = "sha256"
-"""The key of a manifest with the digest of all other keys."""
+_KEYS = frozenset(
+    "run_id experiment summary scenario measured files finished engine_version python_version git_commit host platform "
+    "cpus".split()
+)
+"""The keys of a manifest besides its digest, which earlier versions did not write."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,14 @@ class StoredRun:
             stored = ", ".join(self.tables) or "none"
             raise ResultsError(f"{self.folder}: table {name} is not stored (stored: {stored})")
         path = self.folder / f"{name}.parquet"
-        self.check(path.name)
-        return read_table(path)
+        return _parsed(path, self.content(path.name))
 
     def check(self, name: str) -> None:
-        """Compares a file's content with the manifest.
+        """Compares a file's content with the manifest, as :meth:`content` does."""
+        self.content(name)
+
+    def content(self, name: str) -> bytes:
+        """A file's content, after it was compared with the manifest.
 
         Raises:
             ResultsError: the file is missing or differs.
@@ -88,6 +96,7 @@ class StoredRun:
             raise ResultsError(damaged(path, error.strerror or str(error))) from None
         if recorded is not None and hashlib.sha256(found).hexdigest() != recorded["sha256"]:
             raise ResultsError(damaged(path, "its content differs from what the manifest records"))
+        return found
 
 
 def damaged(path: Path, why: str) -> str:
@@ -105,17 +114,26 @@ def now() -> str:
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """A Parquet file as a frame.
+    """A Parquet file as a frame, after its content was compared with the digest in its folder, if there is one.
 
     Raises:
         ResultsError: it is missing, unreadable or damaged.
 
     """
     try:
-        return pl.read_parquet(path, use_pyarrow=False)
+        in_run = (path.parent / MANIFEST).is_file()
+        content = read_run(path.parent).content(path.name) if in_run else sums.read_bytes(path)
     except FileNotFoundError:
         raise ResultsError(f"{path}: no such file") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except OSError as error:
+        raise ResultsError(damaged(path, error.strerror or str(error))) from None
+    return _parsed(path, content)
+
+
+def _parsed(path: Path, content: bytes) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(io.BytesIO(content), use_pyarrow=False)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ResultsError(damaged(path, str(error).splitlines()[0])) from None
 
 
@@ -127,24 +145,36 @@ def read_run(folder: Path) -> StoredRun:
             wrong size.
 
     """
-    path = folder / MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        sizes = {checked(name): record["bytes"] for name, record in manifest["files"].items()}
-        _ = manifest["summary"]["result_hash"]
-    except OSError as error:
-        raise ResultsError(damaged(path, error.strerror or str(error))) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ResultsError(damaged(path, "not a manifest")) from None
-    # Earlier versions wrote no digest.
-    if _SELF in manifest and manifest[_SELF] != _own_digest(manifest):
-        raise ResultsError(damaged(path, "its content differs from what was written"))
-    for name, size in sizes.items():
-        file = folder / name
+    run = read_manifest(folder)
+    for name, record in run.manifest["files"].items():
+        file, size = folder / name, record["bytes"]
         if not file.is_file():
             raise ResultsError(damaged(file, "missing"))
         if file.stat().st_size != size:
             raise ResultsError(damaged(file, f"{file.stat().st_size} bytes instead of {size}"))
+    return run
+
+
+def read_manifest(folder: Path) -> StoredRun:
+    """As :func:`read_run`, but the files that the manifest lists are not looked at.
+
+    Raises:
+        ResultsError: the manifest is missing, unreadable or not what was written.
+
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = sums.loaded(path.read_bytes())
+        _ = manifest["summary"]["result_hash"]
+        _ = {checked(name): record["bytes"] for name, record in manifest["files"].items()}
+    except OSError as error:
+        raise ResultsError(damaged(path, error.strerror or str(error))) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ResultsError(damaged(path, "not a manifest")) from None
+    try:
+        sums.unsealed(manifest, _KEYS)
+    except ValueError as error:
+        raise ResultsError(damaged(path, str(error))) from None
     return StoredRun(folder, manifest)
 
 
@@ -196,7 +226,7 @@ class Store:
 
         Args:
             name: Id of the run.
-            tables: A run that was stored without one of these is treated as absent.
+            tables: A run that was stored without one of these, or whose file of one is damaged, is treated as absent.
 
         """
         folder = self.folder / name
@@ -204,15 +234,19 @@ class Store:
             return None
         try:
             found = read_run(folder)
+            if not set(tables) <= set(found.tables):
+                return None
+            for table in tables:
+                found.check(f"{table}.parquet")
         except ResultsError as error:
-            warnings.warn(f"{error}; the run is repeated", stacklevel=2)
+            warnings.warn(f"{str(error).partition('; delete')[0]}; the run is repeated and replaced", stacklevel=2)
             return None
-        return found if set(tables) <= set(found.tables) else None
+        return found
 
     def tables(self, name: str) -> list[str]:
         """The stored tables of a run; none if it is not stored."""
         with contextlib.suppress(ResultsError):
-            return read_run(self.folder / name).tables
+            return read_manifest(self.folder / name).tables
         return []
 
     def save(
@@ -275,13 +309,14 @@ def _write(folder: Path, output: Output, tables: list[str], resolved: dict[str, 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
     """Writes a manifest with its own digest, and returns it."""
-    manifest = manifest | {_SELF: _own_digest(manifest)}
-    (folder / MANIFEST).write_bytes((json.dumps(manifest, indent=1) + "\n").encode())
+    manifest = sums.sealed(manifest)
+    (folder / MANIFEST).write_bytes(manifest_text(manifest))
     return manifest
 
 
-def _own_digest(manifest: dict[str, Any]) -> str:
-    return whole_digest({key: value for key, value in manifest.items() if key != _SELF})
+def manifest_text(manifest: dict[str, Any]) -> bytes:
+    """The content of a manifest's file."""
+    return (json.dumps(manifest, indent=1) + "\n").encode()
 
 
 def _record(path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.numbers.summary import column
+from fanin.results import sums
 from fanin.results.layout import MANIFEST
 from fanin.results.store import damaged, read_run, read_table
 
@@ -17,7 +18,7 @@ from fanin.results.store import damaged, read_run, read_table
 def locate(path: Path) -> list[Path]:
     """The Parquet files of a path: itself, or those of a run folder.
 
-    A file inside a run folder is first compared with the run's manifest.
+    A file is first compared with the digest in its folder: the run's manifest, or ``SHA256SUMS``.
 
     Raises:
         ResultsError: there is nothing there, or it is damaged.
@@ -35,6 +36,8 @@ def locate(path: Path) -> list[Path]:
         raise ResultsError(f"{path}: no such file or folder")
     if (path.parent / MANIFEST).is_file():
         read_run(path.parent).check(path.name)
+    else:
+        sums.read_bytes(path)
     return [path]
 
 

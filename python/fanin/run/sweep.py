@@ -32,6 +32,11 @@ class Runs:
     def __iter__(self) -> Iterator[tuple[Point, Run]]:
         return iter(self.finished)
 
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        return sorted({point.seed for point, _ in self})
+
     def frame(self) -> pl.DataFrame:
         """One row per run: variants, variables, seed, the run's id, its summary and the experiment's own columns."""
         rows = []

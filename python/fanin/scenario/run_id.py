@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 from fanin import _engine
+from fanin.digests import digest
 from fanin.scenario.sections import OWNED
 
 
@@ -18,14 +17,3 @@ def simulated(resolved: dict[str, Any]) -> dict[str, Any]:
 def run_id(resolved: dict[str, Any]) -> str:
     """The id of a run: a hash of what is simulated and of the engine that simulates it."""
     return digest([simulated(resolved), _engine.version()])
-
-
-def digest(value: object) -> str:
-    """A short hash of a value, independent of its JSON layout."""
-    return whole_digest(value)[:16]
-
-
-def whole_digest(value: object) -> str:
-    """The full hash of a value, independent of its JSON layout."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

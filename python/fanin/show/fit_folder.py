@@ -16,7 +16,7 @@ from fanin.choose.fit.search import SENSITIVITY
 from fanin.choose.fit.space import Space, words
 from fanin.claims.record import digest
 from fanin.results.dataset import as_json
-from fanin.results.files import write_whole, writing
+from fanin.results.files import write_files
 from fanin.results.layout import FIT, FITS
 from fanin.results.runs import frame_of
 from fanin.run.experiment import Experiment
@@ -135,8 +135,4 @@ def write(fitted: Fitted, experiments: Sequence[Experiment], held: Sequence[Judg
         FIT: as_json(as_dict(fitted, experiments, held)),
         SETTINGS: frame_of(rows).write_csv().encode(),
     }
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            write_whole(folder / name, content)
-    return [folder / name for name in files]
+    return write_files(folder, files)

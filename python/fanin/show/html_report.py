@@ -12,7 +12,6 @@ import hashlib
 import io
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from fanin.claims.standing import Standing
 from fanin.claims.verdicts import OUTCOMES, VERDICTS, word
 from fanin.errors import ResultsError
 from fanin.numbers.summary import format_number
+from fanin.results import sums
 from fanin.results.files import whole_folder, writing
 from fanin.results.layout import CLAIMS
 from fanin.show import pages
@@ -207,9 +207,10 @@ def _drawing(drawn: PlotRecord, standing: Standing, folder: Path) -> Drawing:
         if source.suffix in copied and source.is_file() and not source.is_symlink():
             name = f"figures/{standing.key}/{source.name}"
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, folder / name)
+            found = sums.read_bytes(source)
+            (folder / name).write_bytes(found)
             copied[source.suffix] = name
-            content[source.suffix] = source.read_text(encoding="utf-8", errors="replace")
+            content[source.suffix] = found.decode("utf-8", errors="replace")
     heading, header, rows = _data(drawn, content[".csv"])
     axes = f"{drawn.y_label} against {drawn.x_label}." if drawn.y_label else ""
     named = [name for name in drawn.lines if name]

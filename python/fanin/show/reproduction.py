@@ -18,13 +18,17 @@ from fanin.claims.verdicts import verdict
 from fanin.errors import FaninError
 from fanin.later import pl
 from fanin.results import columns, curves
-from fanin.results.files import writing
+from fanin.results.files import filling, writing
+from fanin.results.layout import CLAIMS
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.format.claim import Claim
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import Series, series_of
+
+TABLE = "runs.parquet"
+"""The table of an experiment's runs."""
 
 _FEW_PLOTS = 8
 """Below this number of plots, drawing them is faster than starting more processes."""
@@ -167,18 +171,27 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
     warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
-    table = folder / "runs.parquet"
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        frame.write_parquet(table)
+    command = record.command(experiment, quick=quick, seeds=runs.seeds, out=str(out))
+    with writing(folder), filling(folder, command) as new:
+        frame.write_parquet(new / TABLE)
         # A quick look writes no PNGs: the report uses the SVGs, and PNGs take half of the drawing time.
-        files = {plot.name: _draw(plot, experiment, series, folder, png=not quick) for plot in document.plot}
-        # The record is written last, because it shows that all other files are there.
+        files = {plot.name: _draw(plot, experiment, series, new, png=not quick) for plot in document.plot}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
-        made = record.make(runs, judgements, drawn, warnings, out, quick=quick)
-        verdicts = record.write(made, folder)
-    paths = [*(path for drawn in files.values() for path in drawn), table, verdicts]
-    return Reproduction(experiment, frame, judgements, series, paths, warnings)
+        record.write(record.make(runs, judgements, drawn, warnings, out, quick=quick), new)
+    _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
+    names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
+    return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)
+
+
+def _without_old_pictures(folder: Path, names: list[str]) -> None:
+    """Removes the PNG of a plot that was now drawn without: it would show other numbers than the SVG.
+
+    An earlier version did not list it among the digests.
+    """
+    for name in names:
+        bitmap = f"{name.removesuffix('.svg')}.png"
+        if name.endswith(".svg") and bitmap not in names:
+            (folder / bitmap).unlink(missing_ok=True)
 
 
 def _draw(plot: Plot, experiment: Experiment, series: dict[str, Series], folder: Path, *, png: bool) -> list[Path]:

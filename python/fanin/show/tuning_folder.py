@@ -12,7 +12,7 @@ from fanin.choose.tuning.answer import Checked, Trial, Tuned, front, snippet
 from fanin.later import np
 from fanin.numbers.stats import finite
 from fanin.results.dataset import as_json
-from fanin.results.files import write_whole, writing
+from fanin.results.files import filling, writing
 from fanin.results.runs import frame_of
 from fanin.run.experiment import Experiment
 
@@ -62,13 +62,11 @@ def write(
     }
     if len(tuned.best) == 1:
         files["best.toml"] = snippet(tuned.best[0].values or {}).encode()
-    with writing(folder):
+    with writing(folder), filling(folder) as temporary:
         for name, content in files.items():
-            write_whole(folder / name, content)
-    paths = [folder / name for name in files]
-    if len(goals) > 1 and tuned.best:
-        paths += _draw(tuned, goals, title, folder)
-    return paths
+            (temporary / name).write_bytes(content)
+        drawn = _draw(tuned, goals, title, temporary) if len(goals) > 1 and tuned.best else []
+    return [folder / name for name in (*files, *(path.name for path in drawn))]
 
 
 def _draw(tuned: Tuned, goals: Sequence[Goal], title: str, folder: Path) -> list[Path]:

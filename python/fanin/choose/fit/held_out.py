@@ -6,24 +6,26 @@ twice can choose the setting that does better.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from fanin import _engine
 from fanin.choose.fit.bench import Tried
 from fanin.choose.fit.space import Space, Values, words
 from fanin.claims.record import digest
 from fanin.errors import FaninError, ResultsError
+from fanin.results import sums
+from fanin.results.dataset import as_json
 from fanin.results.files import write_whole, writing
-from fanin.results.layout import FITS
+from fanin.results.layout import FITS, HELD_OUT
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
 
-RECORD = "held-out.json"
+RECORD = HELD_OUT
+
+_JUDGEMENTS = "judgements"
 
 
 class HeldOutError(FaninError):
@@ -111,8 +113,11 @@ def read(out: Path | str) -> list[Judgement]:
     if not path.is_file():
         return []
     try:
-        return [Judgement(**each) for each in json.loads(path.read_text(encoding="utf-8"))]
-    except (ValueError, TypeError):
+        content = sums.loaded(path.read_bytes())
+        # The first versions wrote only an array, without a digest.
+        every = content if isinstance(content, list) else sums.unsealed(content, ())[_JUDGEMENTS]
+        return [Judgement(**each) for each in every]
+    except (ValueError, TypeError, KeyError):
         raise ResultsError(f"{path}: damaged; it is the record of what was judged by held-out experiments") from None
 
 
@@ -170,10 +175,10 @@ def judged(
         for each in experiments
     ]
     path = Path(out) / FITS / RECORD
-    content: list[dict[str, Any]] = [asdict(each) for each in [*before, *found]]
+    content = sums.sealed({_JUDGEMENTS: [asdict(each) for each in [*before, *found]]})
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+        write_whole(path, as_json(content))
     return found
 
 

@@ -7,6 +7,7 @@ uninterrupted search, on any number of cores.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from fanin.choose.fit.answer import Confirmed, Fitted, ablation, best, cover, fr
 from fanin.choose.fit.bench import Bench, Tried
 from fanin.choose.fit.space import Space, Values
 from fanin.errors import RunError
-from fanin.results.files import writing
+from fanin.results import sums
+from fanin.results.files import write_whole, writing
+from fanin.results.layout import FIT_LOG, FIT_LOG_KEYS
 
-LOG = "tried.jsonl"
+LOG = FIT_LOG
 
 OWN = "the file's own values"
 WINNER = "winner"
@@ -32,24 +35,32 @@ class Log:
         """Reads the log of earlier commands; an incomplete line and everything after it are dropped."""
         self._path = path
         self.tried: list[Tried] = []
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        for line in text.splitlines():
+        content = path.read_bytes() if path.is_file() else b""
+        lines = content.split(b"\n")
+        for number, line in enumerate(lines[:-1], start=1):
             try:
-                self.tried.append(Tried.from_dict(json.loads(line)))
+                self.tried.append(Tried.from_dict(sums.unsealed(sums.loaded(line), FIT_LOG_KEYS)))
             except (ValueError, KeyError, TypeError):
+                warnings.warn(f"{path}:{number}: damaged; it and what follows is tried again", stacklevel=2)
                 break
-        self._write("w", self.tried)
+        whole = _lines(self.tried)
+        if whole != content:
+            with writing(path.parent):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, whole)
 
     def add(self, found: Sequence[Tried]) -> None:
         """Adds a batch."""
-        self._write("a", found)
-        self.tried += found
-
-    def _write(self, mode: str, found: Sequence[Tried]) -> None:
         with writing(self._path.parent):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open(mode, encoding="utf-8") as stream:
-                stream.writelines(json.dumps(each.as_dict()) + "\n" for each in found)
+            with self._path.open("ab") as stream:
+                stream.write(_lines(found))
+        self.tried += found
+
+
+def _lines(found: Sequence[Tried]) -> bytes:
+    """The settings as lines, each with the digest of its content."""
+    return "".join(json.dumps(sums.sealed(each.as_dict())) + "\n" for each in found).encode()
 
 
 def search(bench: Bench, space: Space, log: Log, seeds: Sequence[int], trials: int) -> list[Tried]:

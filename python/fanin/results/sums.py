@@ -1,0 +1,159 @@
+"""Digests of what fanin writes, compared before any of it is read.
+
+A folder has a file ``SHA256SUMS`` in the format of ``sha256sum``, written last. Its first line is a comment with the
+digest of the rest; a second comment may name the command that made the folder. A JSON file outside such a folder, and
+each line of a log, carries the digest of its own value, as the manifest of a run does. What earlier versions wrote has
+no digests and is accepted as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fanin.digests import whole_digest
+from fanin.errors import ResultsError
+
+SUMS = "SHA256SUMS"
+
+OWN = "sha256"
+"""The key of a JSON object with the digest of all other keys."""
+
+_MADE_BY = "# made by: "
+_LINE = re.compile(r"([0-9a-f]{64})  ([^\n]+)")
+_FOREIGN = re.compile(rb"[0-9a-f]{64} [ *].+")
+"""The first line of such a file that somebody else wrote: ours is a comment."""
+
+
+class DamagedError(ResultsError):
+    """A file is not what was written."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The digests of a folder's files."""
+
+    files: dict[str, str]
+    command: str
+    """The command that made the folder; empty if that is not known."""
+
+
+def text_of(folder: Path, names: Iterable[str], command: str = "") -> bytes:
+    """The content of ``SHA256SUMS`` for some files of a folder.
+
+    Args:
+        folder: The folder.
+        names: The files in it, by their relative paths.
+        command: The command that makes them, if known.
+
+    """
+    lines = [f"{_MADE_BY}{command}"] if command and "\n" not in command else []
+    lines += [f"{_of_file(folder / name)}  {name}" for name in sorted(names)]
+    body = "".join(f"{line}\n" for line in lines).encode()
+    return f"# {hashlib.sha256(body).hexdigest()}\n".encode() + body
+
+
+def read_sums(folder: Path) -> Sums | None:
+    """The digests of a folder; ``None`` if it has none of fanin's.
+
+    Raises:
+        DamagedError: the file with the digests is damaged.
+
+    """
+    path = folder / SUMS
+    try:
+        head, _, body = path.read_bytes().partition(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise DamagedError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if _FOREIGN.fullmatch(head):
+        return None
+    if head != f"# {hashlib.sha256(body).hexdigest()}".encode():
+        raise DamagedError(f"{path}: damaged (its content differs from what was written); {_HINT}")
+    lines = body.decode(errors="replace").split("\n")
+    found = (_LINE.fullmatch(line) for line in lines)
+    command = next((line.removeprefix(_MADE_BY) for line in lines if line.startswith(_MADE_BY)), "")
+    return Sums({each[2]: each[1] for each in found if each}, command)
+
+
+_HINT = "run the command that wrote it again, its runs are kept ('fanin verify' names it)"
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content, after its digest was compared if its folder has digests.
+
+    Raises:
+        DamagedError: it is not what was written.
+        OSError: it cannot be read.
+
+    """
+    content = path.read_bytes()
+    sums = read_sums(path.parent)
+    if sums is not None and sums.files.get(path.name) != hashlib.sha256(content).hexdigest():
+        raise DamagedError(f"{path}: damaged, or an interrupted command (it differs from {SUMS}); {_HINT}")
+    return content
+
+
+def _of_file(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def of_file(path: Path) -> str | None:
+    """The digest of a file; ``None`` if it cannot be read."""
+    try:
+        return _of_file(path)
+    except OSError:
+        return None
+
+
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """A JSON object with the digest of its other keys."""
+    bare = {key: value for key, value in content.items() if key != OWN}
+    return {**bare, OWN: whole_digest(bare)}
+
+
+def unsealed(content: object, known: Collection[str]) -> dict[str, Any]:
+    """A JSON object without its digest, after that was compared.
+
+    Args:
+        content: The object.
+        known: The keys of objects that earlier versions wrote without a digest.
+
+    Raises:
+        ValueError: it is no object, or differs from what was written.
+
+    """
+    if not isinstance(content, dict):
+        raise ValueError("not a JSON object")
+    bare = {key: value for key, value in content.items() if key != OWN}
+    # Without a digest only what an earlier version can have written: the key of the digest may be what is damaged.
+    if content[OWN] != whole_digest(bare) if OWN in content else not content.keys() <= set(known):
+        raise ValueError("its content differs from what was written")
+    return bare
+
+
+def loaded(content: bytes) -> Any:  # noqa: ANN401 - any JSON
+    """JSON as it was written, without a key that occurs twice.
+
+    Raises:
+        ValueError: it is not JSON.
+
+    """
+    try:
+        return json.loads(content, object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found

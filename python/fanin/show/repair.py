@@ -1,0 +1,235 @@
+"""Makes damaged results again: runs from their scenarios, and the files of an experiment and the report from the runs.
+
+A run's id is a hash of its scenario, so a scenario from a damaged manifest is used only if the id follows from it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import shlex
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fanin.claims import record
+from fanin.errors import FaninError, ResultsError
+from fanin.results import sums
+from fanin.results.dataset import SWEEPS
+from fanin.results.failures import FAILURES
+from fanin.results.files import tidy
+from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST
+from fanin.results.shards import SHARDS
+from fanin.results.store import Store, read_manifest, read_run
+from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
+from fanin.run.experiment import Experiment, load
+from fanin.run.sweep import sweep_all
+from fanin.scenario.format.values import expand_seeds
+from fanin.scenario.run_id import run_id
+from fanin.show import html_report
+from fanin.show.reproduction import judge_and_draw
+
+_MADE_BY = {
+    SWEEPS: "run the same 'fanin sweep' or 'fanin merge' again; its runs are kept",
+    "capacity": "run the same 'fanin capacity' again; its runs are kept",
+    "studies": "run the same 'fanin tune' again; its runs are kept",
+    FITS: "run the same 'fanin fit' again; its runs are kept",
+}
+"""Folder of other folders -> what makes them."""
+
+
+def remedy(damage: Damage, out: Path) -> str:
+    """What makes a damaged file again."""
+    folder = damage.folder
+    if damage.kind == RUN:
+        return "fanin verify --repair simulates it again"
+    if damage.kind == EXPERIMENT:
+        return command_of(folder) or "run its 'fanin reproduce' again; its runs are kept"
+    if damage.kind == FILE:
+        return _of_file(damage.path)
+    if folder == out / html_report.FOLDER:
+        return "fanin report"
+    return _MADE_BY.get(folder.parent.name, "run the command that made it again; its runs are kept")
+
+
+def _of_file(path: Path) -> str:
+    if path.parent.name == FAILURES:
+        return "delete it: the next command tries the run again"
+    if path.parent.parent.name == SHARDS:
+        return "delete it and run the shard again; its runs are kept"
+    if path.name == FIT_LOG:
+        return "run the same 'fanin fit' again: it continues before the damaged line"
+    assert path.name == HELD_OUT
+    return "restore it from a copy: judgements by held-out experiments cannot be made again"
+
+
+def command_of(folder: Path) -> str:
+    """The command that makes an experiment's files; empty if it is not known."""
+    with contextlib.suppress(ResultsError):
+        listed = sums.read_sums(folder)
+        if listed is not None:
+            return listed.command
+    # Its digests are damaged, which makes it likely that the record is not.
+    with contextlib.suppress(OSError, ValueError):
+        content = sums.loaded((folder / CLAIMS).read_bytes())
+        if isinstance(content, dict) and isinstance(content.get("command"), str):
+            return str(content["command"])
+    return ""
+
+
+def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: None) -> dict[Path, str]:
+    """Makes again what can be made again: runs first, then experiments, then the report.
+
+    Args:
+        found: What is damaged.
+        out: Results folder.
+        say: Called with what was done and with what could not be.
+
+    Returns:
+        The folders that could not be made again, and why.
+
+    """
+    left: dict[Path, str] = {}
+
+    def attempt(path: Path, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except FaninError as error:
+            left[path] = str(error)
+            say(f"{path}: not repaired: {error}")
+            return
+        left.pop(path, None)
+        say(f"{path}: {'made again' if path.exists() else 'removed'}")
+
+    folders = {kind: list(dict.fromkeys(each.folder for each in found.damaged if each.kind == kind)) for kind in KINDS}
+    for folder in folders[RUN]:
+        attempt(folder, functools.partial(_run_again, folder))
+    unusable = set(left)
+    for folder in dict.fromkeys([*folders[EXPERIMENT], *_with_runs({each.name for each in unusable}, out)]):
+        attempt(folder, functools.partial(_experiment_again, folder))
+    for folder in unusable:
+        with contextlib.suppress(ResultsError):
+            read_run(folder)
+            del left[folder]
+    page = out / html_report.FOLDER
+    if page in folders[FOLDER]:
+        attempt(page, functools.partial(html_report.write, out))
+    for damage in found.damaged:
+        if damage.kind == FILE and damage.path.parent.name == FAILURES:
+            attempt(damage.path, damage.path.unlink)
+    for folder in dict.fromkeys(path.parent for path in found.leftovers):
+        tidy(folder)
+    return left
+
+
+def _with_runs(runs: set[str], out: Path) -> list[Path]:
+    """The folders of experiments that have any of these runs."""
+    found = []
+    for path in sorted(out.rglob(CLAIMS)) if runs else []:
+        with contextlib.suppress(ResultsError):
+            known = record.read(path.parent)
+            if known is not None and runs & known.work.each.keys():
+                found.append(path.parent)
+    return found
+
+
+def _run_again(folder: Path) -> None:
+    """Simulates a run again, which replaces it.
+
+    Raises:
+        FaninError: its scenario is damaged, or belongs to another engine, or the run fails.
+
+    """
+    manifest, whole = _manifest(folder)
+    name = manifest.get("experiment")
+    made = f"'fanin reproduce {name}' makes it again" if isinstance(name, str) else "its experiment makes it again"
+    if "measured" in manifest:
+        raise ResultsError(f"it is the measurement of a program; {made}")
+    with tempfile.TemporaryDirectory() as temporary:
+        file = Path(temporary) / "scenario.toml"
+        try:
+            file.write_text(html_report.to_toml(manifest["scenario"]), encoding="utf-8")
+            experiment = load(file)
+            resolved = experiment.resolved()
+        except (FaninError, KeyError, TypeError, AttributeError, ValueError):
+            raise ResultsError(f"its manifest has no scenario that can be used; {made}") from None
+        if run_id(resolved) != folder.name:
+            why = "it was made by another engine" if whole else "its scenario is damaged, or of another engine"
+            raise ResultsError(f"{why}; {made}")
+        store = Store(folder.parent.parent)
+        output = experiment.simulate([], store=store)
+        there = {path.stem for path in folder.glob("*.parquet")} | _tables(manifest)
+        store.save(folder.name, output, sorted(there), resolved, name if isinstance(name, str) else "")
+
+
+def _manifest(folder: Path) -> tuple[dict[str, Any], bool]:
+    """A run's manifest, and whether it is what was written."""
+    with contextlib.suppress(ResultsError):
+        return read_manifest(folder).manifest, True
+    with contextlib.suppress(OSError, ValueError):
+        content = sums.loaded((folder / MANIFEST).read_bytes())
+        if isinstance(content, dict):
+            return content, False
+    return {}, False
+
+
+def _tables(manifest: dict[str, Any]) -> set[str]:
+    files = manifest.get("files")
+    names = files if isinstance(files, dict) else {}
+    return {name.removesuffix(".parquet") for name in names if name.endswith(".parquet")}
+
+
+def _experiment_again(folder: Path) -> None:
+    """Makes an experiment's files again with its command, from its runs as far as they are there.
+
+    Raises:
+        FaninError: the command is not known, or not one that may be repeated without asking.
+
+    """
+    command = command_of(folder)
+    experiment, quick, seeds = _read_command(command)
+    depth = len(Path(experiment.name).parts)
+    out = folder.parents[depth - 1]
+    if (out / experiment.name).resolve() != folder.resolve():
+        raise ResultsError(f"its command makes another folder: {command}")
+    if experiment.document.benchmark is not None:
+        raise ResultsError(f"it measures a program, which the command repeats: {command}")
+    (runs,) = sweep_all([experiment], seeds=seeds, out=out, quick=quick)
+    judge_and_draw(runs, out, quick=quick)
+
+
+def _read_command(command: str) -> tuple[Experiment, bool, list[int] | None]:
+    """The experiment of a recorded ``fanin reproduce``, whether it is a quick look, and its seeds.
+
+    Raises:
+        FaninError: it is another command, or there is no such experiment.
+
+    """
+    unknown = ResultsError("the command that made it is not known; run its 'fanin reproduce' again")
+    try:
+        program, verb, name, *options = shlex.split(command)
+    except ValueError:
+        raise unknown from None
+    quick, seeds, changes = False, None, []
+    words = iter(options)
+    try:
+        for word in words:
+            if word == "--quick":
+                quick = True
+            elif word == "--seeds":
+                seeds = expand_seeds([int(part) if part.isdecimal() else part for part in next(words).split(",")])
+            elif word == "--set":
+                path, _, value = next(words).partition("=")
+                changes.append((path, value))
+            elif word == "--environment":
+                changes.append(("environment", next(words)))
+            elif word == "--out":
+                next(words)
+            else:
+                raise unknown
+    except (StopIteration, ValueError):
+        raise unknown from None
+    if (program, verb) != ("fanin", "reproduce"):
+        raise unknown
+    return load(name, changes), quick, seeds

@@ -1,0 +1,351 @@
+"""Digests of results: no flipped bit goes unnoticed, ``fanin verify`` names its file, and what can be is made again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+
+import pytest
+
+import fanin
+from fanin.choose.fit import held_out
+from fanin.choose.fit.search import Log
+from fanin.claims import record, searches
+from fanin.errors import FaninError, RunError
+from fanin.results import shards, sums, tables
+from fanin.results.failures import Failures
+from fanin.results.files import whole_folder
+from fanin.results.store import Store, read_run, read_table
+from fanin.results.verify import verify
+from fanin.scenario import library
+from fanin.show import html_report
+
+FLIPS = 1000
+
+SCENARIO = """\
+title = "A small incast"
+paper = "alpha"
+figure = "Fig. 1"
+
+[network]
+topology = "star"
+rate = "1Gbps"
+buffer = "20pkt"
+
+[transport]
+rto-min = "10ms"
+
+[[traffic]]
+name = "queries"
+kind = "incast"
+senders = 4
+bytes-each = "15KB"
+
+[run]
+duration = "100ms"
+
+[sweep]
+"traffic.queries.senders" = [2, 12]
+seeds = "1..2"
+
+[[variant]]
+axis = "system"
+label = "TCP"
+set = { "transport.scheme" = "newreno" }
+
+[[variant]]
+axis = "system"
+label = "DCTCP"
+set = { "transport.scheme" = "dctcp" }
+
+[[column]]
+id = "query_p50_s"
+label = "Query completion time, median: nearest rank over the queries of a run"
+of = "requests.qct_s"
+take = "p50"
+
+[claims]
+measure = "mean"
+x = "traffic.queries.senders"
+why = "a test"
+
+[[claim]]
+id = "no-drops"
+says = "Nothing is dropped."
+y = "drops"
+where = { system = "TCP" }
+accept = [0, 0]
+at = [2]
+"""
+
+OPEN = """
+[open.network.buffer]
+"12pkt" = "small"
+"20pkt" = "in between"
+"""
+
+PLOT = """
+[[plot]]
+x = "traffic.queries.senders"
+y = "goodput_bps"
+by = "system"
+"""
+
+SWEEP = ("sweep", "alpha/one", "--columns", "goodput_bps", "--tables", "flows", "--seeds", "1..3")
+FIT = ("fit", "alpha/one", "--seeds", "1", "--fresh", "3", "--json")
+
+KINDS = {
+    "manifest": "runs/*/manifest.json",
+    "table": "runs/*/*.parquet",
+    "record": "alpha/one/claims.json",
+    "runs": "alpha/one/runs.parquet",
+    "figure": "alpha/one/goodput-bps.*",
+    "digests": "*/*/SHA256SUMS",
+    "report": "report/**/*.*",
+    "data set": "sweeps/*/*.parquet",
+    "failed": "sweeps/*/failed.json",
+    "head": "sweeps/*/sweep.json",
+    "drawn": "sweeps/*/goodput-bps.*",
+    "shard": "shards/*/*.json",
+    "failure": "failures/*.json",
+    "fit": "fits/*/fit.json",
+    "settings": "fits/*/settings.csv",
+    "log": "fits/*/tried.jsonl",
+    "held out": "fits/held-out.json",
+}
+"""Kind of file -> where it is."""
+
+
+@pytest.fixture
+def results(cli, work, monkeypatch):
+    """A results folder with every kind of file, of a library of two small experiments."""
+    (work / "experiments/alpha").mkdir(parents=True)
+    (work / "experiments/alpha/one.toml").write_text(SCENARIO + OPEN + PLOT)
+    held = SCENARIO.replace('paper = "alpha"', 'paper = "alpha"\nopen = "alpha/one"\nheld-out = true')
+    (work / "experiments/alpha/two.toml").write_text(held)
+    monkeypatch.setattr(library, "_ROOTS", (Path("experiments"),))
+    real = fanin.Experiment.simulate
+
+    def simulate(self, overrides, *others, **named):
+        if ("run.seed", "3") in overrides and ("traffic.queries.senders", "12") in overrides and "fit" not in doing:
+            raise RunError("a packet is missing")
+        return real(self, overrides, *others, **named)
+
+    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+    for doing in (
+        ("reproduce", "alpha/one"),
+        SWEEP,
+        (*SWEEP, "--shard", "1/2"),
+        (*SWEEP, "--shard", "2/2"),
+        (*FIT, "--held-out"),
+        ("report",),
+    ):
+        result = cli(*doing)
+        assert result.code in (0, 1), result.err
+    found = work / "results"
+    assert not [kind for kind, where in KINDS.items() if not list(found.glob(where))]
+    return found
+
+
+def files_of(out: Path, kind: str) -> list[Path]:
+    return sorted(path for path in out.glob(KINDS[kind]) if path.is_file())
+
+
+def flip(path: Path, random_: random.Random) -> bytes:
+    """Flips one bit of a file, and returns what was there."""
+    before = path.read_bytes()
+    after = bytearray(before)
+    place = random_.randrange(8 * len(after))
+    after[place // 8] ^= 1 << place % 8
+    path.write_bytes(bytes(after))
+    return before
+
+
+def drawing(folder: Path, to: Path) -> object:
+    """What the report shows of an experiment's figures."""
+    found = record.read(folder)
+    assert found is not None
+
+    class Standing:
+        key = "alpha/one"
+
+    Standing.folder = folder
+    shown = [html_report._drawing(plot, Standing, to) for plot in found.plots]
+    return shown, sorted((path.name, path.read_bytes()) for path in to.rglob("*.*"))
+
+
+def read_all(path: Path, out: Path, scratch: Path) -> object:
+    """What the commands that read a file make of it."""
+    folder = path.parent
+    if folder.parent.name == "runs":
+        stored = Store(out).find(folder.name, ["flows"] if (folder / "flows.parquet").exists() else [])
+        found = [(tables.describe(file), read_table(file).rows()) for file in tables.locate(folder)]
+        return stored, read_run(folder), found
+    if out / "alpha/one" == folder:
+        return record.read(folder), read_table(folder / "runs.parquet").rows(), drawing(folder, scratch)
+    if folder.parent.name == "sweeps":
+        return [(tables.locate(file), read_table(file).rows()) for file in sorted(folder.glob("*.parquet"))]
+    if folder.parent.name == "shards":
+        merged = shards.merge([out], out)
+        if merged.left:
+            raise FaninError(str(merged.left))
+        return merged.whole
+    if folder.name == "failures":
+        return Failures(out).find(path.stem)
+    if path.name == "tried.jsonl":
+        copy = scratch / path.name
+        scratch.mkdir(exist_ok=True)
+        shutil.copy(path, copy)
+        return Log(copy).tried
+    if folder.parent.name == "fits":
+        return searches.read(out, lambda name: record.digest(fanin.load(name)))
+    if folder.name == "fits":
+        return held_out.read(out)
+    # Nothing reads a report.
+    return None
+
+
+def attempt(path: Path, out: Path, scratch: Path) -> tuple[object, str]:
+    """What is read, and what is said of damage."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            value, said = read_all(path, out, scratch), ""
+        except FaninError as error:
+            value, said = None, str(error)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return value, " ".join([said, *(str(each.message) for each in told)]).strip()
+
+
+def test_no_flipped_bit_is_read_silently_and_each_is_named(results, tmp_path):
+    random_ = random.Random(15)
+    whole: dict[Path, object] = {}
+    assert verify(results).damaged == []
+    silent, unnamed = [], []
+    for number in range(FLIPS):
+        kind = list(KINDS)[number % len(KINDS)]
+        path = random_.choice(files_of(results, kind))
+        if path not in whole:
+            value, said = attempt(path, results, tmp_path / "scratch")
+            assert not said
+            whole[path] = value
+        before = flip(path, random_)
+        value, said = attempt(path, results, tmp_path / "scratch")
+        if value != whole[path] and "damaged" not in said:
+            silent.append((path, number))
+        if [each.path for each in verify(results).damaged] != [path]:
+            unnamed.append((path, number))
+        path.write_bytes(before)
+    assert (silent, unnamed) == ([], [])
+    assert len(whole) > 2 * len(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_commands_say_what_they_said_or_that_a_file_is_damaged(cli, results, kind):
+    """Of one flip per kind; the folder is afterwards as it was, apart from what a command mends."""
+    path = random.Random(7).choice(files_of(results, kind))
+    run = (
+        path.parent
+        if path.parent.parent.name == "runs"
+        else results / "runs" / next(iter(Path(results, "runs").iterdir())).name
+    )
+    commands = [["claims", "--json"], ["ranking", "alpha/one", "--json"], ["report", "--to", "page"]]
+    commands += [["describe", str(run), "--json"], ["describe", str(results / "alpha/one/runs.parquet"), "--json"]]
+    if kind in ("table", "data set"):
+        commands += [["export", str(path)], ["fct", str(path), "--json"], ["describe", str(path), "--json"]]
+    if kind in ("manifest", "table", "failure"):
+        commands.append([*SWEEP, "--json"])
+    if kind in ("log", "fit", "held out"):
+        commands.append([*FIT])
+    if kind == "shard":
+        commands.append(["merge", "--json"])
+    before = [cli(*command) for command in commands]
+    flip(path, random.Random(8))
+    for command, whole in zip(commands, before, strict=True):
+        now = cli(*command)
+        assert now[:2] == whole[:2] or "damaged" in now.err, command
+
+
+def test_sha256sum_checks_the_same(results):
+    folders = [path.parent for path in results.rglob(sums.SUMS)]
+    assert len(folders) >= 4
+    for folder in folders:
+        for line in (folder / sums.SUMS).read_text().splitlines():
+            if not line.startswith("#"):
+                digest, name = line.split("  ", 1)
+                assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    if shutil.which("sha256sum"):
+        checked = subprocess.run(
+            ["sha256sum", "--check", "--strict", sums.SUMS], cwd=folders[0], capture_output=True, text=True
+        )
+        assert checked.returncode == 0, checked.stderr
+
+
+def test_what_is_damaged_is_made_again(cli, results):
+    table, other = (sorted(results.glob(f"runs/*/{name}")) for name in ("*.parquet", "manifest.json"))
+    manifest = next(path for path in other if path.parent != table[0].parent and "scenario" in path.read_text())
+    damaged = [table[0], results / "alpha/one/claims.json", results / "alpha/one/goodput-bps.svg"]
+    damaged += [next(results.glob("failures/*.json")), results / "report/index.html"]
+    was = {path: path.read_bytes() for path in damaged}
+    for number, path in enumerate(damaged):
+        flip(path, random.Random(number))
+    manifest.write_text(manifest.read_text().replace('"wall_s": ', '"wall_s": 1', 1))
+    data = next(results.glob("sweeps/*/summary.parquet"))
+    flip(data, random.Random(1))
+    found = cli("verify", str(results), "--json")
+    assert found.code == 1
+    assert {each["file"] for each in json.loads(found.out)["damaged"]} == {*map(str, damaged), str(manifest), str(data)}
+    result = cli("verify", str(results), "--repair", "--json")
+    told = {each["file"]: each for each in json.loads(result.out)["damaged"]}
+    assert result.code == 1, result.err
+    assert [name for name, each in told.items() if not each["repaired"]] == [str(data)]
+    assert "fanin sweep" in told[str(data)]["remedy"]
+    assert [each.path for each in verify(results).damaged] == [data]
+    assert (table[0].read_bytes(), damaged[2].read_bytes()) == (was[table[0]], was[damaged[2]])
+
+
+def test_a_run_without_a_readable_manifest_comes_from_its_experiment(cli, results):
+    found = record.read(results / "alpha/one")
+    assert found is not None
+    manifest = results / "runs" / next(iter(found.work.each)) / "manifest.json"
+    manifest.write_text("{")
+    result = cli("verify", str(results), "--repair")
+    assert result.code == 0, result.err
+    assert "1 damaged, 1 of them repaired" in result.out
+    assert "alpha/one: made again" in result.err
+
+
+def test_a_damaged_table_is_replaced_when_a_sweep_resumes(cli, results):
+    table = next(results.glob("runs/*/flows.parquet"))
+    before = flip(table, random.Random(3))
+    result = cli(*SWEEP)
+    assert f"{table.relative_to(results.parent)}: damaged" in result.err
+    assert "the run is repeated and replaced" in result.err
+    assert table.read_bytes() == before
+
+
+def test_leftovers_and_files_without_digests_are_named(cli, results):
+    (results / ".tmp-1").mkdir()
+    (results / "notes.txt").write_text("mine")
+    result = cli("verify", str(results))
+    assert result.code == 0
+    assert "0 damaged" in result.out
+    assert ".tmp-1" in result.err
+    assert "without a digest: " in result.err
+    assert cli("verify", "nowhere").code == 3
+
+
+def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_not_ours(cli, results, tmp_path):
+    (results / "alpha/one/goodput-bps.csv").unlink()
+    assert [each.why for each in verify(results).damaged] == ["missing or unreadable"]
+    with whole_folder(tmp_path / "made") as folder:
+        (folder / "a.csv").write_text("a")
+    assert sums.read_bytes(tmp_path / "made/a.csv") == b"a"
+    digest = hashlib.sha256(b"b").hexdigest()
+    (tmp_path / "made/SHA256SUMS").write_text(f"{digest}  b.csv\n")
+    assert sums.read_sums(tmp_path / "made") is None
