@@ -6,13 +6,13 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "linux-6",
     summary: "TCP below the congestion control as Linux 6 runs it: RACK, tail loss probes, delayed acknowledgements.",
     manual: "\
-What Linux 6 has below any congestion control, so that DCTCP or Reno can run on it as well as CUBIC; the scheme `linux` runs on
-it unless a scenario names another stack. Values are those of `include/net/tcp.h` and `net/ipv4/`.
+The parts of Linux 6's TCP that do not depend on the congestion control, so that DCTCP or Reno can run on it as well as CUBIC. The
+scheme `linux` uses it unless a scenario names another stack. Values are those of `include/net/tcp.h` and `net/ipv4/`.
 
-A switch is not part of it: ports are as in `rfc`.
+It has no switch: ports are as in `rfc`.
 
-**Left out.** Receive buffers grow with the traffic; small queues, pacing below BBR, and offloads are not simulated; an
-acknowledgement's delay adapts to the traffic and is the least of its range here.",
+**Left out.** Receive buffer autotuning, TCP small queues, offloads and pacing (except in schemes that pace themselves, as
+BBR does) are not simulated. Linux adapts the delayed-ACK timeout; here it is fixed at the minimum.",
     stack: &[
         set("initial-window", "10mss", "Linux 6: TCP_INIT_CWND 10"),
         set("ack-every", "2", "Linux 6, __tcp_ack_snd_check: more than one full segment"),
@@ -21,7 +21,7 @@ acknowledgement's delay adapts to the traffic and is the least of its range here
         set("sack", "true", "Linux 6: tcp_sack 1"),
         set("loss-detection", "rack", "Linux 6: tcp_recovery 1"),
         set("tail-loss-probe", "true", "Linux 6: tcp_early_retrans 3"),
-        set("probe-ack-delay", "200ms", "Linux 6, tcp_schedule_loss_probe: the least retransmission timeout"),
+        set("probe-ack-delay", "200ms", "Linux 6, tcp_schedule_loss_probe: the minimum retransmission timeout"),
         set("probe-margin", "2ms", "Linux 6: TCP_TIMEOUT_MIN, two ticks of a millisecond"),
         set("rate-reduction", "proportional", "Linux 6, tcp_cwnd_reduction: proportional rate reduction"),
         set("limited-transmit", "true", "Linux 6: RFC 3042 is part of its recovery"),
@@ -32,7 +32,7 @@ acknowledgement's delay adapts to the traffic and is the least of its range here
         set(
             "rto-backoff-reset",
             "new-ack",
-            "Linux 6: with time stamps the acknowledgement of a retransmission is a sample as well",
+            "Linux 6: with timestamps, the ACK of a retransmission is an RTT sample too",
         ),
         set("syn-timeout", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
         set("window-validation", "true", "Linux 6: tcp_is_cwnd_limited"),

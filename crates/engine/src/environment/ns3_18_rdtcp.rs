@@ -9,31 +9,31 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     summary: "The published code of RCC's authors on ns-3.18: timeouts of 10 ms, initial window 1, ports of 120,000 bytes (RCC, RCCE).",
     manual: "\
 The repository `thuxl/rdtcp` (commit 83bff6e): ns-3.18.1 with the sockets, the queue and the scripts of RCC's authors, in which all
-systems of their figures share one socket class. The values were read there and the program was run for comparison; the
+systems of their figures share one socket class. The values are read from that code, and the program was run for comparison; the
 results are in `docs/validation/rcc.md`.
 
-**Left out.** Its estimator cuts both terms of the timeout to whole milliseconds, which with round trips below one makes the timeout
-exactly `rto-min`; its ports mark packets of any transport, which the schemes' own `mark-requires-ect` and queues select.",
+**Left out.** Its estimator truncates both terms of the RTO to whole milliseconds; with RTTs below one millisecond the RTO is therefore
+exactly `rto-min`. Its ports mark packets whether they are ECT or not; here the schemes' own `mark-requires-ect` and queues decide this.",
     stack: &[
         set("mss", "1446B", "rdtcp: 1500 bytes with 20 of IP, 32 of TCP and 2 of PPP"),
-        set("header", "54B", "rdtcp: 20 bytes of IP, 32 of TCP with three words of its own, 2 of PPP"),
+        set("header", "54B", "rdtcp: 20 bytes of IP, 32 of TCP with three added words, 2 of PPP"),
         set("initial-window", "1mss", "ns-3.18, tcp-socket-base.cc: InitialCwnd 1"),
         set("initial-ssthresh", "65535B", "ns-3.18, tcp-socket-base.cc: SlowStartThreshold 65535"),
         set("receive-buffer", "128KiB", "ns-3.18, tcp-socket-base.cc: RcvBufSize 131072"),
         set("window-scale", "0", "ns-3.18 has no window scaling"),
-        set("window-validation", "false", "ns-3.18 grows the window whether it limits the sender or not"),
+        set("window-validation", "false", "ns-3.18 grows the window even if it does not limit the sender"),
         set("ack-every", "1", "rdtcp: acknowledgements are not delayed"),
         set("sack", "false", "ns-3.18 has no SACK"),
         set("limited-transmit", "false", "ns-3.18, tcp-newreno.cc: LimitedTransmit false"),
-        set("duplicate-ack-window", "any", "ns-3.18, tcp-socket-base.cc: a duplicate is told by its number alone"),
+        set("duplicate-ack-window", "any", "ns-3.18, tcp-socket-base.cc: a duplicate ACK is recognised by its ACK number alone"),
         set("partial-ack-timer", "slow-but-steady", "ns-3.18, tcp-newreno.cc"),
         set("partial-ack-order", "new-data-first", "ns-3.18, tcp-newreno.cc"),
         set("full-ack-window", "flight-before", "ns-3.18, tcp-newreno.cc"),
         set("partial-ack-window", "wraps", "ns-3.18, tcp-newreno.cc: the window is an unsigned number"),
         set("window-bytes", "whole", "ns-3.18, tcp-newreno.cc: window and threshold are whole numbers"),
-        set("recovery-start", "retransmit", "ns-3.18, tcp-newreno.cc: the third duplicate sends nothing else"),
-        set("recover-check", "off", "ns-3.18, tcp-newreno.cc: any three duplicates start a fast retransmit"),
-        set("loss-flight", "highest", "ns-3.18, tcp-socket-base.cc: BytesInFlight counts up to the highest number sent"),
+        set("recovery-start", "retransmit", "ns-3.18, tcp-newreno.cc: on the third duplicate ACK, only the retransmission is sent"),
+        set("recover-check", "off", "ns-3.18, tcp-newreno.cc: any three duplicate ACKs start a fast retransmit"),
+        set("loss-flight", "highest", "ns-3.18, tcp-socket-base.cc: BytesInFlight counts up to the highest sequence number sent"),
         set("repeated-timeout", "halve", "ns-3.18, tcp-newreno.cc"),
         set("rtt-of", "newest-clean", "rdtcp, rtt-estimator.cc"),
         set("ecn-retransmit", "true", "rdtcp: its ports mark any packet"),
@@ -44,8 +44,8 @@ exactly `rto-min`; its ports mark packets of any transport, which the schemes' o
     ],
     switch: &[
         set("network.buffer", "120000B", "rdtcp: 80 packets of 1500 bytes, counted in bytes"),
-        set("network.buffer-full", "reached", "rdtcp: a packet is refused only once the bytes are there"),
-        set("network.buffer-counts", "waiting", "ns-3.18, point-to-point-net-device.cc: a packet leaves the queue before it is transmitted"),
+        set("network.buffer-full", "reached", "rdtcp: a packet is dropped only if the queue already holds that many bytes"),
+        set("network.buffer-counts", "waiting", "ns-3.18, point-to-point-net-device.cc: a packet leaves the queue before its transmission"),
         set("network.ties", "waiting-first", "the order in which ns-3.18 schedules events with rdtcp's hosts"),
     ],
 };

@@ -13,22 +13,21 @@ version 6.1 of EXata, its sibling) and
 `make_scenario.rb` (github.com/bfrggit/qualnet-up-scripts), which agree in every line on TCP: `TCP LITE`, `TCP-DELAY-ACKS YES`,
 `TCP-MSS 512`, `TCP-SEND-BUFFER 16384`, `TCP-RECEIVE-BUFFER 16384`, `TCP-USE-RFC1323 NO`, `TCP-USE-NAGLE-ALGORITHM YES`.
 
-**Inferred.** How long an acknowledgement waits is not in those files; 200 ms is the timer of BSD's TCP and of most
-implementations of that time. That `LITE` has neither SACK nor limited transmit follows from `SACK` being another variant of
-the same key.
+**Inferred.** Those files do not give the delayed-ACK timeout; 200 ms is that of BSD's TCP and of most implementations of that
+time. `LITE` is taken to have neither SACK nor limited transmit, because `SACK` is another value of the same key.
 
-**Not known**, and so left as in `rfc`: the initial window, the timers' granularity, the order of simultaneous events, and what
-a marking queue does to packets that it cannot mark.
+**Not known**, and therefore as in `rfc`: the initial window, the timers' granularity, the order of simultaneous events, and what
+a marking queue does with packets that are not ECT.
 
-**Left out.** Nagle's algorithm, which holds back the last, short segment of a transfer until everything else is acknowledged.",
+**Left out.** Nagle's algorithm, which delays the last, short segment of a transfer until everything else is acknowledged.",
     stack: &[
         set("mss", "512B", "TCP-MSS 512 in scenario files as QualNet's editor writes them, version 6.1"),
         set("receive-buffer", "16384B", "TCP-RECEIVE-BUFFER 16384 in the same files; the sender's is as large"),
         set("window-scale", "0", "TCP-USE-RFC1323 NO in the same files"),
         set("ack-every", "2", "TCP-DELAY-ACKS YES in the same files; every second segment by RFC 1122, section 4.2.3.2"),
-        set("ack-delay", "200ms", "not documented in public; the delayed-acknowledgement timer of BSD's TCP"),
+        set("ack-delay", "200ms", "not publicly documented; the delayed-ACK timeout of BSD's TCP"),
         set("sack", "false", "TCP LITE in the same files, of which SACK is an alternative"),
-        set("limited-transmit", "false", "not documented in public; TCP LITE is older than RFC 3042"),
+        set("limited-transmit", "false", "not publicly documented; TCP LITE is older than RFC 3042"),
     ],
     switch: &[set(
         "network.buffer",

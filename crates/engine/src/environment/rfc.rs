@@ -6,8 +6,8 @@ pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "rfc",
     summary: "What the RFCs say: the declared default of every key.",
     manual: "\
-No tool in particular. Every key has its declared default, whose source `fanin check --resolved` shows, but for what a scheme
-brings: `linux` runs on the stack `linux-6` here.",
+No tool in particular. Every key has its declared default, whose source `fanin check --resolved` shows. Exceptions are values that a
+scheme requires: `linux` uses the stack `linux-6` here.",
     stack: &[],
     switch: &[],
 };

@@ -59,8 +59,8 @@ const HOW_MUCH: &[Total] = &[
         doc: "Jain, Chiu and Hawe's fairness index over the goodputs of transfers: 1 if all are equal, 1/n if one of \
               n transfers gets everything. The goodput of a completed transfer is taken over its completion time; \
               that of any other transfer from its start, or from the start of the goodput window if that is later, \
-              until the transfer was stopped or the run ended. Transfers that never started or gave up their \
-              handshake are left out; `incomplete` and `failed` count them",
+              until the transfer was stopped or the run ended. Transfers that never started or whose handshake was \
+              aborted are excluded; `incomplete` and `failed` count them",
         better: More,
         of_groups: true,
         ..GOODPUT
@@ -88,8 +88,8 @@ const HOW_LONG: &[Total] = &[
         definition: "finite flows, from SYN, request or first byte to last byte in order",
         short: "mean FCT",
         goal: "mean-fct",
-        doc: "mean completion time of the finite transfers that completed: from the SYN, request or first byte to the last \
-              byte in order",
+        doc: "mean completion time of the finite transfers that completed: from the SYN, request or first byte to the \
+              last byte in order",
         of_groups: true,
         ..TIME
     },
@@ -143,7 +143,7 @@ const HOW_LONG: &[Total] = &[
         doc: "99th percentile of the query completion times, by nearest rank",
         ..TIME
     },
-    Total { name: "flows", label: "Flows", doc: "transfers", of_groups: true, ..COMPLETION },
+    Total { name: "flows", label: "Flows", doc: "number of transfers", of_groups: true, ..COMPLETION },
     Total {
         name: "completed",
         label: "Flows completed",
@@ -165,14 +165,14 @@ const HOW_LONG: &[Total] = &[
         label: "Flows that missed their deadline",
         doc: "transfers with a deadline (`deadline_s` in `flows.parquet`) that did not complete in time: the last \
               byte arrived after the deadline, or had not arrived when the run ended after the deadline, or the \
-              handshake was given up. `null` if no transfer has a deadline",
+              handshake was aborted. `null` if no transfer has a deadline",
         better: Less,
         ..COMPLETION
     },
     Total {
         name: "failed",
-        label: "Flows that gave up their handshake",
-        doc: "transfers whose handshake was given up",
+        label: "Flows whose handshake was aborted",
+        doc: "transfers whose handshake was aborted after all SYN retransmissions",
         better: Less,
         ..COMPLETION
     },
@@ -192,7 +192,7 @@ const TIMEOUTS: Total = Total {
     name: "timeouts",
     label: "Retransmission timeouts",
     goal: "timeouts",
-    doc: "expiries of retransmission timers, those of SYNs included, up to the last byte of each transfer's data",
+    doc: "retransmission timeouts (RTOs), including SYN timeouts, up to the last byte of each transfer's data",
     better: Less,
     of_groups: true,
     ..LOSSES
@@ -245,7 +245,7 @@ const AT_SWITCHES: &[Total] = &[
     Total {
         name: "would_mark",
         label: "Packets above the marking threshold, ECN-capable or not",
-        doc: "packets for which the marking threshold was reached, ECN-capable or not",
+        doc: "packets for which the marking threshold was reached, ECT or not",
         ..QUEUE
     },
     Total {
@@ -256,7 +256,7 @@ const AT_SWITCHES: &[Total] = &[
         goal: "queue",
         doc: "time-weighted mean of the bottleneck port's backlog, including the packet in transmission, from the \
               start of the goodput window to the end of the run. The run ends later than the window if handshakes are \
-              given up after the last completion. All `queue_*` totals cover this time",
+              aborted after the last completion. All `queue_*` totals cover this time",
         ..LEVEL
     },
     Total {

@@ -135,7 +135,7 @@ const TROUBLE: [&[FlowColumn]; 2] = [
         plain("loss_probes", "1", "Tail loss probes sent (RFC 8985).", Read::Count(|row| row.counters.loss_probes)),
         plain("marks", "1", "Segments of the transfer that were marked.", Read::Count(|row| row.counters.marks)),
         plain("drops", "1", "Segments of the transfer that were dropped.", Read::Count(|row| row.counters.drops)),
-        plain("failed", "", "Whether the handshake was given up.", Read::Flag(|row| row.failed)),
+        plain("failed", "", "Whether the handshake was aborted.", Read::Flag(|row| row.failed)),
     ],
 ];
 

@@ -34,7 +34,7 @@ impl TimeoutCause {
         match self {
             Self::Syn => "of a SYN",
             Self::FullWindow => "a whole window was lost",
-            Self::FewDuplicates => "too few duplicate acknowledgements",
+            Self::FewDuplicates => "too few duplicate ACKs",
             Self::LostRetransmission => "a retransmission was lost",
             Self::Spurious => "nothing was lost",
         }
@@ -43,11 +43,12 @@ impl TimeoutCause {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Syn => "Timeouts because a SYN or SYN-ACK did not arrive in time.",
-            Self::FullWindow => "Timeouts after all segments of a window were lost.",
+            Self::FullWindow => "Timeouts because all segments of a window were lost.",
             Self::FewDuplicates => {
-                "Timeouts after a loss that too few later segments signalled, or whose signal could not begin a recovery (RFC 6582)."
+                "Timeouts because too few duplicate ACKs arrived to trigger fast retransmit, or because they could \
+                 not start a recovery (RFC 6582)."
             }
-            Self::LostRetransmission => "Timeouts after a retransmission was lost.",
+            Self::LostRetransmission => "Timeouts because a retransmission was lost.",
             Self::Spurious => "Timeouts although the first outstanding segment was not lost.",
         }
     }

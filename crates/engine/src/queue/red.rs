@@ -53,8 +53,8 @@ pub(super) const ROW: QueueRow = QueueRow {
             "red-drop",
             Kind::Bool,
             "true",
-            "Drop packets that are not ECN-capable if they are due a mark; otherwise only when the buffer is full.",
-            "RFC 7567 section 4.2.1: drop what cannot be marked",
+            "Drop packets that should be marked but are not ECT; otherwise only when the buffer is full.",
+            "RFC 7567 section 4.2.1: drop packets that cannot be marked",
         ),
         RedConfig::HARD_DROP,
     ],
@@ -106,7 +106,7 @@ impl RedConfig {
         "red-hard-drop",
         Kind::Bool,
         "false",
-        "Drop ECN-capable packets too, once the average is so high that every packet is due a mark.",
+        "Drop ECT packets too, once the average is so high that every packet would be marked.",
         "off: marks replace drops; ns-3's UseHardDrop is on by default, and off in its DCTCP example",
     );
 }

@@ -63,7 +63,8 @@ impl DropReason {
         match self {
             Self::BufferFull => ("buffer-full", "drops_buffer_full", "the port's buffer was full"),
             Self::SharedBufferFull => {
-                ("shared-buffer-full", "drops_shared_buffer_full", "over the threshold of the shared memory")
+                ("shared-buffer-full", "drops_shared_buffer_full", "the port exceeded its dynamic threshold in the \
+                                                                    shared buffer")
             }
             Self::Discipline => ("discipline", "drops_discipline", "by the queue discipline"),
             Self::PushedOut => ("pushed-out", "drops_pushed_out", "pushed out by another packet"),

@@ -52,8 +52,8 @@ pub const NETWORK: &[Param] = &[
         "buffer-counts",
         Kind::Choice(&["all", "waiting"]),
         "all",
-        "Which packets count against the buffer, and for a discipline that looks at the queue on arrival: all, the \
-         one in transmission included, or only the waiting ones.",
+        "Which packets count against the buffer, and in the queue that a discipline sees on arrival: all, including \
+         the one in transmission, or only the waiting ones.",
         "our choice: all; ns-3's devices, and those of RCC's authors, take a packet out of the queue before they \
          transmit it",
     ),
@@ -61,7 +61,7 @@ pub const NETWORK: &[Param] = &[
         "buffer-full",
         Kind::Choice(&["no-room", "reached"]),
         "no-room",
-        "When a buffer in bytes refuses a packet: if there is no room for the whole packet, or only if the buffer is \
+        "When a buffer in bytes drops a packet: if there is no room for the whole packet, or only if the buffer is \
          full.",
         "our choice: no-room; RCC's authors admit a packet if fewer than 80 times 1500 bytes are queued",
     )
@@ -95,19 +95,19 @@ pub const NETWORK: &[Param] = &[
         "host-jitter",
         Kind::Time,
         "0s",
-        "Each packet that a host sends waits for a random time, uniform below this, in order. A little jitter \
-         breaks phase effects between flows in lockstep.",
+        "Each packet that a host sends is delayed by a random time, uniform below this, without reordering. A little \
+         jitter breaks phase effects between flows in lockstep.",
         "our choice: off, as in the papers",
     ),
     Param::new(
         "ties",
         Kind::Choice(&["drawn", "waiting-first", "fresh-first", "scheduled"]),
         "drawn",
-        "Which packet goes first if packets of several hosts arrive at the same instant, as those of flows in lockstep \
-         do repeatedly: one drawn by the seed; always one that waited for another of its host; always one that did \
-         not; or, scheduled, the one whose event was scheduled earlier, as in a simulator's event queue: for a packet that \
-         waited, when the transmission before it began, and for one that an acknowledgement releases, when the switch \
-         began to send that. Unless drawn, the same packets win every time.",
+        "Which packet goes first if packets of several hosts arrive at the same instant, as those of flows in \
+         lockstep do repeatedly: drawn: random, by the seed; waiting-first: one that waited behind another packet of \
+         its host; fresh-first: one that did not; scheduled: the one whose event was scheduled earlier, as in a \
+         simulator's event queue (for a packet that waited, when the transmission before it began; for one that an \
+         ACK releases, when the switch began to send the ACK). Unless drawn, the same packets come first every time.",
         "our choice: in a real network noise decides; waiting-first is the order of events in ns-3.18 with RCC's code, \
          scheduled that of ns-3 in general",
     ),
@@ -131,10 +131,9 @@ pub const NETWORK: &[Param] = &[
         "non-ect",
         Kind::Choice(&["by-queue", "drop"]),
         "by-queue",
-        "What happens on arrival to a packet that is due a mark but is not ECN-capable: by-queue lets it pass \
-         unmarked, except in RED with red-drop; drop drops it in any queue.",
-        "RFC 3168, section 5 allows a queue to drop it; threshold queues in the code of papers that we know let it \
-         pass",
+        "What happens on arrival to a packet that should be marked but is not ECT: by-queue forwards it unmarked, \
+         except in RED with red-drop; drop drops it in any queue.",
+        "RFC 3168, section 5 allows a queue to drop it; threshold queues in the published code of papers forward it",
     ),
     Param::new(
         "path-selector",

@@ -35,8 +35,8 @@ pub const PARAMS: &[Param] = &[
         "receive-buffer",
         Kind::Bytes,
         "1MiB",
-        "Buffer of a receiving connection: the most that it advertises.",
-        "our choice: far above the bandwidth-delay product, so that only receiver-driven schemes are bound by it",
+        "Receive buffer of a connection: the largest window that it advertises.",
+        "our choice: far above the bandwidth-delay product, so that it does not limit senders",
     )
     .at_least(1.0),
     Param::new(
@@ -59,15 +59,15 @@ pub const PARAMS: &[Param] = &[
         "ack-delay",
         Kind::Time,
         "40ms",
-        "Longest that an acknowledgement waits for a further segment when ack-every is above 1.",
+        "Delayed-ACK timeout: the longest time that an ACK is delayed if ack-every is above 1.",
         "Linux's TCP_DELACK_MIN",
     ),
     Param::new(
         "quickack",
         Kind::Integer,
         "0",
-        "Segments at the beginning of a connection that are acknowledged at once, whatever ack-every.",
-        "RFC 5681 knows none; Linux has TCP_MAX_QUICKACKS of 16",
+        "Segments at the beginning of a connection that are acknowledged at once, regardless of ack-every.",
+        "RFC 5681 has none; Linux has TCP_MAX_QUICKACKS of 16",
     ),
     Param::new(
         "duplicate-ack-threshold",
@@ -81,186 +81,191 @@ pub const PARAMS: &[Param] = &[
         "duplicate-ack-window",
         Kind::Choice(&["same", "any"]),
         "same",
-        "Which window makes a duplicate, without SACK, of an acknowledgement that repeats the number while data is \
-         outstanding: that of the last one, or any.",
-        "RFC 5681, section 2 (e); any is ns-3.18, and what schemes need whose receivers change it with each segment",
+        "Which window an ACK that repeats the ACK number while data is outstanding must have to count as a duplicate \
+         ACK, without SACK: that of the last ACK, or any.",
+        "RFC 5681, section 2 (e); any is ns-3.18, and required by schemes whose receivers change the window with each \
+         segment",
     ),
     Param::new(
         "sack",
         Kind::Bool,
         "false",
-        "Whether receivers report what they hold out of order and senders recover by it.",
+        "Selective acknowledgements (SACK): receivers report out-of-order data, and senders use the reports in \
+         recovery.",
         "our choice: off, as NewReno is the baseline of the incast papers",
     ),
     Param::new(
         "loss-detection",
         Kind::Choice(&["dup-ack", "rack"]),
         "dup-ack",
-        "How senders tell losses: by duplicate acknowledgements, or by the time since later segments were sent, which \
-         needs sack.",
+        "How senders detect losses: by duplicate ACKs, or by the time since later segments were sent (RACK), which \
+         requires sack.",
         "RFC 5681, section 3.2; rack is RFC 8985",
     ),
     Param::new(
         "tail-loss-probe",
         Kind::Bool,
         "true",
-        "Whether, with loss-detection rack, a sender without acknowledgements probes after two round trips.",
+        "Whether, with loss-detection rack, a sender that receives no ACK sends a tail loss probe after two round \
+         trips.",
         "RFC 8985, section 7",
     ),
     Param::new(
         "probe-ack-delay",
         Kind::Time,
         "200ms",
-        "How much longer a tail loss probe waits while one segment is outstanding, whose acknowledgement may be delayed.",
-        "RFC 8985, section 7.2 leaves it open; Linux takes its least retransmission timeout",
+        "Additional wait before a tail loss probe if only one segment is outstanding, because its ACK may be delayed.",
+        "RFC 8985, section 7.2 leaves it open; Linux uses its minimum retransmission timeout",
     ),
     Param::new(
         "probe-margin",
         Kind::Time,
         "0s",
-        "How much longer a tail loss probe waits in any case.",
+        "Additional wait before every tail loss probe.",
         "RFC 8985, section 7.2: none; Linux has TCP_TIMEOUT_MIN of 2ms",
     ),
     Param::new(
         "rate-reduction",
         Kind::Choice(&["at-once", "proportional"]),
         "at-once",
-        "Whether, with loss-detection rack, the window falls to the threshold at once in recovery, or as what is \
-         outstanding arrives.",
+        "Whether, with loss-detection rack, the window falls to the threshold at once in recovery, or in proportion \
+         as outstanding data is delivered (PRR).",
         "RFC 6675, section 5; proportional is RFC 9937",
     ),
     Param::new(
         "limited-transmit",
         Kind::Bool,
         "false",
-        "Whether the first duplicate acknowledgements let new segments out.",
+        "Limited transmit: the first duplicate ACKs permit new segments.",
         "RFC 3042; off in the incast papers' baseline",
     ),
     Param::new(
         "partial-ack-timer",
         Kind::Choice(&["impatient", "slow-but-steady"]),
         "impatient",
-        "Whether only the first partial acknowledgement restarts the retransmission timer, or every one.",
+        "Whether only the first partial ACK restarts the retransmission timer, or every one.",
         "RFC 6582, section 3.2; both are weighed in RFC 3782, section 4",
     ),
     Param::new(
         "partial-ack-order",
         Kind::Choice(&["hole-first", "new-data-first"]),
         "hole-first",
-        "What a partial acknowledgement sends first: the next hole, or the new data that the deflated window allows.",
+        "What is sent first on a partial ACK: the next hole, or the new data that the deflated window allows.",
         "RFC 6582, section 3.2; new-data-first is ns-3.18",
     ),
     Param::new(
         "full-ack-window",
         Kind::Choice(&["flight", "flight-before", "threshold"]),
         "flight",
-        "What bounds the window after recovery beside the threshold: one segment more than is outstanding after the \
-         full acknowledgement, one more than was before it, or nothing. With the latter two that acknowledgement also \
-         grows the window.",
+        "Upper limit of the window after recovery, besides the threshold: one segment more than is outstanding after \
+         the full ACK, one more than was outstanding before it, or none. With the latter two this ACK also grows the \
+         window.",
         "RFC 6582, section 3.2, step 3, option 1; threshold is option 2 and ns-3.44, flight-before is ns-3.18",
     ),
     Param::new(
         "recovery-start",
         Kind::Choice(&["and-send", "retransmit"]),
         "and-send",
-        "What the last of the duplicates that start recovery, without SACK, lets out: the retransmission and what the \
-         inflated window allows, or the retransmission alone.",
+        "What is sent on the last of the duplicate ACKs that start recovery, without SACK: the retransmission and \
+         what the inflated window allows, or the retransmission alone.",
         "RFC 5681, section 3.2, steps 3 and 5; retransmit is ns-3.18",
     ),
     Param::new(
         "partial-ack-window",
         Kind::Choice(&["one-segment", "wraps"]),
         "one-segment",
-        "What becomes of the window if a partial acknowledgement covers more than it: one segment, or a number below \
-         zero that is read as one close to 4 GiB.",
+        "The window after a partial ACK that covers more than the window: one segment, or a negative number that \
+         wraps to nearly 4 GiB.",
         "RFC 6582, section 3.2, leaves it open; wraps is what the unsigned window of ns-3.18 does",
     ),
     Param::new(
         "window-bytes",
         Kind::Choice(&["exact", "whole"]),
         "exact",
-        "Whether the congestion window and the slow-start threshold have fractions of a byte, or are cut to whole bytes \
-         whenever they change.",
+        "Whether the congestion window and the slow-start threshold have fractions of a byte, or are truncated to \
+         whole bytes at every change.",
         "our choice: RFC 5681, section 3.1, names integer arithmetic as an implementation's; whole is ns-3.18",
     ),
     Param::new(
         "recover-check",
         Kind::Choice(&["beyond", "reached", "off"]),
         "beyond",
-        "Which duplicates, without SACK, may start another fast retransmit after one or after a timeout: those that \
-         acknowledge more than had been sent by then, those that acknowledge all of it, or any.",
+        "Which duplicate ACKs, without SACK, may start another fast retransmit after one or after a timeout: those \
+         that acknowledge more than had been sent by then, those that acknowledge all of it, or any.",
         "RFC 6582, section 3.2, step 2; reached is ns-3.44, off is ns-3.18",
     ),
     Param::new(
         "loss-flight",
         Kind::Choice(&["sent", "pipe", "highest"]),
         "sent",
-        "What a loss halves: what was sent and not acknowledged; what of it is thought to be in the network; or \
-         everything up to the highest number sent, even if a timeout has gone back.",
+        "What a loss halves: the data sent and not acknowledged; the part of it estimated to be in the network; or \
+         everything up to the highest sequence number sent, even after a timeout has reset the sender to an earlier \
+         one.",
         "RFC 5681, equation 4; pipe is ns-3.44, highest is ns-3.18",
     ),
     Param::new(
         "repeated-timeout",
         Kind::Choice(&["hold", "halve"]),
         "hold",
-        "Whether a further timeout of the same segment leaves the slow-start threshold alone, or reduces it again.",
+        "Whether a further timeout of the same segment leaves the slow-start threshold unchanged, or reduces it again.",
         "RFC 5681, section 3.1, below equation 4; halve is what ns-3 does",
     ),
     Param::new(
         "sack-after-timeout",
         Kind::Choice(&["forget", "keep"]),
         "forget",
-        "What a timeout does to the reports of what has arrived out of order: with keep only the rest is sent again.",
+        "What a timeout does to the SACK reports of out-of-order data: with keep only the rest is retransmitted.",
         "RFC 2018, section 8; keep is allowed by the erratum cited in RFC 6675, section 5.1, and is ns-3.44",
     ),
     Param::new(
         "sack-emulation",
         Kind::Bool,
         "false",
-        "Whether, without SACK, each duplicate stands for a report of the first segment that has none. What these guesses \
-         say outlasts recovery: segments with a report are not in flight, and a segment before the last report is lost \
-         and goes again at once when it becomes the first.",
+        "Whether, without SACK, each duplicate ACK counts as a SACK report of the first segment without one. These \
+         guesses outlast recovery: segments with a report are not in flight, and a segment before the last report is \
+         deemed lost and retransmitted at once when it becomes the first outstanding one.",
         "RFC 6582: in recovery only; true is ns-3.44, after Linux",
     ),
     Param::new(
         "sack-partial-ack",
         Kind::Choice(&["pipe", "one-more"]),
         "pipe",
-        "What an acknowledgement that moves on in recovery with SACK lets out: what the pipe allows, or one segment at \
-         least, unless the first one was sent again before.",
+        "What is sent on an ACK that advances in recovery with SACK: what the pipe allows, or one segment at least, \
+         unless the first one was retransmitted before.",
         "RFC 6675, section 5, step C; one-more is ns-3.44",
     ),
     Param::new(
         "sack-pipe",
         Kind::Choice(&["rfc", "resent"]),
         "rfc",
-        "Whether a segment that was sent again and reported since counts as in flight until it is acknowledged.",
+        "Whether a segment that was retransmitted and then reported by SACK counts as in flight until it is \
+         acknowledged.",
         "RFC 6675, section 4, SetPipe(): it does not; resent is ns-3.44",
     ),
     Param::new(
         "sack-recovery-timer",
         Kind::Choice(&["every", "first"]),
         "every",
-        "What restarts the retransmission timer in recovery with SACK: the first retransmission and every \
-         acknowledgement that moves on, or only the first such acknowledgement.",
+        "What restarts the retransmission timer in recovery with SACK: the first retransmission and every ACK that \
+         advances, or only the first such ACK.",
         "RFC 6298, section 5.3 and RFC 6675, section 6; first is ns-3.44",
     ),
     Param::new(
         "rtt-of",
         Kind::Choice(&["cause", "oldest", "newest-clean"]),
         "cause",
-        "Which segment an acknowledgement times: the one that caused it, unless that was a retransmission; the oldest \
-         that it covers, unless that was ever sent again; or the last of those at its front that never were.",
+        "Which segment an ACK gives an RTT sample of: the one that caused it, unless that was a retransmission; the \
+         oldest that it covers, unless that was ever retransmitted; or the last of those at its front that never \
+         were.",
         "as RFC 7323 does with timestamps; oldest is ns-3.44, newest-clean is the code of RCC's authors",
     ),
     Param::new(
         "rtt-clock",
         Kind::Time,
         "0s",
-        "Tick of the clock that times round trips for the timeout: a sample is the number of ticks in a round trip, and a \
-         round trip without a tick gives none, so that the initial timeout holds on. 0s is an exact clock. Schemes see \
-         exact times.",
-        "our choice: exact; with 1ms as ns-3 up to 3.33 reads its time stamps",
+        "Tick of the clock that measures RTTs for the timeout: an RTT is a whole number of ticks, and one of zero \
+         ticks is discarded, so that the initial timeout remains. 0s is an exact clock. Schemes see exact times.",
+        "our choice: exact; 1ms is what ns-3 up to 3.33 does with its timestamps",
     ),
     Param::new(
         "rto-min",
@@ -297,8 +302,7 @@ pub const PARAMS: &[Param] = &[
         "rto-backoff-reset",
         Kind::Choice(&["sample", "new-ack"]),
         "sample",
-        "What ends the doubling: a round-trip sample, which retransmissions do not give, or any acknowledgement of \
-         new data.",
+        "What ends the doubling: an RTT sample, which retransmissions do not give, or any ACK of new data.",
         "RFC 6298, section 5, note after 5.7; new-ack is what ns-3 does",
     ),
     Param::new(
@@ -312,24 +316,24 @@ pub const PARAMS: &[Param] = &[
         "rto-after-syn-timeout",
         Kind::Time,
         "3s",
-        "Retransmission timeout before the first sample when the SYN had to be sent again; never below rto-initial.",
+        "Retransmission timeout before the first RTT sample if the SYN was retransmitted; never below rto-initial.",
         "RFC 6298, section 5.7",
     ),
     Param::new(
         "syn-timeout",
         Kind::Time,
         "1s",
-        "Time after which an unanswered SYN is sent again, doubling each time.",
+        "Time after which an unanswered SYN is retransmitted, doubling each time.",
         "RFC 6298, section 2.1",
     )
     .at_least(1.0),
-    Param::new("syn-retries", Kind::Integer, "6", "SYNs sent again before giving up.", "Linux's tcp_syn_retries")
+    Param::new("syn-retries", Kind::Integer, "6", "Retransmissions of a SYN before the connection is aborted.", "Linux's tcp_syn_retries")
         .at_most(30.0),
     Param::new(
         "idle-restart",
         Kind::Bool,
         "true",
-        "Whether a connection idle for a retransmission timeout falls back to the initial window.",
+        "Whether a connection that was idle for a retransmission timeout restarts from the initial window.",
         "RFC 5681, section 4.1",
     ),
     Param::new(
@@ -337,15 +341,15 @@ pub const PARAMS: &[Param] = &[
         Kind::Bool,
         "true",
         "Whether a congestion window grows only while it limits the sender. Without it the window of a flow that the \
-         receive buffer limits grows without bound, and marks no longer reach it.",
+         receive buffer limits grows without bound, and marks no longer reduce it to where it would limit the flow.",
         "RFC 7661, section 4.3; Linux; RFC 5681 leaves it open",
     ),
     Param::new(
         "ecn",
         Kind::Choice(&["auto", "off", "on"]),
         "auto",
-        "Explicit congestion notification: auto is what the scheme wants; on gives RFC 3168 to schemes without \
-         one of their own.",
+        "Explicit congestion notification: auto is what the scheme requires; on gives RFC 3168 to schemes that do not \
+         define it.",
         "the scheme's paper",
     ),
     Param::new(
@@ -382,7 +386,7 @@ pub(crate) fn check(transport: &Values) -> Result<(), SpecError> {
     }
     if transport.is("loss-detection", "rack") && !transport.flag("sack") {
         // RFC 8985 s3.1
-        return Err(transport.fail("loss-detection", "rack needs reports of what has arrived: set sack = true"));
+        return Err(transport.fail("loss-detection", "rack requires selective acknowledgements: set sack = true"));
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ const PARAMS: &[Param] = &[
         "sawtooth",
         Kind::Fraction,
         "3/4",
-        "Mean window, as a share of the present one, by which the time still needed is estimated.",
+        "Mean window, as a share of the current one, for the estimate of the time still needed.",
         "Vamanan et al. 2012: 3/4",
     )
     .at_least(0.01)

@@ -5,14 +5,14 @@ use crate::schemes::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D2TCP1",
-        text: "What a flow does whose deadline has passed: the public ns-3 implementation gives way (urgency-min), which is \
-                   taken; it may also hurry on (urgency-max) or go on as DCTCP.",
+        text: "What a flow does after its deadline has passed: the public ns-3 implementation gives way \
+               (urgency-min), which we take; it may also use urgency-max, or behave as DCTCP.",
         params: &["scheme.d2tcp.late"],
     },
     Reading {
         id: "D2TCP2",
-        text: "The mean window of a sawtooth that halves is three quarters of its peak; the window of the moment is \
-                   taken for the peak. With small cuts a value near 1 is closer.",
+        text: "The mean window of a sawtooth that halves is three quarters of its peak; the current window is taken \
+               for the peak. With small cuts a value near 1 is closer.",
         params: &["scheme.d2tcp.sawtooth"],
     },
     Reading {

@@ -35,7 +35,7 @@ const PARAMS: &[Param] = &[
     Param { doc: AS_DCTCP_ALPHA0, ..DctcpSender::ALPHA0 },
     Param {
         default: "1mss",
-        source: "section 2: DCTCP's window falls to one segment, and nothing is said of a floor",
+        source: "section 2: DCTCP's window falls to one segment, and no minimum is given",
         ..DctcpSender::MIN_WINDOW
     }
     .reading("D10"),
@@ -51,7 +51,7 @@ const PARAMS: &[Param] = &[
         "eq1-may-raise",
         Kind::Bool,
         "true",
-        "Eq. 1 may open the window, as it does where little is outstanding; else it is capped at the present one.",
+        "Eq. 1 may increase the window, as it does if little is outstanding; else it is capped at the current one.",
         "Eq. 1, as printed",
     )
     .reading("D4"),
@@ -59,7 +59,8 @@ const PARAMS: &[Param] = &[
         "eq1-alpha",
         Kind::Choice(&["outstanding", "sent-less-acks", "dctcp-alpha"]),
         "outstanding",
-        "What alpha is in Eq. 1: segments outstanding, or segments sent less acknowledgements received, one at least; or DCTCP's estimate.",
+        "What alpha is in Eq. 1: segments outstanding, or segments sent less ACKs received, at least one; or DCTCP's \
+         estimate.",
         "section 2.2: the number of outstanding packets",
     )
     .reading("D5"),
@@ -80,7 +81,7 @@ const PARAMS: &[Param] = &[
         "section 2.2: when all outstanding packets are acknowledged",
     )
     .reading("D7"),
-    Param::new("beta", Kind::Fraction, "0.2", "Share of the range that Eq. 2 gives back.", "section 2.2: 0.2").reading("D16"),
+    Param::new("beta", Kind::Fraction, "0.2", "Share of the range that Eq. 2 restores.", "section 2.2: 0.2").reading("D16"),
     Param::new(
         "cw-end-if-marked",
         Kind::Bool,

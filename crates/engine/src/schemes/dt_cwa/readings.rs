@@ -28,19 +28,21 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D4",
-        text: "Eq. 1 as printed is mostly negative, and above the window where few packets are outstanding. Taken as printed, but not \
-               below min-window. With eq1-may-raise = false it is not above the present window either, as a reaction to marks \
-               that sends more makes the queue longer; the paper prints no such cap. \
-               sub, the mirror of Eq. 2, subtracts the range over alpha instead; over an episode without further marks \
-               that is less than what Eq. 2 adds once more than 1 / beta packets are outstanding.",
+        text: "Eq. 1 as printed is mostly negative, and above the window where few packets are outstanding. We take \
+               it as printed, but not below min-window. With eq1-may-raise = false it is not above the present window \
+               either, as a reaction to marks that sends more makes the queue longer; the paper prints no such cap. \
+               sub, the mirror of Eq. 2, subtracts the range over alpha instead; over an episode without further \
+               marks that is less than what Eq. 2 adds once more than 1 / beta packets are outstanding.",
         params: &["scheme.dt-cwa.eq1", "scheme.dt-cwa.eq1-may-raise"],
     },
     Reading {
         id: "D5",
-        text: "Alpha in Eq. 1 is defined as the number of outstanding packets, although the section before speaks of DCTCP's estimate \
-               of the same name: the definition is taken, at the time of the reaction, one at least. The text goes on that this is packets sent less \
-               acknowledgements received, which is the same only with an acknowledgement for each packet; with delayed ones that \
-               difference grows for the life of a connection (sent-less-acks). DCTCP's estimate contradicts both, and shows what the figures would take: Eq. 1 is then mostly above the window and, capped, leaves it as it is.",
+        text: "Alpha in Eq. 1 is defined as the number of outstanding packets, although the section before speaks of \
+               DCTCP's estimate of the same name: we take the definition, at the time of the reaction, one at least. \
+               The text continues that this is packets sent less ACKs received, which is the same only with an ACK \
+               for each packet; with delayed ACKs that difference grows for the life of a connection \
+               (sent-less-acks). DCTCP's estimate contradicts both, and shows what the figures would require: Eq. 1 \
+               is then mostly above the window and, capped, does not change it.",
         params: &["scheme.dt-cwa.eq1-alpha"],
     },
     Reading {
@@ -60,9 +62,9 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "D8",
-        text: "Eq. 2 applies whenever all outstanding packets are acknowledged, as printed, although it may then open \
-               the window into a queue that still marks. The other reading: if an echo arrived during the episode, a \
-               new episode begins instead.",
+        text: "Eq. 2 applies whenever all outstanding packets are acknowledged, as printed, although it may then \
+               increase the window while the queue still marks. The other reading: if an echo arrived during the \
+               episode, a new episode begins instead.",
         params: &["scheme.dt-cwa.cw-end-if-marked"],
     },
     Reading {

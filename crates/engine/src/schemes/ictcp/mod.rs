@@ -15,7 +15,7 @@ use crate::spec::{Kind, Param};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "ictcp",
-    summary: "ICTCP: receivers share out spare bandwidth among their flows by their windows (CoNEXT 2010).",
+    summary: "ICTCP: receivers divide spare bandwidth among their flows by their advertised windows (CoNEXT 2010).",
     params: PARAMS,
     // A new flow begins with `min-window`, which the SYN-ACK advertises; on a connection that was open before nobody has, and
     // the sender, stock TCP, begins as its stack does.
@@ -31,7 +31,7 @@ const PARAMS: &[Param] = &[
         "flavour",
         Kind::Choice(&["paper", "rdtcp"]),
         "paper",
-        "The rules of the paper, or those of the code with which RCC's authors made their ICTCP curves.",
+        "The rules of the paper, or those of the code that produced the ICTCP curves of RCC's authors.",
         "the paper",
     )
     .reading("I1"),
@@ -48,7 +48,7 @@ const PARAMS: &[Param] = &[
         "looks",
         Kind::Choice(&["auto", "one", "two"]),
         "auto",
-        "How many timers look at each flow; two share one count of bytes. auto is one, and two under rdtcp.",
+        "How many timers evaluate each flow; two share one count of bytes. auto is one, and two under rdtcp.",
         "Wu et al. 2010, section 4.3: once per round trip; two is RCC's authors' code",
     )
     .reading("I6"),
@@ -71,7 +71,7 @@ const PARAMS: &[Param] = &[
         "increase",
         Kind::Choice(&["second-half", "any"]),
         "second-half",
-        "When windows may grow: in the second half of a slot, or in both, the first with what the half before left.",
+        "When windows may grow: in the second half of a slot, or in both, the first with what the previous half left.",
         "Wu et al. 2010, section 4.2: the second half",
     ),
     Param::new(
@@ -133,8 +133,8 @@ const PARAMS: &[Param] = &[
         "min-slot",
         Kind::Time,
         "160us",
-        "Shortest half of a slot, and shortest interval between two looks at a flow; theirs as long as no round trip is \
-         measured.",
+        "Minimum half of a slot, and minimum interval between two evaluations of a flow; also their value until a \
+         round trip has been measured.",
         "RCC's authors' code: 160 us, their round-trip time without queues",
     )
     .at_least(1e6)
@@ -143,7 +143,7 @@ const PARAMS: &[Param] = &[
         "idle",
         Kind::Time,
         "10ms",
-        "A flow without data for longer than this starts again with the smallest window.",
+        "A flow without data for longer than this restarts with the minimum window.",
         "our choice: the minimum retransmission timeout of the papers' experiments; the paper says \"long\"",
     )
     .reading("I4"),

@@ -63,7 +63,7 @@ const PARAMS: &[Param] = &[
         "integer-division",
         Kind::Bool,
         "false",
-        "Between the two the weight stays at its maximum, as with a division of integers.",
+        "Between the two the weight stays at its maximum, as with integer division.",
         "the paper's line",
     )
     .reading("L2DCT1"),

@@ -28,25 +28,25 @@ const PARAMS: &[Param] = &[
         "c",
         Kind::Number,
         "0.4",
-        "How fast the window grows, in segments per cubed second.",
+        "Growth of the window, in segments per cubed second.",
         "RFC 9438 section 5",
     )
     .at_least(0.001),
-    Param::new("beta", Kind::Fraction, "0.7", "What remains of the window after a loss.", "RFC 9438 section 4.6")
+    Param::new("beta", Kind::Fraction, "0.7", "Factor by which a loss multiplies the window.", "RFC 9438 section 4.6")
         .at_least(0.1)
         .at_most(0.95),
     Param::new(
         "fast-convergence",
         Kind::Bool,
         "true",
-        "Whether a flow whose window shrinks from loss to loss leaves room to others.",
+        "Whether a flow whose window shrinks from loss to loss releases bandwidth to others.",
         "RFC 9438 section 4.7",
     ),
     Param::new(
         "reno-friendly",
         Kind::Bool,
         "true",
-        "Whether the window is at least what Reno's would be, which rules where round trips are short.",
+        "Whether the window is at least what Reno's would be, which dominates if round trips are short.",
         "RFC 9438 section 4.3",
     ),
     Param::new(
@@ -60,7 +60,7 @@ const PARAMS: &[Param] = &[
         "growth",
         Kind::Choice(&["per-segment", "per-ack"]),
         "per-segment",
-        "What grows the window: each segment that an acknowledgement covers, or each acknowledgement.",
+        "What grows the window: each segment that an ACK covers, or each ACK.",
         "Linux tcp_cubic; RFC 9438 section 4.4 says each acknowledgement",
     )
     .reading("T3a"),

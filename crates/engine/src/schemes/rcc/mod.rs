@@ -53,7 +53,7 @@ const SWITCHED: Kind = Kind::Choice(&["on", "off"]);
 const CODE: &str = "authors' code";
 
 pub(super) const PARAMS: &[Param] = &[
-    Param::new("scheduler", SWITCHED, "on", "Assign windows and make acknowledgements wait.", "RCC, section 1"),
+    Param::new("scheduler", SWITCHED, "on", "Assign windows and hold ACKs.", "RCC, section 1"),
     Param::new(
         "queue-max",
         Kind::Integer,
@@ -66,15 +66,16 @@ pub(super) const PARAMS: &[Param] = &[
         "priority",
         SWITCHED,
         "on",
-        "Flows with less to come weigh more and go first; off: all alike, first come, first served.",
+        "Flows with fewer remaining bytes have more weight and go first; off: all flows alike, first come, first \
+         served.",
         CODE,
     ),
     Param::new(
         "assignment",
         Kind::Choice(&["code", "printed"]),
         "code",
-        "Without priority: windows are no larger than what a flow needs and what is left over is handed out, or every \
-         flow has the same whole number of segments. With priority both are the first.",
+        "Without priority: windows are no larger than what a flow needs and the rest is distributed, or every flow \
+         has the same whole number of segments. With priority both mean the former.",
         "authors' code; RCCE's Algorithm 1 has printed",
     )
     .reading("E19"),
@@ -92,9 +93,9 @@ pub(super) const PARAMS: &[Param] = &[
         "mark-action",
         Kind::Choice(&["code", "avoidance", "equation"]),
         "code",
-        "What marks do to a window besides the reduction by half the marked share, once in a round trip with marks: each \
-         marked segment halves the threshold of slow start and adds nothing to the window (code); slow start ends at the \
-         reduced window (avoidance); or nothing (equation).",
+        "What marks do to a window besides the reduction by half the marked share, once in a round trip with marks: \
+         each marked segment halves the slow-start threshold and does not increase the window (code); slow start ends \
+         at the reduced window (avoidance); or nothing (equation).",
         "authors' code; RCCE's text has the reduction, and an analysis in which windows then grow by a segment a round trip",
     )
     .reading("E23"),
@@ -102,8 +103,8 @@ pub(super) const PARAMS: &[Param] = &[
         "mark-period",
         Kind::Time,
         "100us",
-        "Least period over which the marked share is taken, and the period while no round-trip time has been measured; \
-         else it is that time.",
+        "Minimum period over which the marked share is taken, also used until a round-trip time has been measured; \
+         otherwise the period is that time.",
         CODE,
     )
     .at_least(1.0),
@@ -111,7 +112,7 @@ pub(super) const PARAMS: &[Param] = &[
         "first-rtt",
         Kind::Time,
         "10ms",
-        "What the receiver takes the round-trip time for before it has measured one.",
+        "Round-trip time that the receiver assumes before it has measured one.",
         CODE,
     )
     .at_least(1.0),
@@ -137,7 +138,7 @@ pub(super) const PARAMS: &[Param] = &[
         Kind::Size,
         "60000B",
         "Queue from which on a switch port marks.",
-        "authors' code: 40 packets of 1500 bytes, in bytes, so that a burst of SYNs is no congestion",
+        "authors' code: 40 packets of 1500 bytes, in bytes, so that a burst of SYNs is not taken for congestion",
     ),
     MarkAt::PARAM,
     Param::new(
@@ -152,8 +153,8 @@ pub(super) const PARAMS: &[Param] = &[
         "skip-cap",
         Kind::Choice(&["fixed", "formula"]),
         "fixed",
-        "How often an acknowledgement may be put off: by fixed numbers, or half the packets that the host's link \
-         carries in rto-r-min.",
+        "How often an ACK may be overtaken: a fixed number, or half the packets that the host's link carries in \
+         rto-r-min.",
         "authors' code; RCCE's text has the formula",
     )
     .reading("E4"),
@@ -171,8 +172,8 @@ pub(super) const PARAMS: &[Param] = &[
         "push-bonus",
         Kind::Integer,
         "150",
-        "How often an acknowledgement that asks for a retransmission counts as put off from the beginning. \
-         Without effect on those that do not wait (repeats).",
+        "Initial number of times that an ACK that requests a retransmission counts as overtaken. No effect on ACKs \
+         that are not held (repeats).",
         "authors' code; RCCE's text has none",
     )
     .reading("E4"),
@@ -180,7 +181,7 @@ pub(super) const PARAMS: &[Param] = &[
         "release",
         Kind::Choice(&["below", "at-most"]),
         "below",
-        "Acknowledgements leave while fewer segments than queue-max are in flight, or also while exactly as many are.",
+        "ACKs are released while fewer segments than queue-max are in flight, or also while exactly as many are.",
         "authors' code; RCCE, Algorithm 2 has at-most",
     )
     .reading("E3"),
@@ -188,18 +189,18 @@ pub(super) const PARAMS: &[Param] = &[
         "repeats",
         Kind::Choice(&["pass", "wait"]),
         "pass",
-        "Whether an acknowledgement that repeats an earlier one (after data that came twice, a SYN that came twice, or \
-         the receiver's timer) and lets nothing new out leaves at once, or waits like any other.",
-        "our choice: if they wait, the loss of queue-max acknowledgements stops the host; the authors' code makes \
-         them wait",
+        "Whether an ACK that repeats an earlier one (after duplicate data, a duplicate SYN, or the receiver's timer) \
+         and permits no new data is sent at once, or held like any other.",
+        "our choice: if they are held, the loss of queue-max ACKs stops the host; the authors' code holds them",
     )
     .reading("R8"),
     Param::new(
         "requests",
         Kind::Choice(&["pass", "wait"]),
         "pass",
-        "Where the receiver of the data opens the connection and asks on it: whether the last packet of its handshake and \
-         its request, which let the first segment of the answer out, leave at once or wait in the list.",
+        "If the receiver of the data opens the connection and sends a request: whether the last packet of its \
+         handshake and its request, which permit the first segment of the response, are sent at once or held in the \
+         list.",
         "authors' code has no requests; RCCE, section IV.B: the buffer queue stores acknowledgements",
     )
     .reading("E24"),
@@ -207,8 +208,9 @@ pub(super) const PARAMS: &[Param] = &[
         "flight",
         Kind::Choice(&["exact", "code"]),
         "exact",
-        "How segments in flight are counted: flow by flow, or as the authors do, who forget parts of segments and take \
-         a flow's whole rest off when its last byte comes, whatever of it has come before.",
+        "How segments in flight are counted: exactly, per flow, or as in the authors' code, which ignores parts of \
+         segments and subtracts the whole rest of a flow when its last byte arrives, even if part of it arrived \
+         earlier.",
         "our choice: the same as long as nothing is lost",
     )
     .reading("R12"),
@@ -216,8 +218,8 @@ pub(super) const PARAMS: &[Param] = &[
         "duplicates",
         Kind::Choice(&["reset", "kept"]),
         "reset",
-        "Whether segments out of order are forgotten when the hole before them is filled before the third, or count for \
-         the next hole too.",
+        "Whether the count of out-of-order segments is reset if the hole is filled before the third one, or continues \
+         with the next hole.",
         "RFC 5681 section 3.2; the authors' code keeps them",
     )
     .reading("R13"),
@@ -225,26 +227,25 @@ pub(super) const PARAMS: &[Param] = &[
         "rto-r",
         Kind::Choice(&["on-release", "on-queue", "off"]),
         "on-release",
-        "When the receiver's retransmission timer starts: when an acknowledgement leaves, when it begins to wait, or \
-         never.",
-        "authors' code; RCCE, section V.A speaks of timers that run while acknowledgements wait",
+        "When the receiver's retransmission timer starts: when an ACK is released, when it enters the list, or never.",
+        "authors' code; in RCCE, section V.A, timers run while ACKs are held",
     )
     .reading("R14"),
-    Param::new("rto-r-min", Kind::Time, "10ms", "Least time of that timer.", CODE).at_least(1.0),
+    Param::new("rto-r-min", Kind::Time, "10ms", "Minimum of that timer.", CODE).at_least(1.0),
     Param::new(
         "rto-r-step",
         Kind::Time,
         "0s",
-        "Mean and deviation of the round-trip time are cut to multiples of this for the timer; 0 does not cut.",
-        "our choice: exact; the authors' code cuts to milliseconds",
+        "Mean and deviation of the round-trip time are truncated to multiples of this for the timer; 0: not truncated.",
+        "our choice: exact; the authors' code truncates to milliseconds",
     )
     .reading("R15"),
     Param::new(
         "rto-r-wait",
         Kind::Choice(&["none", "clock-digit"]),
         "none",
-        "What passes between the timer's end and the request: nothing, or as many round trips as the last digit of the \
-         clock's nanoseconds says.",
+        "Time between the timer's expiry and the retransmission request: none, or as many round trips as the last \
+         digit of the clock's nanoseconds.",
         "RCCE, Algorithm 3; the authors' code has clock-digit",
     )
     .reading("R9"),
@@ -252,8 +253,7 @@ pub(super) const PARAMS: &[Param] = &[
         "push",
         Kind::Choice(&["acknowledges", "request"]),
         "acknowledges",
-        "Whether an acknowledgement with PSH acknowledges, and asks for a retransmission if anything is left, or only \
-         asks.",
+        "Whether an ACK with PSH acknowledges, and requests a retransmission if data is outstanding, or only requests.",
         "RFC 9293 section 3.10.7.4; in the authors' code it only asks",
     )
     .reading("R16"),

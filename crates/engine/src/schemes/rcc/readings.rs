@@ -17,8 +17,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "E4",
-        text: "An acknowledgement may be overtaken 300 or 700 times, as in the code. RCCE's text gives C RTO_r / 2, \
-               which is 416 at 1 Gbps and 10 ms.",
+        text: "An ACK may be overtaken 300 or 700 times, as in the code. RCCE's text gives C RTO_r / 2, which is 416 \
+               at 1 Gbps and 10 ms.",
         params: &[
             "scheme.rcc.skip-cap",
             "scheme.rcc.skip-cap-deadline",
@@ -34,7 +34,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "E23",
-        text: "In the code each marked segment halves the slow-start threshold and adds nothing to the window, \
+        text: "In the code each marked segment halves the slow-start threshold and does not increase the window, \
                besides the reduction by the marked share. The pages of the paper that are freely available do not \
                say. RCCE's text has the reduction only.",
         params: &["scheme.rcc.mark-action"],
@@ -42,7 +42,7 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "E24",
         text: "In the code servers open the connections, and there are no requests. If a client sends requests, they \
-               are sent at once; in RCCE they wait.",
+               are sent at once; in RCCE they are held.",
         params: &["scheme.rcc.requests"],
     },
     Reading {
@@ -102,13 +102,14 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R8",
-        text: "An acknowledgement that grants nothing new does not wait. Otherwise, once queue-max acknowledgements \
-               are lost, every repetition would wait for arrivals that cannot come.",
+        text: "An ACK that permits no new data is not held. Otherwise, once queue-max ACKs are lost, every repetition \
+               would wait for arrivals that cannot come.",
         params: &["scheme.rcc.repeats"],
     },
     Reading {
         id: "R9",
-        text: "The code waits for a pseudo-random time after the receiver's timer; RCCE's algorithm does not.",
+        text: "The code waits for a pseudo-random time after the receiver's timer has expired; RCCE's algorithm does \
+               not.",
         params: &["scheme.rcc.rto-r-wait"],
     },
     Reading {
@@ -134,7 +135,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R14",
-        text: "The receiver's timer starts when an acknowledgement is sent, so it never runs while one waits.",
+        text: "The receiver's timer starts when an acknowledgement is sent, so it never runs while one is held.",
         params: &["scheme.rcc.rto-r"],
     },
     Reading {
@@ -149,9 +150,9 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R17",
-        text: "Three duplicates make a sender retransmit. By RFC 5681 a duplicate also repeats the window, but the \
-               receiver's window changes with each out-of-order segment. As in the code, which compares the number \
-               only, the window does not matter.",
+        text: "Three duplicates make a sender retransmit. By RFC 5681 a duplicate ACK also repeats the window, but \
+               the receiver's window changes with each out-of-order segment. As in the code, only the ACK number is \
+               compared.",
         params: &["transport.duplicate-ack-window"],
     },
 ];

@@ -54,7 +54,7 @@ const CHANGES: &[Change] = &[
     Change {
         key: "rto-r",
         default: "on-queue",
-        source: "RCCE, section V.A: acknowledgements that wait too long are asked for again",
+        source: "RCCE, section V.A: receivers request retransmissions if ACKs are held too long",
     },
     Change { key: "rto-r-min", default: "10ms", source: "RCCE, section VI" },
 ];
@@ -122,8 +122,8 @@ const EDGE: [Param; 9] = [
         "proxy-counts",
         Kind::Choice(&["departures", "arrivals"]),
         "departures",
-        "Whether the last switch takes a segment for arrived when it leaves for the host, or when it comes to the switch, \
-         before the queue.",
+        "Whether the last switch counts a segment as arrived when it leaves for the host, or when it arrives at the \
+         switch, before the queue.",
         "our choice: a proxy before the bottleneck does not see its queue",
     )
     .reading("E5"),
@@ -131,8 +131,8 @@ const EDGE: [Param; 9] = [
         "st-enable",
         Kind::Choice(&["on", "off"]),
         "off",
-        "Spread flowcells over spanning trees where there are several ways.",
-        "the paper's figures have one switch, where there is one way",
+        "Spread flowcells over spanning trees if there are several paths.",
+        "the paper's figures have one switch, and so one path",
     )
     .reading("E6"),
     Param::new(
@@ -151,8 +151,8 @@ const EDGE: [Param; 9] = [
         "st-hold",
         Kind::Time,
         "1ms",
-        "How long the receiving host keeps a segment that overtook an earlier flowcell; 0 shows every segment to TCP at \
-         once.",
+        "How long the receiving host holds a segment that overtook an earlier flowcell; 0: every segment is passed to \
+         TCP at once.",
         "our choice: a full buffer of 80 packets at 1 Gbps takes 0.96 ms; Presto adapts it",
     )
     .reading("E6"),
@@ -160,8 +160,8 @@ const EDGE: [Param; 9] = [
         "st-settle",
         Kind::Time,
         "100us",
-        "How long the controller waits after a switch's report for others, before it makes trees.",
-        "our choice: several times what it needs to serve a report",
+        "How long the controller waits for other reports after a switch's report, before it computes trees.",
+        "our choice: several times the service time of a report",
     )
     .reading("E6"),
     Param::new(
@@ -169,7 +169,7 @@ const EDGE: [Param; 9] = [
         Kind::Time,
         "1ms",
         "How long a switch waits for the controller's answer before it reports again, twice as long each time.",
-        "our choice: several times what an answer takes",
+        "our choice: several times the time of an answer",
     )
     .at_least(1.0)
     .reading("E6"),

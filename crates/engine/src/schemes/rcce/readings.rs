@@ -25,8 +25,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "E4",
-        text: "The maximum number of times that an acknowledgement is overtaken is C RTO_r / 2, with C in packets per \
-               second of the receiver's link: 416 at 1 Gbps and 10 ms. RCC's code has fixed numbers, and a bonus for \
+        text: "The maximum number of times that an ACK is overtaken is C RTO_r / 2, with C in packets per second of \
+               the receiver's link: 416 at 1 Gbps and 10 ms. RCC's code has fixed numbers, and a bonus for \
                retransmission requests.",
         params: &[
             "scheme.rcce.skip-cap",
@@ -177,7 +177,7 @@ pub(super) const READINGS: &[Reading] = &[
         text: "For the effect of marks on a window, section IV.D has only Equation 2. If slow start continued after \
                it, windows would double again, but in the analysis of section V.B they grow by a segment per round \
                trip. So we end slow start at the reduced window. In RCC's code each marked segment halves the \
-               slow-start threshold and adds nothing to the window (code); Equation 2 alone is equation. With the \
+               slow-start threshold and does not increase the window (code); Equation 2 alone is equation. With the \
                scheduler off and a buffer of 1000 packets, a queue that marks from 40 packets holds 315 to 340 with \
                eight endless flows by Equation 2 alone, 14 to 50 by our reading, and 8 to 47 by RCC's code (2nd to \
                98th percentiles).",
@@ -212,7 +212,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R8",
-        text: "As in rcc: an acknowledgement that grants nothing new does not wait.",
+        text: "As in rcc: an ACK that permits no new data is not held.",
         params: &["scheme.rcce.repeats"],
     },
     Reading {
@@ -238,8 +238,8 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R14",
-        text: "Section V.A finds that receivers send needless retransmission requests once more acknowledgements wait \
-               than their link carries in RTO_r, so the timer must run while they wait.",
+        text: "Section V.A finds that receivers send needless retransmission requests once more ACKs are held than \
+               their link carries in RTO_r, so the timer must run while they are held.",
         params: &["scheme.rcce.rto-r"],
     },
     Reading {
@@ -254,7 +254,7 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "R17",
-        text: "As in rcc: an acknowledgement that repeats the number is a duplicate whatever window it has.",
+        text: "As in rcc: an ACK that repeats the ACK number is a duplicate regardless of its window.",
         params: &["transport.duplicate-ack-window"],
     },
 ];

@@ -13,7 +13,7 @@ use crate::units::Time;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "sab",
-    summary: "SAB: switches divide path and buffer among the flows that they count (JSAC 2014).",
+    summary: "SAB: switches divide the path's capacity and the buffer among the flows that they count (JSAC 2014).",
     params: &[
         Param::new(
             "epsilon",
@@ -44,8 +44,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
             "first-share",
             Kind::Choice(&["data", "syn"]),
             "data",
-            "The share that a sender obeys first: that of its first data, sent in the initial window, or that of \
-             its SYN.",
+            "The first share that a sender uses: that of its first data, sent in the initial window, or that of its \
+             SYN.",
             "our choice: of N SYNs the k-th would get 1/k, together more than the capacity",
         )
         .reading("B4"),

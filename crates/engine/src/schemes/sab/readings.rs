@@ -5,8 +5,8 @@ use crate::schemes::Reading;
 pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "B1",
-        text: "How much of the buffer is shared out: SDTCP's experiments use epsilon = 0.5; the usual short form \
-               (C RTT0 + B) / N has epsilon = 1.",
+        text: "How much of the buffer is divided among flows: SDTCP's experiments use epsilon = 0.5; the usual short \
+               form (C RTT0 + B) / N has epsilon = 1.",
         params: &["scheme.sab.epsilon"],
     },
     Reading {
@@ -17,15 +17,15 @@ pub(super) const READINGS: &[Reading] = &[
     },
     Reading {
         id: "B3",
-        text: "Stale counts: a flow whose FIN was lost on the way to the switch counts until the FIN is sent again. An open \
-               connection counts while it is idle; one that was open before the run counts from its first packet. A RST \
-               would end a flow as a FIN does, but no host here sends one.",
+        text: "Stale counts: a flow whose FIN was lost on the way to the switch counts until the FIN is \
+               retransmitted. An open connection counts while it is idle; one that was open before the run counts \
+               from its first packet. A RST would end a flow as a FIN does, but no host here sends one.",
         params: &[],
     },
     Reading {
         id: "B4",
-        text: "When a new flow first obeys its share: with the acknowledgement of its first data, so that a burst sends N SYNs \
-               and then N initial windows of one segment each, or with its SYN-ACK.",
+        text: "When a new flow first uses its share: on the ACK of its first data, so that a burst sends N SYNs and \
+               then N initial windows of one segment each, or with its SYN-ACK.",
         params: &["scheme.sab.first-share", "transport.initial-window"],
     },
 ];

@@ -33,7 +33,8 @@ use trigger::{Jump, TriggerConfig};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "sdtcp",
-    summary: "SDTCP: a controller takes windows from background flows when a switch reports congestion (Sensors 2017).",
+    summary: "SDTCP: a controller reduces the windows of background flows when a switch reports congestion (Sensors \
+              2017).",
     params: params::PARAMS,
     transport: &[],
     manual: include_str!("manual.md"),

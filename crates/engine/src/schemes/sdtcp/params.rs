@@ -80,7 +80,7 @@ pub(super) const PARAMS: &[Param] = &[
         "rtt-queue",
         Kind::Choice(&["excluded", "included"]),
         "excluded",
-        "Whether that round trip is one without a queue, or a measured one, in which the queue counts as well.",
+        "Whether that round-trip time excludes queueing, or is a measured one that includes it.",
         "Eq. 2 adds the queue by itself",
     )
     .reading("S7"),
@@ -96,7 +96,7 @@ pub(super) const PARAMS: &[Param] = &[
         "setup-delay",
         Kind::Bool,
         "true",
-        "Whether SYN, SYN-ACK and FIN wait at the switch for the controller's answer; else it gets a copy.",
+        "Whether SYN, SYN-ACK and FIN are held at the switch until the controller answers; else it gets a copy.",
         "sections 3.3 and 5.2.5: the first packet is forwarded to the controller",
     )
     .reading("S15"),
@@ -104,7 +104,7 @@ pub(super) const PARAMS: &[Param] = &[
         "buffer-timeout",
         Kind::Time,
         "100ms",
-        "Time after which a packet that waits for the controller is lost.",
+        "Time after which a packet that is held for the controller is dropped.",
         "our choice: far above any control delay, below every SYN timeout",
     )
     .at_least(1.0)
@@ -130,7 +130,8 @@ pub(super) const PARAMS: &[Param] = &[
         "idle-timeout",
         Kind::Time,
         "0s",
-        "Time without data after which a switch forgets a flow and tells the controller, in whole seconds; 0s for never.",
+        "Time without data after which a switch removes a flow and notifies the controller, in whole seconds; 0s for \
+         never.",
         "our choice: OpenFlow's default",
     )
     .at_most(65_535e12)
@@ -139,7 +140,7 @@ pub(super) const PARAMS: &[Param] = &[
         "rule-timeout",
         Kind::Time,
         "0s",
-        "Time after which a switch drops a window rule whatever the controller says, in whole seconds; 0s for never.",
+        "Time after which a switch removes a window rule regardless of the controller, in whole seconds; 0s for never.",
         "our choice: OpenFlow's default",
     )
     .at_most(65_535e12)

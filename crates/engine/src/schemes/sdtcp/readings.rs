@@ -15,7 +15,7 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S2",
-        "Algorithm 1 sends nothing more in state 3, and says nothing of flows that join then. In section 5.2.1 the \
+        "Algorithm 1 sends nothing more in state 3, and does not mention flows that join then. In section 5.2.1 the \
          windows are assigned by the three notifications, \"to assign bandwidth fairly to each TCP flow\", which \
          leaves such flows unregulated. The controller knows them from their SYNs (section 3.3), so we let it \
          recompute the windows of a congested port whenever a flow joins or leaves, with the queue last reported; the \
@@ -60,7 +60,7 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S12",
-        "A window below the data in flight makes the sender wait; it revokes nothing. RFC 9293 section 3.8.6 \
+        "A window below the data in flight stops the sender until enough is acknowledged. RFC 9293 section 3.8.6 \
          discourages such shrinking, but we let the switch do it.",
         &[],
     ),
@@ -77,8 +77,8 @@ pub(super) const READINGS: &[Reading] = &[
     ),
     reading(
         "S15",
-        "SYN, SYN-ACK and FIN wait for the controller at every switch: 66 us for both directions, its queue, and its \
-         service time. The 66 us are `control.delay` twice. A packet without a reply is dropped after \
+        "SYN, SYN-ACK and FIN are held for the controller at every switch: 66 us for both directions, its queue, and \
+         its service time. The 66 us are `control.delay` twice. A packet without a reply is dropped after \
          `buffer-timeout`.",
         &["scheme.sdtcp.setup-delay", "scheme.sdtcp.buffer-timeout", "control.delay", "control.service-time"],
     ),
