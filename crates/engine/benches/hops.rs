@@ -1,7 +1,7 @@
-//! What a packet costs on one link: time, against the naive event core, and memory.
+//! What a packet costs on one link: time, compared with the reference core, and memory.
 //!
 //! `cargo bench -p fanin-engine --bench hops` prints; with `-- --check` it also fails where a FIFO port is less than
-//! [`LEAST_RATIO`] times faster than the naive core. Ports with bands have no bar: both cores keep the same queues there,
+//! [`LEAST_RATIO`] times faster than the reference core. Ports with bands have no bar: both cores keep the same queues there,
 //! and what is saved is the events only. The ratio is the median over pairs of runs, one of each core, straight after
 //! each other, so that a busy machine slows both; and the cases take turns, so that a slow second falls on all of them.
 //! Times are those of the thread on its processor. Memory is the peak of a child process that does a single run.
@@ -71,19 +71,19 @@ fn single(case: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Nanoseconds per packet-hop of the fast and of the naive core, a pair for each round.
+/// Nanoseconds per packet-hop of the fast and of the reference core, a pair for each round.
 type Pairs = Vec<(f64, f64)>;
 
 fn pair(scenario: &Scenario) -> (f64, f64) {
     let fast = time(|| sim::run(scenario, None).unwrap_or_else(|error| panic!("{error}")));
-    (fast, time(|| sim::run_oracle(scenario).unwrap_or_else(|error| panic!("{error}"))))
+    (fast, time(|| sim::run_reference(scenario).unwrap_or_else(|error| panic!("{error}"))))
 }
 
 /// Prints one row; returns whether the case keeps to the bar.
 fn report(index: usize, case: &Case, pairs: &Pairs, idle: u64) -> bool {
     let of = |f: fn(&(f64, f64)) -> f64| median(&mut pairs.iter().map(f).collect::<Vec<_>>());
-    let (fast, naive, ratio) = (of(|pair| pair.0), of(|pair| pair.1), of(|pair| pair.1 / pair.0));
-    let mut row = format!("{:<28} {fast:>8.1} {naive:>8.1} {ratio:>7.2}", case.name());
+    let (fast, reference, ratio) = (of(|pair| pair.0), of(|pair| pair.1), of(|pair| pair.1 / pair.0));
+    let mut row = format!("{:<28} {fast:>8.1} {reference:>9.1} {ratio:>7.2}", case.name());
     if let Some(peak) = memory_of(Some(index)) {
         let per_flow = peak.saturating_sub(idle) as f64 / f64::from(case.senders);
         let _ = write!(row, " {:>9.1} {per_flow:>10.2}", peak as f64 / 1024.0);
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
         return single(args.get(i + 1).map_or("", String::as_str));
     }
     let idle = memory_of(None).unwrap_or(0);
-    println!("{:<28} {:>8} {:>8} {:>7} {:>9} {:>10}", "", "ns/hop", "naive", "ratio", "peak MiB", "KiB/flow");
+    println!("{:<28} {:>8} {:>9} {:>7} {:>9} {:>10}", "", "ns/hop", "reference", "ratio", "peak MiB", "KiB/flow");
     let cases = cases();
     let scenarios: Vec<Scenario> = cases.iter().map(Case::scenario).collect();
     let mut pairs: Vec<Pairs> = vec![Pairs::new(); cases.len()];
@@ -110,7 +110,7 @@ fn main() -> ExitCode {
     let rows = cases.iter().zip(&pairs).enumerate();
     let within = rows.filter(|(i, (case, pairs))| !report(*i, case, pairs, idle)).count() == 0;
     if args.iter().any(|arg| arg == "--check") && !within {
-        eprintln!("a FIFO port is less than {LEAST_RATIO} times faster than the naive core");
+        eprintln!("a FIFO port is less than {LEAST_RATIO} times faster than the reference core");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

@@ -2,7 +2,7 @@
 //!
 //! Prints the totals as JSON. A file that takes its scenario from another (`runs-of`) runs that one; one that has none, such
 //! as a diagram's, has nothing to run. Sweeps and variants are not looked at: what runs is the scenario as it stands in the
-//! file. With `--oracle` the naive event core runs it; with `--again=N` it runs N times more before that, so that a
+//! file. With `--reference` the reference core runs it; with `--again=N` it runs N times more before that, so that a
 //! measurement from outside counts little of the start. Meant for profilers and debuggers.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
@@ -16,11 +16,11 @@ use std::time::Instant;
 
 fn main() -> ExitCode {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
-    let oracle = args.iter().position(|arg| arg == "--oracle").map(|i| args.remove(i)).is_some();
+    let reference = args.iter().position(|arg| arg == "--reference").map(|i| args.remove(i)).is_some();
     let again = args.iter().position(|arg| arg.starts_with("--again=")).map(|i| args.remove(i));
     let again = again.and_then(|arg| arg["--again=".len()..].parse().ok()).unwrap_or(0);
     let Some(file) = args.first() else {
-        eprintln!("usage: run FILE [key=value ...] [--oracle] [--again=N]");
+        eprintln!("usage: run FILE [key=value ...] [--reference] [--again=N]");
         return ExitCode::from(2);
     };
     let pairs = args[1..].iter().filter_map(|arg| arg.split_once('='));
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let run = || if oracle { sim::run_oracle(&scenario) } else { sim::run(&scenario, None) };
+    let run = || if reference { sim::run_reference(&scenario) } else { sim::run(&scenario, None) };
     for _ in 0..again {
         let _ = std::hint::black_box(run());
     }

@@ -1,8 +1,8 @@
 //! Faults: failures in the network, and when they occur.
 //!
 //! Each `[[fault]]` table of a scenario is one fault. Routing does not react: flows keep their paths, as they would
-//! until a routing protocol converges. To add a kind: a row in [`REGISTRY`] and, if it does something new, an
-//! [`Effect`].
+//! until a routing protocol converges. `net/faults.rs` keeps the active faults, and the event core carries out those of
+//! links (`EventCore::set_link`). To add a kind: a row in [`REGISTRY`] and, if it does something new, an [`Effect`].
 
 use crate::spec::{Kind, Param, Values};
 use crate::units::Rate;
@@ -25,7 +25,7 @@ pub const REGISTRY: &[FaultRow] = &[LINK_DOWN, LOSS, RATE, CONTROLLER_OUTAGE];
 /// What a fault does while it lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
-    /// The link carries nothing.
+    /// The link is down.
     Down {
         /// The packets queued at its port are lost, and so are all that arrive.
         flush: bool,
@@ -48,8 +48,8 @@ const LINK: Param = Param::new(
     "link",
     Kind::Text,
     "bottleneck",
-    "Which link: bottleneck, or its two ends as in the table of links, such as sender-3->switch-0. Parallel links are \
-     meant together unless one is named, as in leaf-0->spine-1/0.",
+    "Which link: bottleneck, or its two ends as in the table of links, such as sender-3->switch-0. All parallel links \
+     are affected unless one is named, as in leaf-0->spine-1/0.",
     "the link where incast is expected",
 );
 
@@ -57,13 +57,13 @@ const DIRECTION: Param = Param::new(
     "direction",
     Kind::Choice(&["both", "one"]),
     "both",
-    "Whether the other direction of the same cable is meant as well.",
+    "Whether the other direction of the same cable is affected as well.",
     "our choice: a fault of the cable",
 );
 
 const LINK_DOWN: FaultRow = FaultRow {
     key: "link-down",
-    summary: "A link carries nothing; what is on its way over it is lost.",
+    summary: "A link is down; packets in flight on it are lost.",
     params: &[
         LINK,
         DIRECTION,
@@ -71,9 +71,9 @@ const LINK_DOWN: FaultRow = FaultRow {
             "queued",
             Kind::Choice(&["wait", "drop"]),
             "wait",
-            "What becomes of packets at its port: they wait until the link is back, or they are lost, as is what comes \
-             while it is down.",
-            "our choice: a short break, which the port does not notice",
+            "Packets at its port: they wait until the link is up again, or they and all arrivals while it is down are \
+             lost.",
+            "our choice: a short interruption, which the port does not detect",
         ),
     ],
     effect: |values| Effect::Down { flush: values.is("queued", "drop") },
@@ -92,19 +92,26 @@ const LOSS: FaultRow = FaultRow {
 
 const RATE: FaultRow = FaultRow {
     key: "rate",
-    summary: "A link has another rate. A packet whose transmission has begun ends at the old one.",
+    summary: "A link has another rate. A packet in transmission is finished at the old rate.",
     params: &[
         LINK,
         DIRECTION,
-        Param::new("rate", Kind::Rate, "100Mbps", "Its rate meanwhile.", "our choice: negotiated down from 1 Gbps")
-            .at_least(1.0),
+        Param::new(
+            "rate",
+            Kind::Rate,
+            "100Mbps",
+            "Its rate during the fault.",
+            "our choice: negotiated down from 1 Gbps",
+        )
+        .at_least(1.0),
     ],
     effect: |values| Effect::Rate(values.rate("rate")),
 };
 
 const CONTROLLER_OUTAGE: FaultRow = FaultRow {
     key: "controller-outage",
-    summary: "The controller loses the messages that reach it or wait there, and its timers wait; what it knows stays.",
+    summary: "The controller loses messages that arrive or are queued there, and its timers are delayed; its state is \
+              kept.",
     params: &[],
     effect: |_| Effect::ControllerOutage,
 };

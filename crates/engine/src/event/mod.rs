@@ -3,10 +3,10 @@
 pub(crate) mod core;
 pub(crate) mod links;
 mod memory;
-#[cfg(any(test, feature = "oracle"))]
-pub(crate) mod oracle;
 pub(crate) mod order;
 mod ports;
+#[cfg(any(test, feature = "reference-core"))]
+pub(crate) mod reference_core;
 pub(crate) mod slots;
 
 use crate::event::order::{Class, Event, TieBreak};
@@ -20,7 +20,8 @@ use std::any::Any;
 
 /// An event core: the queue of events and the ports whose packets are events.
 ///
-/// Simulations use [`core`]; tests compare it with a second, simple implementation, which must agree bit for bit.
+/// Simulations use [`core`]; tests compare it with the reference core (`reference_core.rs`), a second, simple
+/// implementation, which must agree bit for bit.
 pub(crate) trait EventCore {
     /// Every new deadline of a retransmission or acknowledgement timer becomes an event, and is ignored if it has moved
     /// when the event comes. Otherwise deadlines move lazily, which must not change any result.
@@ -82,7 +83,7 @@ pub(crate) struct PortAudit {
 }
 
 impl PortAudit {
-    /// Books a packet that is in the port, or else on its way.
+    /// Counts a packet that is in the port, or else in flight.
     pub(crate) fn find(&mut self, size: u16, in_port: bool) {
         if in_port {
             self.held.packets += 1;

@@ -128,7 +128,7 @@ impl MiscKey {
         Self((class as u32) << INDEX_BITS | index as u32)
     }
     /// Position among rare events of one instant.
-    #[cfg(any(test, feature = "oracle"))]
+    #[cfg(any(test, feature = "reference-core"))]
     pub(crate) fn order(self) -> u64 {
         u64::from(self.0)
     }

@@ -280,7 +280,7 @@ impl Hosts {
         }
     }
 
-    /// A sender's retransmission timer. Returns whether the sender has given up its handshake.
+    /// A sender's retransmission timer. Returns whether the handshake was aborted.
     pub(crate) fn on_retransmission_timer<C: EventCore>(&mut self, id: FlowId, net: &mut Network<C>) -> bool {
         let Some(Flow { sender, .. }) = self.flows.get(id) else {
             self.stale_timers += 1;

@@ -7,6 +7,7 @@ use crate::measure::timeouts::TimeoutCause;
 pub(crate) struct Counters {
     pub(crate) retransmissions: u64,
     pub(crate) loss_probes: u64,
+    /// By cause; counted in `host/send.rs` (`on_retransmission_timer`, with `timeout_cause`).
     pub(crate) timeouts: [u32; TimeoutCause::ALL.len()],
     pub(crate) drops: u64,
     pub(crate) marks: u64,

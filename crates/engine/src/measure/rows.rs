@@ -39,7 +39,8 @@ pub(crate) struct Row {
     /// Standalone completion time by HPCC's definition.
     pub(crate) standalone: Option<Time>,
     /// Payload per second over the completion time. For a transfer without one, from its start within the goodput
-    /// window until it was stopped or the run ended. None for a transfer that never started or gave up its handshake.
+    /// window until it was stopped or the run ended. None for a transfer that never started or whose handshake was
+    /// aborted.
     pub(crate) rate: Option<f64>,
     pub(crate) counters: Counters,
     pub(crate) failed: bool,

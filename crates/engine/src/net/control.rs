@@ -15,7 +15,7 @@ use crate::spec::Values;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// The leg of its way that a message is on.
+/// The leg of a message's path that it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leg {
     /// From a switch, about to reach the controller's queue.

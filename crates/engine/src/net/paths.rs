@@ -3,7 +3,7 @@
 use crate::ids::{LinkId, NodeId};
 use crate::packet::CellTag;
 use crate::roles::{PathCx, PathRequest, PathSelector, Routes};
-use crate::topology::{Topology, Ways};
+use crate::topology::{ShortestPaths, Topology};
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(crate) struct Paths {
     /// Free entries of released paths, by number of links.
     free: Vec<Vec<u32>>,
     /// The shortest paths to each switch that has been a destination.
-    ways: BTreeMap<NodeId, Ways>,
+    shortest: BTreeMap<NodeId, ShortestPaths>,
     /// Paths of rerouted packets, from a link to a host. They are few, so they are never released.
     detours: BTreeMap<(LinkId, NodeId), u32>,
 }
@@ -38,19 +38,19 @@ impl Paths {
         self.table[offset as usize..].iter().take_while(|link| **link != END).map(|link| LinkId::new(*link as usize))
     }
 
-    fn ways(&mut self, to: NodeId, topology: &Topology) -> &Ways {
+    fn shortest(&mut self, to: NodeId, topology: &Topology) -> &ShortestPaths {
         let switch = topology.rack_of(to);
-        self.ways.entry(switch).or_insert_with(|| topology.ways(switch))
+        self.shortest.entry(switch).or_insert_with(|| topology.shortest_paths(switch))
     }
 
     /// The number of equal-cost paths.
     pub(crate) fn count(&mut self, from: NodeId, to: NodeId, topology: &Topology) -> usize {
-        self.ways(to, topology).count(topology.rack_of(from))
+        self.shortest(to, topology).count(topology.rack_of(from))
     }
 
     /// The links of one equal-cost path, used or not.
     pub(crate) fn path(&mut self, from: NodeId, to: NodeId, number: usize, topology: &Topology) -> Vec<LinkId> {
-        topology.path(self.ways(to, topology), from, to, number)
+        topology.path(self.shortest(to, topology), from, to, number)
     }
 
     /// Puts one equal-cost path into the table; returns its offset.
@@ -73,7 +73,7 @@ impl Paths {
         if let Some(offset) = self.detours.get(&(link, to)) {
             return *offset;
         }
-        let onward = topology.onward(self.ways(to, topology), topology.end(link), to);
+        let onward = topology.onward(self.shortest(to, topology), topology.end(link), to);
         let offset = self.table.len() as u32;
         self.table.extend([link].iter().chain(&onward).map(|link| link.index() as u32).chain([END]));
         self.detours.insert((link, to), offset);
@@ -98,7 +98,7 @@ impl Paths {
 
 /// The equal-cost paths between two hosts, as offered to a path selector.
 pub(crate) struct Offers<'a> {
-    ways: &'a Ways,
+    shortest: &'a ShortestPaths,
     topology: &'a Topology,
     from: NodeId,
     to: NodeId,
@@ -106,13 +106,13 @@ pub(crate) struct Offers<'a> {
 
 impl<'a> Offers<'a> {
     pub(crate) fn of(paths: &'a mut Paths, from: NodeId, to: NodeId, topology: &'a Topology) -> Self {
-        Self { ways: paths.ways(to, topology), topology, from, to }
+        Self { shortest: paths.shortest(to, topology), topology, from, to }
     }
 }
 
 impl Routes for Offers<'_> {
     fn links(&self, number: usize) -> Vec<LinkId> {
-        self.topology.path(self.ways, self.from, self.to, number)
+        self.topology.path(self.shortest, self.from, self.to, number)
     }
 }
 

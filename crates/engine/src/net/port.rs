@@ -136,7 +136,7 @@ pub(crate) struct PortSpec {
     pub(crate) buffer: Option<Size>,
     /// The packet in transmission counts neither against the limit nor for the discipline's decisions on arrival.
     pub(crate) waiting_only: bool,
-    /// A packet that is due a mark on arrival but is not ECN-capable is dropped.
+    /// A packet that should be marked on arrival but is not ECT is dropped.
     pub(crate) drops_unmarkable: bool,
     pub(crate) discipline: Box<dyn QueueDiscipline>,
     /// The discipline has several bands or acts on dequeue: only then does it see bands and may it push out packets.

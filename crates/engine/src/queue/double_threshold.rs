@@ -13,7 +13,7 @@ use crate::units::Size;
 
 pub(super) const ROW: QueueRow = QueueRow {
     key: "double-threshold",
-    summary: "FIFO that marks ECN-capable packets from one threshold on the way up to another on the way down.",
+    summary: "FIFO that marks ECT packets from one threshold while the queue rises until another while it falls.",
     params: &[
         DoubleThreshold::start("30pkt", "Chen et al. 2013: K1 = 30 packets"),
         DoubleThreshold::stop("50pkt", "Chen et al. 2013: K2 = 50 packets"),
@@ -24,7 +24,7 @@ pub(super) const ROW: QueueRow = QueueRow {
     },
 };
 
-/// A FIFO with a threshold on the way up and one on the way down.
+/// A FIFO with one marking threshold for a rising queue and one for a falling queue.
 #[derive(Clone, Copy, Debug)]
 pub struct DoubleThreshold {
     start: Size,

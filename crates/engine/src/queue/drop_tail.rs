@@ -14,7 +14,7 @@ pub(super) const ROW: QueueRow = QueueRow {
         "would-mark",
         Kind::Size,
         "0pkt",
-        "Count arrivals that find at least this queue as packets above the marking threshold; 0 counts none.",
+        "Count arrivals that find at least this queue as packets above the marking threshold; 0: none.",
         "off: only some papers plot it",
     )],
     build: |values| match values.size("would-mark") {

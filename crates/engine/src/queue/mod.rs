@@ -1,4 +1,5 @@
-//! Queue disciplines: how an egress port orders, marks and drops its packets.
+//! Queue disciplines: how an egress port orders, marks and drops its packets. The buffer limit, and the final verdict
+//! on an arriving packet, are in `net/port.rs` (`PortSpec::admit`).
 //!
 //! To add one: a file here and a row in [`REGISTRY`].
 
@@ -33,7 +34,7 @@ const REQUIRES_ECT: Param = Param::new(
     "requires-ect",
     Kind::Bool,
     "true",
-    "Mark only packets of ECN-capable transports; others pass unmarked.",
+    "Mark only packets of ECN-capable transports; others are forwarded unmarked.",
     "RFC 3168 section 5",
 );
 

@@ -213,7 +213,7 @@ struct RedQueue {
     red: Red,
     /// Drop packets that cannot be marked.
     drop: bool,
-    /// Drop all packets when every one is due a mark.
+    /// Drop all packets when every one would be marked.
     hard_drop: bool,
 }
 

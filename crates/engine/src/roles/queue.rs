@@ -62,10 +62,12 @@ impl DropReason {
     const fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::BufferFull => ("buffer-full", "drops_buffer_full", "the port's buffer was full"),
-            Self::SharedBufferFull => {
-                ("shared-buffer-full", "drops_shared_buffer_full", "the port exceeded its dynamic threshold in the \
-                                                                    shared buffer")
-            }
+            Self::SharedBufferFull => (
+                "shared-buffer-full",
+                "drops_shared_buffer_full",
+                "the port exceeded its dynamic threshold in the \
+                                                                    shared buffer",
+            ),
             Self::Discipline => ("discipline", "drops_discipline", "by the queue discipline"),
             Self::PushedOut => ("pushed-out", "drops_pushed_out", "pushed out by another packet"),
             Self::Agent => ("agent", "drops_agent", "by the scheme's switch agent"),
@@ -96,7 +98,7 @@ pub struct QueueCx<'a> {
 }
 
 impl QueueCx<'_> {
-    /// Marks a packet if its transport is ECN-capable or if `any` is set, and records that a mark was due. Returns
+    /// Marks a packet if its transport is ECN-capable or if `any` is set, and records that it should be marked. Returns
     /// whether the packet carries a mark.
     #[inline]
     pub fn mark(&mut self, packet: &mut Packet, any: bool) -> bool {
@@ -123,9 +125,9 @@ pub enum Admission {
 /// What a discipline does on arrival, if that depends only on the number of packets in the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Number of packets in the port from which on arriving ones are due a mark; none if they never are.
+    /// Number of packets in the port from which on arriving ones should be marked; none if they never are.
     pub from: Option<u32>,
-    /// Which of the packets that are due a mark get one; the others are only counted.
+    /// Which of the packets that should be marked are; the others are only counted.
     pub marks: Markable,
 }
 

@@ -137,7 +137,7 @@ pub struct FlowFacts {
     pub packet: u64,
     /// Rate of the sender's link.
     pub rate: Rate,
-    /// Round-trip time of a full segment on its path while nobody else sends: what no sender can know, told only to
+    /// Round-trip time of a full segment on its path while nobody else sends: what no sender can know, given only to
     /// schemes that ask for it ([`Scheme::wants_idle_rtt`]).
     pub idle_rtt: Option<Time>,
 }
@@ -164,7 +164,7 @@ pub struct NodeFacts {
     pub packet: u64,
 }
 
-/// What a controller is told of its network in advance; the rest it must ask for.
+/// What a controller knows of its network in advance; it must request the rest.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkFacts {
     /// Round-trip propagation delay between the farthest hosts.
@@ -185,7 +185,7 @@ pub trait Scheme: Send + Sync {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(NewReno)
     }
-    /// Whether its senders are to be told [`FlowFacts::idle_rtt`], as by an oracle.
+    /// Whether its senders are given [`FlowFacts::idle_rtt`], as if by an oracle.
     fn wants_idle_rtt(&self) -> bool {
         false
     }

@@ -86,7 +86,7 @@ impl<C: EventCore> World<C> {
             }
             if held.bytes + flying > entered {
                 return Err(self.broken(format!(
-                    "{} let in {entered} bytes, but holds {} and carries {flying}",
+                    "{} admitted {entered} bytes, but holds {} and has {flying} in flight",
                     name(),
                     held.bytes
                 )));

@@ -52,7 +52,7 @@ pub(super) fn check_magnitudes(scenario: &Scenario, topology: &Topology, faults:
     }
     if let Some((fault, waits)) = faults.waits().find(|(_, waits)| *waits > Stamp::OLDEST) {
         let message = format!(
-            "packets would wait for {waits}, and tell how old they are up to {}; let it end earlier, or queued = \"drop\"",
+            "packets would wait for {waits}, but their age can be recorded up to {} only; let it end earlier, or queued = \"drop\"",
             Stamp::OLDEST
         );
         return Err(scenario.faults[fault].values.fail("for", message));
@@ -77,7 +77,7 @@ pub(super) fn base_rtt(topology: &Topology) -> Time {
     });
     let places: BTreeMap<_, _> = places.collect();
     let to = topology.receivers[0];
-    let ways = topology.ways(topology.rack_of(to));
-    let reached = places.into_values().filter(|from| ways.count(topology.rack_of(*from)) > 0);
-    reached.map(|from| topology.base_rtt(&topology.path(&ways, from, to, 0))).max().unwrap_or(Time::ZERO)
+    let paths = topology.shortest_paths(topology.rack_of(to));
+    let reached = places.into_values().filter(|from| paths.count(topology.rack_of(*from)) > 0);
+    reached.map(|from| topology.base_rtt(&topology.path(&paths, from, to, 0))).max().unwrap_or(Time::ZERO)
 }

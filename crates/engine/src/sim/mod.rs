@@ -20,8 +20,8 @@ pub use world::Progress;
 
 use crate::event::EventCore;
 use crate::event::core::Core;
-#[cfg(any(test, feature = "oracle"))]
-use crate::event::oracle::Oracle;
+#[cfg(any(test, feature = "reference-core"))]
+use crate::event::reference_core::ReferenceCore;
 use crate::measure::rows::Rows;
 use crate::measure::totals;
 use crate::sim::world::World;
@@ -100,12 +100,12 @@ fn simulate<C: EventCore>(
 /// # Errors
 ///
 /// As [`run`].
-#[cfg(any(test, feature = "oracle"))]
-pub fn run_oracle(scenario: &Scenario) -> Result<Outcome, Failure> {
-    run_oracle_with(scenario, build::Substitutes::default())
+#[cfg(any(test, feature = "reference-core"))]
+pub fn run_reference(scenario: &Scenario) -> Result<Outcome, Failure> {
+    run_reference_with(scenario, build::Substitutes::default())
 }
 
-#[cfg(any(test, feature = "oracle"))]
-fn run_oracle_with(scenario: &Scenario, substitutes: build::Substitutes) -> Result<Outcome, Failure> {
-    simulate::<Oracle>(scenario, substitutes, None, None)
+#[cfg(any(test, feature = "reference-core"))]
+fn run_reference_with(scenario: &Scenario, substitutes: build::Substitutes) -> Result<Outcome, Failure> {
+    simulate::<ReferenceCore>(scenario, substitutes, None, None)
 }

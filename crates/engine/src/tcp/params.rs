@@ -327,8 +327,14 @@ pub const PARAMS: &[Param] = &[
         "RFC 6298, section 2.1",
     )
     .at_least(1.0),
-    Param::new("syn-retries", Kind::Integer, "6", "Retransmissions of a SYN before the connection is aborted.", "Linux's tcp_syn_retries")
-        .at_most(30.0),
+    Param::new(
+        "syn-retries",
+        Kind::Integer,
+        "6",
+        "Retransmissions of a SYN before the connection is aborted.",
+        "Linux's tcp_syn_retries",
+    )
+    .at_most(30.0),
     Param::new(
         "idle-restart",
         Kind::Bool,

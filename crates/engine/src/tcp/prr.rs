@@ -21,7 +21,7 @@ impl ProportionalReduction {
     }
 
     /// How much may be sent on an acknowledgement of `delivered` bytes, with `pipe` in flight after it. `safe` says
-    /// that it moved on and told of no further loss.
+    /// that it advanced and reported no further loss.
     pub(super) fn allowance(&mut self, delivered: u64, pipe: u64, ssthresh: f64, safe: bool, mss: u64) -> u64 {
         self.delivered += delivered;
         let threshold = ssthresh as u64;

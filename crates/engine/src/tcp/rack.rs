@@ -70,7 +70,7 @@ pub(super) struct Reordering {
 pub(super) struct Rack {
     /// In order of numbers, without gaps.
     segments: VecDeque<Segment>,
-    /// Time and end of each transmission, in order of time. Those of segments that were sent again, reported, deemed
+    /// Time and end of each transmission, in order of time. Those of segments that were retransmitted, reported, deemed
     /// lost or acknowledged since are dropped when a search meets them.
     order: VecDeque<(Time, u64)>,
     reported: RangeSet,
@@ -150,7 +150,7 @@ impl Rack {
         self.pipe += end - start;
     }
 
-    /// RFC 8985 section 6.1: the segment that ends with `end` was sent again.
+    /// RFC 8985 section 6.1: the segment that ends with `end` was retransmitted.
     pub(super) fn on_sent_again(&mut self, end: u64, now: Time) {
         let Some(index) = self.find(end) else { return };
         let segment = &mut self.segments[index];

@@ -147,7 +147,7 @@ impl Scoreboard {
         self.resent.clear();
     }
 
-    /// How many of the numbers noted as sent again were reported since.
+    /// How many of the sequence numbers recorded as retransmitted have been reported since.
     pub fn resent_and_reported(&self) -> u64 {
         self.resent.as_slice().iter().map(|range| self.sacked.count_within(range.start, range.end)).sum()
     }
@@ -170,7 +170,7 @@ impl Scoreboard {
 
     /// RFC 6675 section 4, `SetPipe()`: the numbers in flight between `una` and `high_data`.
     pub fn set_pipe(&self, una: u64, high_data: u64, high_rxt: u64, cfg: &SackConfig) -> u64 {
-        // (a) not deemed lost, so the first transmission is still on its way; (b) retransmitted, which is too.
+        // (a) not deemed lost, so the first transmission is still in flight; (b) retransmitted, which is in flight too.
         let first = self.unsacked(self.lost_end(cfg).max(una), high_data);
         let again = self.unsacked(una, high_rxt.min(high_data));
         first + again
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn rfc6675_s4_set_pipe_counts_retransmitted_numbers() {
         let board = scoreboard(1, &[(101, 401)]);
-        assert_eq!(board.set_pipe(1, 1001, 101, &CFG), 700, "lost and sent again");
+        assert_eq!(board.set_pipe(1, 1001, 101, &CFG), 700, "lost and retransmitted");
         let board = scoreboard(1, &[(101, 201)]);
         assert_eq!(board.set_pipe(1, 1001, 101, &CFG), 1000, "sent twice, neither is lost");
         assert_eq!(board.set_pipe(1, 1001, 201, &CFG), 1000, "reported numbers do not count");

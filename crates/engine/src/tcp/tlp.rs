@@ -15,7 +15,7 @@ pub struct ProbeConfig {
 /// The variables of RFC 8985 section 7.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Probe {
-    /// `TLP.end_seq` and `TLP.is_retrans` of the probe on its way.
+    /// `TLP.end_seq` and `TLP.is_retrans` of the probe in flight.
     sent: Option<(u64, bool)>,
     /// No round-trip time was measured since the last probe.
     stale: bool,

@@ -17,7 +17,7 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             Kind::Integer,
             "2",
             "Number of spines.",
-            "our choice: the least that gives paths a choice",
+            "our choice: the smallest number with several paths",
         )
         .at_least(1.0)
         .at_most(256.0),

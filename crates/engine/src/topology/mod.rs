@@ -8,12 +8,12 @@ mod layers;
 mod leaf_spine;
 mod racks;
 mod select;
+mod shortest_paths;
 mod star;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod two_switch;
-mod ways;
 
 use crate::ids::{LinkId, NodeId};
 use crate::roles::SwitchPort;
@@ -108,7 +108,7 @@ pub struct Topology {
 }
 
 pub use select::BY_PART;
-pub use ways::Ways;
+pub use shortest_paths::ShortestPaths;
 
 /// Key of `[network]` for the buffer of ports that have no key of their own.
 const BUFFER: &str = "buffer";

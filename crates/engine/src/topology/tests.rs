@@ -22,8 +22,8 @@ fn all_shortest_paths_are_found_in_link_order() {
 
 /// All shortest paths from one host to another, as lists of links, in link order.
 fn every_path(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
-    let ways = topology.ways(topology.rack_of(to));
-    (0..ways.count(topology.rack_of(from))).map(|number| topology.path(&ways, from, to, number)).collect()
+    let paths = topology.shortest_paths(topology.rack_of(to));
+    (0..paths.count(topology.rack_of(from))).map(|number| topology.path(&paths, from, to, number)).collect()
 }
 
 /// The topology for this demand, and the name of its bottleneck.

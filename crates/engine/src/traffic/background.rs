@@ -37,22 +37,23 @@ const PARAMS: &[Param] = &[
         "stop",
         Kind::Time,
         "0s",
-        "When the first flow of endless data stops, the others following at interval as they began; 0s for never.",
+        "When the first endless flow stops; the others follow at the same interval as they started; 0s for never.",
         "never; flows of SDTCP, Fig. 15, stop in order",
     ),
-    Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a seeded uniform time below this.", "none"),
+    Param::new("jitter", Kind::Time, "0s", "Each start is delayed by a random time, uniform below this.", "none"),
     Param::new(
         "exponential",
         Kind::Time,
         "0s",
-        "Each start is delayed by a seeded exponential time with this mean.",
+        "Each start is delayed by a random time, exponential with this mean.",
         "off; the long flows of RCC's experiment under load have 1 ms",
     ),
     Param::new(
         "receiver",
         Kind::Integer,
         "0",
-        "Which receiving host gets the data, from 0; where to names several, they get flows in turn from that one on.",
+        "Index of the receiving host, from 0; if `to` names several, they receive flows in turn, starting with that \
+         one.",
         "the first",
     )
     .at_most(65_534.0),

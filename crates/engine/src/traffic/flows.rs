@@ -29,11 +29,11 @@ const PARAMS: &[Param] = &[
         "file",
         Kind::Text,
         "",
-        "The CSV file, beside the scenario file unless its path is absolute; src and dst are numbers of the hosts in from \
-         and to.",
+        "The CSV file, relative to the scenario file unless its path is absolute; src and dst are numbers of the \
+         hosts in from and to.",
         "required",
     ),
-    Param::new("start", Kind::Time, "0s", "Time of the run at which the file's time is zero.", "at once"),
+    Param::new("start", Kind::Time, "0s", "Simulated time of the file's time zero.", "at once"),
     SENDERS,
     RECEIVERS,
     PLACEMENT,

@@ -82,22 +82,23 @@ const PARAMS: &[Param] = &[
         "connections",
         Kind::Choice(&["fresh", "opened", "persistent"]),
         "fresh",
-        "A new connection with its handshake for each response; one per server, opened by a handshake before the first \
-         round; or persistent connections, open before the run, whose handshake no switch has seen.",
+        "A new connection with its handshake for each response (fresh); one per server, opened by a handshake before \
+         the first round (opened); or one per server, open before the run, whose handshake no switch has seen \
+         (persistent).",
         "the papers: connection set-up is part of the experiment",
     ),
     Param::new(
         "open-at",
         Kind::Time,
         "0s",
-        "When connections that are `opened` are: their SYNs leave then, or `open-spread` later.",
+        "When `opened` connections are opened: their SYNs are sent then, or up to `open-spread` later.",
         "when the run begins",
     ),
     Param::new(
         "open-spread",
         Kind::Time,
         "10ms",
-        "Each of these SYNs is delayed by a seeded uniform time below this.",
+        "Each of these SYNs is delayed by a random time, uniform below this.",
         "our choice: SYNs of hundreds of servers do not meet",
     ),
     Param::new(

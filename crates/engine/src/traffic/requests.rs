@@ -14,7 +14,7 @@ use crate::units::Time;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "requests",
-    summary: "Queries that begin independently, each of a random client that asks several random workers at once.",
+    summary: "Queries that start independently: a random client sends requests to several random workers at once.",
     params: PARAMS,
     demand_key: "senders",
     fan_in: Some("fan-in"),
@@ -26,7 +26,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
 };
 
 const PARAMS: &[Param] = &[
-    Param::new("fan-in", Kind::Integer, "", "Workers that each query asks.", "required")
+    Param::new("fan-in", Kind::Integer, "", "Workers that each query sends requests to.", "required")
         .at_least(1.0)
         .at_most(1_000_000.0),
     BYTES_EACH,

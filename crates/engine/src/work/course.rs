@@ -134,7 +134,7 @@ impl Plan {
             .open_flow(&Opening { group, from, to, bytes, transfer, endpoint, announces_size, asked_on, idle_rtt }, net)
     }
 
-    /// Stops the sender of endless data, unless its handshake was given up.
+    /// Stops the sender of endless data, unless its handshake was aborted.
     pub(crate) fn stop_transfer<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) {
         let transfer = self.transfers.get(id).filter(|transfer| !transfer.failed);
         let Some(flow) = transfer.and_then(|transfer| transfer.flow) else { return };
@@ -211,7 +211,7 @@ impl Plan {
         }
     }
 
-    /// The handshake was given up: the transfer will not complete.
+    /// The handshake was aborted: the transfer will not complete.
     pub(crate) fn on_flow_failed<C: EventCore>(&mut self, id: FlowId, hosts: &Hosts, net: &mut Network<C>) {
         let transfer = hosts.flows[id].carries();
         let state = &mut self.transfers[transfer];

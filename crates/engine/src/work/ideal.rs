@@ -72,14 +72,14 @@ impl<'a> Alone<'a> {
     fn last_arrival(&self, path: &[LinkId], trains: &[Train]) -> Time {
         let links = || path.iter().map(|link| self.topology.links[link.index()]);
         // Per link, the time of a byte and the longest path so far that ends there.
-        let mut ways: Vec<_> = links().map(|link| (u64::from(link.rate.ps_per_byte().unwrap_or(0)), None)).collect();
-        ways[0].1 = Some(0);
+        let mut stages: Vec<_> = links().map(|link| (u64::from(link.rate.ps_per_byte().unwrap_or(0)), None)).collect();
+        stages[0].1 = Some(0);
         for &(size, count) in trains.iter().filter(|(_, count)| *count > 0) {
             // From the far end, so that the paths of the previous train are still unchanged where those of this train
             // begin.
-            for last in (0..ways.len()).rev() {
+            for last in (0..stages.len()).rev() {
                 let (mut sum, mut slowest, mut heaviest) = (0, 0, None);
-                for &(ps_per_byte, reached) in ways[..=last].iter().rev() {
+                for &(ps_per_byte, reached) in stages[..=last].iter().rev() {
                     sum += ps_per_byte;
                     slowest = slowest.max(ps_per_byte);
                     // Saturates at the largest time, 213 days.
@@ -87,10 +87,10 @@ impl<'a> Alone<'a> {
                     let through = |reached| size.saturating_mul(rest).saturating_add(reached);
                     heaviest = heaviest.max(reached.map(through));
                 }
-                ways[last].1 = heaviest;
+                stages[last].1 = heaviest;
             }
         }
-        Time::from_ps(ways[ways.len() - 1].1.unwrap_or(0)).saturating_add(links().map(|link| link.delay).sum())
+        Time::from_ps(stages[stages.len() - 1].1.unwrap_or(0)).saturating_add(links().map(|link| link.delay).sum())
     }
 }
 

@@ -3,6 +3,13 @@
 //!
 //! The sender's reaction to marks is in `sender.rs`; the switch uses `queue::DoubleThreshold`, and the receiver is
 //! DCTCP's.
+//!
+//! | paper | code |
+//! |---|---|
+//! | section 2.1, thresholds K1 and K2 | `queue::DoubleThreshold::on_enqueue` |
+//! | section 2.2, an episode of marks | `sender.rs`: `react` starts it, `end` ends it |
+//! | Eq. 1, window at its start | `sender.rs`: `cw_start` |
+//! | Eq. 2, window at its end | `sender.rs`: `end` |
 
 mod readings;
 mod sender;

@@ -8,7 +8,7 @@ use crate::roles::{CongestionControl, QueueDiscipline};
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "dt-dctcp",
-    summary: "DT-DCTCP: DCTCP with one marking threshold on the way up and one on the way down.",
+    summary: "DT-DCTCP: DCTCP with one marking threshold for a rising queue and one for a falling queue.",
     params: &[
         DoubleThreshold::start("30pkt", "Chen et al. 2013: K1 = 30 packets, beside K = 40").reading("DT1"),
         DoubleThreshold::stop("50pkt", "Chen et al. 2013: K2 = 50 packets, beside K = 40").reading("DT1"),

@@ -8,10 +8,10 @@ use crate::units::Time;
 pub(super) struct Config {
     /// The rules of RCC's authors instead of the paper's.
     pub(super) rdtcp: bool,
-    /// The first connection keeps the clock of the slots, which stops for good when it closes.
+    /// The first connection keeps the clock of the slots, which stops forever when it closes.
     pub(super) mortal_clock: bool,
-    /// Two timers look at each flow.
-    pub(super) two_looks: bool,
+    /// Two timers adjust the window of each flow.
+    pub(super) two_timers: bool,
     pub(super) alpha: f64,
     /// Increases are limited to the spare capacity.
     pub(super) quota: bool,
@@ -36,7 +36,7 @@ impl Config {
         Self {
             rdtcp,
             mortal_clock: chosen("slot-clock", "first-flow"),
-            two_looks: chosen("looks", "two"),
+            two_timers: chosen("looks", "two"),
             alpha: params.number("alpha"),
             quota: params.flag("quota"),
             any_half: params.is("increase", "any"),

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 const HALF_SLOT: u64 = u64::MAX;
 /// Bits of a Mbit in the code of RCC's authors.
 const RDTCP_MBIT: f64 = 1_048_576.0;
-/// Time from a flow's SYN to the first look at it, in the code of RCC's authors.
+/// Time from a flow's SYN to the first adjustment of its window, in the code of RCC's authors.
 const RDTCP_FIRST_LOOK: Time = Time::from_us(200);
 /// Their round-trip time as long as none is measured.
 const RDTCP_FIRST_RTT: Time = Time::from_ms(10);
-/// With two timers: a flow that is silent for so long is not looked at until something comes.
+/// With two timers: a flow that is silent for so long is not adjusted until data arrives.
 const SILENT: Time = Time::from_secs(1);
 /// Added to a flow's index in the token of the timer that closes it if the last segment does not come.
 const CLOSE: u64 = 1 << 62;
@@ -65,7 +65,7 @@ impl Interface {
         }
     }
 
-    /// How long until the next look at a flow.
+    /// Time until the next adjustment of a flow's window.
     fn interval(config: &Config, flow: &FlowWindow) -> Time {
         flow.rtt.map_or(Time::ZERO, Time::from_secs_f64).max(config.min_slot)
     }
@@ -92,7 +92,7 @@ impl Interface {
     fn establish(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) {
         let Some(flow) = self.flows.get_mut(&id).filter(|flow| !flow.established) else { return };
         flow.established = true;
-        if self.config.two_looks {
+        if self.config.two_timers {
             // READING: I6
             flow.cancelled = flow.restarted;
             flow.pace = flow.rtt.map_or(RDTCP_FIRST_RTT, Time::from_secs_f64);
@@ -114,8 +114,8 @@ impl Interface {
         }
     }
 
-    /// One of the two timers that look at a flow expired.
-    fn look_twice(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) {
+    /// One of the two timers that adjust a flow's window expired.
+    fn adjust_with_two_timers(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) {
         let Some(flow) = self.flows.get_mut(&id) else { return };
         if flow.cancelled == Some(cx.now) {
             flow.cancelled = None;
@@ -125,8 +125,8 @@ impl Interface {
             flow.idle = true;
             return;
         }
-        flow.look(cx.now, cx.mss as f64, &self.config, &mut self.quota);
-        flow.tell(id, cx.actions);
+        flow.adjust_window(cx.now, cx.mss as f64, &self.config, &mut self.quota);
+        flow.advertise(id, cx.actions);
         flow.pace = Self::interval(&self.config, flow);
         let at = cx.now + whole_us(flow.pace);
         if !flow.established {
@@ -164,14 +164,14 @@ impl Interface {
         for (id, flow) in self.flows.iter_mut().filter(|(_, flow)| !flow.idle) {
             if flow.window > mean {
                 flow.decrease(cx.now, cx.mss as f64, &self.config);
-                flow.tell(*id, cx.actions);
+                flow.advertise(*id, cx.actions);
             }
         }
     }
 
-    /// The first look at a flow that is new, or was idle for long, is due; the slots run while there are such.
+    /// The first adjustment of a flow that is new, or was idle for long, is due; the slots run while there are such.
     fn watch(&mut self, cx: &mut ReceiverCx<'_>, id: FlowId) {
-        let fresh = self.config.two_looks && !self.flows[&id].established;
+        let fresh = self.config.two_timers && !self.flows[&id].established;
         let wait = if fresh { RDTCP_FIRST_LOOK } else { Self::interval(&self.config, &self.flows[&id]) };
         cx.actions.push(ReceiverAction::Timer { at: cx.now + wait, token: id.index() as u64 });
         if !self.ticking && !self.config.mortal_clock {
@@ -185,7 +185,7 @@ impl WindowControl for Interface {
     fn on_open(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, _announced: &Announcement) {
         if !self.flows.contains_key(&flow) {
             let mut fresh = FlowWindow::new(self.config.min_window.bytes(cx.mss) as f64, cx.now);
-            fresh.tell(flow, cx.actions);
+            fresh.advertise(flow, cx.actions);
             self.flows.insert(flow, fresh);
             self.watch(cx, flow);
         }
@@ -196,7 +196,7 @@ impl WindowControl for Interface {
         if flow.closing {
             return self.close(id);
         }
-        if self.config.two_looks && !flow.established {
+        if self.config.two_timers && !flow.established {
             flow.time(FIRST_DATA, true, cx.now);
         }
         self.establish(cx, id);
@@ -208,7 +208,7 @@ impl WindowControl for Interface {
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let was_idle = std::mem::take(&mut flow.idle);
         flow.on_data(arrival.seq, arrival.delivery.new_data, arrival.next, cx.now);
-        flow.tell(id, cx.actions);
+        flow.advertise(id, cx.actions);
         if arrival.delivery.finished && self.config.mortal_clock {
             flow.closing = true;
             cx.actions.push(ReceiverAction::Timer { at: cx.now + RDTCP_FIRST_RTT, token: CLOSE | id.index() as u64 });
@@ -221,7 +221,7 @@ impl WindowControl for Interface {
 
     fn on_ack(&mut self, cx: &mut ReceiverCx<'_>, flow: FlowId, kind: AckKind) -> AckDecision {
         if let Some(flow) = self.flows.get_mut(&flow) {
-            if self.config.two_looks && kind == AckKind::SynAck {
+            if self.config.two_timers && kind == AckKind::SynAck {
                 flow.on_syn_ack(cx.now);
             } else {
                 flow.on_ack(cx.now, cx.mss);
@@ -242,15 +242,15 @@ impl WindowControl for Interface {
         if token & CLOSE != 0 {
             return self.close(id);
         }
-        if self.config.two_looks {
-            return self.look_twice(cx, id);
+        if self.config.two_timers {
+            return self.adjust_with_two_timers(cx, id);
         }
         let Some(flow) = self.flows.get_mut(&id) else { return };
         if flow.rest_if_idle(cx.now, &self.config, cx.mss) {
-            return flow.tell(id, cx.actions);
+            return flow.advertise(id, cx.actions);
         }
-        flow.look(cx.now, cx.mss as f64, &self.config, &mut self.quota);
-        flow.tell(id, cx.actions);
+        flow.adjust_window(cx.now, cx.mss as f64, &self.config, &mut self.quota);
+        flow.advertise(id, cx.actions);
         let next = cx.now + Self::interval(&self.config, flow);
         cx.actions.push(ReceiverAction::Timer { at: next, token });
     }
@@ -390,10 +390,10 @@ mod tests {
     }
 
     #[test]
-    fn two_timers_look_at_a_flow_unless_the_handshake_comes_after_the_first_look() {
+    fn two_timers_adjust_a_flow_unless_the_handshake_comes_after_the_first_adjustment() {
         let id = FlowId::new(0);
         let timer = |at| ReceiverAction::Timer { at, token: 0 };
-        for (looked_before, looks) in [(false, 2), (true, 1)] {
+        for (adjusted_before, timers) in [(false, 2), (true, 1)] {
             let mut bench = Bench::with(&[("flavour", "rdtcp"), ("slot-clock", "host")]);
             let opened = bench.now;
             let actions = bench.call(|host, cx| host.on_open(cx, id, &Announcement::default()));
@@ -409,10 +409,10 @@ mod tests {
                     _ => None,
                 }));
             };
-            if looked_before {
+            if adjusted_before {
                 step(&mut bench, opened + Time::from_us(200), &mut pending);
             }
-            bench.now = opened + Time::from_us(if looked_before { 240 } else { 180 });
+            bench.now = opened + Time::from_us(if adjusted_before { 240 } else { 180 });
             for action in bench.call(|host, cx| host.on_bare_ack(cx, id)) {
                 let ReceiverAction::Timer { at, .. } = action else { continue };
                 pending.push(at);
@@ -422,9 +422,9 @@ mod tests {
             for at in pending.clone() {
                 step(&mut bench, at, &mut pending);
             }
-            assert_eq!(pending.len(), looks, "{pending:?}");
+            assert_eq!(pending.len(), timers, "{pending:?}");
             let rtt = bench.interface.flows[&id].rtt.expect("the handshake is timed");
-            assert!((rtt - if looked_before { 240e-6 } else { 180e-6 }).abs() < 1e-12);
+            assert!((rtt - if adjusted_before { 240e-6 } else { 180e-6 }).abs() < 1e-12);
         }
     }
 

@@ -45,10 +45,10 @@ pub(super) struct FlowWindow {
     pub(super) rtt: Option<f64>,
     /// First bytes of segments that acknowledgements allowed last, and when.
     allowed: VecDeque<(u64, Time)>,
-    /// Payload since the last look.
+    /// Payload since the last adjustment.
     bytes: u64,
-    last_look: Time,
-    /// With two timers: the round-trip time to which the bytes since the last look are attributed.
+    last_adjusted: Time,
+    /// With two timers: the round-trip time to which the bytes since the last adjustment are attributed.
     pub(super) pace: Time,
     /// With two timers: when the one that was started last expires next, once it has restarted itself.
     pub(super) restarted: Option<Time>,
@@ -68,8 +68,8 @@ pub(super) struct FlowWindow {
     pub(super) idle: bool,
     /// Payload in this slot, for its weight.
     pub(super) slot_bytes: u64,
-    /// Window that the host was last told to advertise, in bytes.
-    told: Option<u64>,
+    /// Window that the host last set for advertisement, in bytes.
+    advertised: Option<u64>,
 }
 
 impl FlowWindow {
@@ -82,7 +82,7 @@ impl FlowWindow {
             rtt: None,
             allowed: VecDeque::new(),
             bytes: 0,
-            last_look: now,
+            last_adjusted: now,
             pace: Time::from_ms(10),
             restarted: None,
             cancelled: None,
@@ -94,7 +94,7 @@ impl FlowWindow {
             last_data: now,
             idle: false,
             slot_bytes: 0,
-            told: None,
+            advertised: None,
         }
     }
 
@@ -138,8 +138,8 @@ impl FlowWindow {
     pub(super) fn rest_if_idle(&mut self, now: Time, config: &Config, mss: u64) -> bool {
         if now - self.last_data > config.idle {
             let fresh = Self::new(config.min_window.bytes(mss) as f64, now);
-            let (edge, next, rtt, told) = (self.edge, self.next, self.rtt, self.told);
-            *self = Self { edge, next, rtt, told, idle: true, ..fresh };
+            let (edge, next, rtt, advertised) = (self.edge, self.next, self.rtt, self.advertised);
+            *self = Self { edge, next, rtt, advertised, idle: true, ..fresh };
         }
         self.idle
     }
@@ -162,18 +162,18 @@ impl FlowWindow {
 
     /// Makes the host advertise the granted window, if it does not already.
     #[inline]
-    pub(super) fn tell(&mut self, flow: FlowId, actions: &mut Vec<ReceiverAction>) {
+    pub(super) fn advertise(&mut self, flow: FlowId, actions: &mut Vec<ReceiverAction>) {
         let bytes = self.granted();
-        if self.told.replace(bytes) != Some(bytes) {
+        if self.advertised.replace(bytes) != Some(bytes) {
             actions.push(ReceiverAction::Window { flow, bytes });
         }
     }
 
-    /// Evaluates a flow once per round trip: Wu et al. 2010, section 4.3.
-    pub(super) fn look(&mut self, now: Time, mss: f64, config: &Config, quota: &mut Quota) {
-        let since = if config.two_looks { self.pace } else { now - self.last_look }.secs();
+    /// Adjusts a flow's window once per round trip: Wu et al. 2010, section 4.3.
+    pub(super) fn adjust_window(&mut self, now: Time, mss: f64, config: &Config, quota: &mut Quota) {
+        let since = if config.two_timers { self.pace } else { now - self.last_adjusted }.secs();
         let sample = self.bytes as f64 / since;
-        self.last_look = now;
+        self.last_adjusted = now;
         // READING: I5, a round trip without data is a sample of zero; the code of RCC's authors omits it.
         if self.bytes > 0 || !config.rdtcp {
             self.measured = sample.max(config.beta * self.measured + (1.0 - config.beta) * sample);
@@ -185,7 +185,7 @@ impl FlowWindow {
         if difference <= config.gamma1 || difference <= mss / self.window {
             self.low = 0;
             // At most every second round trip, and only while increases are open.
-            let spaced = if config.two_looks { self.pace.secs() } else { rtt };
+            let spaced = if config.two_timers { self.pace.secs() } else { rtt };
             if (quota.open || config.any_half) && (now - self.last_change).secs() >= config.spacing * spaced {
                 self.increase(now, mss, rtt, config, quota);
             }
@@ -239,7 +239,7 @@ mod tests {
         Config {
             rdtcp,
             mortal_clock: false,
-            two_looks: false,
+            two_timers: false,
             alpha: 0.9,
             quota: true,
             any_half: false,
@@ -263,11 +263,11 @@ mod tests {
     }
 
     /// Looks at it after `share` of what its window allows has come in.
-    fn look(flow: &mut FlowWindow, share: f64, rdtcp: bool, quota: &mut Quota) {
-        let now = flow.last_look + RTT;
+    fn adjust(flow: &mut FlowWindow, share: f64, rdtcp: bool, quota: &mut Quota) {
+        let now = flow.last_adjusted + RTT;
         flow.measured = 0.0;
         flow.bytes = (share * flow.window) as u64;
-        flow.look(now, MSS, &config(rdtcp), quota);
+        flow.adjust_window(now, MSS, &config(rdtcp), quota);
     }
 
     fn plenty() -> Quota {
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn case_1_doubles_in_slow_start_and_takes_its_quota() {
         let (mut flow, mut quota) = (flow(), plenty());
-        look(&mut flow, 1.0, false, &mut quota);
+        adjust(&mut flow, 1.0, false, &mut quota);
         assert_eq!(flow.window, 20.0 * MSS);
         assert!((1e9 - quota.left - 10.0 * MSS / RTT.secs()).abs() < 1.0);
     }
@@ -286,12 +286,12 @@ mod tests {
     fn case_1_holds_up_to_gamma1_or_one_segment() {
         for (share, grows) in [(0.91, true), (0.88, false)] {
             let mut flow = flow();
-            look(&mut flow, share, false, &mut plenty());
+            adjust(&mut flow, share, false, &mut plenty());
             assert_eq!(flow.window > 10.0 * MSS, grows, "{share}");
         }
         // Half of a window of two segments is one segment less than expected.
         let mut small = FlowWindow { window: 2.0 * MSS, ..flow() };
-        look(&mut small, 0.5, false, &mut plenty());
+        adjust(&mut small, 0.5, false, &mut plenty());
         assert_eq!(small.window, 4.0 * MSS);
     }
 
@@ -299,26 +299,26 @@ mod tests {
     fn without_quota_for_doubling_congestion_avoidance_adds_one_segment() {
         let mut quota = Quota { left: 1.5 * MSS / RTT.secs(), open: true };
         let mut flow = flow();
-        look(&mut flow, 1.0, false, &mut quota);
+        adjust(&mut flow, 1.0, false, &mut quota);
         assert_eq!((flow.window, flow.slow_start), (11.0 * MSS, false));
         flow.last_change = Time::ZERO;
-        look(&mut flow, 1.0, false, &mut quota);
+        adjust(&mut flow, 1.0, false, &mut quota);
         assert_eq!(flow.window, 11.0 * MSS, "the quota is used up");
         flow.last_change = Time::ZERO;
-        look(&mut flow, 1.0, false, &mut plenty());
+        adjust(&mut flow, 1.0, false, &mut plenty());
         assert_eq!(flow.window, 12.0 * MSS, "one segment, now that slow start is over");
     }
 
     #[test]
     fn increases_wait_for_the_second_half_and_for_two_round_trips() {
         let mut flow = flow();
-        look(&mut flow, 1.0, false, &mut Quota { left: 1e9, open: false });
+        adjust(&mut flow, 1.0, false, &mut Quota { left: 1e9, open: false });
         assert_eq!(flow.window, 10.0 * MSS);
-        look(&mut flow, 1.0, false, &mut plenty());
+        adjust(&mut flow, 1.0, false, &mut plenty());
         assert_eq!(flow.window, 20.0 * MSS);
-        look(&mut flow, 1.0, false, &mut plenty());
+        adjust(&mut flow, 1.0, false, &mut plenty());
         assert_eq!(flow.window, 20.0 * MSS, "changed one round trip ago");
-        look(&mut flow, 1.0, false, &mut plenty());
+        adjust(&mut flow, 1.0, false, &mut plenty());
         assert_eq!(flow.window, 40.0 * MSS);
     }
 
@@ -336,10 +336,10 @@ mod tests {
         ] {
             for (config, window) in [(base, with), (lifted, without)] {
                 let mut flow = flow();
-                let now = flow.last_look + RTT;
+                let now = flow.last_adjusted + RTT;
                 flow.last_change = now - Time::from_ps(RTT.ps() * since);
                 flow.bytes = flow.window as u64;
-                flow.look(now, MSS, &config, &mut quota.clone());
+                flow.adjust_window(now, MSS, &config, &mut quota.clone());
                 assert_eq!(flow.window, window * MSS, "{config:?}");
             }
         }
@@ -349,7 +349,7 @@ mod tests {
     fn without_smoothing_one_silent_round_trip_is_a_sample_of_nothing() {
         for (beta, measured) in [(0.9, 0.9), (0.0, 0.0)] {
             let mut flow = FlowWindow { measured: 1.0, ..flow() };
-            flow.look(flow.last_look + RTT, MSS, &Config { beta, ..config(false) }, &mut plenty());
+            flow.adjust_window(flow.last_adjusted + RTT, MSS, &Config { beta, ..config(false) }, &mut plenty());
             assert!((flow.measured - measured).abs() < 1e-9);
         }
     }
@@ -358,18 +358,18 @@ mod tests {
     fn case_2_takes_one_segment_after_three_round_trips_in_a_row_and_keeps_two() {
         let mut flow = flow();
         for window in [10.0, 10.0, 9.0, 9.0, 9.0, 8.0] {
-            look(&mut flow, 0.4, false, &mut plenty());
+            adjust(&mut flow, 0.4, false, &mut plenty());
             assert_eq!(flow.window, window * MSS);
         }
         assert!(!flow.slow_start);
         let mut broken = flow.clone();
-        look(&mut broken, 0.4, false, &mut plenty());
-        look(&mut broken, 0.4, false, &mut plenty());
-        look(&mut broken, 0.8, false, &mut plenty());
-        look(&mut broken, 0.4, false, &mut plenty());
+        adjust(&mut broken, 0.4, false, &mut plenty());
+        adjust(&mut broken, 0.4, false, &mut plenty());
+        adjust(&mut broken, 0.8, false, &mut plenty());
+        adjust(&mut broken, 0.4, false, &mut plenty());
         assert_eq!(broken.window, 8.0 * MSS, "not in a row");
         for _ in 0..40 {
-            look(&mut flow, 0.2, false, &mut plenty());
+            adjust(&mut flow, 0.2, false, &mut plenty());
         }
         assert_eq!(flow.window, 2.0 * MSS);
     }
@@ -377,22 +377,22 @@ mod tests {
     #[test]
     fn case_3_keeps_the_window_and_ends_slow_start() {
         let mut flow = flow();
-        look(&mut flow, 0.7, false, &mut plenty());
+        adjust(&mut flow, 0.7, false, &mut plenty());
         assert_eq!((flow.window, flow.slow_start), (10.0 * MSS, false));
     }
 
     #[test]
     fn the_code_of_rccs_authors_adds_a_segment_or_a_share_of_one() {
         let mut rich = flow();
-        look(&mut rich, 1.0, true, &mut plenty());
+        adjust(&mut rich, 1.0, true, &mut plenty());
         assert_eq!(rich.window, 11.0 * MSS);
         let mut poor = flow();
-        look(&mut poor, 1.0, true, &mut Quota { left: 0.5 * MSS / RTT.secs(), open: true });
+        adjust(&mut poor, 1.0, true, &mut Quota { left: 0.5 * MSS / RTT.secs(), open: true });
         assert_eq!(poor.window, 10.1 * MSS);
-        look(&mut poor, 0.7, true, &mut plenty());
+        adjust(&mut poor, 0.7, true, &mut plenty());
         assert!(poor.slow_start, "cases 2 and 3 return to slow start");
         let mut slow = FlowWindow { rtt: Some(0.002), ..flow() };
-        look(&mut slow, 1.0, true, &mut plenty());
+        adjust(&mut slow, 1.0, true, &mut plenty());
         assert_eq!(slow.window, 10.0 * MSS, "left alone from 2 ms");
     }
 
@@ -401,10 +401,10 @@ mod tests {
         let mut flow = flow();
         flow.measured = 1e6;
         flow.bytes = 2000; // 1e7 bytes per second
-        flow.look(flow.last_look + RTT, MSS, &config(false), &mut plenty());
+        flow.adjust_window(flow.last_adjusted + RTT, MSS, &config(false), &mut plenty());
         assert!((flow.measured - 1e7).abs() < 1.0);
         flow.bytes = 200;
-        flow.look(flow.last_look + RTT, MSS, &config(false), &mut plenty());
+        flow.adjust_window(flow.last_adjusted + RTT, MSS, &config(false), &mut plenty());
         assert!((flow.measured - (0.9 * 1e7 + 0.1 * 1e6)).abs() < 1.0);
     }
 
@@ -414,9 +414,9 @@ mod tests {
             let mut flow = flow();
             flow.measured = 10.0 * MSS / RTT.secs();
             for _ in 0..9 {
-                flow.look(flow.last_look + RTT, MSS, &config(rdtcp), &mut Quota { left: 0.0, open: true });
+                flow.adjust_window(flow.last_adjusted + RTT, MSS, &config(rdtcp), &mut Quota { left: 0.0, open: true });
             }
-            // 0.9^7 is below a half: the seventh look and the two after it find too little.
+            // 0.9^7 is below a half: the seventh adjustment and the two after it find too little.
             assert_eq!(flow.window, window, "{rdtcp}");
         }
     }

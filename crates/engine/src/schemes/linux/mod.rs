@@ -24,14 +24,8 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 };
 
 const PARAMS: &[Param] = &[
-    Param::new(
-        "c",
-        Kind::Number,
-        "0.4",
-        "Growth of the window, in segments per cubed second.",
-        "RFC 9438 section 5",
-    )
-    .at_least(0.001),
+    Param::new("c", Kind::Number, "0.4", "Growth of the window, in segments per cubed second.", "RFC 9438 section 5")
+        .at_least(0.001),
     Param::new("beta", Kind::Fraction, "0.7", "Factor by which a loss multiplies the window.", "RFC 9438 section 4.6")
         .at_least(0.1)
         .at_most(0.95),

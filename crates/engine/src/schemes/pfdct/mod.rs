@@ -5,6 +5,21 @@
 //! strict priority bands ([`bands`]); a table of sequence numbers recognises retransmissions ([`seen`]); the long band
 //! is marked above the sum of its flows' thresholds ([`active`]).
 //!
+//! | paper | code |
+//! |---|---|
+//! | Eq. 1, queue estimate | `sender.rs`: `queue_length` |
+//! | Eq. 2, marked share | `sender.rs`: `close_window` |
+//! | Eq. 3, window | `sender.rs`: `cut` and `close_window` |
+//! | Eqs. 4 and 5, average estimate and threshold | `sender.rs`: `manage_threshold` |
+//! | Eq. 7, sum of the thresholds of a queue | `active.rs`: `threshold`; `sender.rs`: `share` |
+//! | Eq. 15, ideal threshold | `sender.rs`: `ideal_threshold` |
+//! | Algorithm 1, lines 1 to 6, 7 to 13, 14 to 27 | `bands.rs`: `is_retransmitted`, `set_prio`, `do_enqueue` |
+//! | Algorithm 2, lines 1 to 6, classes of flows | `sender.rs`: `is_long` and `classify` |
+//! | Algorithm 2, lines 7 to 9 | `sender.rs`: `ideal` |
+//! | Algorithm 2, lines 10 to 24 | `sender.rs`: `manage_threshold` |
+//! | Algorithm 2, lines 25 to 32 | `sender.rs`: `close_window` |
+//! | section 3.2.4, marking | `queue.rs`: `is_congested` |
+//!
 //! Left out: the packet filters of a real switch, of which only the one for acknowledgements exists (`ack-band`).
 
 mod active;
@@ -32,7 +47,7 @@ use std::sync::Arc;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "pfdct",
-    summary: "PFDCT: strict bands for short and long flows; marks at a threshold that senders move.",
+    summary: "PFDCT: strict priority bands for short and long flows; marking at a threshold that senders adapt.",
     params: &params::PARAMS,
     transport: PACKETS,
     manual: include_str!("manual.md"),
@@ -44,7 +59,7 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 /// PFDCT-ST: the same scheme with a fixed threshold.
 pub(super) const ROW_ST: SchemeRow = SchemeRow {
     key: "pfdct-st",
-    summary: "PFDCT-ST: PFDCT with its marking threshold frozen at that of DCTCP.",
+    summary: "PFDCT-ST: PFDCT with its marking threshold fixed at that of DCTCP.",
     params: &params::FROZEN,
     transport: PACKETS,
     manual: include_str!("manual.md"),

@@ -12,7 +12,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "kt-dir",
         Kind::Choice(&["eq5", "text", "noop", "frozen"]),
         "eq5",
-        "Where the threshold goes while the queue is longer than ideal: down, up, nowhere within its limits, or nowhere.",
+        "How the threshold changes while the queue is longer than ideal: down (eq5), up (text), not at all within its \
+         limits (noop), or never (frozen).",
         "Li et al. 2023, Eq. 5, and section 3.2.5 for the other direction",
     )
     .reading("P6"),
@@ -20,7 +21,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "kt-step",
         Kind::Number,
         "1",
-        "Step of the queue's threshold per round trip in packets; each of N flows moves by its share.",
+        "Step of the queue's threshold per round trip in packets; each of N flows changes by its share.",
         "our choice: the printed formula has none",
     )
     .reading("P6"),
@@ -37,7 +38,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "kt-join",
         Kind::Choice(&["rescale", "keep"]),
         "rescale",
-        "When N changes, each flow's threshold changes with 1/N, or stays until Eq. 5 moves it.",
+        "When N changes, each flow's threshold changes with 1/N, or stays until Eq. 5 changes it.",
         "our choice: N K_t = Q in Eq. 7 holds the sum",
     )
     .reading("P4, P20"),
@@ -53,7 +54,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "kt-transport",
         Kind::Choice(&["in-band", "oracle", "sender-mark"]),
         "in-band",
-        "How the switch learns thresholds: in packets, by a memory that all share, or not at all (senders mark alone).",
+        "How the switch learns thresholds: from a field in packets, from memory shared by all (an oracle), or not at \
+         all (senders mark).",
         "our choice: the paper names no channel",
     )
     .reading("P9"),
@@ -61,7 +63,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "kt-when",
         Kind::Choice(&["window", "literal"]),
         "window",
-        "Move the threshold after each window, or only once the send buffer is empty too.",
+        "Update the threshold after each window, or only if the send buffer is empty as well.",
         "section 3.2.5; Algorithm 2 line 18 for the other",
     )
     .reading("P32"),
@@ -85,7 +87,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "clip-low",
         Kind::Number,
         "0",
-        "Least threshold of a queue in packets: a limit of what flows ask for, and of what the switch makes of it.",
+        "Minimum threshold of a queue in packets, for flows and switch alike.",
         "none; section 5.1 has 20",
     )
     .reading("P7"),
@@ -93,7 +95,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "clip-high",
         Kind::Number,
         "0",
-        "Largest threshold of a queue in packets, for flows and switch alike; 0 for none.",
+        "Maximum threshold of a queue in packets, for flows and switch alike; 0 for none.",
         "none; section 5.1 has 60",
     )
     .reading("P7"),
@@ -122,24 +124,25 @@ pub(super) const PARAMS: [Param; 46] = [
         "rtt",
         Kind::Choice(&["mean", "last", "srtt"]),
         "mean",
-        "Current round-trip time of Eq. 1: mean of the window, its last sample, or the smoothed one.",
-        "our choice: one outlier should not decide",
+        "Current round-trip time of Eq. 1: mean of the window's samples, the last sample, or the smoothed RTT.",
+        "our choice: robust against a single outlier",
     )
     .reading("P2"),
     Param::new(
         "rtt-min",
         Kind::Choice(&["measured", "oracle"]),
         "measured",
-        "Shortest round-trip time: the least that the flow has seen, or that of the idle path.",
-        "Table 1; a flow that starts in a queue measures too much",
+        "Minimum round-trip time: the minimum that the flow has measured, or that of the idle path.",
+        "Table 1; a flow that starts when there is a queue overestimates it",
     )
     .reading("P3"),
     Param::new(
         "n-source",
         Kind::Choice(&["switch", "oracle", "const"]),
         "switch",
-        "Who counts the long flows N: the narrowest switch on the way, a memory that all share, or nobody (n-const).",
-        "our choice: section 3.2.5 does not say how a sender knows N",
+        "Who counts the long flows N: the narrowest switch of the path, memory shared by all (an oracle), or nobody \
+         (n-const).",
+        "our choice: section 3.2.5 does not say how a sender learns N",
     )
     .reading("P8"),
     Param::new("n-const", Kind::Number, "1", "N where n-source is const.", "a lone flow").at_least(1.0).reading("P8"),
@@ -155,7 +158,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "class",
         Kind::Choice(&["text", "alg2", "size-only"]),
         "text",
-        "Which flows are long: large with a large window, with a large window or enough sent, or large.",
+        "Which flows are long: large ones with a large window (text), those with a large window or enough bytes sent \
+         (alg2), or all large ones (size-only).",
         "section 3.2.3; Algorithm 2 line 2",
     )
     .reading("P11"),
@@ -180,8 +184,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "sticky",
         Kind::Bool,
         "true",
-        "A flow that was long once stays so.",
-        "our choice: a flow that falls back to short overtakes its own packets",
+        "A flow that has become long stays long.",
+        "our choice: a flow that becomes short again overtakes its own packets",
     )
     .reading("P12"),
     Param::new(
@@ -195,7 +199,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "bands",
         Kind::Integer,
         "2",
-        "Strict bands: with two, retransmissions share that of short flows; with three they have their own; with one all share it.",
+        "Number of strict priority bands: with two, retransmissions share the band of short flows; with three they \
+         have their own; with one all share it.",
         "section 3.2.2: two sub-queues; section 3.2.3 has three priorities",
     )
     .at_least(1.0)
@@ -205,7 +210,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "band-buf",
         Kind::Choice(&["own", "split", "shared-push-out"]),
         "own",
-        "Buffer of a band: one as large as network.buffer, a part of that, or one for all bands with push-out.",
+        "Buffer of a band: its own, as large as network.buffer; a part of network.buffer; or network.buffer shared by \
+         all bands with push-out.",
         "section 3.2.2: the whole has no limit, packets are discarded by sub-queues only",
     )
     .reading("P13"),
@@ -213,7 +219,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "retransmission-share",
         Kind::Fraction,
         "1/3",
-        "Part of the buffer that retransmissions have where it is split.",
+        "Share of a split buffer for retransmissions.",
         "our choice: equal parts",
     )
     .at_most(0.45)
@@ -222,7 +228,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "short-share",
         Kind::Fraction,
         "1/3",
-        "Part of the buffer that short flows have where it is split; long flows have the rest.",
+        "Share of a split buffer for short flows; long flows have the rest.",
         "our choice: equal parts",
     )
     .at_most(0.45)
@@ -231,7 +237,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "aqm",
         Kind::Choice(&["step", "red", "red-dynamic"]),
         "step",
-        "What marks: the instantaneous queue, or the average one between fixed thresholds or at the flows' threshold.",
+        "Marking: by the instantaneous queue (step), by the average queue between fixed thresholds (red), or by the \
+         average queue at the flows' threshold (red-dynamic).",
         "section 3.2.4; section 3.2.2 for the others",
     )
     .reading("P14"),
@@ -275,7 +282,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "short-aqm",
         Kind::Choice(&["none", "red"]),
         "none",
-        "What acts on the bands above that of long flows: nothing but their limit, or RED, which drops what has no ECN.",
+        "Queue management in the bands above that of long flows: none but their limit, or RED, which drops packets \
+         that are not ECT.",
         "section 3.2.1: no threshold discards short flows' packets; section 3.2.2: both sub-queues are RED",
     )
     .reading("P13, P31"),
@@ -283,7 +291,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "occupancy",
         Kind::Choice(&["band", "port"]),
         "band",
-        "Whose queue marks look at: packets that wait in the long band, or all in the port.",
+        "Which queue is compared with the threshold: packets waiting in the long band, or all in the port.",
         "section 2: each queue has its own threshold",
     )
     .reading("P15"),
@@ -291,7 +299,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "pit",
         Kind::Choice(&["hiwater", "set", "off"]),
         "hiwater",
-        "What a switch remembers to recognise retransmissions: each flow's highest number, every number, or nothing.",
+        "What a switch stores to recognise retransmissions: each flow's highest sequence number, every number, or \
+         nothing.",
         "section 3.2.3; the structure is our choice",
     )
     .reading("P16, P30"),
@@ -299,7 +308,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "table-entries",
         Kind::Integer,
         "16384",
-        "Entries of that table, of eight bytes each; the least recently used gives way.",
+        "Entries of that table, of eight bytes each; the least recently used is evicted.",
         "our choice: 128 KiB a switch",
     )
     .at_least(4.0)
@@ -317,7 +326,7 @@ pub(super) const PARAMS: [Param; 46] = [
         "classify",
         Kind::Choice(&["ect-pit", "dscp"]),
         "ect-pit",
-        "How a switch tells packets apart: by ECN field and table, or by the code point that the sender wrote.",
+        "How a switch classifies packets: by ECN field and table, or by the code point that the sender wrote.",
         "Algorithm 1; section 3.2.1 for the code point",
     )
     .reading("P29"),
@@ -333,7 +342,8 @@ pub(super) const PARAMS: [Param; 46] = [
         "cut",
         Kind::Choice(&["window-end", "first-echo"]),
         "window-end",
-        "When a marked window is cut: once it has been acknowledged, or at its first echo with the alpha of those before.",
+        "When a marked window is reduced: once it has been acknowledged, or at its first ECN echo, with the alpha of \
+         the previous windows.",
         "section 3.2.4: once all packets of the window are acknowledged; RFC 8257 section 3.3 for the other",
     )
     .reading("P18"),

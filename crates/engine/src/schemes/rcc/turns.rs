@@ -22,7 +22,7 @@ impl Host {
         let again = push || self.flows[slot as usize].repeats;
         let skipped = self.unlist(slot);
         // READING: R8 what it grants was counted as in flight before. If it waited for that to arrive, a burst of lost
-        // acknowledgements could stop the host for good.
+        // acknowledgements could stop the host forever.
         if !self.rules.scheduler
             || (again && !self.rules.repeats_wait && !self.flows[slot as usize].grant.is_below(self.edge(cx, slot)))
         {

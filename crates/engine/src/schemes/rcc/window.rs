@@ -196,7 +196,7 @@ mod tests {
         assert_eq!([bench.beyond(), bench.beyond()], [20_000; 2]);
         assert_eq!(bench.beyond(), 10_000 + 3 * MSS);
         assert!(bench.0.in_recovery());
-        assert_eq!(bench.beyond(), 14_000, "each further one lets one more out");
+        assert_eq!(bench.beyond(), 14_000, "each further one permits one more");
         assert_eq!(bench.take(0, MSS, true, true), 14_000, "but not a marked one");
     }
 

@@ -1,4 +1,4 @@
-//! RCCE's controller: learns the network, assigns labels, and tells edge switches which hosts are crowded.
+//! RCCE's controller: learns the network, assigns labels, and notifies edge switches of crowded hosts.
 
 use super::message::Message;
 use super::trees::Network;

@@ -4,6 +4,16 @@
 //! **Receiver, sender, switch**: those of RCC, with this paper's rules. **Controller** ([`trees`], [`controller`]) and
 //! **edge** ([`edge`]): spanning trees, and flowcells over them. With `edge-mode = tor-proxy` the scheduler is in the
 //! last switch ([`proxy`]). The aggregators of the paper's edge are hosts in the traffic pattern `relay-tree`.
+//!
+//! | paper | code |
+//! |---|---|
+//! | Eqs. 1 and 2, Algorithms 1 to 3 | as in the table of `rcc/mod.rs`, with the rules of `params.rs` |
+//! | section IV.A, spanning trees | `trees.rs`: `trees`, `tables` |
+//! | section IV.A, flowcells | `cells.rs`: `choose`; `edge.rs`: `forward` |
+//! | section IV.A, "when connections are too large" | `edge.rs`: `crowded`, `report_crowds` |
+//! | section IV.B, limit of overtaking C RTO_r / 2 | `rcc/rules.rs`: `cap` |
+//! | section IV, scheduler at the edge | `edge.rs` with `edge-scheduler`; `proxy.rs` in the last switch |
+//! | Eqs. 3 to 18, closed forms | tests in `crates/engine/tests/engine/schemes/rcce.rs` |
 
 mod asked;
 mod cells;

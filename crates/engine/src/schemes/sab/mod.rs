@@ -300,7 +300,7 @@ mod tests {
         pass(&mut agent, 0, 1, Flags::NONE, 0);
         assert_eq!(pass(&mut agent, 1, 1, Flags::NONE, 0), PIPE / 2);
         assert_eq!(pass(&mut agent, 0, 1, Flags::FIN, 0), PIPE / 2);
-        assert_eq!(pass(&mut agent, 0, 1, Flags::NONE, 0), PIPE, "what is sent again after the FIN counts nothing");
+        assert_eq!(pass(&mut agent, 0, 1, Flags::NONE, 0), PIPE, "a retransmission after the FIN is not counted");
         assert_eq!(pass(&mut agent, 0, 1, Flags::SYN, 0), PIPE / 2);
     }
 

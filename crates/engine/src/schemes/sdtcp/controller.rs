@@ -1,8 +1,8 @@
 //! The controller: it knows every connection, and distinguishes background flows from burst flows (Step 2).
 
+use super::fair_share::Congestion;
 use super::flows::{ClassConfig, EgressPort, GlobalFlow};
 use super::lists::Lists;
-use super::shares::Congestion;
 use super::table::priority;
 use super::trigger::Level;
 use super::wire::{

@@ -3,22 +3,32 @@
 //!
 //! **Switch**: notifies the controller of congestion ([`trigger`]) and rewrites acknowledgements ([`table`],
 //! [`switch`]). **Controller** ([`controller`]): knows the flows ([`flows`], [`lists`]) and computes their windows
-//! ([`regulation`], [`shares`]). They exchange OpenFlow 1.3 messages with additions ([`wire`]). [`stress`] runs the
+//! ([`window_control`], [`fair_share`]). They exchange OpenFlow 1.3 messages with additions ([`wire`]). [`stress`] runs the
 //! controller alone, to measure its load.
+//!
+//! | paper | code |
+//! |---|---|
+//! | section 3.2, Algorithm 1 | `switch.rs`: `trigger`; `trigger.rs`: `on_arrival`, `on_timer` |
+//! | section 3.3, global-view flow table (GVT) | `controller.rs`: `on_syn`, `on_end`; `flows.rs` |
+//! | section 3.3, background flow table (BGT) | `lists.rs`; `flows.rs`: `class` |
+//! | section 3.4, Eqs. 2 to 8 | `fair_share.rs`: `limit`; `window_control.rs`: `regulate` |
+//! | section 3.5, rules in switches, Eq. 9 | `table.rs`: `change`, `pass` |
+//! | messages (OpenFlow 1.3) | `wire` |
+//! | section 5.2.5, load of the controller | `stress.rs` |
 
 mod controller;
+mod fair_share;
 mod flows;
 mod lists;
 mod params;
 mod readings;
-mod regulation;
-mod shares;
 pub mod stress;
 mod switch;
 mod table;
 #[cfg(test)]
 mod tests;
 mod trigger;
+mod window_control;
 mod wire;
 
 use super::{NetworkFacts, NodeFacts, Scheme, SchemeRow};

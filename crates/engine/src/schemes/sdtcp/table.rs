@@ -41,7 +41,7 @@ struct Entry {
 
 /// The entries of one direction of a connection.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Direction {
     entry: Option<Entry>,
     /// The window limit of acknowledgements in this direction in bytes, and the number of its entry.
     limit: Option<(u32, u32)>,
@@ -51,7 +51,7 @@ struct Way {
     scale: Option<u8>,
 }
 
-impl Way {
+impl Direction {
     const NEW: Self = Self { entry: None, limit: None, field: u16::MAX, scale: None };
 
     /// READING: S13 only the handshake shows the unit of the field. It is rounded up, because a window slightly below a
@@ -74,12 +74,12 @@ struct Row {
     /// Addresses in the direction of the SYN.
     addresses: Addresses,
     /// The directions of the SYN and of the SYN-ACK.
-    ways: [Way; 2],
+    directions: [Direction; 2],
 }
 
 impl Row {
     fn has_entries(&self) -> bool {
-        self.ways.iter().any(|way| way.entry.is_some() || way.limit.is_some())
+        self.directions.iter().any(|direction| direction.entry.is_some() || direction.limit.is_some())
     }
 }
 
@@ -117,7 +117,7 @@ impl FlowTable {
     /// Whether a flow has entries for data, for acknowledgements and for window limits.
     #[cfg(test)]
     pub(crate) fn entries(&self, flow: FlowId) -> [bool; 3] {
-        let Some(Row { ways: [forth, back], .. }) = &self.rows[flow.index()] else { return [false; 3] };
+        let Some(Row { directions: [forth, back], .. }) = &self.rows[flow.index()] else { return [false; 3] };
         [forth.entry.is_some(), back.entry.is_some(), forth.limit.or(back.limit).is_some()]
     }
 
@@ -125,31 +125,31 @@ impl FlowTable {
     #[inline]
     pub(crate) fn pass(&mut self, packet: &mut Packet, book: &dyn AddressBook, now: Time) -> bool {
         // A table miss: it takes the switch's normal pipeline, uncounted.
-        let Some(way) = self.way(packet, book) else { return false };
-        if let Some(entry) = &mut way.entry {
+        let Some(direction) = self.direction(packet, book) else { return false };
+        if let Some(entry) = &mut direction.entry {
             entry.packets += 1;
             entry.bytes += u64::from(packet.size);
             entry.last = now;
         }
         // Eq. 9: never above the receiver's own window.
         // READING: S8 also for burst flows, whose windows are those of Eq. 8.
-        if !packet.is_ack() || packet.window <= way.field || packet.flags.has(Flags::SYN) {
+        if !packet.is_ack() || packet.window <= direction.field || packet.flags.has(Flags::SYN) {
             return false;
         }
-        packet.window = way.field;
+        packet.window = direction.field;
         true
     }
 
     /// The direction of a packet in its connection, if the table has the connection.
     #[inline]
-    fn way(&mut self, packet: &Packet, book: &dyn AddressBook) -> Option<&mut Way> {
+    fn direction(&mut self, packet: &Packet, book: &dyn AddressBook) -> Option<&mut Direction> {
         let (flow, back) = match self.rows.get(packet.flow.index()) {
             Some(Some(_)) => (packet.flow, packet.is_ack()),
             // A response uses the connection that its request has opened.
             _ => (book.asked_on(packet.flow)?, !packet.is_ack()),
         };
         let row = self.rows.get_mut(flow.index())?.as_mut()?;
-        Some(&mut row.ways[usize::from(back)])
+        Some(&mut row.directions[usize::from(back)])
     }
 
     /// A packet that opens or ends a connection passes. The table learns addresses and window scales from it.
@@ -162,11 +162,11 @@ impl FlowTable {
         if !packet.flags.has(Flags::SYN) {
             return;
         }
-        let row = self.rows[index].get_or_insert(Row { addresses, ways: [Way::NEW; 2] });
+        let row = self.rows[index].get_or_insert(Row { addresses, directions: [Direction::NEW; 2] });
         self.handles.insert(addresses, packet.flow);
-        let way = &mut row.ways[usize::from(packet.is_ack())];
-        way.scale = Some(packet.flags.window_scale());
-        way.set_field(self.scaling);
+        let direction = &mut row.directions[usize::from(packet.is_ack())];
+        direction.scale = Some(packet.flags.window_scale());
+        direction.set_field(self.scaling);
     }
 
     /// The flow whose handshake opened the connection of a match, and whether the match is for the opposite direction.
@@ -179,31 +179,31 @@ impl FlowTable {
     /// Applies a `Flow_Mod`. Returns when to check the new entry, if it has a timeout.
     pub(crate) fn change(&mut self, change: &FlowMod, now: Time) -> Option<Expiry> {
         let (flow, back) = self.find(&change.matching)?;
-        let way = &mut self.rows[flow.index()].as_mut()?.ways[usize::from(back)];
-        let (flags, limited) = (change.matching.tcp_flags.is_some(), way.limit.is_some());
+        let direction = &mut self.rows[flow.index()].as_mut()?.directions[usize::from(back)];
+        let (flags, limited) = (change.matching.tcp_flags.is_some(), direction.limit.is_some());
         match (change.command, change.cookie) {
             (command::ADD, cookie::WINDOW) => return self.limit((flow, back), change, now),
             (command::ADD, _) => {
                 let idle = Time::from_secs(u64::from(change.idle));
                 // An entry with the same match and priority is replaced, and its counters begin anew (section 6.4).
-                way.entry = Some(Entry { since: now, packets: 0, bytes: 0, last: now, idle });
+                direction.entry = Some(Entry { since: now, packets: 0, bytes: 0, last: now, idle });
                 return (idle > Time::ZERO).then_some(Expiry::Idle(flow, now + idle));
             }
             (command::DELETE_STRICT, _) => {
                 // Exactly this match and priority (section 6.4).
-                way.limit = way.limit.filter(|_| !(change.priority == priority::WINDOW && flags));
-                way.entry = way.entry.filter(|_| change.priority != priority::FLOW || flags);
+                direction.limit = direction.limit.filter(|_| !(change.priority == priority::WINDOW && flags));
+                direction.entry = direction.entry.filter(|_| change.priority != priority::FLOW || flags);
             }
             (command::DELETE, _) => {
                 // Everything that the match covers, at any priority: a match without flags covers those with flags.
                 // Later packets are table misses.
-                way.limit = None;
-                way.entry = way.entry.filter(|_| flags);
+                direction.limit = None;
+                direction.entry = direction.entry.filter(|_| flags);
             }
             _ => {}
         }
-        self.limits -= u32::from(limited && way.limit.is_none());
-        way.set_field(self.scaling);
+        self.limits -= u32::from(limited && direction.limit.is_none());
+        direction.set_field(self.scaling);
         self.forget(flow);
         None
     }
@@ -213,11 +213,11 @@ impl FlowTable {
             Action::LimitWindow(bytes) => Some(*bytes),
             Action::Output(_) => None,
         })?;
-        let way = &mut self.rows[flow.index()].as_mut()?.ways[usize::from(back)];
-        self.limits += u32::from(way.limit.is_none());
+        let direction = &mut self.rows[flow.index()].as_mut()?.directions[usize::from(back)];
+        self.limits += u32::from(direction.limit.is_none());
         self.next += 1;
-        way.limit = Some((bytes, self.next));
-        way.set_field(self.scaling);
+        direction.limit = Some((bytes, self.next));
+        direction.set_field(self.scaling);
         let hard = Time::from_secs(u64::from(change.hard));
         (hard > Time::ZERO).then_some(Expiry::Hard(flow, self.next, now + hard))
     }
@@ -238,19 +238,23 @@ impl FlowTable {
         let mut gone = None;
         match expiry {
             Expiry::Hard(_, number, _) => {
-                for way in row.ways.iter_mut().filter(|way| way.limit.is_some_and(|limit| limit.1 == number)) {
-                    way.limit = None;
-                    way.set_field(self.scaling);
+                for direction in
+                    row.directions.iter_mut().filter(|direction| direction.limit.is_some_and(|limit| limit.1 == number))
+                {
+                    direction.limit = None;
+                    direction.set_field(self.scaling);
                     self.limits -= 1;
                 }
             }
             Expiry::Idle(..) => {
-                let Some(entry) = row.ways[0].entry.filter(|entry| entry.idle > Time::ZERO) else { return Ok(None) };
+                let Some(entry) = row.directions[0].entry.filter(|entry| entry.idle > Time::ZERO) else {
+                    return Ok(None);
+                };
                 if entry.last + entry.idle > now {
                     return Err(Expiry::Idle(flow, entry.last + entry.idle));
                 }
                 gone = stats(row, cookie::DATA, now);
-                row.ways[0].entry = None;
+                row.directions[0].entry = None;
             }
         }
         self.forget(flow);
@@ -264,12 +268,12 @@ impl FlowTable {
 }
 
 fn stats(row: &Row, cookie: u64, now: Time) -> Option<FlowStats> {
-    let (way, connection) = match cookie {
-        cookie::DATA => (&row.ways[0], row.addresses),
-        cookie::ACKS => (&row.ways[1], row.addresses.reversed()),
+    let (direction, connection) = match cookie {
+        cookie::DATA => (&row.directions[0], row.addresses),
+        cookie::ACKS => (&row.directions[1], row.addresses.reversed()),
         _ => return None,
     };
-    let entry = way.entry.as_ref()?;
+    let entry = direction.entry.as_ref()?;
     Some(FlowStats {
         cookie,
         priority: priority::FLOW,

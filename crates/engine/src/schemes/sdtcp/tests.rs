@@ -1,8 +1,8 @@
 //! Tests of the controller and the switch, message by message.
 
 use super::controller::Controller;
+use super::fair_share::Shares;
 use super::flows::{Class, GlobalFlow};
-use super::shares::Shares;
 use super::switch::{Switch, SwitchConfig};
 use super::table::{ACK_NOT_SYN, priority};
 use super::trigger::Level;

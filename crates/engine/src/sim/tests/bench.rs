@@ -11,7 +11,7 @@ use crate::roles::{
 };
 use crate::schemes::{FlowFacts, NetworkFacts, NewReno, NodeFacts, Scheme};
 use crate::sim::build::{Substitutes, build};
-use crate::sim::{Failure, Outcome, run_oracle_with, run_with};
+use crate::sim::{Failure, Outcome, run_reference_with, run_with};
 use crate::spec::{Files, Scenario, SpecError};
 use crate::units::Time;
 use std::any::Any;
@@ -53,13 +53,13 @@ pub(super) fn run_instead(text: &str, scheme: impl Scheme + 'static) -> Outcome 
 pub(super) fn both(text: &str, substitutes: &dyn Fn() -> Substitutes) -> Result<Outcome, String> {
     let scenario = scenario(text);
     let fast = run_with(&scenario, substitutes(), None);
-    let naive = run_oracle_with(&scenario, substitutes());
-    match (fast, naive) {
-        (Ok(fast), Ok(naive)) => match difference(&fast, &naive) {
+    let reference = run_reference_with(&scenario, substitutes());
+    match (fast, reference) {
+        (Ok(fast), Ok(reference)) => match difference(&fast, &reference) {
             None => Ok(fast),
             Some(difference) => Err(format!("{difference} (real core first)\n{text}")),
         },
-        (fast, naive) => Err(format!("{} | {}\n{text}", ending(&fast), ending(&naive))),
+        (fast, reference) => Err(format!("{} | {}\n{text}", ending(&fast), ending(&reference))),
     }
 }
 

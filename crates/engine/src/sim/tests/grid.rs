@@ -1,4 +1,4 @@
-//! The real event core against the naive one, feature by feature and in combination.
+//! The event core against the reference core, feature by feature and in combination.
 //!
 //! Every case here is lossy and marked on purpose: a grid on which nothing is dropped proves little. So the tests
 //! also ask that the features under test were at work.

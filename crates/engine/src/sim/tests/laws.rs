@@ -3,8 +3,8 @@
 use super::bench::{Parts, instead, scenario, star};
 use crate::event::EventCore;
 use crate::event::core::Core;
-use crate::event::oracle::Oracle;
 use crate::event::order::{Class, Event};
+use crate::event::reference_core::ReferenceCore;
 use crate::ids::FlowId;
 use crate::net::port::Limit;
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
@@ -157,7 +157,7 @@ fn queues_stay_within_their_buffers_on<C: EventCore>() {
 #[test]
 fn queues_stay_within_their_buffers() {
     queues_stay_within_their_buffers_on::<Core>();
-    queues_stay_within_their_buffers_on::<Oracle>();
+    queues_stay_within_their_buffers_on::<ReferenceCore>();
 }
 
 #[test]

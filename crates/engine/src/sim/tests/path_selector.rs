@@ -9,7 +9,7 @@ use crate::roles::{
 };
 use crate::schemes::Scheme;
 use crate::sim::build::Substitutes;
-use crate::sim::{Outcome, run_oracle_with, run_with};
+use crate::sim::{Outcome, run_reference_with, run_with};
 use crate::topology::two_paths;
 use crate::units::{Rate, Time};
 
@@ -77,11 +77,11 @@ fn travel_by(selector: InTurn, flows: usize, detour: Time, more: &str) -> Journe
         Substitutes { schemes: [("newreno", scheme)].into(), topology: Some(network().0) }
     };
     let scenario = scenario(&star(flows as u32, "100KB", more));
-    let oracle = run_oracle_with(&scenario, substitutes()).expect("runs");
+    let reference = run_reference_with(&scenario, substitutes()).expect("runs");
     log.take();
     late.take();
     let outcome = run_with(&scenario, substitutes(), None).expect("runs");
-    assert_eq!(outcome.hash(), oracle.hash());
+    assert_eq!(outcome.hash(), reference.hash());
     let seen = log.take();
     let at = |node: NodeId| {
         let here = seen.iter().filter(|seen| seen.switch == node && !seen.packet.is_ack() && seen.packet.size > 40);

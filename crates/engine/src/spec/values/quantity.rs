@@ -42,7 +42,7 @@ pub(in crate::spec) fn read(param: &Param, given: &Content) -> Result<Value, Fau
     Ok(value)
 }
 
-/// The value of `text` for `param`, if no TOML tells strings from numbers.
+/// The value of `text` for `param`, if no TOML syntax distinguishes strings from numbers.
 pub(in crate::spec) fn read_text(param: &Param, text: &str) -> Result<Value, Fault> {
     let scalar = match param.kind {
         Kind::Bool if matches!(text, "true" | "false") => Scalar::Bool(text == "true"),

@@ -20,13 +20,13 @@ pub struct SenderConfig {
     pub any_window_is_duplicate: bool,
     /// Selective acknowledgements (RFC 2018, RFC 6675).
     pub sack: bool,
-    /// Losses told by time (RFC 8985), which needs SACK; none tells them by duplicates.
+    /// Loss detection by time (RACK, RFC 8985), which requires SACK; none: by duplicate ACKs.
     pub rack: Option<RackConfig>,
     /// New segments on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
     /// Only the first partial acknowledgement of a recovery restarts the timer (RFC 6582 section 4, "impatient").
     pub impatient: bool,
-    /// A partial acknowledgement lets new data out before the next hole is sent again, as ns-3.18 does.
+    /// On a partial ACK new data is sent before the next hole is retransmitted, as ns-3.18 does.
     pub new_data_first: bool,
     /// What bounds the window after recovery.
     pub full_ack: FullAck,
@@ -40,13 +40,13 @@ pub struct SenderConfig {
     pub window_wraps: bool,
     /// Window and threshold are whole bytes, as in ns-3, and what is left of one is cut off.
     pub whole_bytes: bool,
-    /// The third duplicate lets out the retransmission alone, as in ns-3.18, whatever room the window has then.
+    /// On the third duplicate ACK only the retransmission is sent, as in ns-3.18, whatever the window allows then.
     pub quiet_start: bool,
     /// The receiver's reports are kept at a timeout, and only the rest is retransmitted.
     pub keeps_reports: bool,
     /// Without SACK every duplicate counts as a report, and what these guesses say outlasts recovery, as in ns-3.
     pub emulates_sack: bool,
-    /// What was sent again counts as in flight until it is acknowledged, even if it was reported since, as in ns-3.
+    /// A retransmitted segment counts as in flight until it is acknowledged, even if it was reported since, as in ns-3.
     pub counts_resent: bool,
     /// In recovery with SACK an acknowledgement that moves on sends one segment whatever the pipe, as in ns-3.
     pub one_more: bool,
@@ -62,7 +62,7 @@ pub struct SenderConfig {
     pub rto_after_syn_timeout: Time,
     /// First SYN timeout; doubles with each try.
     pub syn_timeout: Time,
-    /// SYN retransmissions before the sender gives up.
+    /// SYN retransmissions before the connection is aborted.
     pub syn_retries: u32,
     /// A window unused for longer than the timer value falls back to the initial one (RFC 5681 section 4.1).
     pub idle_restart: bool,
@@ -114,9 +114,9 @@ pub enum LossFlight {
 pub enum RttOf {
     /// The one that caused it, unless that was a retransmission.
     Cause,
-    /// The oldest that it covers, unless that was ever sent again: ns-3.
+    /// The oldest that it covers, unless that was ever retransmitted: ns-3.
     Oldest,
-    /// The newest of those at the front of what it covers that were never sent again: RCC's authors.
+    /// The newest of those at the front of what it covers that were never retransmitted: RCC's authors.
     NewestClean,
 }
 

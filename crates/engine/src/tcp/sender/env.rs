@@ -19,7 +19,7 @@ pub struct OutSegment {
 
 /// The services that a sender needs from its environment.
 pub trait SenderIo {
-    /// Every new deadline becomes a timer event, and those of earlier ones come too. The naive way, for the tests;
+    /// Every new deadline becomes a timer event, and those of earlier ones come too. The simple way, for the tests;
     /// otherwise there is one event for the earliest, which moves on when it comes.
     const EAGER_TIMERS: bool = false;
     /// Put a segment into the host's network interface at `now`; `facts` go into the packet.
@@ -66,7 +66,7 @@ pub enum TimerOutcome {
     Idle,
     /// The SYN was retransmitted.
     SynTimeout,
-    /// The handshake was given up.
+    /// The handshake was aborted.
     Failed,
     /// A retransmission timeout.
     Timeout,

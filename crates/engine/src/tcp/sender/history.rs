@@ -74,7 +74,7 @@ mod tests {
         let mut history = history(RttOf::Oldest);
         assert_eq!(history.on_ack(50, MS(9)), None, "nothing is covered");
         assert_eq!(history.on_ack(100, MS(10)), Some(MS(10)));
-        assert_eq!(history.on_ack(300, MS(11)), None, "the second was sent again, and the third is not looked at");
+        assert_eq!(history.on_ack(300, MS(11)), None, "the second was retransmitted, and the third is not considered");
         assert_eq!(history.on_ack(300, MS(12)), None, "nothing is left");
     }
 

@@ -37,7 +37,7 @@ impl Sender {
     }
 
     /// A duplicate says that one more segment has left the network; not the first one, as it would be acknowledged.
-    /// ns-3 counts those that let no segment out only once recovery begins, and none while it repairs a timeout.
+    /// ns-3 counts those that permit no segment only once recovery begins, and none while it repairs a timeout.
     pub(super) fn count_left(&mut self, cfg: &SenderConfig) {
         let counts = self.in_recovery() || (cfg.limited_transmit && self.una >= self.recover);
         if (cfg.loss_flight == LossFlight::Pipe || cfg.emulates_sack) && counts && self.scoreboard.is_none() {

@@ -146,7 +146,7 @@ pub struct Sender {
     left: u64,
     /// [`SenderConfig::emulates_sack`]: duplicates that recovery has left over say that the first segment is lost.
     first_lost: bool,
-    /// It was sent again since.
+    /// It has been retransmitted since.
     first_resent: bool,
     /// [`SenderConfig::quiet_start`]: nothing else leaves now.
     silent: bool,

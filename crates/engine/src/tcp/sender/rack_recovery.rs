@@ -17,7 +17,7 @@ use crate::units::Time;
 
 impl Sender {
     pub(super) fn timed(&mut self) -> &mut Timed {
-        self.timed.as_mut().expect("only senders that tell losses by time come here")
+        self.timed.as_mut().expect("only senders that detect losses by time come here")
     }
 
     pub(super) fn reordering(&self, cfg: &SenderConfig) -> Reordering {
@@ -68,7 +68,7 @@ impl Sender {
             self.restart_rack_timeout(env);
             self.schedule_probe(env);
         } else if self.timed().rack.has_reports() {
-            // RFC 8985 s7.2: with reports there, RACK tells of losses sooner.
+            // RFC 8985 s7.2: with reports there, RACK detects losses sooner.
             self.timed().probe_at = None;
         }
         self.rack_transmit(env);
@@ -135,7 +135,7 @@ impl Sender {
 
     /// The threshold after a loss.
     fn reduce_for_loss<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        // RFC 5681 s3.2 step 2: what the first reports let out beyond the window does not count as outstanding.
+        // RFC 5681 s3.2 step 2: segments that the first reports permit beyond the window do not count as outstanding.
         let flight = self.in_flight().min(self.window.cwnd as u64);
         self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
         // RFC 3168 s6.1.2: one reduction a round trip, and CWR after any reduction.
@@ -150,7 +150,7 @@ impl Sender {
         self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
     }
 
-    /// In proportional recovery, RFC 9937 section 5: the window that lets out what this acknowledgement allows.
+    /// In proportional recovery, RFC 9937 section 5: the window that permits what this acknowledgement allows.
     pub(super) fn pace_recovery(&mut self, delivered: u64, safe: bool, cfg: &SenderConfig) {
         let ssthresh = self.window.ssthresh;
         let timed = self.timed();
@@ -224,7 +224,7 @@ impl Sender {
         timed.rack.on_sent_again(segment.end, env.now);
         timed.prr.on_sent(segment.len());
         if segment.start == una {
-            // RFC 6675 s6: the first segment, sent again, has the timer's full time.
+            // RFC 6675 s6: the first segment, retransmitted, has the full time of the timer.
             self.restart_rack_timeout(env);
         }
     }

@@ -77,7 +77,7 @@ impl Sender {
         self.arm_rack_timers(env);
     }
 
-    /// RFC 8985 section 6.3 with RFC 6298 section 5: what is overdue is lost, the rest is still on its way.
+    /// RFC 8985 section 6.3 with RFC 6298 section 5: overdue segments are lost, the others are still in flight.
     fn on_rack_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         self.reduce_for_timeout(env);
         self.recover = self.nxt;

@@ -17,7 +17,7 @@ impl Sender {
         self.high_rxt = self.retransmit(self.una, env.cfg.mss, env);
         self.note_resent(self.una, self.high_rxt, env.cfg);
         if !env.cfg.sack_impatient {
-            // RFC 6675 s6: the variant that lets the segment just sent again have the timer's full time.
+            // RFC 6675 s6: the variant that gives the segment just retransmitted the full time of the timer.
             self.restart_timer(env);
         }
     }
@@ -36,7 +36,7 @@ impl Sender {
         !(env.cfg.sack_impatient && partial)
     }
 
-    /// [`SenderConfig::one_more`], where the first segment was not sent again yet: what is lost, or else what is new, or
+    /// [`SenderConfig::one_more`], where the first segment was not retransmitted yet: what is lost, or else what is new, or
     /// else the first segment.
     #[cold]
     fn send_one_more<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {

@@ -1,4 +1,4 @@
-//! What a sender keeps that tells losses by time (RFC 8985).
+//! State of a sender that detects losses by time (RACK, RFC 8985).
 
 use crate::tcp::prr::ProportionalReduction;
 use crate::tcp::rack::Rack;

@@ -22,7 +22,8 @@ use std::collections::BTreeMap;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "relay-tree",
-    summary: "A client queries aggregators near it, which query workers of their own and forward the responses.",
+    summary: "A client sends requests to nearby aggregators, which send requests to their own workers and forward the \
+              responses.",
     params: PARAMS,
     demand_key: "senders",
     fan_in: Some("senders"),

@@ -37,7 +37,7 @@ pub(super) const PARAMS: &[Param] = &[
         "edge-fan-in",
         Kind::Integer,
         "0",
-        "Most workers of one aggregator, filled one after the other; 0 divides workers evenly.",
+        "Maximum number of workers per aggregator, filled one after the other; 0 divides workers evenly.",
         "our choice: evenly",
     )
     .at_most(1_000_000.0)
@@ -46,17 +46,17 @@ pub(super) const PARAMS: &[Param] = &[
         "edge-placement",
         Kind::Choice(&["near", "first", "last"]),
         "near",
-        "Which of the group's sending hosts are aggregators: those at the client's switch, as far as there are so many \
-         and then the first, or else the first or the last in the order that network.sender-placement says.",
+        "Which of the group's sending hosts are aggregators: those at the client's switch first and then the first \
+         others, or else the first or the last in the order of network.sender-placement.",
         "RCCE, section IV: from the nearby localized form factor",
     )
     .reading("E5"),
-    Param::new("edge-compute", Kind::Time, "0s", "Time between what came in and what goes out.", "none").reading("E5"),
+    Param::new("edge-compute", Kind::Time, "0s", "Processing time of an aggregator between input and output.", "none").reading("E5"),
     Param::new(
         "edge-reduction",
         Kind::Number,
         "1",
-        "Bytes that an aggregator passes on for each that it got.",
+        "Bytes that an aggregator forwards for each byte that it received.",
         "RCCE, figure 5(c): no data is saved",
     )
     .at_most(1000.0)
@@ -75,7 +75,7 @@ pub(super) const PARAMS: &[Param] = &[
         "edge-triage",
         Kind::Bytes,
         "0B",
-        "Responses of fewer bytes go straight to the client, which knows their sizes and asks their workers itself.",
+        "Responses of fewer bytes go directly to the client, which knows their sizes and sends the requests itself.",
         "none do; RCCE, section IV: the edge triages the bandwidth-intensive and latency-sensitive",
     )
     .reading("E21"),
@@ -83,8 +83,8 @@ pub(super) const PARAMS: &[Param] = &[
         "edge-triage-by",
         Kind::Choice(&["announced", "gathered"]),
         "announced",
-        "Whether the triage goes by the sizes that answers will have, or by the mean of each worker's earlier answers, which \
-         the edge has seen pass: all of the first query's go through it.",
+        "Whether triage is by the sizes that responses will have, or by the mean of each worker's earlier responses \
+         through the edge: all responses of the first query go through it.",
         "RCCE, section III.B: the edge gathers information automatically; announced: our choice, which needs no earlier query",
     )
     .reading("E21"),

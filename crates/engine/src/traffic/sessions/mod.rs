@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 pub(super) const ROW: TrafficRow = TrafficRow {
     key: "sessions",
-    summary: "Transfers between random or given pairs of hosts in a closed loop: each that ends has a successor.",
+    summary: "Transfers between random or given pairs of hosts in a closed loop: when one ends, the next starts.",
     params: CLOSED,
     demand_key: "senders",
     fan_in: None,
@@ -40,7 +40,7 @@ pub(super) const ROW: TrafficRow = TrafficRow {
 
 pub(super) const POISSON: TrafficRow = TrafficRow {
     key: "poisson",
-    summary: "Transfers between random or given pairs of hosts that begin independently, at a load.",
+    summary: "Transfers between random or given pairs of hosts that start independently (Poisson), at a given load.",
     params: params::POISSON,
     demand_key: "senders",
     fan_in: None,

@@ -5,7 +5,7 @@ use crate::spec::{Kind, Param};
 /// All keys of a closed loop.
 pub(super) const CLOSED: &[Param] = &[
     BYTES_EACH,
-    Param::new("concurrent", Kind::Integer, "1", "Sessions under way at once.", "one")
+    Param::new("concurrent", Kind::Integer, "1", "Number of concurrent sessions.", "one")
         .at_least(1.0)
         .at_most(1_000_000.0)
         .reading("P24"),
@@ -17,7 +17,7 @@ pub(super) const CLOSED: &[Param] = &[
         "jitter",
         Kind::Time,
         "0s",
-        "Each of the first sessions is delayed by a seeded uniform time below this.",
+        "Each of the first sessions is delayed by a random time, uniform below this.",
         "none",
     ),
     PAIRS,
@@ -48,7 +48,7 @@ pub(in crate::traffic) const LOAD: Param = Param::new(
     "load",
     Kind::Fraction,
     "0",
-    "Payload that arrives per second over the capacity of load-of.",
+    "Payload that arrives per second, divided by the capacity of load-of.",
     "give this or interval",
 )
 .at_most(100.0)
@@ -64,23 +64,22 @@ pub(in crate::traffic) const LOAD_OF: Param = Param::new(
 .reading("P25");
 
 pub(in crate::traffic) const INTERVAL: Param =
-    Param::new("interval", Kind::Time, "0s", "Mean time from one beginning to the next.", "give this or load");
+    Param::new("interval", Kind::Time, "0s", "Mean time between starts.", "give this or load");
 
 pub(in crate::traffic) const COUNT: Param =
-    Param::new("count", Kind::Integer, "0", "How many begin in all; 0 for no limit.", "no limit");
+    Param::new("count", Kind::Integer, "0", "Total number of starts; 0 for no limit.", "no limit");
 
-pub(in crate::traffic) const START: Param =
-    Param::new("start", Kind::Time, "0s", "When the first may begin.", "at once");
+pub(in crate::traffic) const START: Param = Param::new("start", Kind::Time, "0s", "Earliest start.", "at once");
 
 pub(in crate::traffic) const STOP: Param =
-    Param::new("stop", Kind::Time, "0s", "When the last has begun; 0s for the end of the run.", "the run's end");
+    Param::new("stop", Kind::Time, "0s", "No start at this time or later; 0s for the end of the run.", "the run's end");
 
 const PAIRS: Param = Param::new(
     "pairs",
     Kind::Choice(&["random", "in-turn"]),
     "random",
-    "Whether each session draws its two hosts, or they follow in turn: in a closed loop a successor then keeps those of \
-     the session that it follows.",
+    "Whether each session draws its two hosts at random, or takes the pairs in turn: in a closed loop, the next \
+     session then uses the hosts of the one before it.",
     "PFDCT, section 4: a random client for each request",
 );
 
@@ -88,15 +87,15 @@ const IN_RACK: Param = Param::new(
     "in-rack",
     Kind::Fraction,
     "0",
-    "Share of random sessions whose sender is another host of the receiver's rack, where there is one that sends.",
-    "none more than by chance; PFDCT, section 4, reads blocks of HDFS: 100%",
+    "Share of random sessions whose sender is another host in the receiver's rack, if there is a sending host there.",
+    "random; PFDCT, section 4, reads blocks of HDFS: 100%",
 );
 
 const REQUEST: Param = Param::new(
     "request",
     Kind::Bytes,
     "0B",
-    "Bytes of the request that the receiver sends first; 0: senders begin by themselves.",
+    "Bytes of the request that the receiver sends first; 0: senders start by themselves.",
     "senders begin by themselves",
 );
 
@@ -117,6 +116,6 @@ pub(in crate::traffic) const PLACEMENT: Param = Param::new(
     "placement",
     Kind::Choice(&["own-host", "round-robin"]),
     "own-host",
-    "Whether the senders by part are the group's own, or it shares all there are.",
+    "Whether the group has sending hosts of its own, or shares all of them with other groups.",
     "as in the papers",
 );

@@ -1,4 +1,7 @@
-//! The reference event core, with which the real one must agree bit for bit: one event queue, two events per hop.
+//! The reference core, with which the event core must agree bit for bit: one event queue, two events per hop.
+//!
+//! `sim/tests/grid.rs` and `sim/tests/random.rs` compare them (through `both` in `sim/tests/bench.rs`), and
+//! `benches/hops.rs` their speed. It is compiled for tests and with the feature `reference-core` only.
 //!
 //! Ports count what they hold instead of deriving it from departure times, every departure is an event, so is every
 //! deadline of a timer even if it moves, and nothing is skipped. Buffer limits, disciplines and books are shared;
@@ -68,7 +71,7 @@ impl Port {
     }
 }
 
-pub(crate) struct Oracle {
+pub(crate) struct ReferenceCore {
     /// Time of the last event that was reported to the simulation.
     now: Time,
     queue: BinaryHeap<Reverse<Entry>>,
@@ -80,7 +83,7 @@ pub(crate) struct Oracle {
     ties: TieBreak,
 }
 
-impl Oracle {
+impl ReferenceCore {
     fn push(&mut self, at: Time, rank: (u8, u64), link: usize, kind: Kind) {
         self.queue.push(Reverse(Entry { at, rank, link, kind }));
     }
@@ -121,7 +124,7 @@ impl Oracle {
         self.books.on_departure(LinkId::new(link), (begun, at), (packet.size, next), backlog);
     }
 
-    /// The packets that are on their way over a link, in order, and the one that is in transmission, taken off it.
+    /// Removes the packets in flight on a link, in order, and the one in transmission.
     fn in_transit(&mut self, link: usize) -> (Vec<Packet>, Vec<Packet>) {
         let entries = std::mem::take(&mut self.queue).into_sorted_vec();
         // Sorted in reverse, the latest first.
@@ -170,7 +173,7 @@ impl Oracle {
     }
 }
 
-impl EventCore for Oracle {
+impl EventCore for ReferenceCore {
     const EAGER_TIMERS: bool = true;
 
     fn new(parts: CoreParts) -> Self {

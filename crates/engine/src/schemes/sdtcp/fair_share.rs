@@ -1,4 +1,4 @@
-//! The windows to which a congested port limits its flows (Eqs. 2 to 8).
+//! The fair share of a flow at a congested port, and from it the window to which the port limits the flow (Eqs. 2 to 8).
 
 use super::flows::Class;
 use super::trigger::Level;

@@ -1,8 +1,8 @@
-//! Step 3, flow rate control: the windows to which a congested port limits its flows (section 3.4).
+//! Step 3, flow rate control: sets and removes the windows to which a congested port limits its flows (section 3.4).
 
 use super::controller::Controller;
+use super::fair_share::{Congestion, Shares};
 use super::flows::EgressPort;
-use super::shares::{Congestion, Shares};
 use super::table::{ACK_NOT_SYN, priority};
 use super::trigger::Level;
 use super::wire::{Action, Body, FlowMod, Match, command, cookie};

@@ -8,13 +8,13 @@ use crate::ids::{LinkId, NodeId};
 
 /// The shortest paths to one switch.
 #[derive(Debug)]
-pub struct Ways {
+pub struct ShortestPaths {
     to: NodeId,
     /// By node: the distance in links, and the number of shortest paths. Hosts do not forward and have none.
     switches: Vec<(u32, u32)>,
 }
 
-impl Ways {
+impl ShortestPaths {
     /// The number of shortest paths from `switch`.
     pub fn count(&self, switch: NodeId) -> usize {
         self.switches[switch.index()].1 as usize
@@ -23,14 +23,14 @@ impl Ways {
 
 impl Topology {
     /// The shortest paths to the switch `to`.
-    pub fn ways(&self, to: NodeId) -> Ways {
+    pub fn shortest_paths(&self, to: NodeId) -> ShortestPaths {
         let mut switches = vec![(u32::MAX, 0_u32); self.nodes.len()];
         switches[to.index()] = (0, 1);
         let mut wave = vec![to];
         for hops in 1.. {
             let mut next = Vec::new();
             for node in &wave {
-                let ways = switches[node.index()].1;
+                let paths = switches[node.index()].1;
                 // Cables have both directions, so a switch's neighbours are the ends of its own links. Parallel links
                 // count separately, and paths over several switches of the wave before add up.
                 for link in &self.trunks[node.index()] {
@@ -40,7 +40,7 @@ impl Topology {
                         next.push(self.end(*link));
                     }
                     if neighbour.0 == hops {
-                        neighbour.1 = neighbour.1.saturating_add(ways);
+                        neighbour.1 = neighbour.1.saturating_add(paths);
                     }
                 }
             }
@@ -49,19 +49,24 @@ impl Topology {
             }
             wave = next;
         }
-        Ways { to, switches }
+        ShortestPaths { to, switches }
     }
 
-    /// The links of path number `way` from `switch`, below [`Ways::count`]. Paths are in link order.
-    fn way<'a>(&'a self, ways: &'a Ways, switch: NodeId, way: usize) -> impl Iterator<Item = LinkId> + 'a {
-        let (mut node, mut rest) = (switch, way as u32);
+    /// The links of path number `number` from `switch`, below [`ShortestPaths::count`]. Paths are in link order.
+    fn walk<'a>(
+        &'a self,
+        paths: &'a ShortestPaths,
+        switch: NodeId,
+        number: usize,
+    ) -> impl Iterator<Item = LinkId> + 'a {
+        let (mut node, mut rest) = (switch, number as u32);
         std::iter::from_fn(move || {
-            if node == ways.to {
+            if node == paths.to {
                 return None;
             }
-            let hops = ways.switches[node.index()].0;
+            let hops = paths.switches[node.index()].0;
             let link = self.trunks[node.index()].iter().find(|link| {
-                let (distance, count) = ways.switches[self.end(**link).index()];
+                let (distance, count) = paths.switches[self.end(**link).index()];
                 let here = distance < hops && rest < count;
                 rest -= if distance < hops && !here { count } else { 0 };
                 here
@@ -72,13 +77,13 @@ impl Topology {
     }
 
     /// The links of the first shortest path from a switch to a host.
-    pub fn onward(&self, ways: &Ways, from: NodeId, to: NodeId) -> Vec<LinkId> {
-        self.way(ways, from, 0).chain([twin(self.uplink(to))]).collect()
+    pub fn onward(&self, paths: &ShortestPaths, from: NodeId, to: NodeId) -> Vec<LinkId> {
+        self.walk(paths, from, 0).chain([twin(self.uplink(to))]).collect()
     }
 
-    /// The links of shortest path number `number` from one host to another; `ways` are those to the latter's switch.
-    pub fn path(&self, ways: &Ways, from: NodeId, to: NodeId, number: usize) -> Vec<LinkId> {
+    /// The links of shortest path number `number` from one host to another; `paths` are those to the latter's switch.
+    pub fn path(&self, paths: &ShortestPaths, from: NodeId, to: NodeId, number: usize) -> Vec<LinkId> {
         let (first, last) = (self.uplink(from), twin(self.uplink(to)));
-        [first].into_iter().chain(self.way(ways, self.rack_of(from), number)).chain([last]).collect()
+        [first].into_iter().chain(self.walk(paths, self.rack_of(from), number)).chain([last]).collect()
     }
 }
