@@ -6,7 +6,7 @@ const RED: &str = "Mininet 2.2, link.py, enable_ecn: min 30000, max 35000, avpkt
 
 pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "mininet-2.2",
-    summary: "Mininet 2.2 on Linux 3.16: Linux's TCP, and RED that drops packets that are not ECT (SDTCP).",
+    summary: "Mininet 2.2 on Linux 3.16: Linux's TCP, and RED that drops packets which are not ECT instead of marking them (SDTCP).",
     manual: "\
 Hosts are network namespaces of one Linux kernel, so their TCP is that kernel's. A link with a rate is an HTB class, with
 `enable_ecn` a RED queue below it, and netem with `max_queue_size` below that (`mininet/link.py`, `TCIntf`). Values of Linux are

@@ -272,7 +272,7 @@ const SENDER_HOSTS: Param = Param::new(
     "sender-hosts",
     crate::spec::Kind::Integer,
     "0",
-    "Number of sending hosts; 0 lays out as many as the traffic needs.",
+    "Number of sending hosts; 0: as many as the traffic requires.",
     "one flow per server, as in the papers",
 );
 

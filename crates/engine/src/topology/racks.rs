@@ -11,8 +11,8 @@ pub(super) const SENDER_PLACEMENT: Param = Param::new(
     Kind::Choice(&["spread", "packed", "local", "random"]),
     "spread",
     "Order in which hosts become senders: one of every rack but the first receiver's in turn, those racks one after \
-     the other, that receiver's own rack before the others, or a seeded random one.",
-    "our choice: answers meet at the receiver's port and nowhere before",
+     the other, that receiver's own rack before the others, or a random order (by the seed).",
+    "our choice: responses meet at the receiver's port and not before",
 );
 
 /// The parameter that [`receivers`] reads.
@@ -20,7 +20,7 @@ pub(super) const RECEIVER_PLACEMENT: Param = Param::new(
     "receiver-placement",
     Kind::Choice(&["packed", "spread", "random"]),
     "packed",
-    "Where receivers stand: the first rack and on, one in every rack in turn, or at seeded random hosts.",
+    "Placement of receivers: from the first rack on, one in every rack in turn, or on random hosts (by the seed).",
     "our choice: an incast has its receivers in one rack",
 );
 

@@ -61,7 +61,7 @@ const PARAMS: &[Param] = &[
         "placement",
         Kind::Choice(&["own-host", "round-robin", "random"]),
         "own-host",
-        "Whether each flow has a sending host of its own, or they share the hosts in turn, or in turn in a random order.",
+        "Whether each flow has its own sending host, or flows share the hosts in turn, or in a random order.",
         "as in the papers",
     ),
 ];

@@ -59,7 +59,7 @@ const PARAMS: &[Param] = &[
         Kind::Bool,
         "false",
         "Whether one random delay applies to the whole round instead of one to each response.",
-        "each its own; the short flows of RCC's experiment under load begin together",
+        "one to each response; the short flows of RCC's experiment under load begin together",
     ),
     Param::new(
         "rounds",
@@ -122,8 +122,8 @@ const PARAMS: &[Param] = &[
         "placement",
         Kind::Choice(&["own-host", "round-robin", "random"]),
         "own-host",
-        "Whether each server has a host of its own, or they share the hosts in turn, or in turn in a random order that \
-         every round draws.",
+        "Whether each server has its own host, or servers share the hosts in turn, or in a random order that every \
+         round draws.",
         "as in the papers",
     ),
 ];
