@@ -55,7 +55,7 @@ pub(super) const PARAMS: [Param; 46] = [
         Kind::Choice(&["in-band", "oracle", "sender-mark"]),
         "in-band",
         "How the switch learns thresholds: from a field in packets, from memory shared by all (an oracle), or not at \
-         all (senders mark).",
+         all (each sender compares its own queue estimate with its threshold).",
         "our choice: the paper names no channel",
     )
     .reading("P9"),
