@@ -9,7 +9,7 @@
 //! | division of `queue-max` among flows | Eq. 1 and Algorithm 1 | `assignment.rs`: `assign` |
 //! | list of held ACKs | section IV.B | `ack_list.rs`: `insert`, `pop` |
 //! | release of ACKs | Algorithm 2 | `turns.rs`: `signal`, `release` |
-//! | segments in flight | flight_wins in Algorithm 2 | `flight.rs`: `on_granted`, `on_arrived` |
+//! | segments in flight | `flight_wins` in Algorithm 2 | `flight.rs`: `on_granted`, `on_arrived` |
 //! | congestion window at the receiver | section IV.D | `window.rs`: `on_accepted` |
 //! | marked share, and the reduction by half of it | Eq. 2 | `marks.rs`: `on_end`; `turns.rs`: `on_period` |
 //! | receiver's timer and retransmission requests | Algorithm 3 | `timing.rs`; `turns.rs`: `on_alarm`, `ask` |
