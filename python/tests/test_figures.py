@@ -586,6 +586,16 @@ def test_a_long_trace_keeps_its_extremes(paper):
     assert (kept["x"][0], kept["x"][-1]) == (0, 99_999)
 
 
+def test_only_what_is_shown_of_a_trace_is_thinned():
+    rows = pl.DataFrame({"x": [float(i) for i in range(100_000)], "y": [float(i % 7) for i in range(100_000)]})
+    shown = series._shown(rows, (500.5, 1500.0))
+    assert (shown["x"][0], shown["x"][-1], len(shown)) == (500, 1501, 1002)
+    assert series._thinned("a", shown)["x"].to_list() == shown["x"].to_list()
+    assert len(series._shown(rows, (0.0, 10.0))) == 12
+    assert len(series._shown(rows, (99_990.0, 200_000.0))) == 11
+    assert series._shown(rows, None) is rows
+
+
 def test_a_named_line_to_be_relative_to_must_exist(paper):
     text = paper.read_text().replace('relative-to = "TCP"', 'relative-to = "UDP"')
     paper.write_text(text)

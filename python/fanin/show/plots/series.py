@@ -253,8 +253,19 @@ def _over_time(plot: Plot, runs: Runs) -> Series:
             points = points.group_by("by", "x", "seed", maintain_order=True).agg(pl.col("y").mean())
             found.append(_table(_summaries(points), pl.Float64()))
         else:
-            found += [_thinned(str(line), group) for (line,), group in points.group_by("by", maintain_order=True)]
+            for (line,), group in points.group_by("by", maintain_order=True):
+                found.append(_thinned(str(line), _shown(group, plot.x_range)))
     return Series(pl.concat(found), column(x), _y_axis(plot, own_labels(runs.experiment)))
+
+
+def _shown(points: pl.DataFrame, span: tuple[float, float] | None) -> pl.DataFrame:
+    """The points in the part of the axis that is shown, and on each side the next one, to which a line is drawn."""
+    if span is None:
+        return points
+    points = points.sort("x", maintain_order=True)
+    first = max(points["x"].search_sorted(span[0], "left") - 1, 0)
+    last = points["x"].search_sorted(span[1], "right")
+    return points[first : last + 1]
 
 
 def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:
