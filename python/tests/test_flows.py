@@ -1,4 +1,6 @@
 import io
+import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -149,3 +151,15 @@ def test_long_times_and_large_slowdowns_are_plain_numbers():
     row |= {"fct_p50_s": 0.0109, "fct_p99_s": 0.2698}
     row |= {f"slowdown_{of}": 12345.6 for of in ("mean", "p50", "p95", "p99", "p99.9")}
     assert fct.shown(row)[3:6] == ["10.9 ms", "269.8 ms", "12,346"]
+
+
+def test_runs_without_a_table_of_flows_are_left_out(cli, work):
+    assert cli("compare", "small.toml", "--seeds", "1", "--schemes", "newreno,dctcp").code == 0
+    runs = sorted(str(path) for path in Path("results/runs").iterdir())
+    result = cli("fct", *runs)
+    assert (result.code, result.err) == (3, f"error: {runs[0]}: no table flows is stored; 'fanin run' stores it\n")
+    assert cli("run", "small.toml").code == 0
+    # It is one of the two, which has all tables now.
+    result = cli("fct", *runs, "--json")
+    assert (result.code, "1 of 2 runs have no table flows" in result.err) == (0, True), result.err
+    assert json.loads(result.out)["flows"] > 0

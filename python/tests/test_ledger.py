@@ -426,6 +426,16 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
+def test_experiments_that_ran_with_other_values_count_for_no_paper(cli, figures):
+    cli("reproduce", "alpha/fig2", "--quick", "--set", "network.buffer=30pkt")
+    (folder,) = (figures / "results/changed").iterdir()
+    assert (folder / "alpha/fig2/claims.json").is_file()
+    assert (folder / "report/index.html").is_file()
+    assert not [each.key for each in ledger.standings("results") if each.record is not None]
+    assert "changed/" not in cli("list", "experiments").out
+    assert [each.key for each in ledger.standings(folder) if each.record is not None] == ["alpha/fig2"]
+
+
 class TestReport:
     """The HTML report."""
 

@@ -20,7 +20,7 @@ from fanin.claims.standing import Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.names import is_run_id
 from fanin.results.cache import Cache, Made, Sources
-from fanin.results.layout import CLAIMS, FITS, MANIFEST, RUNS
+from fanin.results.layout import CHANGED, CLAIMS, FITS, MANIFEST, RUNS
 from fanin.scenario import library
 
 if TYPE_CHECKING:
@@ -153,11 +153,16 @@ def _made_for(manifest: Path, name: str) -> bool:
 
 
 def _recorded(out: Path) -> set[str]:
-    """Names of the experiments with a record; the many folders of single runs are skipped."""
+    """Names of the experiments with a record.
+
+    The many folders of single runs are skipped, and experiments that ran with other values than their files': those
+    count for no paper, and have a report of their own.
+    """
     found = set()
     for folder, inner, files in os.walk(out):
+        apart = {CHANGED} if Path(folder) == out else set()
         # Not in those of runs, complete or being written.
-        inner[:] = [name for name in inner if not (is_run_id(name) or name.startswith("."))]
+        inner[:] = [name for name in inner if not (is_run_id(name) or name.startswith(".") or name in apart)]
         if CLAIMS in files and Path(folder) != out:
             found.add(Path(folder).relative_to(out).as_posix())
     return found

@@ -78,7 +78,14 @@ def fct(
 def _together(paths: list[Path]) -> pl.DataFrame:
     from fanin.results.store import read_table
 
-    found = [read_table(_flows(path)) for path in paths]
+    files = [(path, _flows(path)) for path in paths]
+    without = [path for path, file in files if file is None]
+    if len(without) == len(files):
+        raise ResultsError(f"{without[0]}: no table flows is stored; 'fanin run' stores it")
+    if without:
+        note(f"{len(without)} of {len(files)} runs have no table flows and are left out")
+    paths = [path for path, file in files if file is not None]
+    found = [read_table(file) for _, file in files if file is not None]
     try:
         return pl.concat(found, how="vertical_relaxed")
     except pl.exceptions.PolarsError:
@@ -87,12 +94,10 @@ def _together(paths: list[Path]) -> pl.DataFrame:
         raise ResultsError(f"{message}; run both scenarios again with the same version") from None
 
 
-def _flows(path: Path) -> Path:
+def _flows(path: Path) -> Path | None:
+    """The table of flows: the file itself, or that of a run's folder if it has one."""
     from fanin.results import tables
 
     if path.is_file():
         return path
-    files = {file.stem: file for file in tables.locate(path)}
-    if "flows" not in files:
-        raise ResultsError(f"{path}: no table flows; it has {', '.join(files)}")
-    return files["flows"]
+    return {file.stem: file for file in tables.locate(path)}.get("flows")
