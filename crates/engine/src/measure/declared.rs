@@ -240,7 +240,7 @@ const MORE_LOSSES: &[Total] = &[
     },
 ];
 
-const AT_SWITCHES: &[Total] = &[
+const MARKS: &[Total] = &[
     Total { name: "marks", label: "Packets marked", doc: "packets marked", of_groups: true, ..QUEUE },
     Total {
         name: "would_mark",
@@ -248,6 +248,10 @@ const AT_SWITCHES: &[Total] = &[
         doc: "packets for which the marking threshold was reached, ECT or not",
         ..QUEUE
     },
+];
+
+/// The totals of the bottleneck's queue. A run in which that queue is not measured has them as `null`.
+pub(super) const BOTTLENECK: &[Total] = &[
     Total {
         name: "queue_mean_packets",
         label: "Bottleneck queue, mean",
@@ -328,6 +332,9 @@ const AT_SWITCHES: &[Total] = &[
         doc: "largest backlog of the bottleneck port",
         ..LEVEL
     },
+];
+
+const AT_SWITCHES: &[Total] = &[
     Total {
         name: "rewritten",
         label: "Packets rewritten by switches",
@@ -425,7 +432,7 @@ pub fn totals() -> impl Iterator<Item = Total> {
         .into_iter()
         .flat_map(list)
         .chain(losses)
-        .chain([AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
+        .chain([MARKS, BOTTLENECK, AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
 }
 
 /// Totals that schemes count in the state shared by their roles on a switch; a run has those of its network's scheme.

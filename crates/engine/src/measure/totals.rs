@@ -4,6 +4,7 @@ use crate::event::EventCore;
 use crate::ids::{GroupId, LinkId, NodeId, TransferId};
 use crate::measure::capture::Capture;
 use crate::measure::counters::Counters;
+use crate::measure::declared;
 use crate::measure::fingerprint::Fingerprint;
 use crate::measure::flow_table::{self, FlowTable};
 use crate::measure::probes::Recorder;
@@ -332,8 +333,9 @@ impl Totals {
             self.put("queue_p99_packets", json!(queue.p99));
             self.put("queue_max_packets", json!(queue.packets.max));
         } else {
-            self.put("queue_mean_packets", Value::Null);
-            self.put("queue_max_packets", Value::Null);
+            for total in declared::BOTTLENECK {
+                self.put(total.name, Value::Null);
+            }
         }
     }
 

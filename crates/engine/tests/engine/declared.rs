@@ -10,10 +10,15 @@ use std::collections::BTreeSet;
 
 /// A small run of a scheme, with everything recorded that it can be asked for.
 fn small(scheme: &str, probe: &str) -> Outcome {
+    measured(scheme, &format!("bin = \"1ms\"\nprobes = \"{probe}\"\nqueue-trace = \"on-change\""))
+}
+
+/// The same run with these lines of `[measure]`.
+fn measured(scheme: &str, measure: &str) -> Outcome {
     run(&format!(
         "[network]\ntopology = \"star\"\n[transport]\nscheme = \"{scheme}\"\n[[traffic]]\nname = \"a\"\nkind = \"incast\"\n\
          senders = 3\nbytes-each = \"20KB\"\n[[traffic]]\nname = \"b\"\nkind = \"background\"\nflows = 1\n[measure]\n\
-         bin = \"1ms\"\nprobes = \"{probe}\"\nqueue-trace = \"on-change\"\n[run]\nduration = \"20ms\"\n"
+         {measure}\n[run]\nduration = \"20ms\"\n"
     ))
 }
 
@@ -29,6 +34,22 @@ fn a_run_puts_the_totals_that_are_declared_and_no_others() {
         let declared: BTreeSet<String> = names(&common).into_iter().chain(own).collect();
         let put: BTreeSet<String> = small(row.key, "cwnd").summary.keys().cloned().collect();
         assert_eq!(put, declared, "{}", row.key);
+    }
+}
+
+#[test]
+fn a_run_without_queue_statistics_has_those_totals_as_null() {
+    let [with, without] =
+        ["bottleneck", "none"].map(|queues| measured("dctcp", &format!("queues = \"{queues}\"")).summary);
+    assert_eq!(without.keys().collect::<Vec<_>>(), with.keys().collect::<Vec<_>>());
+    for (name, value) in &without {
+        match name.as_str() {
+            "result_hash" => assert_ne!(*value, with[name]),
+            queue if queue.starts_with("queue_") => {
+                assert!(value.is_null() && with[name].is_number(), "{name}: {value}");
+            }
+            _ => assert_eq!(*value, with[name], "{name}"),
+        }
     }
 }
 
