@@ -61,9 +61,9 @@ const DEARER: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// A hundred answers of 512 KB, and a flow of 20 MB for schemes that tell long flows from short ones. All of it is finite
-/// and first timeouts are short, so that every scheme does the same work: an endless flow beside the last, late answer would be
-/// most of what is measured, and cheap.
+/// A hundred responses of 512 KB, and a flow of 20 MB for schemes that tell long flows from short ones. All of it is
+/// finite and first timeouts are short, so that every scheme does the same work: an endless flow beside the last, late
+/// response would be most of what is measured, and cheap.
 fn scenario(topology: &str, scheme: &str, rules: &str) -> Scenario {
     let racks = if topology == "star" { "" } else { "hosts-per-leaf = 64\n" };
     let text = format!(

@@ -29,7 +29,7 @@ pub(crate) enum HeldRequest {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Dialogue {
     /// The flow of the response to the request that this flow carries, if the scheme follows requests.
-    pub(crate) answer: Option<FlowId>,
+    pub(crate) response: Option<FlowId>,
     /// The flow of the request to which this flow carries the response.
     pub(crate) request: Option<FlowId>,
     /// The part of its request that is held back.
@@ -226,8 +226,8 @@ impl AddressBook for FlowMap<Flow> {
     fn addresses(&self, flow: FlowId) -> Addresses {
         self[flow].wire.addresses()
     }
-    fn answer(&self, flow: FlowId) -> Option<FlowId> {
-        self[flow].dialogue.answer
+    fn response(&self, flow: FlowId) -> Option<FlowId> {
+        self[flow].dialogue.response
     }
     fn announced(&self, flow: FlowId) -> Announcement {
         self[flow].announced()

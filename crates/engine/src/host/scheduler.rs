@@ -20,7 +20,7 @@ impl Hosts {
     /// that the client's scheduler may hold: otherwise each could wait for the other.
     #[inline(always)]
     fn is_scheduled(&self, id: FlowId, to: NodeId) -> bool {
-        self.has_scheduler(to) && self.flows[id].dialogue.answer.is_none()
+        self.has_scheduler(to) && self.flows[id].dialogue.response.is_none()
     }
 
     /// The host whose scheduler acts for `host`: itself, unless the hosts at a switch share one.
@@ -103,12 +103,12 @@ impl Hosts {
     pub(super) fn turn_of<C: EventCore>(
         &mut self,
         request: FlowId,
-        answer: FlowId,
+        response: FlowId,
         held: HeldRequest,
         net: &mut Network<C>,
     ) -> bool {
         let (client, scheme) = (self.flows[request].wire.from, self.endpoint(request).scheme);
-        let asked = self.call(client, scheme, Some(answer), net, |window, cx| window.on_request(cx, answer));
+        let asked = self.call(client, scheme, Some(response), net, |window, cx| window.on_request(cx, response));
         let holds = asked == Some(AckDecision::Hold);
         if holds {
             self.flows[request].dialogue.held = Some(held);

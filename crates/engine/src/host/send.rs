@@ -194,8 +194,8 @@ impl Hosts {
         carried: Announcement,
         net: &mut Network<C>,
     ) -> bool {
-        let Some(answer) = self.flows[id].dialogue.answer else { return false };
-        self.turn_of(id, answer, HeldRequest::Data(carried), net)
+        let Some(response) = self.flows[id].dialogue.response else { return false };
+        self.turn_of(id, response, HeldRequest::Data(carried), net)
     }
 
     /// Sends what the client's scheduler has held of a request.
@@ -213,7 +213,9 @@ impl Hosts {
     /// handshake.
     fn holds_handshake<C: EventCore>(&mut self, packet: &Packet, net: &mut Network<C>) -> bool {
         let Some(flow) = self.flows.get_mut(packet.flow) else { return false };
-        let Some(answer) = flow.dialogue.answer.filter(|_| flow.sender.state() == State::SynSent) else { return false };
+        let Some(response) = flow.dialogue.response.filter(|_| flow.sender.state() == State::SynSent) else {
+            return false;
+        };
         if flow.dialogue.held.is_some() {
             flow.book_ack(packet);
             return true; // A second SYN-ACK adds nothing.
@@ -223,7 +225,7 @@ impl Hosts {
         let held =
             HeldRequest::Handshake { window: u64::from(packet.window), flags: packet.flags, rtt, field: packet.field };
         flow.sender.rest();
-        let holds = self.turn_of(packet.flow, answer, held, net);
+        let holds = self.turn_of(packet.flow, response, held, net);
         if holds {
             self.flows[packet.flow].book_ack(packet);
         }

@@ -84,7 +84,7 @@ pub trait AddressBook {
     /// The flow of the response to the request that `flow` carries: the other direction of its connection, with
     /// addresses and ports swapped. Known for schemes that follow requests
     /// ([`Scheme::follows_requests`](crate::schemes::Scheme)).
-    fn answer(&self, _flow: FlowId) -> Option<FlowId> {
+    fn response(&self, _flow: FlowId) -> Option<FlowId> {
         None
     }
     /// The announcement in the transport header of a flow's data, as RCC writes it into every header.

@@ -189,8 +189,8 @@ pub trait Scheme: Send + Sync {
     fn wants_idle_rtt(&self) -> bool {
         false
     }
-    /// Whether its schedulers act on requests ([`WindowControl::on_request`]), and its switches tell which flow answers
-    /// which.
+    /// Whether its schedulers act on requests ([`WindowControl::on_request`]), and its switches tell which flow
+    /// responds to which.
     fn follows_requests(&self) -> bool {
         false
     }

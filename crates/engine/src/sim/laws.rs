@@ -153,7 +153,7 @@ impl<C: EventCore> World<C> {
         };
         let Some((id, transfer)) = self.work.transfers.open().find(stuck) else { return Ok(()) };
         let why = transfer.flow.map_or_else(
-            || "its request was not answered".to_owned(),
+            || "its request got no response".to_owned(),
             |flow| {
                 let flow = &self.hosts.flows[flow];
                 format!(

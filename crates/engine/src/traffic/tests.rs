@@ -101,10 +101,10 @@ mod requests {
         assert_eq!(bench.queries.len(), 3000);
         let mut workers: BTreeMap<NodeId, u32> = BTreeMap::new();
         for query in bench.planned.chunks(10) {
-            let asked: BTreeSet<_> = query.iter().map(|answer| answer.from).collect();
+            let asked: BTreeSet<_> = query.iter().map(|response| response.from).collect();
             assert!(asked.len() == 10 && !asked.contains(&query[0].to), "no worker twice, the client never");
-            assert!(query.iter().all(|answer| answer.to == query[0].to && answer.start == query[0].start));
-            assert!(query.iter().all(|answer| answer.in_query && answer.bytes == Some(20_000)));
+            assert!(query.iter().all(|response| response.to == query[0].to && response.start == query[0].start));
+            assert!(query.iter().all(|response| response.in_query && response.bytes == Some(20_000)));
             for worker in asked {
                 *workers.entry(worker).or_default() += 1;
             }
@@ -114,22 +114,22 @@ mod requests {
     }
 
     #[test]
-    fn more_answers_than_workers_go_around() {
+    fn more_responses_than_workers_go_around() {
         let mut bench =
             bench("from = \"host-0..3\"\nto = \"host-0\"\nfan-in = 8\nbytes-total = \"1MB\"\ninterval = \"1ms\"");
         bench.wake(50, 8);
         for query in bench.planned.chunks(8) {
             let mut asked: BTreeMap<NodeId, u32> = BTreeMap::new();
-            for answer in query {
-                *asked.entry(answer.from).or_default() += 1;
+            for response in query {
+                *asked.entry(response.from).or_default() += 1;
             }
             assert_eq!(asked.into_values().collect::<BTreeSet<_>>(), BTreeSet::from([2, 3]));
-            assert_eq!(query.iter().filter_map(|answer| answer.bytes).sum::<u64>(), 1_000_000);
+            assert_eq!(query.iter().filter_map(|response| response.bytes).sum::<u64>(), 1_000_000);
         }
     }
 
     #[test]
-    fn the_load_counts_all_answers_of_a_query() {
+    fn the_load_counts_all_responses_of_a_query() {
         let mut bench = bench(&format!("{QUERIES}load = \"20%\"\nload-of = \"bisection\""));
         // 10 responses of 20 KB at 20 % of 8 Gbps.
         let offered = bench.traffic.offered().expect("a load");
@@ -151,15 +151,16 @@ mod requests {
     }
 
     #[test]
-    fn requests_thinking_and_jitter_are_those_of_each_answer() {
+    fn requests_thinking_and_jitter_are_those_of_each_response() {
         let keys = "interval = \"1ms\"\nrequest = \"1600B\"\nthink = \"1ms\"\nthink-jitter = \"500us\"";
         let mut asked = bench(&format!("{QUERIES}{keys}"));
         asked.wake(1, 10);
-        let thinks: BTreeSet<Time> = asked.planned.iter().map(|answer| answer.request.expect("asked").think).collect();
+        let thinks: BTreeSet<Time> =
+            asked.planned.iter().map(|response| response.request.expect("asked").think).collect();
         assert!(thinks.len() == 10 && thinks.iter().all(|think| (1000..1500).contains(&(think.ps() / 1_000_000))));
         let mut jittered = bench(&format!("{QUERIES}interval = \"1ms\"\njitter = \"10us\""));
         jittered.wake(1, 10);
-        let starts: BTreeSet<Time> = jittered.planned.iter().map(|answer| answer.start).collect();
+        let starts: BTreeSet<Time> = jittered.planned.iter().map(|response| response.start).collect();
         assert!(starts.len() == 10 && starts.iter().all(|start| *start - jittered.wakes[0] < Time::from_us(10)));
     }
 

@@ -78,10 +78,10 @@ impl Plan {
         let before = hosts.counters(flow, net);
         (self.transfers[id].requesting, self.transfers[id].asked_on) = (Some((flow, before)), Some(flow));
         if hosts.follows_requests(self.groups[group.index()].endpoint) {
-            let answer = self.data_flow(id, hosts, net);
-            self.transfers[id].answer = Some(answer);
-            hosts.flows[flow].dialogue.answer = Some(answer);
-            hosts.flows[answer].dialogue.request = Some(flow);
+            let response = self.data_flow(id, hosts, net);
+            self.transfers[id].response = Some(response);
+            hosts.flows[flow].dialogue.response = Some(response);
+            hosts.flows[response].dialogue.request = Some(flow);
         }
         // Requests have no deadline of their own.
         let (carried, open) = (Announcement { bytes, deadline: None }, connection != Connection::Fresh);
@@ -92,8 +92,8 @@ impl Plan {
 
     /// The flow for the data of a transfer: that of its connection, or a new one.
     fn data_flow<C: EventCore>(&mut self, id: TransferId, hosts: &mut Hosts, net: &mut Network<C>) -> FlowId {
-        let &Transfer { group, from, to, bytes, connection, answer, asked_on, .. } = &self.transfers[id];
-        let known = answer.or(self.groups[group.index()].known_flows(connection).data);
+        let &Transfer { group, from, to, bytes, connection, response, asked_on, .. } = &self.transfers[id];
+        let known = response.or(self.groups[group.index()].known_flows(connection).data);
         let flow = known.unwrap_or_else(|| self.open_flow(id, [from, to], bytes, asked_on, hosts, net));
         if let Some(flows) = self.groups[group.index()].flows_to_keep(connection) {
             flows.data = Some(flow);

@@ -44,8 +44,8 @@ impl<'a> Alone<'a> {
         };
         let [ask, ask_rest] = segments(request.bytes, mss, header);
         let asked = self.last_arrival(&self.back, &[handshake, ask, ask_rest]);
-        let answered = self.last_arrival(&self.forth, &[full, rest]);
-        (before + asked + request.think).saturating_add(answered)
+        let response = self.last_arrival(&self.forth, &[full, rest]);
+        (before + asked + request.think).saturating_add(response)
     }
 
     /// HPCC's standalone completion time: the round trip of a full segment plus the bytes on the wire divided by the

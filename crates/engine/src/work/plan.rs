@@ -146,7 +146,7 @@ impl Plan {
             query,
             asked: false,
             flow: None,
-            answer: None,
+            response: None,
             delivered_before: 0,
             before: Counters::default(),
             after: None,

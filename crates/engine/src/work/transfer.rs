@@ -36,7 +36,7 @@ pub(crate) struct Transfer {
     /// The flow that carries its data, once it has started.
     pub(crate) flow: Option<FlowId>,
     /// The flow that will carry its data, if it was opened together with its request.
-    pub(crate) answer: Option<FlowId>,
+    pub(crate) response: Option<FlowId>,
     /// Payload that had arrived when the goodput window opened.
     pub(crate) delivered_before: u64,
     pub(crate) before: Counters,

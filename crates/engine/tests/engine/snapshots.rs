@@ -8,7 +8,7 @@ use fanin_engine::schemes;
 use fanin_engine::sim::Outcome;
 use std::fmt::Write as _;
 
-/// Twelve servers answer at once through a port of 64 packets.
+/// Twelve servers respond at once through a port of 64 packets.
 fn incast(scheme: &str) -> String {
     format!(
         "[network]\ntopology = \"star\"\nrate = \"1Gbps\"\ndelay = \"25us\"\nbuffer = \"64pkt\"\n[transport]\n\

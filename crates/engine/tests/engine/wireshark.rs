@@ -77,7 +77,7 @@ fn handshakes_and_options_dissect() {
     let outcome = lossy("sack = true\nreceive-buffer = \"1MiB\"");
     let Some(rows) = dissect(&outcome, "options", &FIELDS) else { return };
     let syns: Vec<_> = rows.iter().filter(|row| row[5] == "1" || row[5] == "True").collect();
-    assert_eq!(syns.len(), 24, "a SYN and an answer for each of twelve flows");
+    assert_eq!(syns.len(), 24, "a SYN and a SYN-ACK for each of twelve flows");
     for syn in syns {
         assert_eq!(syn[6], "5", "the least shift that lets 16 bits hold a mebibyte");
         assert!(!syn[7].is_empty(), "SACK permitted");

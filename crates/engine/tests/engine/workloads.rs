@@ -140,7 +140,11 @@ fn groups_of_named_hosts_cross_each_other() {
     assert_eq!(outcome.number("incomplete"), 0.0);
     // Two switches stand before the hosts of the second rack in the list of nodes.
     assert_eq!(pairs(&outcome, "far"), [[1, 11], [2, 11], [3, 11], [4, 11]]);
-    assert_eq!(pairs(&outcome, "near"), [[12, 11], [13, 11], [14, 11], [15, 11]], "the client does not answer itself");
+    assert_eq!(
+        pairs(&outcome, "near"),
+        [[12, 11], [13, 11], [14, 11], [15, 11]],
+        "the client does not respond to itself"
+    );
     assert_eq!(pairs(&outcome, "across"), [[5, 16], [6, 17], [7, 18], [8, 19]]);
 }
 

@@ -251,9 +251,9 @@ fn repetitions_pass_unless_they_must_wait() {
     for (repeats, again) in [("pass", acks(&[0])), ("wait", acks(&[]))] {
         let mut bench = Bench::new(&[("queue-max", "1"), ("repeats", repeats)]);
         bench.syn(0, 50 * MSS);
-        assert_eq!(bench.syn(0, 50 * MSS), again, "its answer was lost");
+        assert_eq!(bench.syn(0, 50 * MSS), again, "its SYN-ACK was lost");
         assert_eq!(bench.syn(1, 50 * MSS), acks(&[]));
-        assert_eq!(bench.syn(1, 50 * MSS), acks(&[]), "the answer to this one has not left yet");
+        assert_eq!(bench.syn(1, 50 * MSS), acks(&[]), "the SYN-ACK to this one has not left yet");
         assert_eq!(bench.host.in_flight(), 1);
     }
 }

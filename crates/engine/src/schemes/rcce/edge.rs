@@ -94,8 +94,8 @@ impl Edge {
             return None;
         }
         // The client opens the connection for its request; the data flows in the other direction.
-        match cx.book.answer(packet.flow) {
-            Some(answer) => self.hosts.get(&passage.from).map(|link| (*link, answer)),
+        match cx.book.response(packet.flow) {
+            Some(response) => self.hosts.get(&passage.from).map(|link| (*link, response)),
             None => Some((passage.to, packet.flow)),
         }
     }

@@ -120,14 +120,14 @@ impl Proxy {
     }
 
     /// A packet of a request from a host behind the switch. It is held until the scheduler admits the response.
-    fn on_request(&mut self, cx: &mut SwitchCx<'_>, answer: FlowId, packet: &Packet, passage: &Passage) -> Pass {
+    fn on_request(&mut self, cx: &mut SwitchCx<'_>, response: FlowId, packet: &Packet, passage: &Passage) -> Pass {
         let Some(line) = self.hosts.get(&passage.from).copied() else { return Pass::Forward };
-        let connection = self.flows.entry(answer).or_insert_with(|| Connection::new(line));
+        let connection = self.flows.entry(response).or_insert_with(|| Connection::new(line));
         if packet.flags.has(Flags::SYN) {
             connection.scale = packet.flags.window_scale();
             connection.asked.get_or_insert_with(Asked::default);
             if let Some(state) = cx.node.downcast_mut::<EdgeState>().filter(|_| !self.on_arrival) {
-                state.marked.entry(answer).or_default();
+                state.marked.entry(response).or_default();
             }
             return Pass::Forward;
         }
@@ -138,8 +138,8 @@ impl Proxy {
         }
         let pass = asked.keep(*packet, passage.to);
         if first
-            && let Some(AckDecision::Send) = self.ask(cx, line, |window, cx| window.on_request(cx, answer))
-            && let Some(asked) = self.flows.get_mut(&answer).and_then(|connection| connection.asked.as_mut())
+            && let Some(AckDecision::Send) = self.ask(cx, line, |window, cx| window.on_request(cx, response))
+            && let Some(asked) = self.flows.get_mut(&response).and_then(|connection| connection.asked.as_mut())
         {
             // It need not wait, and only this packet was held.
             asked.waiting = None;
@@ -283,8 +283,8 @@ impl SwitchAgent for Proxy {
             return if from_host { self.on_ack(cx, packet, passage) } else { Pass::Forward };
         }
         let mut pass = Pass::Forward;
-        if let Some(answer) = cx.book.answer(packet.flow) {
-            pass = self.on_request(cx, answer, packet, passage);
+        if let Some(response) = cx.book.response(packet.flow) {
+            pass = self.on_request(cx, response, packet, passage);
         } else if self.lines.contains_key(&passage.to) {
             self.on_segment(cx, packet, passage);
         }

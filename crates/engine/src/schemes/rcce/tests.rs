@@ -363,7 +363,7 @@ fn an_edge_reports_when_connections_become_too_many_and_when_not() {
     assert_eq!(edge.pass(1, 7, Flags::SYN), []);
     assert_eq!(edge.pass(1, 7, Flags::SYN), [], "the same again");
     assert_eq!(edge.pass(2, 8, Flags::SYN), [], "to another host");
-    assert_eq!(edge.pass(3, 7, Flags::SYN.with(Flags::ACK)), [], "an answer");
+    assert_eq!(edge.pass(3, 7, Flags::SYN.with(Flags::ACK)), [], "a SYN-ACK");
     assert_eq!(edge.pass(4, 7, Flags::SYN), [Some(crowd(7, true))]);
     assert_eq!(edge.pass(4, 7, Flags::NONE), []);
     assert_eq!(edge.pass(0, 7, Flags::FIN), [Some(crowd(7, false))]);
@@ -391,13 +391,13 @@ impl AddressBook for Asking {
     fn addresses(&self, _flow: FlowId) -> Addresses {
         Addresses::default()
     }
-    fn answer(&self, flow: FlowId) -> Option<FlowId> {
+    fn response(&self, flow: FlowId) -> Option<FlowId> {
         (flow.index() < 10).then(|| FlowId::new(flow.index() + 100))
     }
 }
 
 #[test]
-fn a_connection_that_the_client_opens_counts_where_its_answer_ends() {
+fn a_connection_that_the_client_opens_counts_where_its_response_ends() {
     let mut edge = Switch::new(Some(0));
     let pass = |edge: &mut Switch, flow, [from, to]: [usize; 2], flags| {
         let passage = Passage {
@@ -410,9 +410,9 @@ fn a_connection_that_the_client_opens_counts_where_its_answer_ends() {
         let mut packet = Packet { flow: FlowId::new(flow), flags, ..Packet::default() };
         edge.act_with(&Asking, |edge, cx| assert_eq!(edge.on_packet(cx, &mut packet, &passage), Pass::Forward))
     };
-    assert_eq!(pass(&mut edge, 1, [5, 7], Flags::SYN), [], "a question to host 7");
+    assert_eq!(pass(&mut edge, 1, [5, 7], Flags::SYN), [], "a request to host 7");
     assert_eq!(pass(&mut edge, 2, [18, 5], Flags::SYN), [Some(crowd(8, true))], "one of host 8");
-    assert_eq!(pass(&mut edge, 102, [5, 8], Flags::FIN), [Some(crowd(8, false))], "its answer ends");
+    assert_eq!(pass(&mut edge, 102, [5, 8], Flags::FIN), [Some(crowd(8, false))], "its response ends");
 }
 
 #[test]

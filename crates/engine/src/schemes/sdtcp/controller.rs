@@ -251,9 +251,9 @@ impl Controller {
     /// READING: S24 a direction is not a flow if it carries only acknowledgements and the other direction carries data.
     /// Until one of them has carried data, both count.
     fn recount(&mut self, name: &Addresses) {
-        let answered = self.flows.get(&name.reversed()).is_some_and(GlobalFlow::carries_data);
+        let opposite_has_data = self.flows.get(&name.reversed()).is_some_and(GlobalFlow::carries_data);
         let Some(flow) = self.flows.get_mut(name) else { return };
-        let counts = flow.carries_data() || !answered;
+        let counts = flow.carries_data() || !opposite_has_data;
         if counts != flow.counts {
             flow.counts = counts;
             for port in &flow.path {

@@ -146,9 +146,9 @@ impl Switch {
     fn ask(&mut self, cx: &mut SwitchCx<'_>, packet: &Packet, passage: &Passage) -> Pass {
         // The response to a request flows against the SYN of its connection.
         let opener = cx.book.opener(packet.flow);
-        let answers = cx.book.asked_on(packet.flow).is_some();
+        let responds = cx.book.asked_on(packet.flow).is_some();
         self.table.learn(packet, opener);
-        let frame = Frame::of(packet, if answers { opener.reversed() } else { opener }, self.cfg.mss);
+        let frame = Frame::of(packet, if responds { opener.reversed() } else { opener }, self.cfg.mss);
         let mut buffer = NO_BUFFER;
         if self.cfg.hold {
             buffer = self.next_buffer;

@@ -135,7 +135,7 @@ impl Control {
 }
 
 /// The windows that orders set for data against the direction of the SYN: switch, flow, bytes.
-fn answer_windows(orders: &Orders) -> Vec<(usize, usize, u32)> {
+fn response_windows(orders: &Orders) -> Vec<(usize, usize, u32)> {
     let window = |(switch, body): &(usize, Body)| match body {
         Body::FlowMod(change) if change.cookie == cookie::WINDOW => {
             // Its acknowledgements flow in the direction of the SYN.
@@ -310,12 +310,12 @@ fn only_flows_through_the_port_count() {
 
 /// S24: a client sends requests to servers, and the responses leave by the port of the SYN-ACKs.
 #[test]
-fn answers_to_a_client_that_opens_its_connections_are_regulated() {
+fn responses_to_a_client_that_opens_its_connections_are_regulated() {
     let share = u32::midpoint(25_000, 85 * 1500);
     for (keys, wanted) in [(&[][..], vec![(0, 0, share), (0, 1, share)]), (&[("data-from", "opener")][..], vec![])] {
         let mut control = Control::new(keys);
         (0..2).for_each(|flow| control.open(flow));
-        assert_eq!(answer_windows(&control.notify_at((0, 2), Level::High, 85)), wanted, "{keys:?}");
+        assert_eq!(response_windows(&control.notify_at((0, 2), Level::High, 85)), wanted, "{keys:?}");
     }
 }
 
@@ -326,7 +326,7 @@ fn an_end_of_either_side_takes_both_directions_from_the_tables() {
         (0..2).for_each(|flow| control.open(flow));
         control.packet(0, 0, acks, Flags::FIN);
         assert_eq!(control.controller.flows.len(), 2);
-        assert_eq!(answer_windows(&control.notify_at((0, 2), Level::High, 85)), [(0, 1, 25_000 + 85 * 1500)]);
+        assert_eq!(response_windows(&control.notify_at((0, 2), Level::High, 85)), [(0, 1, 25_000 + 85 * 1500)]);
         assert_eq!(windows(&control.notify(0, Level::High, 85)), [(0, 1, Some(25_000 + 85 * 1500))]);
     }
 }
@@ -334,15 +334,15 @@ fn an_end_of_either_side_takes_both_directions_from_the_tables() {
 #[test]
 fn a_direction_that_carries_acknowledgements_alone_is_no_flow_of_its_port() {
     // Mean bytes of a packet, data in the opposite direction, and how many of two flows are left.
-    for (bytes, answered, flows) in [(80, 50_000, 1), (81, 50_000, 2), (40, 0, 2)] {
+    for (bytes, opposite, flows) in [(80, 50_000, 1), (81, 50_000, 2), (40, 0, 2)] {
         let mut control = Control::new(&[]);
         (0..2).for_each(|flow| control.open(flow));
-        control.carried(0, answered, Time::from_ms(50));
+        control.carried(0, opposite, Time::from_ms(50));
         let matching = Match { connection: Some(name(0).reversed()), ..Match::default() };
         let counters = Counters { age: Time::from_ms(100), packets: 10, bytes: 10 * bytes };
         let stats = FlowStats { cookie: cookie::ACKS, priority: 1, counters, matching };
         control.tell(0, Body::FlowStats { flows: vec![stats], more: false });
-        let set = answer_windows(&control.notify_at((0, 2), Level::High, 85));
+        let set = response_windows(&control.notify_at((0, 2), Level::High, 85));
         assert_eq!(set.len(), flows, "{set:?}");
         assert_eq!(set[flows - 1], (0, 1, (25_000 + 85 * 1500) / flows as u32));
     }
@@ -414,8 +414,8 @@ fn a_flow_that_joins_is_regulated_only_when_told_to() {
         control.notify(0, Level::High, 85);
         let orders = control.packet(0, 1, false, Flags::SYN);
         assert_eq!(windows(&orders).len(), joined, "{way}");
-        let answered = control.packet(0, 1, true, Flags::SYN);
-        assert_eq!(windows(&answered).len(), 0, "{way}: its acknowledgements join another port");
+        let syn_ack = control.packet(0, 1, true, Flags::SYN);
+        assert_eq!(windows(&syn_ack).len(), 0, "{way}: its acknowledgements join another port");
         let left = control.packet(0, 1, false, Flags::FIN);
         assert_eq!(windows(&left).len(), joined / 2, "{way}");
     }
@@ -644,12 +644,12 @@ fn windows_are_cut_in_units_of_the_scale_and_never_raised() {
 }
 
 #[test]
-fn windows_of_answers_are_those_of_the_connection_that_their_request_opened() {
+fn windows_of_responses_are_those_of_the_connection_that_their_request_opened() {
     let mut bench = Bench::new(&[]);
     bench.open(2);
-    let answer = |flags| Packet { flow: FlowId::new(1), flags, window: 40_000, size: 40, ..Packet::default() };
+    let response = |flags| Packet { flow: FlowId::new(1), flags, window: 40_000, size: 40, ..Packet::default() };
     bench.add(cookie::WINDOW, name(0), NO_BUFFER, vec![Action::LimitWindow(2920)]);
-    let (mut ack, mut data) = (answer(Flags::ACK), Packet { size: 1500, ..answer(Flags::default()) });
+    let (mut ack, mut data) = (response(Flags::ACK), Packet { size: 1500, ..response(Flags::default()) });
     bench.pass(&mut ack, 0);
     bench.pass(&mut data, 0);
     assert_eq!((ack.window, data.window), (730, 40_000), "by the scale of the client's SYN");
@@ -660,7 +660,7 @@ fn windows_of_answers_are_those_of_the_connection_that_their_request_opened() {
         let [Body::FlowStats { flows, .. }] = &did.said[..] else { panic!("{did:?}") };
         assert_eq!((flows[0].matching.connection, flows[0].counters.bytes), (Some(connection), bytes));
     }
-    let (_, did) = bench.pass(&mut answer(Flags::FIN), 0);
+    let (_, did) = bench.pass(&mut response(Flags::FIN), 0);
     let [Body::PacketIn(told)] = &did.said[..] else { panic!("{did:?}") };
     assert_eq!(Frame::read(&told.data).expect("a frame").addresses, name(0).reversed());
 }

@@ -175,11 +175,12 @@ fn it_hears_of_every_transfer_with_its_deadline_before_its_first_byte() {
     let rounds = "start = \"1ms\"\nrounds = 3\ngap = \"2ms\"\nconnections = \"persistent\"\nrequest = \"100B\"\n\
                   deadline = \"20ms\"";
     let outcome = run_instead(&star(1, "5KB", rounds), scheme);
-    let (requests, answers): (Vec<_>, Vec<_>) = transfers.take().into_iter().partition(|told| told.bytes == Some(100));
+    let (requests, responses): (Vec<_>, Vec<_>) =
+        transfers.take().into_iter().partition(|told| told.bytes == Some(100));
     let firsts = |told: &[TransferFacts]| told.iter().map(|told| told.first).collect::<Vec<_>>();
-    assert_eq!((firsts(&requests), firsts(&answers)), (vec![1, 101, 201], vec![1, 5001, 10_001]));
+    assert_eq!((firsts(&requests), firsts(&responses)), (vec![1, 101, 201], vec![1, 5001, 10_001]));
     assert!(requests.iter().all(|told| told.deadline.is_none()), "a request has no deadline of its own");
-    assert!(answers.iter().all(|told| told.bytes == Some(5000)));
-    let deadlines: Vec<f64> = answers.iter().map(|told| told.deadline.expect("a deadline").secs()).collect();
+    assert!(responses.iter().all(|told| told.bytes == Some(5000)));
+    let deadlines: Vec<f64> = responses.iter().map(|told| told.deadline.expect("a deadline").secs()).collect();
     assert_eq!(deadlines, reals(&outcome, "flows", "deadline_s"), "counted from the request");
 }

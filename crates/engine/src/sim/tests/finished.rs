@@ -97,7 +97,7 @@ fn what_is_over_takes_no_memory() {
 #[test]
 fn flows_that_ask_first_are_let_go_too() {
     let world = run(&sessions("dctcp", 1000, STAR, "request = \"2KB\""));
-    assert_eq!(world.hosts.flows.count(), 2000, "a flow for the request, and one for the answer");
+    assert_eq!(world.hosts.flows.count(), 2000, "a flow for the request, and one for the response");
     assert!(kept(&world) < 96, "{}", kept(&world));
 }
 

@@ -228,7 +228,7 @@ fn endless_flows_that_stop() {
         let case = Case { transport: format!("scheme = \"{scheme}\"\n"), more: stops, ..Case::default() };
         let outcome = case.agree();
         let [bytes, ends] = ["bytes", "completion_s"].map(|column| reals(&outcome, "flows", column));
-        // The run ends with the last answer, whoever of the five still waits for a timeout then.
+        // The run ends with the last response, whoever of the five still waits for a timeout then.
         let stopped: Vec<f64> = (0..bytes.len()).filter(|row| bytes[*row].is_nan()).map(|row| ends[row]).collect();
         assert!(stopped.iter().all(|end| end.is_nan() || *end >= 4e-3), "{scheme}: {stopped:?}");
         assert!(stopped.iter().filter(|end| !end.is_nan()).count() >= 3, "{scheme}: {stopped:?}");

@@ -55,19 +55,19 @@ impl Bench {
 }
 
 #[test]
-fn requests_go_down_and_one_answer_of_each_aggregator_goes_up() {
+fn requests_go_down_and_one_response_of_each_aggregator_goes_up() {
     let mut bench = Bench::new(&[("edge-reduction", "0.5"), ("edge-compute", "3ms")]);
     assert_eq!(bench.legs(), [(100, 0, 200), (100, 1, 200)], "the client asks both aggregators");
     assert_eq!(bench.complete(1), [(5, 1, 1000), (6, 1, 1000), (7, 1, 1000)], "and each three workers");
     assert!(bench.sent[2..].iter().all(|spec| spec.request.is_some_and(|request| request.bytes == 200)));
     assert_eq!((bench.complete(2), bench.complete(4)), (vec![], vec![]), "which it waits for");
-    assert_eq!(bench.complete(3), [(1, 100, 1500)], "half of three answers");
+    assert_eq!(bench.complete(3), [(1, 100, 1500)], "half of three responses");
     assert_eq!(bench.sent[5].start, Time::from_ms(4), "after computing");
     assert_eq!(bench.complete(5), []);
 }
 
 #[test]
-fn cut_through_passes_answers_on_as_they_come() {
+fn cut_through_passes_responses_on_as_they_come() {
     let mut bench = Bench::new(&[("cut-through", "true"), ("request", "0B")]);
     assert_eq!(bench.legs().len(), 6, "without requests workers begin at once");
     assert_eq!(bench.complete(0), [(0, 100, 1000)]);
@@ -86,7 +86,7 @@ fn a_fan_in_fills_aggregators_one_after_the_other() {
 }
 
 #[test]
-fn small_answers_go_straight_to_the_client() {
+fn small_responses_go_straight_to_the_client() {
     let values = [("small-senders", "2"), ("small-bytes", "100B"), ("edge-triage", "500B"), ("request", "0B")];
     let bench = Bench::new(&values);
     assert_eq!(bench.legs()[..2], [(2, 100, 100), (3, 100, 100)]);
@@ -131,7 +131,7 @@ fn workers_share_the_hosts_that_are_left() {
 }
 
 #[test]
-fn the_next_query_waits_for_the_last_answer() {
+fn the_next_query_waits_for_the_last_response() {
     let mut bench =
         Bench::new(&[("senders", "1"), ("edge-count", "1"), ("rounds", "2"), ("request", "0B"), ("gap", "5ms")]);
     assert!(bench.traffic.has_more());

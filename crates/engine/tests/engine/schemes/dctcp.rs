@@ -3,7 +3,7 @@
 use crate::outcome::run;
 use fanin_engine::sim::Outcome;
 
-/// `senders` servers answer with 32 KiB each, in the network of RCC's experiments: marks from half of 80 full packets,
+/// `senders` servers respond with 32 KiB each, in the network of RCC's experiments: marks from half of 80 full packets,
 /// ECN-capable or not.
 fn rcc_star(flavour: &str, senders: u32) -> Outcome {
     run(&format!(

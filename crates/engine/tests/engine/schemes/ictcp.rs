@@ -77,7 +77,7 @@ fn unused_windows_shrink() {
     assert!(shrinking > 1.5 * kept, "{shrinking} against {kept}");
 }
 
-/// Servers with open connections that answer in rounds, each `gap` after the one before.
+/// Servers with open connections that respond in rounds, each `gap` after the one before.
 fn rounds(scheme: &str, senders: u32, bytes: &str, gap: &str) -> Outcome {
     let traffic = format!(
         "kind = \"incast\"\nsenders = {senders}\nbytes-each = \"{bytes}\"\nconnections = \"persistent\"\nrounds = 20\n\
@@ -96,7 +96,7 @@ fn one_transfer(scheme: &str) -> f64 {
     mean_completion(&star(scheme, "kind = \"incast\"\nsenders = 1\nbytes-each = \"1MB\"", "1s"))
 }
 
-/// A server that pauses for longer than `idle` between answers, and one that pauses for less.
+/// A server that pauses for longer than `idle` between responses, and one that pauses for less.
 fn after_a_pause(scheme: &str, gap: &str) -> f64 {
     mean_completion(&rounds(scheme, 1, "300KB", gap))
 }
@@ -123,7 +123,7 @@ fn without_slow_start_a_transfer_takes_longer() {
     assert!(without > 1.1 * with, "{without} against {with}");
 }
 
-/// Windows that pauses leave unused would grow all the same, and the next answers meet in the queue.
+/// Windows that pauses leave unused would grow all the same, and the next responses meet in the queue.
 #[test]
 fn windows_that_are_not_used_do_not_grow() {
     let queue = |scheme: &str| rounds(scheme, 8, "64KB", "1ms").number("queue_waiting_mean_changes_bytes");

@@ -2,8 +2,9 @@
 
 use crate::outcome::{mean_fct, run};
 
-/// Three endless flows fill a queue; later eight servers answer with 100 KB each. Mean completion time of the answers.
-fn answers(scheme: &str, params: &str) -> f64 {
+/// Three endless flows fill a queue; later eight servers respond with 100 KB each. Mean completion time of
+/// the responses.
+fn responses(scheme: &str, params: &str) -> f64 {
     let outcome = run(&format!(
         "[network]\ntopology = \"star\"\ndelay = \"25us\"\nbuffer = \"300pkt\"\n[transport]\nscheme = \"{scheme}\"\n\
          [scheme.l2dct]\n{params}\n[[traffic]]\nname = \"long\"\nkind = \"background\"\nflows = 3\n[[traffic]]\n\
@@ -34,10 +35,10 @@ fn with_equal_weights_it_is_dctcp() {
 /// 10.2 ms with DCTCP and 8.2 ms with L2DCT. Without the weighted cut 9.4 ms, without the weighted growth 8.5 ms.
 #[test]
 fn short_flows_finish_earlier_than_with_dctcp_and_each_use_of_the_weight_adds_to_it() {
-    let (plain, whole) = (answers("dctcp", ""), answers("l2dct", ""));
+    let (plain, whole) = (responses("dctcp", ""), responses("l2dct", ""));
     assert!(whole < 0.85 * plain, "{whole} s and {plain} s");
     for off in ["weighted-growth", "weighted-cut"] {
-        let part = answers("l2dct", &format!("{off} = false"));
+        let part = responses("l2dct", &format!("{off} = false"));
         assert!(part > 1.02 * whole && part < 0.97 * plain, "{off}: {part} s, not between {whole} s and {plain} s");
     }
 }

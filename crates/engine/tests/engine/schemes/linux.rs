@@ -3,7 +3,7 @@
 use crate::outcome::{numbers, run};
 use fanin_engine::sim::Outcome;
 
-/// Servers answer one client at 1 Gbps through a port of 64 packets; a round trip takes 0.1 ms.
+/// Servers respond to one client at 1 Gbps through a port of 64 packets; a round trip takes 0.1 ms.
 fn incast(senders: u32, bytes: &str, transport: &str, traffic: &str) -> Outcome {
     run(&format!(
         "[network]\ntopology = \"star\"\nbuffer = \"64pkt\"\nhost-jitter = \"1us\"\n[transport]\nscheme = \"linux\"\n\
@@ -11,7 +11,7 @@ fn incast(senders: u32, bytes: &str, transport: &str, traffic: &str) -> Outcome 
     ))
 }
 
-/// Forty answers of 20 KB at once: 560 segments for 64 places.
+/// Forty responses of 20 KB at once: 560 segments for 64 places.
 fn burst(transport: &str) -> Outcome {
     incast(40, "20KB", transport, "")
 }
@@ -29,9 +29,9 @@ fn the_honest_zero_completes_an_incast_with_losses() {
 
 #[test]
 fn tail_loss_probes_spare_timeouts() {
-    // Windows of nine segments, the whole answer: most lose all of it, and nothing comes later to tell.
-    let answers = |transport| incast(20, "12KB", transport, "");
-    let (with, without) = (answers(""), answers("tail-loss-probe = false"));
+    // Windows of nine segments, the whole response: most lose all of it, and nothing comes later to tell.
+    let responses = |transport| incast(20, "12KB", transport, "");
+    let (with, without) = (responses(""), responses("tail-loss-probe = false"));
     assert!(total(&with, "loss_probes") > 10.0 && total(&without, "loss_probes") < 0.5);
     let timeouts = (total(&with, "timeouts"), total(&without, "timeouts"));
     assert!(timeouts.0 < 0.25 * timeouts.1, "{timeouts:?}");
@@ -41,8 +41,8 @@ fn tail_loss_probes_spare_timeouts() {
 
 #[test]
 fn losses_told_by_time_spare_timeouts() {
-    let answers = |transport| total(&incast(20, "20KB", transport, ""), "timeouts");
-    let (rack, dup_ack) = (answers(""), answers("loss-detection = \"dup-ack\""));
+    let responses = |transport| total(&incast(20, "20KB", transport, ""), "timeouts");
+    let (rack, dup_ack) = (responses(""), responses("loss-detection = \"dup-ack\""));
     assert!(rack < 3.0 && dup_ack > 6.0, "{rack} {dup_ack}");
 }
 
@@ -85,7 +85,7 @@ fn jitter_spares_losses() {
 }
 
 #[test]
-fn fewer_concurrent_answers_lose_nothing() {
+fn fewer_concurrent_responses_lose_nothing() {
     // Four windows of ten segments fit into the port.
     let outcome = incast(40, "20KB", "", "concurrent = 4");
     assert!(total(&outcome, "drops") < 0.5 && (total(&outcome, "completed") - 40.0).abs() < 0.5);
@@ -95,7 +95,7 @@ fn fewer_concurrent_answers_lose_nothing() {
 }
 
 #[test]
-fn at_most_so_many_answers_are_outstanding_and_the_next_starts_when_one_has_come() {
+fn at_most_so_many_responses_are_outstanding_and_the_next_starts_when_one_has_come() {
     let outcome = incast(10, "20KB", "", "concurrent = 3\nrounds = 2\nconnections = \"persistent\"");
     let (starts, fcts) = (numbers(&outcome, "flows", "start_s"), numbers(&outcome, "flows", "fct_s"));
     assert_eq!(starts.len(), 20);

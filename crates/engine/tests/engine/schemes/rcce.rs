@@ -234,7 +234,7 @@ fn a_threshold_of_a_seventh_of_the_pipe_keeps_the_link_busy() {
 }
 
 #[test]
-fn a_hundred_answers_take_what_the_last_link_takes() {
+fn a_hundred_responses_take_what_the_last_link_takes() {
     // Fig. 5(c): all by about 28 ms. 100 x 23 segments, the last of 956 bytes, are 27.2 ms of the link.
     let outcome = incast(100, "32KiB", "", "");
     let last = outcome.number("fct_max_s");
@@ -263,7 +263,7 @@ fn without_priority_every_flow_has_the_same_window_as_printed() {
 // ---------------------------------------------------------------------------------------------------------
 // Aggregators
 
-/// A rack of clients and aggregators, three of workers; answers of 32 KiB from 24 workers.
+/// A rack of clients and aggregators, three of workers; responses of 32 KiB from 24 workers.
 fn relayed(edges: u32, more: &str) -> Outcome {
     let setting = SETTING.replace("\"star\"", "\"clos\"\nhosts-per-leaf = 8\nsender-placement = \"local\"");
     run(&format!(
@@ -291,7 +291,8 @@ fn aggregators_stand_at_the_clients_switch_wherever_workers_do() {
             "{setting}[[traffic]]\nkind = \"relay-tree\"\nsenders = 24\nbytes-each = \"32KiB\"\nedge-placement = \"{placement}\"\n\
              [measure]\nqueues = \"all\"\n[run]\nduration = \"5s\"\n"
         ));
-        // Answers that come into the client's rack from a spine: of 24 workers to aggregators, or of four to the client.
+        // Responses that come into the client's rack from a spine: of 24 workers to aggregators, or of four to the
+        // client.
         (outcome.number("query_mean_s"), outcome.number("packet_hops"))
     };
     let ((near_s, near_hops), (far_s, far_hops)) = (hops("near"), hops("first"));
@@ -302,9 +303,13 @@ fn aggregators_stand_at_the_clients_switch_wherever_workers_do() {
 #[test]
 fn every_hop_of_a_relay_tree_is_scheduled() {
     let outcome = relayed(1, "");
-    let answers =
+    let responses =
         numbers(&outcome, "flows", "dst").iter().filter(|to| **to == numbers(&outcome, "flows", "dst")[0]).count();
-    assert_eq!((answers, outcome.number("completed")), (25, 26.0), "a request and 24 answers come to the aggregator");
+    assert_eq!(
+        (responses, outcome.number("completed")),
+        (25, 26.0),
+        "a request and 24 responses come to the aggregator"
+    );
     // 24 flows to the aggregator, as many segments in flight as queue-max allows: no queue overflows with it only.
     let flood = relayed(1, "[scheme.rcce]\nscheduler = \"off\"\n[measure]\nqueues = \"all\"\n");
     let calm = relayed(1, "[measure]\nqueues = \"all\"\n");
@@ -330,7 +335,7 @@ fn asked(edges: u32, rules: &str, more: &str) -> Outcome {
 
 #[test]
 fn nothing_is_lost_where_the_client_opens_the_connections() {
-    // Section IV.B: what lets the first segment of an answer out waits in the list, as any acknowledgement.
+    // Section IV.B: what lets the first segment of a response out waits in the list, as any acknowledgement.
     for rules in ["", "edge-mode = \"tor-proxy\"", "edge-mode = \"tor-proxy\"\nedge-scheduler = \"per-host\""] {
         let outcome = asked(0, rules, "");
         // What the switch discards are acknowledgements that newer ones replace.
@@ -373,7 +378,8 @@ fn one_scheduler_for_an_edge_keeps_the_cable_to_its_rack_from_overflowing() {
     }
 }
 
-/// The assigned windows and the data in flight, in segments, of four answers to two aggregators, once all are under way.
+/// The assigned windows and the data in flight, in segments, of four responses to two aggregators, once all are under
+/// way.
 fn shared(rules: &str) -> [f64; 2] {
     let setting = SETTING.replace("\"star\"", "\"clos\"\nhosts-per-leaf = 8\nsender-placement = \"local\"");
     let outcome = run(&format!(
@@ -383,11 +389,11 @@ fn shared(rules: &str) -> [f64; 2] {
     let column = |name| numbers(&outcome, "flows", name);
     let (bytes, ends, connections) = (column("bytes"), column("dst"), column("connection"));
     let (starts, completions) = (column("start_s"), column("completion_s"));
-    let answers: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] == 600_000.0).collect();
-    let hosts: std::collections::BTreeSet<u64> = answers.iter().map(|i| ends[*i] as u64).collect();
-    assert_eq!((answers.len(), hosts.len()), (4, 2));
+    let responses: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] == 600_000.0).collect();
+    let hosts: std::collections::BTreeSet<u64> = responses.iter().map(|i| ends[*i] as u64).collect();
+    assert_eq!((responses.len(), hosts.len()), (4, 2));
     let at = 0.008;
-    assert!(answers.iter().all(|i| starts[*i] < at / 2.0 && completions[*i] > at));
+    assert!(responses.iter().all(|i| starts[*i] < at / 2.0 && completions[*i] > at));
     let probes = |name| numbers(&outcome, "probes", name);
     let (times, flows, values) = (probes("time_s"), probes("connection"), probes("value"));
     let names = words(&outcome, "probes", "name");
@@ -395,7 +401,7 @@ fn shared(rules: &str) -> [f64; 2] {
         let row = (0..times.len()).rev().find(|i| names[*i] == name && flows[*i] == flow && times[*i] < at);
         row.map_or(0.0, |i| values[i])
     };
-    ["assigned-window", "in-flight"].map(|name| answers.iter().map(|i| last(name, connections[*i]) / 1446.0).sum())
+    ["assigned-window", "in-flight"].map(|name| responses.iter().map(|i| last(name, connections[*i]) / 1446.0).sum())
 }
 
 #[test]
@@ -409,7 +415,7 @@ fn one_division_of_queue_max_serves_all_hosts_of_an_edge() {
 }
 
 #[test]
-fn small_answers_that_go_straight_do_not_wait_for_the_large() {
+fn small_responses_that_go_straight_do_not_wait_for_the_large() {
     let slowest = |triage: &str| {
         let outcome = relayed(2, &format!("small-senders = 4\nsmall-bytes = \"2KB\"\nedge-triage = \"{triage}\""));
         let (bytes, end) = (numbers(&outcome, "flows", "bytes"), numbers(&outcome, "flows", "completion_s"));
@@ -465,14 +471,14 @@ fn requests_of_all_hosts_behind_the_last_switch_wait_in_one_list() {
         let values = numbers(&outcome, "probes", "value");
         let begin = |flow: f64| {
             let row = (0..times.len()).find(|i| flows[*i] == flow && values[*i] >= 1446.0);
-            times[row.expect("an answer of more than a segment")]
+            times[row.expect("a response of more than a segment")]
         };
         ["c0", "c1"].map(|group| {
             let of = (0..groups.len()).filter(|i| groups[*i] == group).map(|i| begin(connections[i]));
             of.fold((f64::MAX, 0.0_f64), |(first, last), at| (first.min(at), last.max(at)))
         })
     };
-    // First come, first served (E24): the second client's first answer begins after the first client's last one.
+    // First come, first served (E24): the second client's first response begins after the first client's last one.
     let [first, second] = begins("central");
     assert!(first.1 > 0.002, "{first:?}: its requests still wait when the second client asks");
     assert!(first.1 < second.0, "{first:?} and {second:?}");
@@ -501,7 +507,7 @@ fn a_scheduler_in_the_last_switch_reacts_to_marks() {
 
 #[test]
 fn a_scheduler_in_the_last_switch_gives_small_flows_the_way() {
-    // Sixty large answers, and one small after them: it is put before those that wait.
+    // Sixty large responses, and one small after them: it is put before those that wait.
     let small = |rules: &str| {
         let text = format!(
             "{SETTING}[scheme.rcce]\nedge-mode = \"tor-proxy\"\n{rules}\n[[traffic]]\nname = \"large\"\nkind = \"incast\"\n\
@@ -600,8 +606,8 @@ fn one_that_counts_what_comes_rather_than_what_leaves_does_not_see_its_queue() {
 // ---------------------------------------------------------------------------------------------------------
 // Trees
 
-/// Incasts to so many clients of one rack, 48 answers of 256 KB each, from the hosts of three other racks and the rest of
-/// that one. Four spines carry 4 Gbps to the rack.
+/// Incasts to so many clients of one rack, 48 responses of 256 KB each, from the hosts of three other racks and the rest
+/// of that one. Four spines carry 4 Gbps to the rack.
 fn crossing(clients: u32, rules: &str, seed: u64) -> Outcome {
     let setting = SETTING.replace("\"star\"", "\"clos\"\nhosts-per-leaf = 12\nhost-jitter = \"1us\"");
     let group = |client| {

@@ -253,9 +253,9 @@ fn handshakes_alone_are_no_congestion() {
     assert!(most("queue-counts = \"packets\"") >= 2.0);
 }
 
-/// S24: a client that asks opens the connections, and the answers go against its SYNs.
+/// S24: a client that asks opens the connections, and the responses go against its SYNs.
 #[test]
-fn answers_to_requests_are_regulated() {
+fn responses_to_requests_are_regulated() {
     let asked = |scheme: &str| {
         let outcome = run(&text(scheme, &[&bursts(60, "200KB", "10ms"), "request = \"100B\"\n"].concat()));
         assert_eq!(outcome.number("completed"), 60.0);

@@ -19,20 +19,20 @@ const RATE: Rate = Rate::from_bps(1_000_000_000);
 const UP: usize = 5;
 /// Links to the hosts.
 const HOSTS: [usize; 2] = [7, 8];
-/// The flow of the answer to a request is that of the request plus this.
-const ANSWER: usize = 100;
-/// Segments of an answer.
+/// The flow of the response to a request is that of the request plus this.
+const RESPONSE: usize = 100;
+/// Segments of a response.
 const SEGMENTS: u64 = 2;
 
-/// Flows below [`ANSWER`] are requests.
+/// Flows below [`RESPONSE`] are requests.
 struct Book;
 
 impl AddressBook for Book {
     fn addresses(&self, _flow: FlowId) -> Addresses {
         Addresses::default()
     }
-    fn answer(&self, flow: FlowId) -> Option<FlowId> {
-        (flow.index() < ANSWER).then(|| FlowId::new(flow.index() + ANSWER))
+    fn response(&self, flow: FlowId) -> Option<FlowId> {
+        (flow.index() < RESPONSE).then(|| FlowId::new(flow.index() + RESPONSE))
     }
     fn announced(&self, _flow: FlowId) -> Announcement {
         Announcement { bytes: Some(SEGMENTS * MSS), deadline: None }
@@ -146,8 +146,8 @@ fn windows_of_connections_to_two_hosts_are_one_division_of_queue_max() {
         for (flow, host) in ends {
             let field = Announcement { bytes: Some(1000 * MSS), deadline: None }.field();
             rack.pass([UP, HOSTS[host]], flow, Packet { flags: Flags::SYN, field, ..Packet::default() });
-            let answer = Packet { flags: Flags::SYN.with(Flags::ACK), window: u16::MAX, ..Packet::default() };
-            rack.pass([HOSTS[host], UP], flow, answer);
+            let syn_ack = Packet { flags: Flags::SYN.with(Flags::ACK), window: u16::MAX, ..Packet::default() };
+            rack.pass([HOSTS[host], UP], flow, syn_ack);
         }
         for number in 0..20 {
             for (flow, host) in ends {
@@ -169,21 +169,21 @@ fn requests_of_two_hosts_wait_in_one_list_with_the_last_packets_of_their_handsha
     let mut rack = Rack::new(&[("queue-max", "2")]);
     (0..6).for_each(|request| rack.ask(request, request % 2));
     assert_eq!(rack.sent(), whole(&[0, 1, 2]), "three, whichever host asks");
-    // The acknowledgement of an answer that has begun goes before requests, whose answers have no size yet (E24).
-    rack.segment(ANSWER, 0, 0, Flags::NONE);
-    assert_eq!(rack.sent(), [(ANSWER, HEADER)]);
-    // The place of an answer to host 0 that is complete goes to the oldest request, which is one of host 1.
-    rack.segment(ANSWER, 0, 1, Flags::FIN);
-    assert_eq!(rack.sent(), [&whole(&[3])[..], &[(ANSWER, HEADER)]].concat());
+    // The acknowledgement of a response that has begun goes before requests, whose responses have no size yet (E24).
+    rack.segment(RESPONSE, 0, 0, Flags::NONE);
+    assert_eq!(rack.sent(), [(RESPONSE, HEADER)]);
+    // The place of a response to host 0 that is complete goes to the oldest request, which is one of host 1.
+    rack.segment(RESPONSE, 0, 1, Flags::FIN);
+    assert_eq!(rack.sent(), [&whole(&[3])[..], &[(RESPONSE, HEADER)]].concat());
     // And the other way round.
-    rack.segment(ANSWER + 1, 1, 0, Flags::NONE);
-    rack.segment(ANSWER + 1, 1, 1, Flags::FIN);
-    assert_eq!(rack.sent(), [&[(ANSWER + 1, HEADER)][..], &whole(&[4]), &[(ANSWER + 1, HEADER)]].concat());
+    rack.segment(RESPONSE + 1, 1, 0, Flags::NONE);
+    rack.segment(RESPONSE + 1, 1, 1, Flags::FIN);
+    assert_eq!(rack.sent(), [&[(RESPONSE + 1, HEADER)][..], &whole(&[4]), &[(RESPONSE + 1, HEADER)]].concat());
     for (request, host) in [(2, 0), (3, 1), (4, 0), (5, 1)] {
-        rack.segment(ANSWER + request, host, 0, Flags::NONE);
-        rack.segment(ANSWER + request, host, 1, Flags::FIN);
+        rack.segment(RESPONSE + request, host, 0, Flags::NONE);
+        rack.segment(RESPONSE + request, host, 1, Flags::FIN);
     }
-    let ends = |request| [(ANSWER + request, HEADER), (ANSWER + request, HEADER)];
+    let ends = |request| [(RESPONSE + request, HEADER), (RESPONSE + request, HEADER)];
     let rest = [&ends(2)[..1], &whole(&[5]), &ends(2)[1..], &ends(3), &ends(4), &ends(5)].concat();
     assert_eq!(rack.sent(), rest, "every packet has left once");
 }
