@@ -1,8 +1,8 @@
-//! No circle of files: wherever one module uses another, the other does not use it back, directly or through others.
+//! No dependency cycle: what a file uses does not use it back, directly or through others.
 //!
-//! Of a file that declares further modules each item is looked at by itself, with the implementations of a type as part
-//! of the type. So a table of rows may name the modules below it, and they may take the type of a row from it; but a
-//! module below may not take what its parent builds with that module.
+//! A file that declares further modules is taken item by item, with the implementations of a type as part of the type.
+//! So a table of rows may name the modules below it, and they may take the type of a row from it; but a module below may
+//! not take what its parent builds with that module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -104,8 +104,8 @@ fn bound(tree: &str) -> Vec<(String, Vec<String>)> {
 struct Crate(BTreeMap<String, Module>);
 
 impl Crate {
-    /// Who is meant by a path that stands in `module`, if somebody of this crate.
-    fn resolve(&self, module: &str, path: &[&str]) -> Option<String> {
+    /// The module that a path in `module` leads to, and the rest of the path, unless it leads out of this crate.
+    fn follow<'a>(&self, module: &'a str, path: &'a [&'a str]) -> Option<(String, &'a [&'a str])> {
         let mut at: Vec<&str> = module.split("::").filter(|part| !part.is_empty()).collect();
         let mut rest = path;
         match *rest.first()? {
@@ -120,6 +120,10 @@ impl Crate {
             first if self.0[module].children.contains(first) => {}
             _ => return None,
         }
+        self.descend(at, rest)
+    }
+
+    fn descend<'a>(&self, mut at: Vec<&'a str>, mut rest: &'a [&'a str]) -> Option<(String, &'a [&'a str])> {
         while let Some(next) = rest.first() {
             let here = &self.0[&at.join("::")];
             if here.tests.contains(*next) {
@@ -131,13 +135,30 @@ impl Crate {
             at.push(next);
             rest = &rest[1..];
         }
-        let node = at.join("::");
+        Some((at.join("::"), rest))
+    }
+
+    /// Who is meant by the rest of a path that has led to `module`.
+    fn node(&self, module: String, rest: &[&str]) -> Option<String> {
         match rest.first() {
-            Some(item) if !self.0[&node].children.is_empty() => Some(format!("{node}#{item}")),
+            Some(item) if !self.0[&module].children.is_empty() => Some(format!("{module}#{item}")),
             // To name a module that declares others is no use of anything that it builds.
-            None if !self.0[&node].children.is_empty() => None,
-            _ => Some(node),
+            None if !self.0[&module].children.is_empty() => None,
+            _ => Some(module),
         }
+    }
+
+    /// Who is meant by a path that stands in `module`, if somebody of this crate.
+    fn resolve(&self, module: &str, path: &[&str]) -> Option<String> {
+        let (module, rest) = self.follow(module, path)?;
+        self.node(module, rest)
+    }
+
+    /// Who is meant by a path whose first word is bound to `module`.
+    fn resolve_within(&self, module: &str, rest: &[&str]) -> Option<String> {
+        let at = module.split("::").filter(|part| !part.is_empty()).collect();
+        let (module, rest) = self.descend(at, rest)?;
+        self.node(module, rest)
     }
 
     /// The items of a module by name: the text of each, its implementations included.
@@ -180,6 +201,8 @@ impl Crate {
         let mut graph = Graph::new();
         for (path, module) in &self.0 {
             let mut names = BTreeMap::new();
+            // Names that stand for modules: what follows them in a path tells who is meant.
+            let mut bindings = BTreeMap::new();
             let mut code = String::new();
             for statement in module.text.split_inclusive(';') {
                 let at = statement.rfind("\nuse ").or_else(|| statement.rfind("\npub use ")).or_else(|| {
@@ -197,6 +220,9 @@ impl Crate {
                 let tree = statement[at..].trim_end_matches(';').split_once("use ").map_or("", |(_, tree)| tree);
                 for (name, target) in bound(tree) {
                     let target: Vec<&str> = target.iter().map(String::as_str).collect();
+                    if let Some((module, [])) = self.follow(path, &target) {
+                        bindings.insert(name.clone(), module);
+                    }
                     if let Some(node) = self.resolve(path, &target) {
                         names.insert(name, node);
                     }
@@ -205,6 +231,7 @@ impl Crate {
             let uses = |text: &str, own: &BTreeMap<String, String>| -> BTreeSet<String> {
                 let node = |words: &Vec<&str>| match words.first() {
                     Some(&"crate" | &"super" | &"self") => self.resolve(path, words),
+                    Some(&first) if bindings.contains_key(first) => self.resolve_within(&bindings[first], &words[1..]),
                     Some(&first) => names.get(first).cloned().or_else(|| {
                         if own.contains_key(first) {
                             Some(format!("{path}#{first}"))
@@ -300,6 +327,19 @@ fn circles_are_found() {
     let table = "mod a;\nmod b;\npub struct Row(u8);\nconst ROWS: [Row; 2] = [a::ROW, b::ROW];\n";
     assert_eq!(there(&graph(table, "use crate::Row;\n", "use super::Row;\n")), None);
     assert!(there(&graph(table, "use crate::ROWS;\n", "use super::Row;\n")).is_some());
+    // The same by the name of a module that declares others.
+    let through = |a: &str| {
+        let rows = module("mod b;\npub const ROWS: [u8; 1] = [b::ROW];\n", &["b"]);
+        let back = module("use crate::a::A;\n", &[]);
+        let modules = [("", module("", &["a", "m"])), ("a", module(a, &[])), ("m", rows), ("m::b", back)];
+        Crate(modules.into_iter().map(|(path, module)| (path.to_owned(), module)).collect()).graph()
+    };
+    for by_name in ["use crate::m;\n", "use crate::{m};\n", "use super::m::{self};\n"] {
+        assert!(there(&through(&format!("{by_name}fn f() {{ m::ROWS }}\n"))).is_some(), "{by_name}");
+        assert!(there(&through(&format!("{by_name}fn f() {{ m::b::B }}\n"))).is_some(), "{by_name}");
+        assert_eq!(there(&through(&format!("{by_name}fn f() {{ m::OTHER }}\n"))), None);
+    }
+    assert!(there(&through("use crate::m as rows;\nfn f() { rows::ROWS }\n")).is_some());
     // What a type's implementation uses belongs to the type.
     let parent = "use a::help;\npub struct T;\nimpl T {\n    fn f() {\n        help();\n    }\n}\n";
     assert!(there(&graph(parent, "use super::T;\n", "")).is_some());
