@@ -135,6 +135,81 @@ fn further_parameters_of_schemes() {
     }
 }
 
+/// `[scheme]` with `beside`, and with `param` too, beside long flows in a port of `buffer` packets.
+#[track_caller]
+fn acts(buffer: u32, flows: u32, [scheme, beside, param]: [&str; 3]) {
+    let network = format!("topology = \"star\"\nbuffer = \"{buffer}pkt\"");
+    let more = format!("deadline = \"10ms\"\n{}", LONG.replace("flows = 1", &format!("flows = {flows}")));
+    let incast = |keys: &str| incast(&network, scheme, keys, &more);
+    differ(&format!("{scheme}: {param}"), &incast(&format!("{beside}\n{param}")), &incast(beside));
+}
+
+/// A key that several schemes have acts in each of them.
+#[test]
+fn parameters_that_schemes_share() {
+    for row in [
+        ["linux", "", "c = 0.8"],
+        ["linux", "", "beta = 0.35"],
+        ["dctcp", "", "mark-at = \"dequeue\""],
+        ["d2tcp", "", "mark-at = \"dequeue\""],
+        ["d2tcp", "", "g = \"1/8\""],
+        ["d2tcp", "", "min-window = \"4mss\""],
+        ["l2dct", "", "mark-at = \"dequeue\""],
+        ["l2dct", "", "g = \"1/8\""],
+        ["l2dct", "", "min-window = \"4mss\""],
+        ["dt-dctcp", "", "g = \"1/8\""],
+        ["dt-dctcp", "", "alpha0 = 0.5"],
+        // Its own reaction to marks takes no average.
+        ["dt-cwa", "eq1-alpha = \"dctcp-alpha\"", "g = \"1/8\""],
+        ["dt-cwa", "keep-dctcp-cut = true", "g = \"1/8\""],
+    ] {
+        acts(60, 1, row);
+    }
+    acts(200, 4, ["pfdct", "", "rtt = \"last\""]);
+    acts(200, 4, ["sdtcp", "", "rtt = \"200us\""]);
+}
+
+#[test]
+fn parameters_of_strict_priority() {
+    let strict = |queue: &str| incast(SHALLOW, "pfdct", "", &format!("{LONG}[queue]\n{queue}\n"));
+    let (one, three) = ("kind = \"strict-priority\"\nbands = 1", "kind = \"strict-priority\"");
+    differ("bands", &strict(one), &strict(three));
+}
+
+/// Four long flows keep a buffer full that is smaller than what the host lets in flight: marks, losses and timers.
+#[test]
+fn parameters_of_rcc_and_rcce() {
+    let marks = "mark-threshold = \"10pkt\"";
+    let average = "mark-threshold = \"10pkt\"\nalpha = \"code\"";
+    // More flows than may have a segment in flight.
+    let crowded = "queue-max = 8";
+    let fixed = "queue-max = 8\nskip-cap = \"fixed\"";
+    for row in [
+        ["rcc", "priority = \"off\"", "assignment = \"printed\""],
+        ["rcc", marks, "alpha = \"ratio\""],
+        ["rcc", marks, "g = \"1/8\""],
+        ["rcc", marks, "mark-at = \"dequeue\""],
+        ["rcce", average, "g = \"1/8\""],
+        ["rcce", marks, "mark-at = \"dequeue\""],
+        ["rcce", marks, "mark-period = \"200us\""],
+        ["rcce", marks, "first-rtt = \"20ms\""],
+        ["rcce", marks, "marks-on-fin = \"ignore\""],
+        ["rcce", marks, "mark-requires-ect = false"],
+        ["rcce", marks, "flight = \"code\""],
+        ["rcce", "", "duplicates = \"kept\""],
+        ["rcce", "", "rto-r-min = \"20ms\""],
+        ["rcce", "queue-max = 80", "rto-r-wait = \"clock-digit\""],
+        ["rcce", crowded, "skip-cap = \"fixed\""],
+        ["rcce", fixed, "skip-cap-deadline = 150"],
+        ["rcce", fixed, "skip-cap-other = 350"],
+    ] {
+        acts(20, 4, row);
+    }
+    acts(20, 1, ["rcce", "", "repeats = \"wait\""]);
+    // Without losses slow start ends there.
+    acts(60, 1, ["rcce", "", "initial-threshold = \"32KB\""]);
+}
+
 #[test]
 fn parameters_of_the_transport() {
     let rounds = "rounds = 2\nconnections = \"persistent\"\ngap = \"50ms\"\n";
