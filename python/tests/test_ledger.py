@@ -337,12 +337,13 @@ class TestKept:
                 owner, name, lambda *rest, real=real, **named: calls.append(rest) or real(*rest, **named)
             )
         found = []
+        manifest = json.dumps({"experiment": "another", "files": {}, "summary": {"result_hash": ""}})
         for last in (32, 128):
             file.write_text(text.replace("1..2", f"1..{last}"))
             ids, _ = assessment.run_ids("beta/fig1", file, {}, some=False)
             for each in ids:
                 (store / each).mkdir(parents=True, exist_ok=True)
-                (store / each / "manifest.json").write_text('{"experiment": "another"}')
+                (store / each / "manifest.json").write_text(manifest)
             ledger.standings("results")
             calls.clear()
             (standing,) = (each for each in ledger.standings("results") if each.key == "beta/fig1")
