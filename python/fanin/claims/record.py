@@ -195,11 +195,11 @@ def make(
     judgements: list[Judgement],
     drawn: list[PlotRecord],
     warnings: list[str],
-    out: Path | str,
+    command: str,
     *,
     quick: bool,
 ) -> Record:
-    """The record of an experiment's finished runs."""
+    """The record of an experiment's finished runs, which ``command`` makes."""
     experiment = runs.experiment
     document = experiment.document
     work = _work(runs)
@@ -217,7 +217,7 @@ def make(
         source=experiment.text,
         scenario=experiment.resolved() if experiment.needs_network else {},
         varied=_varied(experiment),
-        command=command(experiment, quick=quick, seeds=work.seeds, out=str(out)),
+        command=command,
         quick=quick,
         work=work,
         measured=document.benchmark is not None,

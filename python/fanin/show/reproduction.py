@@ -177,7 +177,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
         # A quick look writes no PNGs: the report uses the SVGs, and PNGs take half of the drawing time.
         files = {plot.name: _draw(plot, experiment, series, new, png=not quick) for plot in document.plot}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
-        record.write(record.make(runs, judgements, drawn, warnings, out, quick=quick), new)
+        record.write(record.make(runs, judgements, drawn, warnings, command, quick=quick), new)
     _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
     return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)

@@ -23,8 +23,6 @@ from fanin.results.layout import FITS, HELD_OUT
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
 
-RECORD = HELD_OUT
-
 _JUDGEMENTS = "judgements"
 
 
@@ -109,7 +107,7 @@ def read(out: Path | str) -> list[Judgement]:
         ResultsError: the record is damaged; it is never overwritten.
 
     """
-    path = Path(out) / FITS / RECORD
+    path = Path(out) / FITS / HELD_OUT
     if not path.is_file():
         return []
     try:
@@ -174,7 +172,7 @@ def judged(
         )
         for each in experiments
     ]
-    path = Path(out) / FITS / RECORD
+    path = Path(out) / FITS / HELD_OUT
     content = sums.sealed({_JUDGEMENTS: [asdict(each) for each in [*before, *found]]})
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,8 +20,6 @@ from fanin.results import sums
 from fanin.results.files import write_whole, writing
 from fanin.results.layout import FIT_LOG, FIT_LOG_KEYS
 
-LOG = FIT_LOG
-
 OWN = "the file's own values"
 WINNER = "winner"
 OTHER = "setting"
@@ -122,7 +120,7 @@ def fit(
         ResultsError: results cannot be written; what was tried is kept.
 
     """
-    tried = search(bench, space, Log(folder / LOG), seeds, trials)
+    tried = search(bench, space, Log(folder / FIT_LOG), seeds, trials)
     found = front(tried, bench.sentences)
     first = max(seeds) + 1
     confirming = list(range(first, first + fresh))

@@ -254,15 +254,15 @@ def _over_time(plot: Plot, runs: Runs) -> Series:
             found.append(_table(_summaries(points), pl.Float64()))
         else:
             for (line,), group in points.group_by("by", maintain_order=True):
-                found.append(_thinned(str(line), _shown(group, plot.x_range)))
+                ordered = group.sort("x", maintain_order=True)
+                found.append(_thinned(str(line), _shown(ordered, plot.x_range)))
     return Series(pl.concat(found), column(x), _y_axis(plot, own_labels(runs.experiment)))
 
 
 def _shown(points: pl.DataFrame, span: tuple[float, float] | None) -> pl.DataFrame:
-    """The points in the part of the axis that is shown, and on each side the next one, to which a line is drawn."""
+    """Of points in order, those in the part of the axis that is shown, and on each side the next, where lines lead."""
     if span is None:
         return points
-    points = points.sort("x", maintain_order=True)
     first = max(points["x"].search_sorted(span[0], "left") - 1, 0)
     last = points["x"].search_sorted(span[1], "right")
     return points[first : last + 1]
@@ -270,7 +270,6 @@ def _shown(points: pl.DataFrame, span: tuple[float, float] | None) -> pl.DataFra
 
 def _thinned(line: str, points: pl.DataFrame) -> pl.DataFrame:
     """One run's points in order of time; too many are reduced to the first, smallest, largest and last per interval."""
-    points = points.sort("x", maintain_order=True)
     if len(points) > _MOST_POINTS:
         parts = np.array_split(np.arange(len(points)), _MOST_POINTS // 4)
         y = points["y"].to_numpy()
