@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fanin.claims.judge import judge
+from fanin.claims.judge import Judgement, judge
 from fanin.errors import FaninError
 from fanin.numbers.stats import mean_interval, t_quantile
 from fanin.scenario.format.claim import Case
@@ -223,8 +223,61 @@ def test_a_reason_says_how_sure_it_is():
     noisy = runs({"a": COLLAPSE}, noise=0.3)
     inside = judge(claim("mean", (900, 1000), at=[5]), noisy)
     assert "reaches beyond the accepted range" in inside.reason
-    outside = judge(claim("mean", (1, 2), at=[5], explanation="because"), noisy, provisional=True)
-    assert outside.reason.endswith("accepted 1 to 2 (w): explanation written for the full run: because")
+    outside = judge(claim("mean", (1, 2), at=[5], explanation="because"), noisy)
+    assert outside.reason.endswith("accepted 1 to 2 (w): because")
+
+
+def test_what_was_written_of_other_runs_says_so():
+    about = claim("mean", (1, 2), at=[5], explanation="because", note="rank")
+    found = judge(about, runs({"a": COLLAPSE}), written_for="seeds 1..10")
+    assert found.reason.endswith("accepted 1 to 2 (w): written of seeds 1..10, not of these runs: because")
+    assert found.note == "written of seeds 1..10, not of these runs: rank"
+    assert judge(about, runs({"a": COLLAPSE})).note == "rank"
+    bare = judge(claim("mean", (1, 2), at=[5]), runs({"a": COLLAPSE}), written_for="seeds 1..10")
+    assert "written of" not in bare.reason
+    assert bare.note == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "accept", "edge"),
+    [
+        (55, (53, 57), (50, math.inf), False),
+        (50.17, (50.1, 50.2), (50, math.inf), True),
+        (49.8, (49.7, 49.9), (50, math.inf), True),
+        (55, (49, 61), (50, math.inf), True),
+        (45, (39, 51), (50, math.inf), True),
+        (45, (39, 49), (50, math.inf), False),
+        # A range that is narrow has 1 % of its own width.
+        (1, (1, 1), (0.995, 1.005), False),
+        # Nothing is less than zero.
+        (0, (0, 0), (0, 3), False),
+        (0.001, (-0.1, 0.1), (0, 3), False),
+        (0.001, (-0.1, 0.1), (-1, 0.0005), True),
+        (55, (math.nan, math.nan), (50, math.inf), False),
+        (math.nan, (math.nan, math.nan), (50, math.inf), False),
+        (math.inf, (math.inf, math.inf), (50, math.inf), False),
+    ],
+)
+def test_a_number_that_might_as_well_be_beyond_the_bound_is_at_the_edge(value, interval, accept, edge):
+    outcome = "reproduced" if accept[0] <= value <= accept[1] else "not reproduced"
+    assert Judgement(claim("mean", accept), value, *interval, outcome).at_edge == edge
+
+
+@pytest.mark.parametrize(
+    ("measure", "accept", "more", "edge"),
+    [
+        ("wins", (0.5, 1), {"rivals": [{}]}, False),
+        ("trend", (0.5, 1), {}, False),
+        ("mean", (0.5, 1), {}, True),
+        ("mean", (0.5, 1), {"y": "timeout_ratio"}, False),
+        ("mean", (0.5, 1), {"y": "timeout_ratio", "over": {}}, True),
+        # The next point of the axis is far.
+        ("collapse-point", (0.5, 1), {}, False),
+    ],
+)
+def test_a_bound_that_no_number_can_pass_has_no_edge(measure, accept, more, edge):
+    about = claim(measure, accept, **more)
+    assert Judgement(about, 0.999, 0.999, 0.999, "reproduced").at_edge == edge
 
 
 def test_judging_is_repeatable():

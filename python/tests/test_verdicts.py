@@ -10,7 +10,7 @@ import pytest
 from fanin.claims import sentences
 from fanin.claims.judge import Judgement
 from fanin.claims.sentences import Entry, Searched, Sentence, Shown
-from fanin.claims.verdicts import OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
+from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment
 from fanin.scenario import library, sections
@@ -138,6 +138,76 @@ def test_the_distance_from_the_accepted_range_has_no_unit(value, accept, publish
     fields = {"id": "c", "claim": "c", "says": "s", "measure": "mean", "x": "n", "y": "g", "accept": accept, "why": "w"}
     case = Case(**fields, published=published)
     assert Judgement(case, value, math.nan, math.nan, "not reproduced").distance == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("cases", "edge"),
+    [
+        ([("printed", "reproduced", True)], True),
+        ([("printed", "reproduced", True), ("printed", "reproduced", False)], False),
+        # Another setting does not give this verdict.
+        ([("printed", "reproduced", True), ("reading", "reproduced", False)], True),
+        ([("printed", "not reproduced", True), ("reading", "reproduced", False)], False),
+        ([("printed", "not reproduced", False), ("reading", "not reproduced", True)], True),
+        ([("reading", "not reproduced", False), ("sensitivity", "not reproduced", True)], False),
+        ([("reading", "direction only", True)], True),
+        ([("reading", "not run", False)], False),
+    ],
+)
+def test_a_verdict_is_at_the_edge_if_what_it_rests_on_is(cases, edge):
+    made = [entry("c", basis=basis, outcome=outcome, at_edge=at_edge) for basis, outcome, at_edge in cases]
+    claim = Sentence("c", "says", made)
+    assert claim.at_edge == edge
+    assert claim.marked.endswith(", at the edge") == edge
+    assert claim.as_dict()["at_edge"] == edge
+
+
+def test_the_edge_is_marked_wherever_a_verdict_is_shown(cli, work):
+    text = (work / "small.toml").read_text()
+    first = json.loads(cli("reproduce", "small.toml", "--quick", "--json").out)["experiments"][0]["claims"][0]
+    (work / "small.toml").write_text(text.replace("accept = [1.0, 1e9]", f"accept = [1.0, {first['value'] * 1.001}]"))
+    said = cli("reproduce", "small.toml", "--quick").out
+    assert "\nunder a reading, at the edge: " in said
+    assert "\n    reproduced, at the edge: some-goodput\n" in said
+    ledger = cli("claims", "small").out
+    assert "\nunder a reading, at the edge: small/some-goodput" in ledger
+    assert "\n    reproduced, at the edge: small/some-goodput: " in ledger
+    assert json.loads(cli("claims", "small", "--json").out)[0]["at_edge"] is True
+    cli("claims", "--page", "claims.md")
+    assert "under a reading, at the edge (quick)" in (work / "claims-other.md").read_text()
+    assert AT_THE_EDGE in (work / "claims.md").read_text()
+    assert "Under a reading, at the edge (quick)" in (work / "results/report/index.html").read_text()
+
+
+def test_a_run_with_other_values_is_a_reading_and_no_environment(cli, work):
+    path = work / "small.toml"
+    path.write_text('environment = "ns3-2020"\n' + path.read_text() + 'basis = "environment"\nexplanation = "x"\n')
+
+    def claim(*more):
+        return json.loads(cli("reproduce", "small.toml", "--json", *more).out)["experiments"][0]["claims"][0]
+
+    own = claim()
+    assert (own["verdict"], own["environment"], own["reading"]) == ("in its environment", "ns3-2020", "")
+    assert claim("--environment", "ns3-2020")["verdict"] == "in its environment"
+    other = claim("--environment", "linux-6")
+    assert (other["verdict"], other["reading"]) == ("under a reading", "environment = linux-6")
+    assert other["basis"] == "reading"
+    changed = claim("--set", "network.buffer=30pkt")
+    assert (changed["verdict"], changed["reading"]) == ("under a reading", "network.buffer = 30pkt")
+    assert "\nunder a reading (under linux-6): " in cli("reproduce", "small.toml", "--environment", "linux-6").out
+
+
+def test_an_explanation_of_other_runs_says_so(cli, work):
+    path = work / "small.toml"
+    path.write_text(path.read_text().replace("accept = [1.0, 1e9]", 'accept = [1.0, 2.0]\nexplanation = "x"'))
+
+    def reason(*more):
+        return json.loads(cli("reproduce", "small.toml", "--json", *more).out)["experiments"][0]["claims"][0]["reason"]
+
+    assert reason().endswith("): x")
+    assert reason("--seeds", "1,2").endswith("): written of seeds 1..3, not of these runs: x")
+    assert "): written of the full run and seeds 1..3, " in reason("--quick", "--out", "elsewhere")
+    assert "): written of the file's own values, " in reason("--set", "network.buffer=30pkt")
 
 
 @pytest.fixture

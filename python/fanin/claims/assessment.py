@@ -233,6 +233,7 @@ def _judged(
         basis=found.basis,
         environment=found.environment,
         distance=found.distance,
+        at_edge=found.at_edge,
     )
 
 

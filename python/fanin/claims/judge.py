@@ -35,6 +35,9 @@ _NAMES: dict[Measure, str] = {
 
 _RESAMPLES = 1000
 
+_NARROW = 0.01
+"""A number that is closer to a bound, as a share of it, is at the edge."""
+
 _Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 
@@ -52,11 +55,13 @@ class Judgement:
     reach: float = math.inf
     """Largest x that was measured."""
     provisional: bool = False
-    """Whether this is a quick look, with fewer runs than the explanation describes."""
+    """Whether this is a quick look, which may have no run for the claim."""
     label: str = ""
     """Label of the claim's y; the column's name if empty."""
     environment: str = ""
     """The environment that the experiment ran in."""
+    written_for: str = ""
+    """The runs that the explanation describes, if they are not the judged ones."""
 
     @property
     def basis(self) -> Basis:
@@ -85,6 +90,33 @@ class Judgement:
         return gap / (gap + scale)
 
     @property
+    def at_edge(self) -> bool:
+        """Whether the number is so close to a bound of the accepted range that the outcome is in doubt.
+
+        It is if the interval has the bound inside, or if the number is within 1 % of the bound (or of the width of the
+        range, if that is less).
+        """
+        return not math.isnan(self.value) and (bool(self._doubt()) or any(map(self._is_close, self._passable)))
+
+    @property
+    def _passable(self) -> list[float]:
+        """The bounds of the accepted range that a number can be beyond."""
+        case = self.case
+        signed = case.minus is not None or case.measure in ("margin", "trend")
+        plain = case.over is None and case.minus is None and case.measure not in ("lead", "farthest", "margin")
+        share = case.measure in ("wins", "order") or (plain and case.y.endswith("_ratio"))
+        limits = {0.0} if not signed else set()
+        limits |= {1.0} if share or (plain and case.measure == "trend") else set()
+        limits |= {-1.0} if case.measure == "trend" else set()
+        return [bound for bound in case.accept if math.isfinite(bound) and bound not in limits]
+
+    def _is_close(self, bound: float) -> bool:
+        lowest, highest = self.case.accept
+        scale = min((each for each in (abs(bound), highest - lowest) if 0 < each < math.inf), default=0.0)
+        # The points of an axis are apart: one on the bound is inside, and no other is within 1 % of it.
+        return not self._is_point and abs(self.value - bound) < _NARROW * scale
+
+    @property
     def reason(self) -> str:
         """Our number, the accepted range, and the cause if the claim is not reproduced."""
         if self.outcome == "not judged":
@@ -93,8 +125,17 @@ class Judgement:
         if self.outcome == "reproduced":
             return sentence
         explanation = self.case.explanation or "no explanation has been written yet"
-        written = "explanation written for the full run: " if self.provisional and self.case.explanation else ""
-        return f"{sentence}: {written}{explanation}"
+        return f"{sentence}: {self.of_other_runs if self.case.explanation else ''}{explanation}"
+
+    @property
+    def of_other_runs(self) -> str:
+        """Introduces a text of the file whose numbers are those of other runs; empty if they are those judged."""
+        return f"written of {self.written_for}, not of these runs: " if self.written_for else ""
+
+    @property
+    def note(self) -> str:
+        """The note of the case."""
+        return f"{self.of_other_runs}{self.case.note}" if self.case.note else ""
 
     def _found(self) -> str:
         if math.isinf(self.value) and self._is_point:
@@ -108,7 +149,8 @@ class Judgement:
         if math.isnan(self.low) or math.isnan(self.value):
             return ""
         if lowest <= self.value <= highest:
-            crosses = self.low < lowest or self.high > highest
+            passable = self._passable
+            crosses = (self.low < lowest and lowest in passable) or (self.high > highest and highest in passable)
             return "; the 95 % interval reaches beyond the accepted range" if crosses else ""
         overlaps = self.low <= highest and self.high >= lowest
         return "; the 95 % interval reaches into the accepted range" if overlaps else ""
@@ -184,24 +226,32 @@ class Judgement:
             "accept": [finite(bound) for bound in self.case.accept],
             "outcome": self.outcome,
             "distance": finite(self.distance),
+            "at_edge": self.at_edge,
             "basis": self.basis,
             "environment": self.environment,
             "reason": self.reason,
-            "note": self.case.note,
+            "note": self.note,
         }
 
 
 def judge(
-    case: Case, runs: pl.DataFrame, *, provisional: bool = False, label: str = "", environment: str = ""
+    case: Case,
+    runs: pl.DataFrame,
+    *,
+    provisional: bool = False,
+    label: str = "",
+    environment: str = "",
+    written_for: str = "",
 ) -> Judgement:
     """Measures the claim on a table of runs (one row per run, or per run and x, with a ``seed`` column) and judges it.
 
     Args:
         case: What to measure.
         runs: The table.
-        provisional: Whether the runs are only some of those that the claim's explanation describes.
+        provisional: Whether this is a quick look, which may have no run for the claim.
         label: Label of the claim's y.
         environment: The environment that the runs were made in.
+        written_for: The runs that the claim's explanation describes, if they are not these.
 
     Raises:
         FaninError: a column of the claim does not exist, or no run matches it.
@@ -212,7 +262,9 @@ def judge(
     if any(not y.size for _, y in curves):
         if not provisional:
             raise FaninError(f"claim {case.id}: {_missing(case, runs, sets)}")
-        return Judgement(case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label, environment)
+        return Judgement(
+            case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label, environment, written_for
+        )
 
     def value_of(rows: _Indices) -> float:
         return number(case, [(x, y[rows].mean(axis=0)) for x, y in curves])
@@ -226,7 +278,7 @@ def judge(
         low, high = _bootstrap(value_of, seeds)
     reach = max(float(x.max()) for x, _ in curves)
     outcome = _outcome(case, value, (low, high))
-    return Judgement(case, value, low, high, outcome, reach, provisional, label, environment)
+    return Judgement(case, value, low, high, outcome, reach, provisional, label, environment, written_for)
 
 
 def _points(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:

@@ -59,6 +59,8 @@ class Judged(_Part):
     outcome: str
     distance: float
     """How far the number is outside the accepted range, from 0 (inside) to 1."""
+    at_edge: bool = False
+    """Whether the outcome is at the edge."""
     basis: Basis
     """The basis of the setting."""
     environment: str = ""

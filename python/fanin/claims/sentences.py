@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from fanin.claims import verdicts
-from fanin.claims.verdicts import BY_BASIS, VERDICTS, Outcome, Verdict, names
+from fanin.claims.verdicts import BY_BASIS, EDGE, VERDICTS, Outcome, Verdict, names
 from fanin.numbers.stats import ends
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class Setting(Protocol):
     @property
     def distance(self) -> float:
         """How far the number is outside the accepted range, from 0 (inside) to 1."""
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the number is so close to a bound of the accepted range that the outcome is in doubt."""
 
     @property
     def shown(self) -> Shown:
@@ -152,6 +156,7 @@ class Searched:
     shown: Shown
     environment: str = ""
     basis: Basis = "reading"
+    at_edge: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,6 +190,8 @@ class Entry:
     """The environment in which it ran."""
     distance: float = 1.0
     """How far the number is outside the accepted range, from 0 (inside) to 1."""
+    at_edge: bool = False
+    """Whether the number is so close to a bound of the accepted range that the outcome is in doubt."""
 
     @property
     def setting(self) -> str:
@@ -198,8 +205,10 @@ class Entry:
 
     @property
     def marked(self) -> str:
-        """The outcome, marked if it is provisional or stale."""
-        return self.outcome if self.outcome == "not run" else self.outcome + MARKS.get(self.state, "")
+        """The outcome, marked if it is at the edge, provisional or stale."""
+        if self.outcome == "not run":
+            return self.outcome
+        return f"{self.outcome}{EDGE if self.at_edge else ''}{MARKS.get(self.state, '')}"
 
     def as_dict(self) -> dict[str, Any]:
         """The claim for ``--json``."""
@@ -213,6 +222,7 @@ class Entry:
             "basis": self.basis,
             "environment": self.environment,
             "distance": self.distance,
+            "at_edge": self.at_edge,
             "reason": self.reason,
             "paper": self.paper,
             "figure": self.figure,
@@ -272,9 +282,19 @@ class Sentence:
 
     @property
     def marked(self) -> str:
-        """The verdict, marked if it is provisional or stale."""
+        """The verdict, marked if it is at the edge, provisional or stale."""
         timeless = self.verdict in ("not run", "cannot be")
-        return self.verdict if timeless else self.verdict + MARKS.get(self.main.state, "")
+        return self.verdict if timeless else f"{self.said}{MARKS.get(self.main.state, '')}"
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the verdict rests on cases at the edge."""
+        return verdicts.at_edge(self.verdict, self.settings)
+
+    @property
+    def said(self) -> str:
+        """The verdict, marked if it is at the edge."""
+        return f"{self.verdict}{EDGE if self.at_edge else ''}"
 
     @property
     def rests_on(self) -> str:
@@ -300,7 +320,8 @@ class Sentence:
     def as_dict(self) -> dict[str, Any]:
         """The sentence for ``--json``: its verdict, the numbers of its main case, and all cases."""
         cases = [entry.as_dict() for entry in self.entries]
-        own = {"verdict": self.verdict, "rests_on": self.rests_on, "settings_tried": self.tried}
+        own: dict[str, Any] = {"verdict": self.verdict, "at_edge": self.at_edge}
+        own |= {"rests_on": self.rests_on, "settings_tried": self.tried}
         about = {"id": self.id, "same_as": self.same_as, "cannot_be": self.cannot_be}
         return {**cases[0], **own, **about, "cases": cases, "repeats": [entry.id for entry in self.repeats]}
 

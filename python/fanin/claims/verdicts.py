@@ -6,9 +6,9 @@ with their meaning, sign and tone. Everything else that shows or counts claims r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from fanin.scenario.format.claim import Basis
@@ -96,6 +96,17 @@ VERDICTS: tuple[Word, ...] = (
 REPRODUCED: tuple[Verdict, ...] = ("as printed", "in its environment", "under a reading")
 """Verdicts on sentences that some admissible setting reproduces."""
 
+EDGE = ", at the edge"
+"""Follows a verdict or an outcome that is at the edge."""
+
+AT_THE_EDGE = (
+    'A verdict "at the edge" could as well be another one: the number of the case on which it rests is inside the '
+    "accepted range, but by less than 1 % (of the bound, or of the width of the range if that is less), or its "
+    "interval reaches beyond the range; or it is outside, but by less than 1 %, or its interval reaches into the "
+    "range. A bound that no number can pass, such as 0 drops or 100 % of the flows, has no edge."
+)
+"""The definition; see :attr:`fanin.claims.judge.Judgement.at_edge` and :func:`at_edge`."""
+
 BY_BASIS: tuple[tuple[Basis, Verdict], ...] = (
     ("printed", "as printed"),
     ("environment", "in its environment"),
@@ -115,6 +126,37 @@ def names(words: Sequence[Word]) -> tuple[str, ...]:
 def word(name: str) -> Word:
     """The verdict or outcome of that name."""
     return next(each for each in (*VERDICTS, *OUTCOMES) if each.name == name)
+
+
+class Edged(Protocol):
+    """A sentence under one setting."""
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of the setting."""
+
+    @property
+    def outcome(self) -> str:
+        """The outcome."""
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the number is so close to a bound of the accepted range that the outcome is in doubt."""
+
+
+def at_edge(verdict: Verdict, settings: Iterable[Edged]) -> bool:
+    """Whether a verdict rests on settings at the edge.
+
+    A sentence that is reproduced is at the edge if every setting that gives this verdict is; one that is not, if any
+    setting might as well have reproduced it.
+    """
+    bases = [basis for basis, found in BY_BASIS if found == verdict]
+    if bases:
+        deciding = [each.at_edge for each in settings if (each.basis, each.outcome) == (bases[0], "reproduced")]
+        return bool(deciding) and all(deciding)
+    if verdict in ("direction only", "never"):
+        return any(each.at_edge for each in settings if each.basis != "sensitivity")
+    return False
 
 
 def basis_of(declared: Basis | None, reading: str, environment: str) -> Basis:

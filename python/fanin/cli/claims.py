@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fanin.claims import sentences
-from fanin.claims.verdicts import VERDICTS
+from fanin.claims.verdicts import EDGE, VERDICTS
 from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
 from fanin.cli.terminal import note, print_json, print_table, say
@@ -51,15 +51,16 @@ def claims(
     as a reading of the paper. The verdict on the sentence follows from its cases: "as printed" (the paper's own values
     suffice), "in its environment" (with the defaults of the paper's tool), "under a reading" (a choice that the paper
     leaves open), "direction only", "never" (in none of the settings that were tried), or "cannot be"
-    (arithmetically impossible, or contradicted by the paper itself). The summary counts sentences.
+    (arithmetically impossible, or contradicted by the paper itself). The summary counts sentences. A verdict "at the
+    edge" rests on a number that other seeds, or 1 % more or less, would put on the other side of a bound.
 
     This command reads the results of `fanin reproduce` in OUT and simulates nothing. A claim that has not been judged
     is "not run", and the reason names the command that runs it. Verdicts from another version of the engine or of the
     experiment's file are marked stale.
 
     --json prints an array of {id, says, verdict, rests_on, settings_tried, published, ours, interval, outcome, basis,
-    environment, distance, reason, paper, figure, experiment, reading, note, added, number, state, command, same_as,
-    cannot_be, cases, repeats}. docs/reference/output.md defines each key.
+    environment, distance, at_edge, reason, paper, figure, experiment, reading, note, added, number, state, command,
+    same_as, cannot_be, cases, repeats}. docs/reference/output.md defines each key.
 
     **Examples**
 
@@ -107,9 +108,10 @@ def _print(found: list[Sentence], standings: list[Standing]) -> None:
         header = ["claim", "says", "number", "published", "ours", "95 % interval", "verdict", "cases reproduced"]
         print_table(f"Claims of {known_as(paper) or 'other experiments'}", header, (_row(claim) for claim in of_paper))
         for claim in of_paper:
-            say(f"{claim.verdict}: {claim.id}{f': {claim.rests_on}' if claim.rests_on else ''}")
+            say(f"{claim.said}: {claim.id}{f': {claim.rests_on}' if claim.rests_on else ''}")
             for entry in claim.entries:
-                say(f"    {entry.outcome}: {entry.id}: {entry.reason}")
+                edge = EDGE if entry.at_edge else ""
+                say(f"    {entry.outcome}{edge}: {entry.id}: {entry.reason}")
         say()
     say(_tally(found))
     doubtful = {state: [each for each in standings if each.state == state and each.claims] for state in _DOUBTS}

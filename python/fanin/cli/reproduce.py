@@ -10,6 +10,7 @@ import typer
 
 import fanin
 from fanin.claims import sentences
+from fanin.claims.verdicts import EDGE
 from fanin.cli import tab_completion
 from fanin.cli.options import JobsOption, JsonOption, OutOption, SetOption, overrides, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
@@ -75,13 +76,14 @@ def reproduce(
     The verdict on the claim follows from its cases; `fanin claims --help` lists the verdicts.
 
     --environment and --set change every system of every figure, except where a line of the figure sets the same key.
-    Such results are kept apart, in OUT/changed, and never count as verdicts on the paper.
+    Such results are kept apart, in OUT/changed, and never count as verdicts on the paper: what they reproduce is
+    "under a reading", which is these values. An explanation that was written of other seeds or values says so.
 
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, reading, added,
-    measure, x, y, published, value, interval, accept, outcome, distance, basis, environment, reason, note, cases}],
-    plots: [{name, kind, x, y, series}], warnings, paths}], kept}. cases has an entry for each case of a
-    claim, and the numbers beside it are those of the main case. kept lists the experiments that --quick skipped because
-    they already have a full run.
+    measure, x, y, published, value, interval, accept, outcome, distance, at_edge, basis, environment, reason, note,
+    cases}], plots: [{name, kind, x, y, series}], warnings, paths}], kept}. cases has an entry for each case of a claim,
+    and the numbers beside it are those of the main case. kept lists the experiments that --quick skipped because they
+    already have a full run.
 
     **Examples**
 
@@ -230,9 +232,10 @@ def _print(result: Reproduction) -> None:
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
         print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "outcome"], rows)
     for claim, judged in result.claims:
-        say(f"{result.verdict(claim, judged)}: {claim.says}")
+        say(f"{result.said(claim, judged)}: {claim.says}")
         for each in judged:
-            say(f"    {each.outcome}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
+            edge = EDGE if each.at_edge else ""
+            say(f"    {each.outcome}{edge}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
             say(f"        {each.reason}")
     say()
 
@@ -296,5 +299,5 @@ def _claim_row(judgement: Judgement) -> list[str]:
         show(judgement.value),
         judgement.span(judgement.low, judgement.high),
         judgement.span(*case.accept),
-        judgement.outcome,
+        f"{judgement.outcome}{EDGE if judgement.at_edge else ''}",
     ]

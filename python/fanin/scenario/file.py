@@ -15,6 +15,7 @@ from fanin import _engine
 from fanin.errors import ResultsError, ScenarioError
 from fanin.later import pl
 from fanin.scenario import library, sections
+from fanin.scenario.format.claim import Case
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
@@ -173,7 +174,25 @@ class ScenarioFile:
     @cached_property
     def environment(self) -> str:
         """The environment of the scenario; empty if it names none."""
-        return dict(self.overrides).get("environment", "") or str(tomllib.loads(self._text).get("environment", ""))
+        return dict(self.overrides).get("environment", "") or self._own_environment
+
+    @cached_property
+    def _own_environment(self) -> str:
+        return str(tomllib.loads(self._text).get("environment", ""))
+
+    @property
+    def changes(self) -> str:
+        """The overrides in words, without an environment that is the file's own anyway."""
+        own = ("environment", self._own_environment)
+        return ", ".join(f"{path} = {value}" for path, value in self.overrides if (path, value) != own)
+
+    def as_run(self, case: Case) -> Case:
+        """A case under the overrides: they are a reading of the paper, and no longer its values or its environment."""
+        if not self.changes:
+            return case
+        reading = f"{case.reading}; {self.changes}" if case.reading else self.changes
+        basis = "sensitivity" if case.basis == "sensitivity" else "reading"
+        return case.model_copy(update={"reading": reading, "basis": basis})
 
     @cached_property
     def groups(self) -> list[str]:

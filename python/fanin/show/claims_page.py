@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from fanin.claims.standing import Standing
-from fanin.claims.verdicts import OUTCOMES, VERDICTS
+from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS
 from fanin.show import pages
 
 
@@ -47,6 +47,7 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
         verdicts=VERDICTS,
         outcomes=OUTCOMES,
         sentences=pages.SENTENCES,
+        edge=AT_THE_EDGE,
         intervals=pages.INTERVALS,
         impossible=pages.IMPOSSIBLE,
     )

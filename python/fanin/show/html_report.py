@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from fanin.claims import ledger
 from fanin.claims.record import PlotRecord, Simulations
 from fanin.claims.standing import Standing
-from fanin.claims.verdicts import OUTCOMES, VERDICTS, word
+from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, word
 from fanin.errors import ResultsError
 from fanin.numbers.summary import format_number
 from fanin.results import sums
@@ -133,6 +133,7 @@ def _render(standings: list[Standing], drawings: dict[str, list[Drawing]], files
         verdicts=VERDICTS,
         outcomes=OUTCOMES,
         sentences=pages.SENTENCES,
+        edge=AT_THE_EDGE,
         intervals=pages.INTERVALS,
         impossible=pages.IMPOSSIBLE,
         systems=systems,

@@ -14,7 +14,7 @@ from typing import Any
 
 from fanin.claims import record
 from fanin.claims.judge import Judgement, judge
-from fanin.claims.verdicts import verdict
+from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
 from fanin.errors import FaninError
 from fanin.later import pl
 from fanin.results import columns, curves
@@ -56,9 +56,16 @@ class Reproduction:
             for claim in self.experiment.document.claim
         ]
 
-    def verdict(self, claim: Claim, judged: list[Judgement]) -> str:
+    def verdict(self, claim: Claim, judged: list[Judgement]) -> Verdict:
         """The verdict on a sentence, from its cases in this experiment alone."""
         return verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be)
+
+    def said(self, claim: Claim, judged: list[Judgement]) -> str:
+        """The verdict as it is printed: with the values that the file does not have, and marked if at the edge."""
+        found = self.verdict(claim, judged)
+        environment, changes = self.experiment.environment, self.experiment.changes
+        under = f" (under {environment if changes == f'environment = {environment}' else changes})" if changes else ""
+        return f"{found}{under}{EDGE if at_edge(found, judged) else ''}"
 
     def as_dict(self) -> dict[str, Any]:
         """Everything for ``--json``."""
@@ -72,6 +79,7 @@ class Reproduction:
                     **judged[0].as_dict(),
                     "id": claim.id,
                     "verdict": self.verdict(claim, judged),
+                    "at_edge": at_edge(self.verdict(claim, judged), judged),
                     "cases": [each.as_dict() for each in judged],
                 }
                 for claim, judged in self.claims
@@ -163,8 +171,9 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
             provisional=quick,
             label=columns.describe(labels, case.y).label,
             environment=experiment.environment,
+            written_for=_written_for(runs, quick=quick),
         )
-        for case in document.cases
+        for case in map(experiment.as_run, document.cases)
     ]
     series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
     remark = remarks.incomplete_in(run.summary for _, run in runs)
@@ -181,6 +190,17 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
     _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
     names = [*(path.name for drawn in files.values() for path in drawn), TABLE, CLAIMS]
     return Reproduction(experiment, frame, judgements, series, [folder / name for name in names], warnings)
+
+
+def _written_for(runs: Runs, *, quick: bool) -> str:
+    """The runs that the file's explanations describe, if these are others."""
+    experiment = runs.experiment
+    full = experiment.seeds
+    said = (
+        [f"seed{'s' if len(full) > 1 else ''} {record.ranges(full)}"] if quick or set(runs.seeds) != set(full) else []
+    )
+    said = ["the full run", *said] if quick else said
+    return " and ".join([*said, *(["the file's own values"] if experiment.changes else [])])
 
 
 def _without_old_pictures(folder: Path, names: list[str]) -> None:
