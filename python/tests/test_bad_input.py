@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,41 @@ def test_every_unknown_key_is_reported_at_once(cli, work):
     assert len(lines) == 2
     assert 'network.bufer: unknown key (did you mean "buffer"?)' in lines[0]
     assert 'run.duraton: unknown key (did you mean "duration"?)' in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ("", "claim.0"),
+        ("[run]\nduration = '1s'", "run"),
+        ("[sweep]\nseeds = [1]", "sweep"),
+        ("[quick]\nseeds = [1]", "quick"),
+        ("[plots]\nx = 'flows'", "plots"),
+        ("[claims]\nmeasure = 'mean'", "claims"),
+        ("[[column]]\nid = 'a'\nlabel = 'b'\nformula = '{drops}'", "column.0"),
+        ("[variant.system]\na = { network.buffer = '9pkt' }", "variant.system"),
+        ("[open.transport.ack-every]\n1 = 'x'", "open.transport.ack-every"),
+    ],
+)
+def test_a_key_of_the_file_after_a_table_gets_a_hint(cli, work, table, key):
+    text = (work / "small.toml").read_text()
+    name = table.partition("]")[0].strip("[")
+    if f"[{name}]" in text and "[[" not in table:
+        text = re.sub(rf"\[{name}\]\n.*?\n\n", "", text, flags=re.DOTALL)
+    (work / "bad.toml").write_text(f'{text}\n{table}\nenvironment = "linux-6"\n')
+    line = len((work / "bad.toml").read_text().splitlines())
+    expected = f"bad.toml:{line}: {key}.environment: ", "belongs at the top of the file, before the first [table]"
+    complaint(cli("check", "bad.toml"), *expected)
+
+
+def test_names_of_columns_and_settings_of_variants_are_no_keys_of_the_file(cli, work):
+    text = (work / "small.toml").read_text().replace("[sweep]", '[sweep]\nenvironment = ["rfc", "linux-6"]')
+    text = text.replace('where = { "transport.scheme"', 'where = { environment = "rfc", "transport.scheme"')
+    (work / "good.toml").write_text(text)
+    assert cli("check", "good.toml").code == 0
+    own = '[variant.system]\na = { environment = "rfc" }\nb = { environment = "linux-6" }\n'
+    (work / "good.toml").write_text((work / "small.toml").read_text() + own)
+    assert cli("check", "good.toml").code == 0
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,32 @@ def test_list_prints_keys_and_summaries(cli, kind):
         assert entry["key"] in shown
 
 
+def test_a_kind_that_is_none_names_the_nearest(cli):
+    for name, meant in (("scheme", "schemes"), ("environment", "environments"), ("Queue", "queues")):
+        result = cli("list", name)
+        shown = " ".join(result.err.replace("│", "").split())
+        assert (result.code, f'did you mean "{meant}"?' in shown) == (2, True)
+
+
+def test_a_variant_that_no_plot_shows_is_pointed_out(cli, work):
+    path = work / "small.toml"
+    own = """
+[variant.system]
+A = { transport.scheme = "newreno" }
+B = { transport.scheme = "dctcp" }
+C = { transport.scheme = "dctcp", network.buffer = "9pkt" }
+"""
+    text = path.read_text().replace('"transport.scheme" = ["newreno", "dctcp"]\n', "") + own
+    text = text.replace('by = "transport.scheme"', 'by = "system"\nwhere = { system = ["A"] }')
+    text = text.replace('where = { "transport.scheme" = "dctcp" }', 'where = { system = ["A", "B"] }')
+    path.write_text(text)
+    warning = 'variant.system: no plot of this file shows "B", "C" (nor does a claim read it)'
+    result = cli("check", "small.toml")
+    assert (result.code, warning in result.err) == (0, True), result.err
+    path.write_text(text.replace('system = ["A"]', 'system = ["A", "B", "C"]'))
+    assert "no plot of this file" not in cli("check", "small.toml").err
+
+
 def test_list_everything_says_of_what_kind(cli):
     entries = json.loads(cli("list", "--json").out)
     assert {"kind": "schemes", "key": "dctcp"}.items() <= next(e for e in entries if e["key"] == "dctcp").items()

@@ -71,6 +71,17 @@ def test_wrong_schemes_and_references(cli, work):
     result = cli("compare", "small.toml", "--schemes", "newreno,dctpc")
     assert result.code == 3
     assert 'did you mean "dctcp"?' in result.err
+    for name, meant in (
+        ("tcp", "newreno"),
+        ("TCP", "newreno"),
+        ("DTCWA", "dt-cwa"),
+        ("cubic", "linux"),
+        ("SAB", "sab"),
+    ):
+        result = cli("compare", "small.toml", "--schemes", f"dctcp,{name}")
+        assert result.code == 3
+        assert f"--schemes: there is no scheme {name!r}; " in result.err
+        assert f'(did you mean "{meant}"?)' in result.err
     assert cli("compare", "small.toml", "--schemes", ",").code == 2
     assert cli("compare", "small.toml", *TWO, "--against", "sab").code == 2
     assert cli("compare", "small.toml", "--by", "nonsense").code == 2
@@ -177,12 +188,23 @@ def test_ranks_by_what_is_better(work):
 
 def test_schemes_that_chance_tells_apart_share_a_rank(work):
     noisy = [row(name, *({"drops": each} for each in drops)) for name, drops in (("a", (5, 1, 9)), ("b", (4, 9, 3)))]
-    assert ranking(noisy, "drops") == [("a", 1, "best"), ("b", 1, "no significant difference")]
+    assert ranking(noisy, "drops") == [("a", 1, "best"), ("b", 1, "tie, no significant difference")]
     # The same spread over the seeds, but every seed says the same: pairs tell what means do not.
     steady = [noisy[0], row("b", {"drops": 6}, {"drops": 2}, {"drops": 10})]
     assert ranking(steady, "drops") == [("a", 1, "best"), ("b", 2, "worse")]
     few = [row("a", {"drops": 1}), row("b", {"drops": 9})]
     assert ranking(few, "drops")[1][2] == "too few seeds"
+
+
+def test_a_difference_that_matters_to_nobody_is_a_tie_however_sure_it_is(work):
+    rows = [
+        row("a", *[{"query_p99_s": 0.01}] * 3),
+        row("b", *[{"query_p99_s": 0.010000032}] * 3),
+        row("c", *[{"query_p99_s": 0.0102}] * 3),
+        row("d", *[{"query_p99_s": 0.010201}] * 3),
+    ]
+    expected = [("a", 1, "best"), ("b", 1, "tie, less than 1 %"), ("c", 3, "worse"), ("d", 3, "worse")]
+    assert ranking(rows, "query-p99") == expected
 
 
 def test_a_scheme_that_does_not_finish_comes_last_by_time_though_what_finished_was_quick(work):
@@ -251,10 +273,11 @@ def test_a_scheme_against_itself_differs_by_nothing(cli, work):
     assert (found["goal"], found["by"]) == ("query-p99", "query_p99_s")
     first, second = found["ranking"]
     assert (first["rank"], second["rank"], second["difference"]) == (1, 1, 0.0)
-    assert second["comparison"] == "no significant difference"
+    assert second["comparison"] == "tie, no significant difference"
     text = cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99").out
     assert "# Ranking by query-p99, less is better" in text
-    assert "no significant difference" in text
+    assert [line.split("\t")[0] for line in text.splitlines() if "\td" in line and "=" in line[:2]] == ["1=", "1="]
+    assert "tie, no significant difference" in text
 
 
 def test_a_weighted_goal_is_a_geometric_mean_relative_to_the_reference(cli, work):

@@ -130,6 +130,19 @@ def test_bins_have_equally_many_flows_and_classes_add_up():
     assert curves.height == 200
 
 
+def test_bins_with_the_same_edges_are_one():
+    size = [1] * 95 + [2] * 3 + [3] * 2
+    flows = pl.DataFrame({
+        "flow": range(100), "group": ["a"] * 100, "class": ["x"] * 100, "bytes": size,
+        "fct_s": [1.0] * 60 + [2.0] * 40, "ideal_s": [1.0] * 100, "ideal_hpcc_s": [1.0] * 100,
+    })  # fmt: skip
+    bins = fct.by_size(fct.complete(flows), fct.DEFINITIONS["homa"])
+    assert [(each["bytes_from"], each["bytes_to"], each["flows"]) for each in bins] == [(1, 1, 90), (1, 3, 10)]
+    assert bins[0]["slowdown_mean"] == pytest.approx(120 / 90)
+    curve = fct.cdf(fct.complete(flows), fct.DEFINITIONS["homa"])
+    assert curve.rows() == [("x", 0.6, 1.0, 1.0), ("x", 1.0, 2.0, 2.0)]
+
+
 def test_distributions_of_no_finished_flow_are_an_empty_table(scenario, cli, tmp_path):
     flows = load(scenario).run().table("flows").with_columns(pl.lit(None, pl.Float64).alias("fct_s"))
     flows.write_parquet(tmp_path / "flows.parquet")

@@ -37,6 +37,10 @@ FEW_SEEDS = [1, 2, 3, 4, 5]
 """Seeds for a scenario that names at most one: enough for an interval, and fast."""
 
 
+LEAST = 0.01
+"""Candidates that differ by a smaller share tie: such a difference does not matter for a choice."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean over seeds with half of its 95 % interval, and the same of the paired differences to the reference."""
@@ -175,7 +179,7 @@ class Placed:
 
     scheme: str
     rank: int | None
-    """One more than the number of schemes that are significantly better; ``None`` if undecided."""
+    """One more than the number of schemes that are better, as :func:`ranked` says; ``None`` if undecided."""
     value: tuple[float, float]
     """Mean over the seeds, and half of its 95 % interval."""
     is_best: bool
@@ -195,7 +199,10 @@ class Placed:
             return "best"
         if self.behind is None or math.isnan(self.behind.difference_half):
             return "too few seeds"
-        return "worse" if self.behind.differs else "no significant difference"
+        if self.behind.differs and abs(self.behind.difference) > LEAST * abs(self.value[0]):
+            return "worse"
+        near = "less than 1 %" if self.behind.differs else "no significant difference"
+        return f"tie, {near}" if self.rank == 1 else near
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -245,20 +252,21 @@ class Ranked(NamedTuple):
 
     name: str
     rank: int | None
-    """One more than the number of candidates that are significantly better; ``None`` if undecided."""
+    """One more than the number of candidates that are better; ``None`` if undecided."""
     value: tuple[float, float]
     """Mean over the seeds, and half of its 95 % interval."""
     behind: Estimate | None
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
 
 
-def ranked(values: Mapping[str, BySeed], *, more: bool, least: float = 0.0) -> list[Ranked]:
+def ranked(values: Mapping[str, BySeed], *, more: bool) -> list[Ranked]:
     """Ranks candidates: the best mean first, by significant differences seed by seed.
+
+    Another counts as better only if the difference exceeds :data:`LEAST` of the candidate's own mean as well.
 
     Args:
         values: The value of each with each seed: infinite if it did not finish, NaN if there is none.
         more: Whether more is better.
-        least: Another counts as better only if the difference exceeds this share of the candidate's own mean.
 
     """
     sign = -1.0 if more else 1.0
@@ -268,7 +276,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, least: float = 0.0) -> l
     for name in order:
         value = means[name]
         away = {other: _paired(values[name], values[other]) for other in order if other != name}
-        apart_by = least * abs(value[0])
+        apart_by = LEAST * abs(value[0])
         better = sum(each is not None and each.differs and sign * each.difference > apart_by for each in away.values())
         better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
         ranks = [each.rank for each in found if each.rank is not None]

@@ -52,9 +52,6 @@ _NAMES = {
 }
 """Names for narrow columns that differ from the short names of the totals."""
 
-LEAST = 0.01
-"""Systems that differ by a smaller share tie: such a difference does not matter for a choice."""
-
 UNFINISHED = "groups.queries.incomplete"
 
 
@@ -222,7 +219,7 @@ def rank(runs: pl.DataFrame) -> list[RankedSystem]:
     seeds = {
         system: dict(group.select("seed", CRITERION).fill_null(math.nan).iter_rows()) for system, group in every.items()
     }
-    order = ranked(seeds, more=True, least=LEAST)
+    order = ranked(seeds, more=True)
     best = order[0].value[0]
     enough = all(len(of) >= FEWEST for of in seeds.values())
     return [

@@ -21,7 +21,8 @@ def check(
     """Check a scenario without running it.
 
     Checks the scenario, each value of each sweep variable, and the plots and claims, and shows the offered load, with
-    the mean size from which it was computed.
+    the mean size from which it was computed. It warns about values without effect, and about variants that no plot
+    shows.
 
     --json prints one object: {file, experiment, runs, offered, values}. offered is an array of {group, mean_bytes,
     interval_s, offered_bps, load, load_of, capacity_bps}. values is present only with --resolved; it is an array of
@@ -40,7 +41,7 @@ def check(
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     experiment.check(settings)
-    for remark in experiment.warnings(settings, swept=True):
+    for remark in [*experiment.warnings(settings, swept=True), *experiment.unshown()]:
         note(f"warning: {remark}")
     if command := asks_for_trust(experiment):
         note(f"warning: benchmark: `fanin reproduce` would start a program: {command}")

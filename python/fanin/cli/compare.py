@@ -108,9 +108,10 @@ def compare(
     Every scheme runs with the same seeds. The first table shows means over seeds with half of their 95 % intervals, the
     best by --goal first. A star marks schemes whose paired difference from --against has an interval that excludes
     zero. The second table ranks the schemes by the goal and shows the paired difference from the best. A rank is one
-    more than the number of schemes that are significantly better. It is undecided if results vary so much between
-    seeds that a scheme with a better mean has a worse rank. Traffic groups that name a scheme of their own keep it. A
-    run that fails is recorded and does not stop the others; the exit code is then 1. Finished runs are reused.
+    more than the number of schemes that are better, significantly and by more than 1 %; schemes that tie share a rank,
+    as 2=. It is undecided if results vary so much between seeds that a scheme with a better mean has a worse rank.
+    Traffic groups that name a scheme of their own keep it. A run that fails is recorded and does not stop the others;
+    the exit code is then 1. Finished runs are reused.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
@@ -246,10 +247,12 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
     header = ["rank", "scheme", goal.heading, "worse than the best by", ""]
     header += [each.heading for each in goal.measures] if weighted else []
     body = []
+    few = any(each.comparison == "too few seeds" for each in ranking)
     for each in ranking:
         away = each.behind
         behind = "" if away is None else goal.format(abs(away.difference), away.difference_half)
-        rank = "undecided" if each.rank is None else str(each.rank)
+        tied = not few and sum(other.rank == each.rank for other in ranking) > 1
+        rank = "undecided" if each.rank is None else f"{each.rank}{'=' if tied else ''}"
         cells = [
             "-" if each.comparison == "no value" else rank,
             each.scheme,

@@ -37,7 +37,8 @@ def fct(
 
     Slowdown has two published definitions, which are not comparable. homa: completion time divided by the best
     possible one (the same flow alone in the network with an unlimited window), in 10 bins of equally many flows. hpcc:
-    divided by the base round-trip time plus wire bytes over the path's lowest rate, at least 1, in 20 bins. Neither
+    divided by the base round-trip time plus wire bytes over the path's lowest rate, at least 1, in 20 bins. Bins with
+    the same edges are merged, as with flows of one size. Neither
     denominator includes the growth of a window, so a lone flow in slow start may be above 1. Percentiles are nearest
     ranks. The class is that of the list of flows, or else the traffic group.
 
@@ -45,7 +46,7 @@ def fct(
     {flows, bytes_from, bytes_to, fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_p99.9_s, slowdown_mean,
     slowdown_p50, slowdown_p95, slowdown_p99, slowdown_p99.9}, with class in each of classes.
 
-    The CSV of --cdf has the columns class, share, fct_s and slowdown.
+    The CSV of --cdf has the columns class, share, fct_s and slowdown; equal rows are one, with the largest share.
 
     **Examples**
 

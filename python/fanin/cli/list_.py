@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
@@ -30,8 +31,24 @@ class Kind(StrEnum):
     EXPERIMENTS = "experiments"
 
 
+def _kind(name: str) -> Kind:
+    if name in tuple(Kind):
+        return Kind(name)
+    close = difflib.get_close_matches(name.lower(), tuple(Kind), n=1)
+    hint = f' (did you mean "{close[0]}"?)' if close else ""
+    raise typer.BadParameter(f"{name!r} is not one of {', '.join(Kind)}{hint}")
+
+
 def list_(
-    kind: Annotated[Kind | None, typer.Argument(help="What to list; everything if left out.")] = None,
+    kind: Annotated[
+        Kind | None,
+        typer.Argument(
+            parser=_kind,
+            autocompletion=tab_completion.kinds,
+            metavar=f"[{'|'.join(Kind)}]",
+            help="What to list; everything if left out.",
+        ),
+    ] = None,
     paper: Annotated[
         str | None,
         typer.Argument(

@@ -167,6 +167,8 @@ def schemes_of(schemes: str, option: str) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in schemes.split(",") if name.strip()))
     if not names:
         raise typer.BadParameter("name schemes, such as newreno,dctcp, or all", param_hint=option)
+    for name in names:
+        catalogue.refuse_unknown_scheme(name, option)
     return names
 
 

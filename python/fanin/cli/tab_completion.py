@@ -106,6 +106,13 @@ def scheme(incomplete: str) -> list[str]:
     return _matching(_schemes(), incomplete)
 
 
+def kinds(incomplete: str) -> list[str]:
+    """What ``fanin list`` lists."""
+    from fanin.cli.list_ import Kind
+
+    return _matching(Kind, incomplete)
+
+
 def environments(incomplete: str) -> list[str]:
     """Environments."""
     from fanin.registry import registry

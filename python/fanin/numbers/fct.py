@@ -6,7 +6,7 @@ The two are not comparable: they divide by different ideal times and use differe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from fanin.errors import ResultsError
@@ -73,6 +73,8 @@ def complete(flows: pl.DataFrame) -> pl.DataFrame:
 def by_size(flows: pl.DataFrame, definition: Definition, bins: int | None = None) -> list[dict[str, Any]]:
     """A row per bin of equally many flows: sizes, number, completion times and slowdown.
 
+    Bins with the same edges are one: flows of one size may fill several.
+
     Args:
         flows: The result of :func:`complete`.
         definition: Definition of slowdown.
@@ -81,7 +83,9 @@ def by_size(flows: pl.DataFrame, definition: Definition, bins: int | None = None
     """
     count = min(bins or definition.bins, flows.height)
     edges = [flows.height * place // count for place in range(count + 1)] if count else []
-    return [_row(flows[first:last], definition) for first, last in pairwise(edges)]
+    sizes = flows["bytes"]
+    merged = [list(alike) for _, alike in groupby(pairwise(edges), lambda edge: (sizes[edge[0]], sizes[edge[1] - 1]))]
+    return [_row(flows[alike[0][0] : alike[-1][1]], definition) for alike in merged]
 
 
 def by_class(flows: pl.DataFrame, definition: Definition) -> list[dict[str, Any]]:
@@ -92,14 +96,20 @@ def by_class(flows: pl.DataFrame, definition: Definition) -> list[dict[str, Any]
 
 
 def cdf(flows: pl.DataFrame, definition: Definition) -> pl.DataFrame:
-    """The cumulative distributions of completion time and slowdown, a row per flow, by class and for all flows."""
+    """The cumulative distributions of completion time and slowdown, by class and for all flows.
+
+    There is a row per flow; of equal rows the last one, with the largest share.
+    """
     parts = [flows.with_columns(pl.lit("all").alias("class"))] if flows["class"].n_unique() > 1 else []
     # Without flows it is an empty table.
     parts += [part for _, part in flows.group_by("class", maintain_order=True)] or [flows]
     share = (pl.int_range(1, pl.len() + 1) / pl.len()).alias("share")
     slowdowns = [part.with_columns(_slowdown(definition).alias("slowdown")) for part in parts]
     return pl.concat(
-        part.select("class", share, pl.col("fct_s").sort(), pl.col("slowdown").sort()) for part in slowdowns
+        part.select("class", share, pl.col("fct_s").sort(), pl.col("slowdown").sort()).unique(
+            ["fct_s", "slowdown"], keep="last", maintain_order=True
+        )
+        for part in slowdowns
     )
 
 

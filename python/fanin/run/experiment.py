@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fanin import _engine
+from fanin.results.columns import matches
 from fanin.results.files import writing
 from fanin.results.runs import Run, html_table
 from fanin.results.store import Store
 from fanin.scenario import checks, library, remarks
 from fanin.scenario.file import ScenarioFile
+from fanin.scenario.points import points
 from fanin.scenario.run_id import run_id
 from fanin.scenario.settings import Overrides, Settings, settings
 
@@ -46,6 +48,26 @@ class Experiment(ScenarioFile):
         found += remarks.unused(self._unused(given))
         found += remarks.unequal(self.variants if swept else [])
         return list(dict.fromkeys(remark for remark in found if remark))
+
+    def unshown(self) -> list[str]:
+        """Warnings about variants of this file that no plot of it shows, if it has plots of runs."""
+        shown = [plot.where for plot in self.document.plot if not plot.is_diagram]
+        if not shown:
+            return []
+        read = [
+            where
+            for case in self.document.cases
+            for where in (case.where, case.over, case.minus, *case.rivals)
+            if where is not None
+        ]
+        rows = [point.row for point in points(self, self.seeds[:1])]
+        found: dict[str, list[tuple[str, bool]]] = {}
+        for variant in self.document.variant:
+            own = [row for row in rows if row[variant.axis] == variant.label]
+            if not any(matches(row, where) for row in own for where in shown):
+                judged = any(matches(row, where) for row in own for where in read)
+                found.setdefault(variant.axis, []).append((variant.label, judged))
+        return [remarks.unshown(axis, labels) for axis, labels in found.items()]
 
     def _unused(self, given: Settings) -> list[remarks.Unused]:
         """Values without effect in the scenario and in its sweep: of other schemes, or made ineffective by a key."""

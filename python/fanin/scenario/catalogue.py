@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from typing import Any
 
 from fanin import _engine
-from fanin.errors import NotFoundError
+from fanin.errors import NotFoundError, ScenarioError
 from fanin.registry import registry
 from fanin.scenario import library
 
@@ -41,6 +42,32 @@ def entries(kind: str) -> list[dict[str, str]]:
     if kind == "experiments":
         return [{"key": key, "summary": library.title(path)} for key, path in library.experiments().items()]
     return [{"key": row["key"], "summary": row["summary"]} for row in registry()[kind]]
+
+
+def refuse_unknown_scheme(name: str, option: str) -> None:
+    """Refuses a name that is no scheme's, also if it is the title or the algorithm of one.
+
+    Raises:
+        ScenarioError: naming the scheme that was probably meant.
+
+    """
+    known = {row["key"]: row["summary"] for row in registry()["schemes"]}
+    if name in known:
+        return
+
+    def folded(text: str) -> str:
+        return re.sub(r"[^a-z0-9]", "", text.lower())
+
+    def words(text: str) -> list[str]:
+        return [folded(word) for word in text.split()]
+
+    alike = [key for key in known if folded(key) == folded(name)]
+    # TCP is first of all NewReno, whose title has the word; CUBIC is in the text on Linux.
+    alike += [key for key, summary in known.items() if folded(name) in words(summary.partition(":")[0])]
+    alike += [key for key, summary in known.items() if folded(name) in words(summary)]
+    alike += difflib.get_close_matches(name.lower(), known, n=1)
+    message = f"there is no scheme {name!r}; there are {', '.join(known)}"
+    raise ScenarioError(option, None, "", message, next(iter(alike), None))
 
 
 def explain(key: str) -> dict[str, Any]:

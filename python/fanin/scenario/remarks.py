@@ -51,6 +51,12 @@ def undrawn(empty: Iterable[str]) -> list[str]:
     return [f"plot {name}: the runs have no rows for it" for name in empty]
 
 
+def unshown(axis: str, labels: Iterable[tuple[str, bool]]) -> str:
+    """A remark on variants of an axis that no plot of the file shows; each with whether a claim reads it."""
+    said = [f'"{label}"' + ("" if judged else " (nor does a claim read it)") for label, judged in labels]
+    return f"variant.{axis}: no plot of this file shows {', '.join(said)}"
+
+
 def unmarked(resolved: dict[str, Any]) -> str | None:
     """A remark on schemes that rely on marks although no queue marks."""
     queue, ecn = resolved["queue"], resolved["transport"]["ecn"]

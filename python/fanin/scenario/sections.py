@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import functools
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -126,6 +126,12 @@ def parse(text: str, file: str) -> Document:
     known = [*_engine.keys(), *OWNED]
     if unknown := [key for key in tables if key not in known]:
         raise _unknown(tables, text, file, unknown, known)
+    if misplaced := list(_misplaced(tables)):
+        message = "this key belongs at the top of the file, before the first [table]"
+        first, *others = [
+            ScenarioError(file, line_of(text, place), ".".join(map(str, place)), message) for place in misplaced
+        ]
+        raise ScenarioError(first.file, first.line, first.key, first.message, None, [str(other) for other in others])
     try:
         document = Document.model_validate({key: value for key, value in tables.items() if key in OWNED})
     except ValidationError as error:
@@ -134,6 +140,34 @@ def parse(text: str, file: str) -> Document:
     _check_cases(document, text, file)
     _check_names(document, text, file)
     return document
+
+
+_FIRST = {"environment", "title", "paper", "figure", "description", "runs-of", "variants-of", "held-out", "benchmark"}
+"""Keys of the file itself. TOML reads one that follows a table as a key of that table."""
+
+_NAMED = {"where", "runs", "rows", "over", "minus", "rivals", "explanations"}
+"""Tables whose keys are names of columns or readings."""
+
+
+def _misplaced(table: Mapping[str, Any], place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The places of keys of the file itself that are in one of its tables."""
+    for key, value in table.items():
+        several = value if isinstance(value, list) and key not in _FIRST else [value]
+        for index, inner in enumerate(several):
+            if not isinstance(inner, dict):
+                continue
+            inside = (*place, key, index) if isinstance(value, list) else (*place, key)
+            # A variant sets scenario values, among which the environment may be.
+            if key not in _NAMED and not (place[:1] == ("variant",) and len(place) == 2):
+                yield from _misplaced(inner, inside)
+        # A sweep varies the environment by a list.
+        varied = place in (("sweep",), ("quick",)) and isinstance(value, list)
+        if place and key in _FIRST and not isinstance(value, dict) and not varied and key not in _known_at(place):
+            yield (*place, key)
+
+
+def _known_at(place: tuple[str | int, ...]) -> list[str]:
+    return _keys_at(place) if place[0] in OWNED else []
 
 
 def _written(tables: Mapping[str, Any], location: tuple[str | int, ...]) -> tuple[str | int, ...]:
