@@ -373,6 +373,37 @@ def test_more_sentences_come_before_closeness():
     assert Tried({}, {}).score(names) == 0
 
 
+def test_pairs_say_how_often_two_sentences_hold_together_and_where_best():
+    names = ["f/x", "f/y", "g/z", "f/never"]
+
+    def setting(number, *holding):
+        return tried(number, True, *holding, sentences=names)
+
+    # The winner has most sentences, but one setting alone has both of figure f.
+    most = [setting(1, "f/x", "g/z"), setting(2, "f/y", "g/z"), setting(3, "f/x", "f/y"), setting(4, "f/x", "g/z")]
+    found = answer.Fitted(None, dict.fromkeys(names, ""), {}, most, most[:1], [], [], [1], [2])
+    assert [(each.one, each.other, each.settings) for each in found.pairs] == [
+        ("f/x", "f/y", 1),
+        ("f/y", "g/z", 1),
+        ("f/x", "g/z", 2),
+    ]
+    assert [each.best for each in found.pairs] == [most[2], None, None]
+    assert found.apart == []
+    apart = answer.Fitted(None, dict.fromkeys(names, ""), {}, most[:2], most[:1], [], [], [1], [2])
+    assert (apart.apart, apart.pairs[0].best) == ([("f/x", "f/y")], None)
+
+
+def test_pairs_are_printed_and_kept(cli, paper):
+    found = fitted(cli, "alpha/one", "alpha/two")
+    pairs = {tuple(each["sentences"]): each for each in found["pairs"]}
+    never = pairs["alpha/one/no-drops", "alpha/one/drops"]
+    assert (never["settings"], never["best"]) == (0, None)
+    both = pairs["alpha/one/no-drops", "alpha/two/of-twelve"]
+    assert both["settings"] > 0
+    # They are of two figures.
+    assert both["best"] is None
+
+
 def test_the_front_and_its_cover():
     first, same = tried(1, True, "x", "y"), tried(2, True, "x", "y", distance=0.9)
     inside, other = tried(3, True, "x"), tried(1, False, "z")

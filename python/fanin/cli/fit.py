@@ -79,7 +79,9 @@ def fit(
 
     The command prints how many settings were tried; the best one and what it takes to hold the other sentences, with
     fresh seeds and beside the file's own values; an ablation (which sentence depends on which value); sentences that
-    hold under no setting, with the closest; and pairs of sentences that never hold together.
+    hold under no setting, with the closest; pairs of sentences that never hold together; and for pairs of one figure
+    that do, under how many settings, and the best of these, which the search may have passed over for a setting with
+    more sentences. Its numbers are those of the search's seeds.
 
     Experiments with held-out = true take no part in a search. --held-out judges the best setting by those of the same
     papers. OUT/fits/held-out.json records when and with which setting, and a second judgement needs --again. A value
@@ -89,8 +91,8 @@ def fit(
     `fanin claims` reads fit.json. Exit code 1 means that runs failed.
 
     --json prints one object, the content of fit.json and paths: {experiments, digests, engine_version, open, seeds,
-    fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, never, apart, cannot_be, confirmed,
-    held_out, sentences, paths}.
+    fresh, settings_tried, settings, exhaustive, failed, winner, front, ablation, never, apart, pairs, cannot_be,
+    confirmed, held_out, sentences, paths}.
 
     **Examples**
 
@@ -246,8 +248,26 @@ def _print(fitted: Fitted, held: list[Judgement]) -> None:
         say(f"never together: {one} and {other}")
     if len(fitted.apart) > _MOST:
         say(f"{len(fitted.apart) - _MOST} more pairs never hold together; fit.json lists them")
+    _print_pairs(fitted)
     for judgement in held:
         say(_held(judgement))
+
+
+def _print_pairs(fitted: Fitted) -> None:
+    """The pairs of sentences of one figure that hold together, the rarest first, with the best setting for both."""
+    from fanin.choose.fit.space import words
+
+    of = len(fitted.tried)
+    found = [(pair, pair.best) for pair in fitted.pairs if pair.best is not None and pair.settings < of]
+    rows = [
+        [pair.one, pair.other, f"{pair.settings} of {of}", str(len(best.holding)), words(best.values)]
+        for pair, best in found[:_MOST]
+    ]
+    header = ["sentence", "and", "settings", "sentences at the best", "the best of them"]
+    if rows:
+        print_table("Sentences of one figure that hold together, the rarest pairs first", header, rows)
+    if len(found) > _MOST:
+        say(f"{len(found) - _MOST} more pairs hold together under some settings; fit.json lists them")
 
 
 def _row(name: str, confirmed: list[Confirmed]) -> list[str]:

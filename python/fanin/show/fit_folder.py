@@ -67,6 +67,14 @@ def as_dict(fitted: Fitted, experiments: Sequence[Experiment], held: Sequence[Ju
         "ablation": [vars(each) for each in fitted.ablation],
         "never": {name: _closest(*pair) for name, pair in fitted.never.items()},
         "apart": [list(pair) for pair in fitted.apart],
+        "pairs": [
+            {
+                "sentences": [pair.one, pair.other],
+                "settings": pair.settings,
+                "best": None if pair.best is None else pair.best.values,
+            }
+            for pair in fitted.pairs
+        ],
         "cannot_be": fitted.declared,
         "confirmed": [_confirmed(each) for each in fitted.confirmed],
         "held_out": [vars(each) for each in held],

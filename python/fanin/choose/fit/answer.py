@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fanin.choose.fit.bench import Found, Tried
 from fanin.choose.fit.space import Space, Values, key
@@ -29,6 +30,18 @@ class Confirmed:
     label: str
     """What it is: the file's own values, the winner, another setting, or a sensitivity."""
     tried: Tried
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sentences, each of which holds under some setting."""
+
+    one: str
+    other: str
+    settings: int
+    """The number of settings tried under which both hold."""
+    best: Tried | None
+    """Of these the one with most sentences, if both are of the same figure."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +84,23 @@ class Fitted:
                 found[name] = min(each, key=lambda pair: pair[1].distance)
         return found
 
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Every two sentences that each hold under some setting; first those that seldom hold together."""
+        holding = [(tried, tried.holding) for tried in self.tried]
+        possible = [name for name in self.sentences if any(name in held for _, held in holding)]
+        names = list(self.sentences)
+        found = []
+        for one, other in itertools.combinations(possible, 2):
+            both = [tried for tried, held in holding if one in held and other in held]
+            together = one.rpartition("/")[0] == other.rpartition("/")[0]
+            found.append(Pair(one, other, len(both), best(both, names) if both and together else None))
+        return sorted(found, key=lambda pair: pair.settings)
+
     @property
     def apart(self) -> list[tuple[str, str]]:
         """Pairs of sentences that each hold under some setting, but never both under the same one."""
-        holding = [tried.holding for tried in self.tried]
-        possible = [name for name in self.sentences if any(name in each for each in holding)]
-        pairs = itertools.combinations(possible, 2)
-        return [(one, other) for one, other in pairs if not any({one, other} <= each for each in holding)]
+        return [(pair.one, pair.other) for pair in self.pairs if not pair.settings]
 
     def carried_by(self, sentence: str) -> list[str]:
         """The parameters of the winner that a sentence depends on."""
