@@ -120,3 +120,19 @@ def test_buffer_and_path_hold_116_packets_of_sdtcps_flows(quick):
     assert min(lost) < holds < max(lost)
     assert not any(drops for flows, drops in lost.items() if flows <= holds)
     assert lost[130] > 0
+
+
+@pytest.mark.parametrize("paper", ["dtcwa", "pfdct", "rcc", "rcce", "sdtcp"])
+def test_a_papers_page_begins_with_what_to_act_on(paper):
+    page = (Path(__file__).parents[2] / f"docs/papers/{paper}.md").read_text(encoding="utf-8")
+    first = page.split("\n## ")[1]
+    assert first.startswith("In short\n")
+    assert 3 <= first.count("\n- **") <= 7
+
+
+def test_the_demo_explains_every_entry_of_its_legend():
+    plots = Experiment("sdtcp/fig9", library.experiments()["sdtcp/fig9"]).document.plot
+    assert plots
+    for plot in plots:
+        for label in plot.where["system"]:
+            assert f"{label}: " in plot.note

@@ -197,6 +197,13 @@ def test_a_run_with_other_values_is_a_reading_and_no_environment(cli, work):
     assert "\nunder a reading (under linux-6): " in cli("reproduce", "small.toml", "--environment", "linux-6").out
 
 
+def test_the_notes_of_plots_are_printed_once(cli, work):
+    path = work / "small.toml"
+    text = path.read_text().replace("[[plot]]", '[plots]\nnote = "DCTCP: with marks."\n\n[[plot]]')
+    path.write_text(text + '\n[[plot]]\nid = "b"\nx = "flows"\ny = "drops"\nby = "transport.scheme"\n')
+    assert cli("reproduce", "small.toml", "--quick").out.count("\nDCTCP: with marks.\n") == 1
+
+
 def test_an_explanation_of_other_runs_says_so(cli, work):
     path = work / "small.toml"
     path.write_text(path.read_text().replace("accept = [1.0, 1e9]", 'accept = [1.0, 2.0]\nexplanation = "x"'))

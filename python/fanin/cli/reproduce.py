@@ -229,6 +229,8 @@ def _print(result: Reproduction) -> None:
     for plot in document.plot:
         if plot.name in result.series:
             _print_plot(title or experiment.name, plot, result.series[plot.name])
+    for remark in dict.fromkeys(plot.note for plot in document.plot if plot.note and plot.name in result.series):
+        say(remark)
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
         print_table("Claims", ["claim", "number", "published", "ours", "95 % interval", "accepted", "outcome"], rows)
     for claim, judged in result.claims:

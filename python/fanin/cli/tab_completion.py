@@ -108,9 +108,9 @@ def scheme(incomplete: str) -> list[str]:
 
 def kinds(incomplete: str) -> list[str]:
     """What ``fanin list`` lists."""
-    from fanin.cli.list_ import Kind
+    from fanin.scenario import catalogue
 
-    return _matching(Kind, incomplete)
+    return _matching([*catalogue.KINDS, "experiments"], incomplete)
 
 
 def environments(incomplete: str) -> list[str]:
