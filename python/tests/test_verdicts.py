@@ -213,7 +213,7 @@ def test_an_explanation_of_other_runs_says_so(cli, work):
 
     assert reason().endswith("): x")
     assert reason("--seeds", "1,2").endswith("): written of seeds 1..3, not of these runs: x")
-    assert "): written of the full run and seeds 1..3, " in reason("--quick", "--out", "elsewhere")
+    assert "): written of the full run with seeds 1..3, " in reason("--quick", "--out", "elsewhere")
     assert "): written of the file's own values, " in reason("--set", "network.buffer=30pkt")
 
 

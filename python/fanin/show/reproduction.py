@@ -199,7 +199,7 @@ def _written_for(runs: Runs, *, quick: bool) -> str:
     said = (
         [f"seed{'s' if len(full) > 1 else ''} {record.ranges(full)}"] if quick or set(runs.seeds) != set(full) else []
     )
-    said = ["the full run", *said] if quick else said
+    said = [f"the full run with {said[0]}"] if quick else said
     return " and ".join([*said, *(["the file's own values"] if experiment.changes else [])])
 
 
