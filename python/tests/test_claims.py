@@ -230,11 +230,11 @@ def test_a_reason_says_how_sure_it_is():
 def test_what_was_written_of_other_runs_says_so():
     about = claim("mean", (1, 2), at=[5], explanation="because", note="rank")
     found = judge(about, runs({"a": COLLAPSE}), written_for="seeds 1..10")
-    assert found.reason.endswith("accepted 1 to 2 (w): written of seeds 1..10, not of these runs: because")
-    assert found.note == "written of seeds 1..10, not of these runs: rank"
+    assert found.reason.endswith("accepted 1 to 2 (w): written for seeds 1..10, not for these runs: because")
+    assert found.note == "written for seeds 1..10, not for these runs: rank"
     assert judge(about, runs({"a": COLLAPSE})).note == "rank"
     bare = judge(claim("mean", (1, 2), at=[5]), runs({"a": COLLAPSE}), written_for="seeds 1..10")
-    assert "written of" not in bare.reason
+    assert "written for" not in bare.reason
     assert bare.note == ""
 
 

@@ -212,9 +212,9 @@ def test_an_explanation_of_other_runs_says_so(cli, work):
         return json.loads(cli("reproduce", "small.toml", "--json", *more).out)["experiments"][0]["claims"][0]["reason"]
 
     assert reason().endswith("): x")
-    assert reason("--seeds", "1,2").endswith("): written of seeds 1..3, not of these runs: x")
-    assert "): written of the full run with seeds 1..3, " in reason("--quick", "--out", "elsewhere")
-    assert "): written of the file's own values, " in reason("--set", "network.buffer=30pkt")
+    assert reason("--seeds", "1,2").endswith("): written for seeds 1..3, not for these runs: x")
+    assert "): written for the full run with seeds 1..3, " in reason("--quick", "--out", "elsewhere")
+    assert "): written for the file's own values, " in reason("--set", "network.buffer=30pkt")
 
 
 @pytest.fixture

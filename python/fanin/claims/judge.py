@@ -130,7 +130,7 @@ class Judgement:
     @property
     def of_other_runs(self) -> str:
         """Introduces a text of the file whose numbers are those of other runs; empty if they are those judged."""
-        return f"written of {self.written_for}, not of these runs: " if self.written_for else ""
+        return f"written for {self.written_for}, not for these runs: " if self.written_for else ""
 
     @property
     def note(self) -> str:

@@ -77,7 +77,7 @@ def reproduce(
 
     --environment and --set change every system of every figure, except where a line of the figure sets the same key.
     Such results are kept apart, in OUT/changed, and never count as verdicts on the paper: what they reproduce is
-    "under a reading", which is these values. An explanation that was written of other seeds or values says so.
+    "under a reading", which is these values. An explanation that was written for other seeds or values says so.
 
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, reading, added,
     measure, x, y, published, value, interval, accept, outcome, distance, at_edge, basis, environment, reason, note,
