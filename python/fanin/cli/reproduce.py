@@ -18,6 +18,7 @@ from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import format_number
 from fanin.results.layout import apart
+from fanin.scenario.format.plot import CATEGORICAL
 
 if TYPE_CHECKING:
     from fanin.claims.judge import Judgement
@@ -254,7 +255,7 @@ def _print_plot(title: str, plot: Plot, drawn: Series) -> None:
     if plot.kind == "time" and len(places) > _MOST_ROWS:
         note(f"{heading}: {len(places)} points in time, see the plot and its CSV")
         return
-    if plot.kind != "bars":
+    if plot.kind not in CATEGORICAL:
         places.sort()
     scale = drawn.y.scale
     cells = {

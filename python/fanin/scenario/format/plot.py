@@ -10,11 +10,14 @@ from fanin.names import checked
 from fanin.numbers.summary import table_names
 from fanin.scenario.format.base import FileName, Names, Numbers, OneOrMore, Section, Span, Where, listed
 
-Kind = Literal["line", "bars", "cdf", "time", "topology", "format"]
+Kind = Literal["line", "bars", "points", "cdf", "time", "topology", "format"]
 Scale = Literal["linear", "log"]
 
 DIAGRAMS: tuple[Kind, ...] = ("topology", "format")
 """Kinds of plots that show no run."""
+
+CATEGORICAL: tuple[Kind, ...] = ("bars", "points")
+"""Kinds of plots whose x values are names beside each other."""
 
 
 class Published(Section):
@@ -46,17 +49,17 @@ class Plot(Section):
 
     kind: Kind = Field(
         default="line",
-        description="line and bars: means over the seeds; time: a result table over time; cdf: a distribution; "
+        description="line, bars and points: means over the seeds; time: a result table over time; cdf: a distribution; "
         "topology: the network; format: the fields of a message.",
     )
     id: FileName | None = Field(default=None, description="Name of the files; the column's name if left out.")
     title: str = ""
     x: str | None = Field(
         default=None,
-        description="line and bars: sweep variable or column; cdf: column or table.column; "
+        description="line, bars and points: sweep variable or column; cdf: column or table.column; "
         "time: column of the table, time_s if left out.",
     )
-    y: Names | None = Field(default=None, description="line and bars: column or columns; time: table.column.")
+    y: Names | None = Field(default=None, description="line, bars and points: column or columns; time: table.column.")
     by: Annotated[list[str], BeforeValidator(listed), OneOrMore] = Field(
         default=[], description="Sweep variables, or columns of the result table, that make the lines."
     )
@@ -77,13 +80,22 @@ class Plot(Section):
     y_scale: Scale = "linear"
     x_range: Span | None = Field(default=None, description="Part of the axis that is shown, in stored units.")
     y_range: Span | None = None
+    names: dict[str, str] = Field(default={}, description="What the figure calls lines: a line's name -> another.")
     published: list[Published] = Field(default=[], description="Numbers of the paper to draw.")
     note: str = Field(default="", description="What a reader has to know, below the plot.")
     fields: list[MessageField] = Field(default=[], description="format: the message's fields in their order.")
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
-        needs = {"line": ("x", "y"), "bars": ("x", "y"), "time": ("y",), "cdf": ("x",), "format": ("fields", "id")}
+        drawn = ("x", "y")
+        needs = {
+            "line": drawn,
+            "bars": drawn,
+            "points": drawn,
+            "time": ("y",),
+            "cdf": ("x",),
+            "format": ("fields", "id"),
+        }
         for key in needs.get(self.kind, ("id",)):
             if not getattr(self, key):
                 raise ValueError(f'kind = "{self.kind}" needs {key}')
@@ -93,13 +105,16 @@ class Plot(Section):
             "rows": ("time", "cdf"),
             "every": ("time",),
             "total": ("time",),
-            "spread": ("line", "bars"),
-            "relative_to": ("line", "bars"),
+            "spread": ("line", "bars", "points"),
+            "relative_to": ("line", "bars", "points"),
+            "names": ("line", "bars", "points", "time", "cdf"),
             "fields": ("format",),
         }
         for key, kinds in only.items():
             if getattr(self, key) and self.kind not in kinds:
                 raise ValueError(f"{key.replace('_', '-')} belongs to kind = {' or '.join(kinds)}")
+        if self.kind == "bars" and self.y_scale == "log":
+            raise ValueError('a bar has no base on a logarithmic axis; use kind = "points"')
         return self
 
     @property

@@ -1,9 +1,9 @@
-"""Draws the lines, bars and bands of a plot, and holds their style: colours, markers, dashes, fonts."""
+"""Draws the lines, bars and bands of a plot."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +18,25 @@ from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import Floats
 from fanin.results.files import writing
-from fanin.scenario.format.plot import Plot, Published
+from fanin.scenario.format.plot import CATEGORICAL, Plot, Published
+from fanin.show.plots import layout
 from fanin.show.plots.series import Series
-
-# Okabe and Ito's colours, which people with any common colour blindness can distinguish, and three more at the end.
-_COLOURS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999999", "#B8A800",
-)  # fmt: skip
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
-_LEGEND = 96
-"""Characters that fit in one row of a legend; each line's sample takes six."""
-
-_TITLE = 80
-"""Characters of a title that fit in one line."""
+from fanin.show.plots.styles import Style, scheme_of, styles
 
 _BROKEN = (":", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 4)))
+_HOLLOW = ("o", "s", "^", "D", "v")
 STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
+    "axes.formatter.limits": (-5, 7),
+    "axes.formatter.useoffset": False,
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "figure.dpi": 150,
     "font.size": 9,
     "grid.alpha": 0.3,
+    "hatch.color": "white",
+    "hatch.linewidth": 0.7,
     "legend.frameon": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "fanin",
@@ -77,7 +73,7 @@ def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *,
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if png:
-            # `Figure.savefig` draws all of it twice for each picture, and finds the layout each time.
+            # `Figure.savefig` draws all of it twice for each picture.
             FigureCanvasAgg(figure).print_png(bitmap, metadata={"Software": None})
             figure.set_layout_engine("none")
         else:
@@ -90,23 +86,35 @@ def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *,
 
 
 def _figure(plot: Plot, drawn: Series) -> Figure:
-    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+    figure = Figure(figsize=(layout.WIDTH, 3.8))
     axes = figure.add_subplot()
     axes.set_xscale(plot.x_scale)
-    axes.set_yscale(plot.y_scale)
+    y_label = drawn.y.axis(plot.y_label)
+    if plot.y_scale == "log" and (floor := _floor(plot, drawn)) is not None:
+        axes.set_yscale("symlog", linthresh=floor, linscale=0.5)
+        y_label += f"\nlinear below {floor:.10g}"
+    else:
+        axes.set_yscale(plot.y_scale)
     _KINDS[plot.kind](axes, plot, drawn)
-    above = _draw_all_published(axes, plot, drawn)
-    axes.set_xlabel(_wrapped(drawn.x.axis(plot.x_label), 80))
-    axes.set_ylabel(_wrapped(drawn.y.axis(plot.y_label), 52))
+    _draw_all_published(axes, plot, drawn)
+    axes.set_xlabel(drawn.x.axis(plot.x_label))
+    axes.set_ylabel(y_label)
     _set_ranges(axes, plot, drawn)
     _set_ticks(axes, plot, drawn)
-    _draw_legend(figure, axes, plot, above)
-    if plot.note:
-        figure.supxlabel(plot.note, fontsize=7, wrap=True)
     if drawn.data.is_empty():
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "none of the runs is of this", transform=axes.transAxes, ha="center")
+    layout.arrange(figure, axes, plot.title, plot.note)
     return figure
+
+
+def _floor(plot: Plot, drawn: Series) -> float | None:
+    """The decade below which a logarithmic axis is linear, so that it shows zeros; none if there are no zeros."""
+    if "mean" not in drawn.data.columns or not (drawn.data["mean"] == 0).any():
+        return None
+    positive = drawn.data["mean"].filter(drawn.data["mean"] > 0) * drawn.y.scale
+    least = plot.y_range[0] * drawn.y.scale if plot.y_range and plot.y_range[0] > 0 else positive.min()
+    return 10.0 ** np.floor(np.log10(least) + 1e-9) if isinstance(least, float) else 1.0
 
 
 def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
@@ -118,13 +126,17 @@ def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
     if plot.y_range is not None:
         low, high = (limit * drawn.y.scale for limit in plot.y_range)
         axes.set_ylim(low, high + (0.015 * (high - low) if plot.y_scale == "linear" else 0.0))
+    if axes.get_yscale() == "symlog":
+        axes.set_ylim(bottom=0)
 
 
 def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Labels ticks with whole numbers if all values are whole, and logarithmic axes without powers of ten."""
     if plot.kind == "line" and plot.x_scale == "linear" and drawn.data["x"].dtype.is_integer():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    for axis, scale in ((axes.xaxis, plot.x_scale), (axes.yaxis, plot.y_scale)):
+    for axis, scale in ((axes.xaxis, plot.x_scale), (axes.yaxis, axes.get_yscale())):
+        if scale == "symlog":
+            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         if scale == "log":
             low, high = sorted(axis.get_view_interval())
             # Over many decades only the powers of ten have room for a number.
@@ -141,39 +153,65 @@ def _named_minor(digits: tuple[int, ...]) -> Callable[[float, float], str]:
     return text
 
 
-def _draw_legend(figure: Figure, axes: Axes, plot: Plot, above: int) -> None:
-    """Puts the title above the axes and the legend between them, in as few rows as possible."""
-    labels = axes.get_legend_handles_labels()[1]
-    if not labels:
-        axes.set_title(_wrapped(plot.title, _TITLE), fontsize=10, pad=6 + 12 * above)
-        return
-    columns = max(int(_LEGEND / (6 + max(map(len, labels)))), 1)
-    columns = min(columns, len(labels))
-    # As many columns as the rows that are needed anyway ask for.
-    rows = -(-len(labels) // columns)
-    figure.set_figheight(figure.get_figheight() + 0.17 * rows)
-    axes.legend(
-        fontsize=8,
-        ncols=-(-len(labels) // rows),
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.01 + 0.05 * above),
-        borderaxespad=0.2,
-        columnspacing=1.4,
-    )
-    figure.suptitle(_wrapped(plot.title, _TITLE), fontsize=10)
+@dataclass(frozen=True)
+class _Line:
+    """A line of the plot with how it looks."""
+
+    data: pl.DataFrame
+    style: Style
+    label: str | None
+    """Its name in the legend."""
+    wider: float
+    """Extra width of earlier lines, so that they remain visible under lines drawn later."""
+    turn: tuple[int, int]
+    """Its place among the lines that coincide with it, and their number."""
+
+    def stroke(self, width: float) -> dict[str, Any]:
+        """How its line is drawn: lines that coincide take turns in dashes, so that each is seen."""
+        place, number = self.turn
+        dash = self.style.dash if number == 1 else (place * _TURN, (_TURN, (number - 1) * _TURN))
+        return {"color": self.style.colour, "linestyle": dash, "linewidth": width + self.wider}
 
 
-def _wrapped(label: str, width: int) -> str:
-    """Wraps a title or an axis label to the number of characters that fit the figure or the axis."""
-    return "\n".join(textwrap.fill(line, width) for line in label.splitlines())
+_TURN = 5.0
+"""Length of a dash of coinciding lines, in widths of the line."""
+
+_NEAR = 0.004
+"""Share of the height of the plot below which two lines cannot be told apart."""
 
 
-def _style(index: int) -> tuple[str, str]:
-    return _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
+def _lines(plot: Plot, drawn: Series) -> list[_Line]:
+    found, looks = [], styles(drawn.lines)
+    groups = {line: drawn.data.filter(by=line) for line in drawn.lines}
+    values = {line: _values(plot, group) for line, group in groups.items()}
+    span = max((float(np.ptp(each)) for each in [np.concatenate([*values.values(), np.zeros(1)])]), default=0.0)
+    first_of: dict[str, str] = {}
+    for line in drawn.lines:
+        near = (each for each in first_of.values() if _coincide(groups, values, (each, line), _NEAR * span))
+        first_of[line] = next(near, line)
+    for index, line in enumerate(drawn.lines):
+        group = [each for each in drawn.lines if first_of[each] == first_of[line]]
+        equal = (each for each in group[: group.index(line)] if _coincide(groups, values, (each, line), 0.0))
+        same = next(equal, "")
+        label = f"{line} (same as {same})" if same and plot.kind not in CATEGORICAL else line
+        more = 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
+        turn = (group.index(line), len(group))
+        found.append(_Line(groups[line], looks[line], label or None, more if turn[1] == 1 else 0.6, turn))
+    return found
 
 
-def _groups(drawn: Series) -> list[tuple[int, str, pl.DataFrame]]:
-    return [(index, line, drawn.data.filter(by=line)) for index, line in enumerate(drawn.lines)]
+def _values(plot: Plot, group: pl.DataFrame) -> Floats:
+    values: Floats = group["share" if "share" in group.columns else "mean"].cast(pl.Float64).to_numpy()
+    return np.log10(np.maximum(values, 1e-300)) if plot.y_scale == "log" and (values > 0).all() else values
+
+
+def _coincide(
+    groups: dict[str, pl.DataFrame], values: dict[str, Floats], pair: tuple[str, str], distance: float
+) -> bool:
+    one, other = pair
+    if not groups[one]["x"].equals(groups[other]["x"]):
+        return False
+    return bool(np.nanmax(np.abs(values[one] - values[other]), initial=0.0) <= distance)
 
 
 def _ends(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
@@ -187,37 +225,67 @@ def _ends(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
 
 
 def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
-    for index, line, group in _groups(drawn):
-        colour, marker = _style(index)
-        x = group["x"].cast(pl.Float64).to_numpy() * drawn.x.scale
-        mean, low, high = _ends(group, drawn)
-        more = _wider(index, drawn)
-        size: dict[str, Any] = {"markersize": 3.5 + more, "linewidth": 1.4 + more}
-        axes.plot(x, mean, color=colour, marker=marker, label=line or None, **size)
+    for line in _lines(plot, drawn):
+        style, (place, number) = line.style, line.turn
+        x = line.data["x"].cast(pl.Float64).to_numpy() * drawn.x.scale
+        mean, low, high = _ends(line.data, drawn)
+        axes.plot(
+            x,
+            mean,
+            marker=style.marker,
+            markersize=4 + line.wider,
+            markerfacecolor="white" if style.hollow else style.colour,
+            # Of lines that coincide, each has its markers at places of its own.
+            markevery=(place, number) if len(x) >= number else None,
+            label=line.label,
+            **line.stroke(1.4),
+        )
         if plot.spread:
             ends = np.maximum([mean - low, high - mean], 0)
-            axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
+            axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
         else:
-            axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-
-
-def _wider(index: int, drawn: Series) -> float:
-    """Extra width of earlier lines, so that they remain visible under equal lines drawn later."""
-    return 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
+            axes.fill_between(x, low, high, color=style.colour, alpha=0.2, linewidth=0)
 
 
 def _draw_bars(axes: Axes, plot: Plot, drawn: Series) -> None:
+    for line, at, (mean, low, high), width in _placed(axes, plot, drawn):
+        ends = np.maximum([mean - low, high - mean], 0)
+        colours = _colours(line, drawn)
+        axes.bar(at, mean, width, color=colours, yerr=ends, capsize=2, error_kw={"lw": 0.8}, label=line.label,
+                 hatch=line.style.hatch)  # fmt: skip
+
+
+def _draw_points(axes: Axes, plot: Plot, drawn: Series) -> None:
+    """Draws markers with whiskers beside each other, for a logarithmic axis, on which a bar has no base."""
+    for line, at, (mean, low, high), _ in _placed(axes, plot, drawn):
+        ends = np.maximum([mean - low, high - mean], 0)
+        style = line.style
+        axes.errorbar(at, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
+        fill = "white" if style.hollow else style.colour
+        axes.plot(at, mean, style.marker, color=style.colour, markerfacecolor=fill, markersize=6, label=line.label,
+                  clip_on=False)  # fmt: skip
+
+
+def _placed(axes: Axes, plot: Plot, drawn: Series) -> list[tuple[_Line, Floats, tuple[Any, Any, Any], float]]:
+    """Each line with the places of its values, which are named on the axis, its means and ends, and a bar's width."""
     places = list(dict.fromkeys(drawn.data["x"]))
     width = 0.8 / max(len(drawn.lines), 1)
-    for index, line, group in _groups(drawn):
-        at = np.array([places.index(x) for x in group["x"]]) + (index - (len(drawn.lines) - 1) / 2) * width
-        mean, low, high = _ends(group, drawn)
-        ends = np.maximum([mean - low, high - mean], 0)
-        axes.bar(
-            at, mean, width, color=_style(index)[0], yerr=ends, capsize=2, error_kw={"lw": 0.8}, label=line or None
-        )
-    room = max(84 // max(len(places), 1), 6)
-    axes.set_xticks(range(len(places)), [textwrap.fill(_place(x, drawn), room) for x in places])
+    found = []
+    for index, line in enumerate(_lines(plot, drawn)):
+        shift = (index - (len(drawn.lines) - 1) / 2) * width
+        at = np.array([places.index(x) + shift for x in line.data["x"]])
+        found.append((line, at, _ends(line.data, drawn), width))
+    layout.name_places(axes, [_place(x, drawn) for x in places])
+    return found
+
+
+def _colours(line: _Line, drawn: Series) -> str | list[str]:
+    """The colour of a line's bars: of its only unnamed line, each bar has that of the scheme that it is named after."""
+    names = [str(x) for x in line.data["x"]]
+    if drawn.lines == [""] and any(map(scheme_of, names)):
+        looks = styles(names)
+        return [looks[name].colour if scheme_of(name) else line.style.colour for name in names]
+    return line.style.colour
 
 
 def _place(x: object, drawn: Series) -> str:
@@ -225,88 +293,70 @@ def _place(x: object, drawn: Series) -> str:
 
 
 def _draw_distributions(axes: Axes, plot: Plot, drawn: Series) -> None:
-    for index, line, group in _groups(drawn):
-        x = group["x"].to_numpy() * drawn.x.scale
-        share = group["share"].to_numpy() * drawn.y.scale
+    for line in _lines(plot, drawn):
+        x = line.data["x"].to_numpy() * drawn.x.scale
+        share = line.data["share"].to_numpy() * drawn.y.scale
         start = (x[:1], np.zeros(1))
         axes.plot(
             np.concatenate([start[0], x]),
             np.concatenate([start[1], share]),
-            color=_style(index)[0],
             drawstyle="steps-post",
-            linewidth=1.4 + _wider(index, drawn),
-            label=line or None,
+            label=line.label,
+            **line.stroke(1.4),
         )
     axes.set_ylim(top=102)
 
 
 def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
     """Draws traces as steps, intervals as lines and single events as dots."""
-    for index, line, group in _groups(drawn):
-        colour = _style(index)[0]
-        x = group["x"].to_numpy() * drawn.x.scale
-        mean, low, high = _ends(group, drawn)
+    for line in _lines(plot, drawn):
+        colour = line.style.colour
+        x = line.data["x"].to_numpy() * drawn.x.scale
+        mean, low, high = _ends(line.data, drawn)
         if plot.table in ("flows", "requests", "drops") and plot.every is None:
-            axes.plot(x, mean, ".", color=colour, markersize=3, label=line or None)
+            axes.plot(x, mean, ".", color=colour, markersize=3, label=line.label)
             continue
         traced = plot.table in ("queue-trace", "probes", "switch-probes", "host-probes") and plot.every is None
-        axes.plot(
-            x,
-            mean,
-            color=colour,
-            linewidth=1 + _wider(index, drawn) / 2,
-            drawstyle="steps-post" if traced else "default",
-            label=line or None,
-        )
+        axes.plot(x, mean, drawstyle="steps-post" if traced else "default", label=line.label, **line.stroke(1.0))
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
 _KINDS: dict[str, Callable[[Axes, Plot, Series], None]] = {
     "line": _draw_lines,
     "bars": _draw_bars,
+    "points": _draw_points,
     "cdf": _draw_distributions,
     "time": _draw_times,
 }
 
 
-def _draw_all_published(axes: Axes, plot: Plot, drawn: Series) -> int:
-    """Draws the published numbers; returns the number of labels above the axes."""
-    above = 0
+def _draw_all_published(axes: Axes, plot: Plot, drawn: Series) -> None:
     for index, published in enumerate(plot.published):
         if published.x and not published.y:
-            for place_x in published.x:
-                style: dict[str, Any] = {"color": "black", "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
-                axes.axvline(place_x * drawn.x.scale, **style)
-                # One above the other, so that near ones do not collide.
-                place = (place_x * drawn.x.scale, 1.01 + 0.045 * above)
-                axes.text(
-                    *place,
-                    f"{published.label} (published)",
-                    transform=axes.get_xaxis_transform(),
-                    ha="center",
-                    fontsize=7,
-                )
-            above += 1
-            continue
-        _draw_published(axes, plot, drawn, published, index)
-    return above
+            style: dict[str, Any] = {"color": "black", "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
+            for number, place_x in enumerate(published.x):
+                label = None if number else f"{published.label} (published)"
+                axes.axvline(place_x * drawn.x.scale, label=label, **style)
+        else:
+            _draw_published(axes, plot, drawn, published, index)
 
 
 def _draw_published(axes: Axes, plot: Plot, drawn: Series, published: Published, index: int) -> None:
     """Draws hollow markers, or dashed lines if the paper gives only levels."""
     label = f"{published.label} (published)"
-    colour, marker = "black", _MARKERS[index % len(_MARKERS)]
+    colour, marker = "black", _HOLLOW[index % len(_HOLLOW)]
     if published.by is not None:
         if published.by not in drawn.lines:
             raise FaninError(f"plot {plot.name}: published {published.by!r} is no line; there are {drawn.lines}")
-        colour, marker = _style(drawn.lines.index(published.by))
+        look = styles(drawn.lines)[published.by]
+        colour, marker = look.colour, look.marker
     if not published.x:
         for level in published.y:
             style: dict[str, Any] = {"color": colour, "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
             axes.axhline(level * drawn.y.scale, label=label, **style)
         return
     x: Any = np.array(published.x) * drawn.x.scale
-    if plot.kind == "bars":
+    if plot.kind in CATEGORICAL:
         places = [_place(each, drawn) for each in dict.fromkeys(drawn.data["x"])]
         shift = drawn.lines.index(published.by) - (len(drawn.lines) - 1) / 2 if published.by else 0.0
         known = [f"{each:g}" in places for each in x]
@@ -319,7 +369,7 @@ def _draw_published(axes: Axes, plot: Plot, drawn: Series, published: Published,
     axes.plot(
         x,
         y,
-        linestyle=":" if len(x) > 1 and plot.kind != "bars" else "none",
+        linestyle=":" if len(x) > 1 and plot.kind not in CATEGORICAL else "none",
         linewidth=0.8,
         color=colour,
         marker=marker,

@@ -58,4 +58,5 @@ def _draw(panel: Axes, axes: Sequence[ColumnInfo], pair: tuple[int, int], points
     panel.plot(default[:, x], default[:, y], "*", color="black", markersize=10, label="default")
     panel.set_xlabel(axes[x].axis())
     panel.set_ylabel(axes[y].axis())
-    panel.legend(fontsize=8)
+    # Above the panel, where it hides no trial.
+    panel.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))

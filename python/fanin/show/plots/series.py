@@ -14,7 +14,7 @@ from fanin.numbers.summary import ColumnInfo, column
 from fanin.results.columns import Labels, describe, filtered, own_labels
 from fanin.results.curves import axis_of, in_intervals, numeric, table_rows
 from fanin.run.sweep import Runs
-from fanin.scenario.format.plot import GRIDS, Plot
+from fanin.scenario.format.plot import CATEGORICAL, GRIDS, Plot
 from fanin.scenario.format.values import Scalar
 
 _MANY = 10_000
@@ -63,7 +63,14 @@ def series_of(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
             drawn = _over_time(plot, runs)
         case _:
             return means(plot, own_labels(runs.experiment), frame)
-    return readable(drawn)
+    return readable(renamed(plot, drawn))
+
+
+def renamed(plot: Plot, drawn: Series) -> Series:
+    """The same series with the names that the plot gives to its lines."""
+    if missing := plot.names.keys() - drawn.lines if drawn.lines else set():
+        raise FaninError(f"plot {plot.name}: names: {sorted(missing)[0]!r} is no line; there are {drawn.lines}")
+    return replace(drawn, data=drawn.data.with_columns(pl.col("by").replace(plot.names))) if plot.names else drawn
 
 
 def readable(drawn: Series) -> Series:
@@ -121,7 +128,10 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
     if plot.kind == "line":
         order = {line: index for index, line in enumerate(dict.fromkeys(data["by"]))}
         data = data.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x") if order else data
-    return readable(Series(data, how, _y_axis(plot, own)))
+    if plot.kind in CATEGORICAL and frame.schema[plot.x] == pl.String:
+        # Values such as "64KB" name their unit themselves.
+        how = replace(how, shown_as="", scale=1.0)
+    return readable(renamed(plot, Series(data, how, _y_axis(plot, own))))
 
 
 def _y_axis(plot: Plot, own: Labels) -> ColumnInfo:

@@ -1,0 +1,81 @@
+"""Colours, markers, dashes and hatches of lines and bars: a scheme has the same colour and marker in every figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+# The first are Okabe and Ito's colours, which people with any common colour blindness can distinguish.
+_SCHEMES = {
+    "tcp": ("#0072B2", "o"),
+    "newreno": ("#0072B2", "o"),
+    "dctcp": ("#D55E00", "s"),
+    "ictcp": ("#E69F00", "^"),
+    "rcc": ("#009E73", "D"),
+    "rcce": ("#CC79A7", "v"),
+    "rtcp": ("#999999", "<"),
+    "l2dct": ("#56B4E9", ">"),
+    "pfdct": ("#882255", "X"),
+    "pfdct-st": ("#B8A800", "P"),
+    "sdtcp": ("#000000", "*"),
+    "sab": ("#44AA99", "p"),
+    "dt-cwa": ("#332288", "h"),
+    "dt-dctcp": ("#AA4499", "d"),
+    "d2tcp": ("#117733", "H"),
+    "linux": ("#8B4513", "8"),
+}
+"""First word of a line's name in lower case -> colour and marker; RTCP is RCC without its scheduler and marks."""
+
+_OTHERS = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#AA3377", "#66CCEE", "#777777")
+"""Paul Tol's bright colours, for lines that are no schemes."""
+
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+_DASHES: tuple[Any, ...] = (
+    "-", (0, (5, 2)), (0, (1.2, 1.3)), (0, (7, 2, 1.2, 2)), (0, (3, 1.2)), (0, (7, 2, 1.2, 1.3, 1.2, 2)), (0, (9, 4)),
+)  # fmt: skip
+_HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----")
+
+_ALONE = "#444444"
+"""The colour of the only line of a plot that is not named."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a line or its bars look."""
+
+    colour: str
+    marker: str = "o"
+    dash: Any = "-"
+    hatch: str = ""
+    hollow: bool = False
+    """Whether its markers are hollow, as those of a scheme's variants."""
+
+
+def scheme_of(name: str) -> str | None:
+    """The scheme that a line's name begins with, such as RCC of "RCC without scheduler"."""
+    found = re.match(r"[a-z0-9]+(-[a-z0-9]+)*", name.lower())
+    return found[0] if found and found[0] in _SCHEMES else None
+
+
+def styles(lines: Iterable[str]) -> dict[str, Style]:
+    """The style of each line: a scheme's own; its variants differ from it in their dashes."""
+    lines = list(lines)
+    if lines == [""]:
+        return {"": Style(_ALONE)}
+    found = {}
+    variants: dict[str | None, int] = {}
+    # The scheme's plain name has the solid line wherever it stands.
+    for name in sorted(lines, key=lambda line: (scheme_of(line) or "") != line.lower()):
+        scheme = scheme_of(name)
+        index = variants.get(scheme, 0)
+        variants[scheme] = index + 1
+        if scheme is None:
+            cycle = index // len(_OTHERS)
+            found[name] = Style(_OTHERS[index % len(_OTHERS)], _MARKERS[index % len(_MARKERS)], _DASHES[cycle % 7])
+        else:
+            at = index % len(_DASHES)
+            found[name] = Style(*_SCHEMES[scheme], _DASHES[at], _HATCHES[at], hollow=index % 2 == 1)
+    return {name: found[name] for name in lines}
