@@ -18,7 +18,7 @@ from fanin.numbers.stats import percentile
 from fanin.results.columns import extended, filtered, jain
 from fanin.scenario.format.column import Column
 from fanin.scenario.points import points
-from fanin.show.plots import series
+from fanin.show.plots import diagram, drawing, series, topology
 from fanin.show.plots.topology import arranged, levels
 
 PAPER = """
@@ -197,7 +197,7 @@ def test_a_quick_look_takes_the_files_quick_values(paper):
 
 
 def test_every_kind_of_plot_is_drawn_and_every_claim_judged(cli, paper):
-    result = cli("reproduce", "paper.toml", "--json")
+    result = cli("reproduce", "paper.toml", "--png", "--json")
     assert result.code == 0, result.err
     report = json.loads(result.out)["experiments"][0]
     folder = paper.parent / "results/paper"
@@ -235,6 +235,39 @@ def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
     assert shares.is_sorted()
     times = pl.read_csv(folder / "goodput.csv")["x"].unique().sort()
     assert times[:2].to_list() == [0, 0.05]
+
+
+def test_a_figure_is_drawn_only_if_something_of_it_has_changed(cli, paper, monkeypatch):
+    drawn = []
+    real = drawing.save
+
+    def counted(figure, table, folder, name, **named):
+        drawn.append(name)
+        return real(figure, table, folder, name, **named)
+
+    for module in (drawing, diagram, topology):
+        monkeypatch.setattr(module, "save", counted)
+    folder = paper.parent / "results/paper"
+
+    def reproduced(*options):
+        drawn.clear()
+        assert cli("reproduce", "paper.toml", "--quick", *options).code == 0
+        return drawn
+
+    assert len(reproduced()) == 10
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".svg", ".csv")}
+    assert reproduced() == []
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    paper.write_text(paper.read_text().replace("A note.", "Another note."))
+    assert reproduced() == ["fct"]
+    (folder / "bars.svg").write_text("damaged")
+    (folder / "cdf.csv").unlink()
+    assert reproduced() == ["bars", "cdf"]
+    assert len(reproduced("--png")) == 10
+    assert reproduced("--png") == []
+    assert (folder / "bars.png").is_file()
+    assert reproduced() == []
+    assert not list(folder.glob("*.png"))
 
 
 def test_a_quick_look_leaves_no_png_that_shows_other_runs(cli, paper):

@@ -1,12 +1,23 @@
+import itertools
+import re
+
+import matplotlib as mpl
 import polars as pl
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import fanin
 from fanin.errors import FaninError, ResultsError
+from fanin.numbers.summary import column
+from fanin.results.columns import describe, own_labels
 from fanin.run.sweep import Runs
-from fanin.scenario.format.plot import Plot
+from fanin.scenario import library
+from fanin.scenario.format.plot import CATEGORICAL, Plot
+from fanin.show.plots import drawing
 from fanin.show.plots.drawing import draw
-from fanin.show.plots.series import series_of
+from fanin.show.plots.drawn_before import fingerprint
+from fanin.show.plots.series import Series, series_of
+from fanin.show.plots.styles import styles
 
 RUNS = pl.DataFrame(
     {
@@ -81,3 +92,150 @@ def test_a_plot_into_a_file_is_refused(none, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match="--out"):
         draw(PLOT, series_of(PLOT, none, RUNS), tmp_path / "file")
+
+
+def shown(lines, kind="line", **keys):
+    """A plot of these lines, each with its values at 1, 2 and so on."""
+    rows = [(by, x, float(y), 0.0, 3) for by, values in lines.items() for x, y in enumerate(values, start=1)]
+    data = pl.DataFrame(rows, schema=["by", "x", "mean", "half", "runs"], orient="row")
+    plot = Plot.model_validate({"id": "p", "kind": kind, "x": "flows", "y": "drops", "by": "system", **keys})
+    return plot, Series(data, column("flows"), column("drops"))
+
+
+def svg_of(folder, lines, kind="line", **keys):
+    return draw(*shown(lines, kind, **keys), folder, png=False)[0].read_text()
+
+
+def test_lines_that_coincide_take_turns_and_say_so(tmp_path):
+    svg = svg_of(tmp_path, {"TCP": [1, 2, 3], "DCTCP": [3, 2, 9], "RCC": [1, 2, 3]})
+    assert "RCC (same as TCP)" in svg
+    assert "DCTCP (same as" not in svg
+    dashes = re.findall(r"stroke-dasharray: ([\d.,]+); stroke-dashoffset: ([\d.]+)", svg)
+    assert len(set(dashes)) == 2, "one line has its dashes where the other has its gaps"
+    apart = svg_of(tmp_path, {"TCP": [1, 2, 3], "RCC": [1, 2, 4]})
+    assert "same as" not in apart
+    assert "stroke-dasharray" not in apart
+
+
+def test_a_scheme_has_one_colour_and_marker_in_every_figure():
+    one = styles(["TCP", "RCC", "RCC without scheduler", "PFDCT-ST", "PFDCT, RED"])
+    other = styles(["RCC, drawn", "PFDCT", "RCC", "newreno", "TCP (128 KiB)"])
+    looks = {name: (style.colour, style.marker) for name, style in {**one, **other}.items()}
+    assert looks["RCC"] == looks["RCC without scheduler"] == looks["RCC, drawn"]
+    assert looks["TCP"] == looks["newreno"] == looks["TCP (128 KiB)"]
+    assert looks["PFDCT"] == looks["PFDCT, RED"] != looks["PFDCT-ST"]
+    assert len({looks[name] for name in ("TCP", "RCC", "PFDCT", "PFDCT-ST")}) == 4
+    assert other["RCC"].dash == one["RCC"].dash == "-"
+    assert other["RCC, drawn"].dash != "-"
+    assert other["RCC, drawn"].hatch != other["RCC"].hatch
+
+
+def test_bars_of_systems_have_the_colours_of_the_systems(tmp_path):
+    data = pl.DataFrame({"by": [""] * 2, "x": ["RCC", "TCP"], "mean": [1.0, 2.0], "half": [0.0] * 2, "runs": [3] * 2})
+    plot = Plot.model_validate({"id": "p", "kind": "bars", "x": "system", "y": "drops"})
+    svg = draw(plot, Series(data, column("system", "System"), column("drops")), tmp_path, png=False)[0].read_text()
+    for look in styles(["RCC", "TCP"]).values():
+        assert f"fill: {look.colour.lower()}" in svg
+
+
+def test_a_logarithmic_axis_has_points_and_no_bars(tmp_path):
+    with pytest.raises(ValueError, match='a bar has no base on a logarithmic axis; use kind = "points"'):
+        shown({"TCP": [1, 2]}, "bars", **{"y-scale": "log"})
+    assert "TCP" in svg_of(tmp_path, {"TCP": [1, 200]}, "points", **{"y-scale": "log"})
+
+
+@pytest.mark.parametrize("kind", ["line", "points"])
+def test_a_logarithmic_axis_shows_zeros_as_zero(tmp_path, kind):
+    svg = svg_of(tmp_path, {"TCP": [0, 3, 200]}, kind, **{"y-scale": "log"})
+    assert ">0</text>" in svg
+    assert "linear below 1" in svg
+    assert "linear below" not in svg_of(tmp_path, {"TCP": [1, 3, 200]}, kind, **{"y-scale": "log"})
+
+
+def test_a_plot_may_call_its_lines_by_other_names(none):
+    plot = PLOT.model_copy(update={"names": {"a": "a scheme"}})
+    assert series_of(plot, none, RUNS).lines == ["b", "a scheme"]
+    with pytest.raises(FaninError, match="names: 'c' is no line"):
+        series_of(PLOT.model_copy(update={"names": {"c": "d"}}), none, RUNS)
+
+
+def test_names_of_places_that_are_values_need_no_unit(none):
+    frame = RUNS.with_columns(rto=pl.lit("200 us"))
+    plot = Plot.model_validate({"x": "rto", "y": "goodput_bps", "kind": "bars", "x-label": "Minimum RTO"})
+    assert series_of(plot, none, frame).x.axis("Minimum RTO") == "Minimum RTO"
+
+
+def test_a_figure_is_identified_by_its_data_and_its_description():
+    plot, drawn = shown({"TCP": [1, 2]})
+    first = fingerprint(plot, drawn)
+    assert first == fingerprint(*shown({"TCP": [1, 2]}))
+    assert first != fingerprint(*shown({"TCP": [1, 3]}))
+    assert first != fingerprint(*shown({"TCP": [1, 2]}, title="Another"))
+
+
+def lines_of(experiment, plot):
+    """The names of a plot's lines as far as the file says; a column of a result table counts as two."""
+    known = experiment.labels | {key: list(map(str, values)) for key, values in experiment.sweep.variables.items()}
+    values = [
+        plot.where.get(name) or plot.rows.get(name) or known.get(name, ["group-1", "group-2"]) for name in plot.by
+    ]
+    measures = [describe(own_labels(experiment), name).label for name in plot.y or []]
+    names = [", ".join(map(str, each)) for each in itertools.product(*values)]
+    return [f"{name}, {label}".strip(", ") for name in names for label in measures] if len(measures) > 1 else names
+
+
+def figures():
+    for name in library.experiments():
+        experiment = fanin.load(name)
+        for plot in experiment.document.plot:
+            if not plot.is_diagram:
+                yield experiment, plot, lines_of(experiment, plot)
+
+
+def test_no_figure_has_more_than_seven_lines():
+    many = {f"{experiment.name} {plot.name}": len(lines) for experiment, plot, lines in figures() if len(lines) > 7}
+    assert many == {}
+
+
+def test_no_text_of_any_figure_leaves_the_canvas_or_meets_another():
+    outside = []
+    for experiment, plot, lines in figures():
+        own = own_labels(experiment)
+        x = (
+            plot.where.get(plot.x) or experiment.labels.get(plot.x, [1, 1000])
+            if plot.kind in CATEGORICAL
+            else [0.5, 2.5]
+        )
+        rows = [(line, place, 1e-3 + index, 0.1, 3) for line in lines for index, place in enumerate(x)]
+        columns = ["by", "x", "share" if plot.kind == "cdf" else "mean", "half", "runs"]
+        data = pl.DataFrame(rows, schema=columns, orient="row")
+        levels = [each for each in plot.published if each.by is None or each.by in lines]
+        drawn = Series(data, describe(own, plot.x or "time_s"), describe(own, (plot.y or [plot.x])[0]))
+        with mpl.rc_context(drawing.STYLE):
+            figure = drawing._figure(plot.model_copy(update={"published": levels}), drawn)
+            outside += [f"{experiment.name} {plot.name}: {each}" for each in misplaced(figure)]
+    assert outside == []
+
+
+def misplaced(figure):
+    """The texts of a figure that leave its canvas, and pairs of title, legend and axes that overlap."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    legend = axes.get_legend()
+    texts = [*figure.texts, *axes.texts, axes.xaxis.label, axes.yaxis.label, *(legend.get_texts() if legend else [])]
+    boxes = {each.get_text(): each.get_window_extent(renderer) for each in texts if each.get_text()}
+    for axis in (axes.xaxis, axes.yaxis):
+        ticks = axis._update_ticks()
+        found = axis._get_ticklabel_bboxes(ticks, renderer)[0]
+        boxes |= {f"tick {axis.axis_name} {index}": box for index, box in enumerate(found)}
+    width, height = figure.canvas.get_width_height()
+    beyond = [
+        text for text, box in boxes.items() if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
+    ]
+    label = axes.yaxis.label.get_window_extent(renderer)
+    ticks = [box for text, box in boxes.items() if text.startswith("tick y")]
+    beyond += ["y label over its ticks"] if any(label.x1 > box.x0 + 1 for box in ticks) else []
+    if legend is not None:
+        beyond += ["legend over the data"] if legend.get_window_extent(renderer).y0 < axes.bbox.y1 - 1 else []
+    return beyond

@@ -166,12 +166,18 @@ def digest(experiment: Experiment) -> str:
 
 
 def command(
-    experiment: Experiment, *, quick: bool = False, seeds: list[int] | None = None, out: str = "results"
+    experiment: Experiment,
+    *,
+    quick: bool = False,
+    png: bool = False,
+    seeds: list[int] | None = None,
+    out: str = "results",
 ) -> str:
     """The command line that runs an experiment."""
     known = experiment.name in library.experiments()
     words = ["fanin", "reproduce", experiment.name if known else str(experiment.path)]
     words += ["--quick"] if quick else []
+    words += ["--png"] if png else []
     for path, value in experiment.overrides:
         words += ["--environment", value] if path == "environment" else ["--set", f"{path}={value}"]
     if seeds and seeds != experiment.seeds and not quick:

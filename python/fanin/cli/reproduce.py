@@ -44,7 +44,8 @@ def reproduce(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every experiment of every paper.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A quick look: one seed, few points, no PNGs.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A quick look: one seed, few points.")] = False,
+    png: Annotated[bool, typer.Option("--png", help="Draw a PNG beside each SVG.")] = False,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
     out: OutOption = Path("results"),
@@ -69,8 +70,8 @@ def reproduce(
     experiments that already have a full run are skipped.
 
     Each experiment writes OUT/EXPERIMENT/runs.parquet, claims.json and, for each plot, an SVG, a CSV of its data and,
-    except with --quick, a PNG. The command also updates OUT/report/index.html, the report of everything in OUT; `fanin
-    claims` prints the verdicts.
+    with --png, a PNG. A plot whose data and description have not changed is not drawn again. The command also updates
+    OUT/report/index.html, the report of everything in OUT; `fanin claims` prints the verdicts.
 
     A claim that can be read in several ways is judged under each reading; each of these cases is "reproduced" (our
     number is in the accepted range, which the experiment file fixed beforehand), "direction only" or "not reproduced".
@@ -127,7 +128,7 @@ def reproduce(
     if quick and loaded:
         note("quick look with fewer seeds and points: the verdicts below are provisional")
     with keeping(f"all runs are kept in {out}"):
-        drawn = _draw(swept, out, jobs, quick=quick)
+        drawn = _draw(swept, out, jobs, quick=quick, png=png)
         _show(drawn, list(kept), json=json)
         _make_page(out)
     outcomes: set[str] = {judgement.outcome for each in drawn for judgement in each.judgements}
@@ -165,7 +166,7 @@ def _unchanged(experiment: Experiment) -> list[str]:
     return found
 
 
-def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> list[Reproduction]:
+def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool, png: bool) -> list[Reproduction]:
     """Judges and plots the experiments, which takes a while for some."""
     from fanin.run.job import Progress
     from fanin.show.reproduction import judge_and_draw_all
@@ -179,7 +180,7 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool) -> lis
             if len(swept) > 1:
                 counter.advance(Progress(done, len(swept)))
 
-        return judge_and_draw_all(swept, out, jobs=jobs, quick=quick, advance=advance)
+        return judge_and_draw_all(swept, out, jobs=jobs, quick=quick, png=png, advance=advance)
 
 
 def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:

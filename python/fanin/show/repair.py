@@ -188,7 +188,7 @@ def _experiment_again(folder: Path) -> None:
 
     """
     command = command_of(folder)
-    experiment, quick, seeds = _read_command(command)
+    experiment, quick, png, seeds = _read_command(command)
     depth = len(Path(experiment.name).parts)
     out = folder.parents[depth - 1]
     if (out / experiment.name).resolve() != folder.resolve():
@@ -196,11 +196,11 @@ def _experiment_again(folder: Path) -> None:
     if experiment.document.benchmark is not None:
         raise ResultsError(f"it measures a program, which the command repeats: {command}")
     (runs,) = sweep_all([experiment], seeds=seeds, out=out, quick=quick)
-    judge_and_draw(runs, out, quick=quick)
+    judge_and_draw(runs, out, quick=quick, png=png)
 
 
-def _read_command(command: str) -> tuple[Experiment, bool, list[int] | None]:
-    """The experiment of a recorded ``fanin reproduce``, whether it is a quick look, and its seeds.
+def _read_command(command: str) -> tuple[Experiment, bool, bool, list[int] | None]:
+    """The experiment of a recorded ``fanin reproduce``, whether it is a quick look and draws PNGs, and its seeds.
 
     Raises:
         FaninError: it is another command, or there is no such experiment.
@@ -211,12 +211,14 @@ def _read_command(command: str) -> tuple[Experiment, bool, list[int] | None]:
         program, verb, name, *options = shlex.split(command)
     except ValueError:
         raise unknown from None
-    quick, seeds, changes = False, None, []
+    quick, png, seeds, changes = False, False, None, []
     words = iter(options)
     try:
         for word in words:
             if word == "--quick":
                 quick = True
+            elif word == "--png":
+                png = True
             elif word == "--seeds":
                 seeds = expand_seeds([int(part) if part.isdecimal() else part for part in next(words).split(",")])
             elif word == "--set":
@@ -232,4 +234,4 @@ def _read_command(command: str) -> tuple[Experiment, bool, list[int] | None]:
         raise unknown from None
     if (program, verb) != ("fanin", "reproduce"):
         raise unknown
-    return load(name, changes), quick, seeds
+    return load(name, changes), quick, png, seeds

@@ -25,6 +25,7 @@ from fanin.run.sweep import Runs
 from fanin.scenario import remarks
 from fanin.scenario.format.claim import Claim
 from fanin.scenario.format.plot import Plot
+from fanin.show.plots.drawn_before import fingerprint, keep
 from fanin.show.plots.series import Series, series_of
 
 TABLE = "runs.parquet"
@@ -100,6 +101,7 @@ def judge_and_draw_all(
     *,
     jobs: int | None = None,
     quick: bool = False,
+    png: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> list[Reproduction]:
     """Runs :func:`judge_and_draw` on several experiments in parallel processes, as drawing holds the interpreter lock.
@@ -109,6 +111,7 @@ def judge_and_draw_all(
         out: Results folder.
         jobs: Processes; one per core if left out.
         quick: Whether the runs are those of a quick look.
+        png: Whether to write a PNG beside each SVG, which takes as long again.
         advance: Called with the number of finished experiments.
 
     Raises:
@@ -120,13 +123,13 @@ def judge_and_draw_all(
     if workers <= 1 or sum(figures) < _FEW_PLOTS:
         made = []
         for runs in swept:
-            made.append(judge_and_draw(runs, out, quick=quick))
+            made.append(judge_and_draw(runs, out, quick=quick, png=png))
             advance(len(made))
         return made
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts) as pool:
         # Experiments with the most plots first, so that none of them is left to a single process at the end.
         order = sorted(range(len(swept)), key=lambda index: -figures[index])
-        pending = {index: pool.submit(judge_and_draw, swept[index], out, quick=quick) for index in order}
+        pending = {index: pool.submit(judge_and_draw, swept[index], out, quick=quick, png=png) for index in order}
         try:
             for done, each in enumerate(as_completed(pending.values()), start=1):
                 each.result()
@@ -146,13 +149,14 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Reproduction:
+def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: bool = False) -> Reproduction:
     """Judges the claims and writes ``runs.parquet``, ``claims.json`` and the plots to ``out/<experiment>``.
 
     Args:
         runs: What to judge and draw.
         out: Results folder.
         quick: Whether the runs are those of a quick look.
+        png: Whether to write a PNG beside each SVG, which takes as long again.
 
     Raises:
         FaninError: a plot or a claim names a column that the runs do not have.
@@ -180,11 +184,10 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False) -> Repro
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
     warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
-    command = record.command(experiment, quick=quick, seeds=runs.seeds, out=str(out))
+    command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
     with writing(folder), filling(folder, command) as new:
         frame.write_parquet(new / TABLE)
-        # A quick look writes no PNGs: the report uses the SVGs, and PNGs take half of the drawing time.
-        files = {plot.name: _draw(plot, experiment, series, new, png=not quick) for plot in document.plot}
+        files = {plot.name: _draw(plot, experiment, series, (folder, new), png=png) for plot in document.plot}
         drawn = [_recorded(plot, series.get(plot.name), files[plot.name]) for plot in document.plot]
         record.write(record.make(runs, judgements, drawn, warnings, command, quick=quick), new)
     _without_old_pictures(folder, [path.name for drawn in files.values() for path in drawn])
@@ -214,17 +217,26 @@ def _without_old_pictures(folder: Path, names: list[str]) -> None:
             (folder / bitmap).unlink(missing_ok=True)
 
 
-def _draw(plot: Plot, experiment: Experiment, series: dict[str, Series], folder: Path, *, png: bool) -> list[Path]:
+def _draw(
+    plot: Plot, experiment: Experiment, series: dict[str, Series], folders: tuple[Path, Path], *, png: bool
+) -> list[Path]:
+    """The files of a plot in the second folder, copied from the first if the same figure is there."""
+    earlier, folder = folders
+    shown = experiment.links() if plot.kind == "topology" else series.get(plot.name)
+    identifier = fingerprint(plot, shown)
+    ends = ("png", "svg", "csv") if png else ("svg", "csv")
+    if kept := keep(earlier, folder, plot.name, identifier, ends):
+        return kept
     # Imported here because matplotlib takes half a second to load.
     from fanin.show.plots.diagram import draw_format
     from fanin.show.plots.drawing import draw
     from fanin.show.plots.topology import draw_topology
 
     if plot.kind == "topology":
-        return draw_topology(plot, experiment.links(), folder, png=png)
+        return draw_topology(plot, experiment.links(), folder, png=png, identifier=identifier)
     if plot.kind == "format":
-        return draw_format(plot, folder, png=png)
-    return draw(plot, series[plot.name], folder, png=png)
+        return draw_format(plot, folder, png=png, identifier=identifier)
+    return draw(plot, series[plot.name], folder, png=png, identifier=identifier)
 
 
 def _recorded(plot: Plot, shown: Series | None, files: list[Path]) -> record.PlotRecord:

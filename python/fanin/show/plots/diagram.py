@@ -10,12 +10,19 @@ from matplotlib.patches import Rectangle
 
 from fanin.later import pl
 from fanin.scenario.format.plot import Plot
+from fanin.show.plots import layout
 from fanin.show.plots.drawing import STYLE, save
 
 _ROW_BITS = 32
 
+_ROW = 0.2
+"""Height of a row in inches."""
 
-def draw_format(plot: Plot, folder: Path, *, png: bool = True) -> list[Path]:
+_TALLEST = 2
+"""Rows to which longer fields are cut, with their number of bits."""
+
+
+def draw_format(plot: Plot, folder: Path, *, png: bool = True, identifier: str = "") -> list[Path]:
     """Draws a message as rows of 32 bits.
 
     Raises:
@@ -23,35 +30,44 @@ def draw_format(plot: Plot, folder: Path, *, png: bool = True) -> list[Path]:
 
     """
     table = pl.DataFrame([{"field": field.name, "bits": field.bits} for field in plot.fields])
-    rows = -(-int(table["bits"].sum()) // _ROW_BITS)
+    parts, rows = _laid_out(plot)
+    title = layout.wrapped(plot.title, 10, layout.WIDTH - 0.3)
+    top = 0.45 + 0.17 * title.count("\n")
+    height = top + _ROW * rows + 0.1
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 0.8 + 0.4 * rows), layout="constrained")
-        axes = figure.add_subplot()
+        figure = Figure(figsize=(layout.WIDTH, height))
+        axes = figure.add_axes((0.01, 0.1 / height, 0.98, _ROW * rows / height))
         axes.axis("off")
         axes.set_xlim(-0.5, _ROW_BITS + 0.5)
-        axes.set_ylim(rows + 0.1, -0.6)
+        axes.set_ylim(rows, 0)
         for bit in range(0, _ROW_BITS, 8):
             axes.text(bit, -0.15, str(bit), fontsize=7, ha="center")
-        start = 0
-        for field in plot.fields:
-            _draw_field(axes, field.name, start, field.bits)
-            start += field.bits
-        axes.set_title(plot.title, fontsize=10)
-        return save(figure, table, folder, plot.name, png=png)
+        for column, row, width, tall, text in parts:
+            axes.add_patch(Rectangle((column, row), width, tall, fill=False, linewidth=0.8))
+            axes.text(column + width / 2, row + tall / 2, text, ha="center", va="center", fontsize=7)
+        figure.text(0.5, 1 - 0.08 / height, title, va="top", ha="center", fontsize=10)
+        return save(figure, table, folder, plot.name, png=png, identifier=identifier)
 
 
-def _draw_field(axes: mpl.axes.Axes, name: str, start: int, bits: int) -> None:
-    """A field's boxes: whole rows form one box; the largest box has the field's name, the others have dots."""
-    parts: list[tuple[int, int, int, int]] = []
-    while bits > 0:
-        row, column = divmod(start, _ROW_BITS)
-        width = min(bits, _ROW_BITS - column)
-        height = bits // _ROW_BITS if width == _ROW_BITS else 1
-        parts.append((width, height, column, row))
-        axes.add_patch(Rectangle((column, row), width, height, fill=False, linewidth=0.8))
-        start, bits = start + width * height, bits - width * height
-    largest = max(parts, key=lambda part: part[0] * part[1])
-    for part in parts:
-        width, height, column, row = part
-        text = name if part == largest else "\N{HORIZONTAL ELLIPSIS}"
-        axes.text(column + width / 2, row + height / 2, text, ha="center", va="center", fontsize=7)
+def _laid_out(plot: Plot) -> tuple[list[tuple[int, int, int, int, str]], int]:
+    """The boxes of all fields, each with its column, row, width, height and text, and the number of rows."""
+    boxes: list[tuple[int, int, int, int, str]] = []
+    row = column = 0
+    for field in plot.fields:
+        parts: list[tuple[int, int, int, int, str]] = []
+        bits = field.bits
+        name = field.name
+        while bits > 0:
+            width = min(bits, _ROW_BITS - column)
+            whole = bits // _ROW_BITS if width == _ROW_BITS else 1
+            tall = min(whole, _TALLEST)
+            if tall < whole:
+                name = f"{field.name} ({field.bits} bits)"
+            parts.append((column, row, width, tall, ""))
+            bits -= width * whole
+            ends = column + width == _ROW_BITS
+            row, column = (row + tall, 0) if ends else (row, column + width)
+        # The largest box has the field's name, the others have dots.
+        largest = max(parts, key=lambda part: part[2] * part[3])
+        boxes += [(*part[:4], name if part == largest else "\N{HORIZONTAL ELLIPSIS}") for part in parts]
+    return boxes, row + (column > 0)

@@ -43,7 +43,7 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True) -> list[Path]:
+def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True, identifier: str = "") -> list[Path]:
     """Writes ``<name>.png`` if asked to, ``<name>.svg`` and ``<name>.csv`` into the folder.
 
     Raises:
@@ -52,10 +52,12 @@ def draw(plot: Plot, drawn: Series, folder: Path, *, png: bool = True) -> list[P
 
     """
     with mpl.rc_context(STYLE):
-        return save(_figure(plot, drawn), drawn.data, folder, plot.name, png=png)
+        return save(_figure(plot, drawn), drawn.data, folder, plot.name, png=png, identifier=identifier)
 
 
-def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *, png: bool = True) -> list[Path]:
+def save(
+    figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *, png: bool = True, identifier: str = ""
+) -> list[Path]:
     """Writes a figure and its data, the same bytes for the same figure; returns the files.
 
     Args:
@@ -64,6 +66,7 @@ def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *,
         folder: Where to.
         name: Of all files, without their ends.
         png: Whether to write a PNG beside the SVG, which takes as long again.
+        identifier: What the SVG's metadata call it.
 
     Raises:
         ResultsError: the folder cannot be written.
@@ -75,11 +78,12 @@ def save(figure: Figure, table: pl.DataFrame | None, folder: Path, name: str, *,
         if png:
             # `Figure.savefig` draws all of it twice for each picture.
             FigureCanvasAgg(figure).print_png(bitmap, metadata={"Software": None})
-            figure.set_layout_engine("none")
         else:
             # One that was drawn earlier would show other numbers than the SVG.
             bitmap.unlink(missing_ok=True)
-        FigureCanvasSVG(figure).print_svg(drawing, metadata={"Date": None, "Creator": "fanin"})
+        FigureCanvasSVG(figure).print_svg(
+            drawing, metadata={"Date": None, "Creator": "fanin", **({"Identifier": identifier} if identifier else {})}
+        )
         if table is not None:
             table.write_csv(data)
     return [*([bitmap] if png else []), drawing, *([data] if table is not None else [])]
@@ -126,8 +130,9 @@ def _set_ranges(axes: Axes, plot: Plot, drawn: Series) -> None:
     if plot.y_range is not None:
         low, high = (limit * drawn.y.scale for limit in plot.y_range)
         axes.set_ylim(low, high + (0.015 * (high - low) if plot.y_scale == "linear" else 0.0))
-    if axes.get_yscale() == "symlog":
-        axes.set_ylim(bottom=0)
+    if axes.get_yscale() == "symlog" and (floor := _floor(plot, drawn)) is not None:
+        # Low enough for the markers of zeros.
+        axes.set_ylim(bottom=-0.15 * floor)
 
 
 def _set_ticks(axes: Axes, plot: Plot, drawn: Series) -> None:
@@ -165,6 +170,18 @@ class _Line:
     """Extra width of earlier lines, so that they remain visible under lines drawn later."""
     turn: tuple[int, int]
     """Its place among the lines that coincide with it, and their number."""
+    marked: bool
+    """Whether its points have markers."""
+
+    def name(self, axes: Axes) -> None:
+        """Puts it into the legend, by a sample that is whole where the line takes turns with others."""
+        if self.label:
+            fill = "white" if self.style.hollow else self.style.colour
+            sample: dict[str, Any] = {"linestyle": self.style.dash, "linewidth": 1.6}
+            mark: dict[str, Any] = (
+                {"marker": self.style.marker, "markerfacecolor": fill, "markersize": 4} if self.marked else {}
+            )
+            axes.plot([], [], color=self.style.colour, label=self.label, **sample, **mark)
 
     def stroke(self, width: float) -> dict[str, Any]:
         """How its line is drawn: lines that coincide take turns in dashes, so that each is seen."""
@@ -196,7 +213,9 @@ def _lines(plot: Plot, drawn: Series) -> list[_Line]:
         label = f"{line} (same as {same})" if same and plot.kind not in CATEGORICAL else line
         more = 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
         turn = (group.index(line), len(group))
-        found.append(_Line(groups[line], looks[line], label or None, more if turn[1] == 1 else 0.6, turn))
+        found.append(
+            _Line(groups[line], looks[line], label or None, more if turn[1] == 1 else 0.6, turn, plot.kind == "line")
+        )
     return found
 
 
@@ -237,9 +256,9 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
             markerfacecolor="white" if style.hollow else style.colour,
             # Of lines that coincide, each has its markers at places of its own.
             markevery=(place, number) if len(x) >= number else None,
-            label=line.label,
             **line.stroke(1.4),
         )
+        line.name(axes)
         if plot.spread:
             ends = np.maximum([mean - low, high - mean], 0)
             axes.errorbar(x, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
@@ -262,8 +281,7 @@ def _draw_points(axes: Axes, plot: Plot, drawn: Series) -> None:
         style = line.style
         axes.errorbar(at, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
         fill = "white" if style.hollow else style.colour
-        axes.plot(at, mean, style.marker, color=style.colour, markerfacecolor=fill, markersize=6, label=line.label,
-                  clip_on=False)  # fmt: skip
+        axes.plot(at, mean, style.marker, color=style.colour, markerfacecolor=fill, markersize=6, label=line.label)
 
 
 def _placed(axes: Axes, plot: Plot, drawn: Series) -> list[tuple[_Line, Floats, tuple[Any, Any, Any], float]]:
@@ -301,9 +319,9 @@ def _draw_distributions(axes: Axes, plot: Plot, drawn: Series) -> None:
             np.concatenate([start[0], x]),
             np.concatenate([start[1], share]),
             drawstyle="steps-post",
-            label=line.label,
             **line.stroke(1.4),
         )
+        line.name(axes)
     axes.set_ylim(top=102)
 
 
@@ -317,7 +335,8 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
             axes.plot(x, mean, ".", color=colour, markersize=3, label=line.label)
             continue
         traced = plot.table in ("queue-trace", "probes", "switch-probes", "host-probes") and plot.every is None
-        axes.plot(x, mean, drawstyle="steps-post" if traced else "default", label=line.label, **line.stroke(1.0))
+        axes.plot(x, mean, drawstyle="steps-post" if traced else "default", **line.stroke(1.0))
+        line.name(axes)
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 

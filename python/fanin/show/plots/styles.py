@@ -28,7 +28,7 @@ _SCHEMES = {
 }
 """First word of a line's name in lower case -> colour and marker; RTCP is RCC without its scheduler and marks."""
 
-_OTHERS = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#AA3377", "#66CCEE", "#777777")
+_OTHERS = ("#EE6677", "#4477AA", "#228833", "#CCBB44", "#AA3377", "#66CCEE", "#777777")
 """Paul Tol's bright colours, for lines that are no schemes."""
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")

@@ -14,10 +14,14 @@ from matplotlib.lines import Line2D
 
 from fanin.later import pl
 from fanin.scenario.format.plot import Plot
+from fanin.show.plots import layout
 from fanin.show.plots.drawing import STYLE, save
 
-_WIDTHS = (6.4, 24.0)
-"""Width of the figure in inches; it grows with the widest row."""
+_WIDTHS = (6.4, 10.0)
+"""Width of the figure in inches; it grows with the widest row. In a wider network all nodes of a kind are one box."""
+
+_LEVEL = 0.75
+"""Height of a level in inches."""
 
 _LETTER = 0.062
 """Width in inches of one character of a box's label, and of the padding on both sides together."""
@@ -37,6 +41,8 @@ class _Network:
     """Level -> nodes from left to right."""
     places: dict[str, float]
     """Node -> its position in its row, from 0 to 1."""
+    folded: bool = False
+    """Whether all hosts are one node, and all switches of a name and level another."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,9 @@ class _Row:
     """Width that the row needs, in inches."""
 
 
-def draw_topology(plot: Plot, links: pl.DataFrame, folder: Path, *, png: bool = True) -> list[Path]:
+def draw_topology(
+    plot: Plot, links: pl.DataFrame, folder: Path, *, png: bool = True, identifier: str = ""
+) -> list[Path]:
     """Draws a network from its table of links: switches by distance from the hosts, identical hosts as one node.
 
     Raises:
@@ -59,24 +67,32 @@ def draw_topology(plot: Plot, links: pl.DataFrame, folder: Path, *, png: bool = 
 
     """
     network = _network(links)
+    if max(_row(network, row).width for row in network.rows.values()) > _WIDTHS[1]:
+        network = _network(links, folded=True)
     rows = {level: _row(network, row) for level, row in network.rows.items()}
     width = min(max(_WIDTHS[0], *(row.width for row in rows.values())), _WIDTHS[1])
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, 0.8 + 0.85 * len(network.rows)), layout="constrained")
-        axes = figure.add_subplot()
+        height = 0.9 + _LEVEL * len(network.rows)
+        figure = Figure(figsize=(width, height))
+        # The title has two lines, and the legend below the network one.
+        side = max((layout.text_width(row.name, 7) for row in rows.values()), default=0.0) + 0.1
+        axes = figure.add_axes((side / width, 0.35 / height, 1 - (side + 0.1) / width, _LEVEL * len(rows) / height))
         axes.axis("off")
         axes.set_xlim(0, 1)
+        axes.set_ylim(-0.5, max(network.rows) + 0.5)
         rates = _draw_links(axes, network)
         for level, row in rows.items():
             _draw_row(axes, network, level, row, width)
         title = plot.title if rates else f"{plot.title}\nall links: {_rate(network.links['rate_bps'][0])}"
-        axes.set_title(title.strip(), fontsize=10)
+        title = layout.wrapped(title.strip(), 10, width - 0.3)
+        figure.text(0.5, 1 - 0.08 / height, title, va="top", ha="center", fontsize=10)
         if rates:
-            figure.legend(handles=rates, loc="outside lower center", ncols=len(rates), fontsize=8)
-        return save(figure, network.links, folder, plot.name, png=png)
+            figure.legend(handles=rates, loc="lower center", ncols=len(rates), fontsize=8)
+        return save(figure, network.links, folder, plot.name, png=png, identifier=identifier)
 
 
-def _network(links: pl.DataFrame) -> _Network:
+def _network(links: pl.DataFrame, *, folded: bool = False) -> _Network:
+    """The network; ``folded``, all hosts are one node and all switches of a name and level another."""
     ends = [(*name.split("->", 1), rate) for name, rate in links.select("link", "rate_bps").iter_rows()]
     neighbours: dict[str, list[str]] = {}
     for a, b, _ in ends:
@@ -84,6 +100,9 @@ def _network(links: pl.DataFrame) -> _Network:
     hosts = {name for name, near in neighbours.items() if len(near) == 1}
     names = {name: _group(name, neighbours[name][0]) if name in hosts else name for name in neighbours}
     level_of = levels(neighbours, hosts)
+    if folded:
+        kinds = {name: name.rstrip("0123456789-") for name in neighbours}
+        names = {name: f"{kind}@{level_of[name]}" for name, kind in kinds.items()}
     rows: dict[int, list[str]] = {}
     for name, shown in sorted(names.items(), key=lambda each: -level_of[each[0]]):
         row = rows.setdefault(level_of[name], [])
@@ -102,7 +121,7 @@ def _network(links: pl.DataFrame) -> _Network:
         .len("links")
     )
     rows, places = arranged(rows, shown_near)
-    return _Network(edges, Counter(names.values()), rows, places)
+    return _Network(edges, Counter(names.values()), rows, places, folded)
 
 
 def _group(host: str, switch: str) -> str:
@@ -154,12 +173,15 @@ def _draw_links(axes: Axes, network: _Network) -> list[Line2D]:
     rates = sorted(network.links["rate_bps"].unique())
     widths = {rate: 0.8 + 1.2 * index for index, rate in enumerate(rates)}
     drawn = set()
-    for a, b, rate in network.links.select("from", "to", "rate_bps").iter_rows():
+    for a, b, rate, number in network.links.select("from", "to", "rate_bps", "links").iter_rows():
         if (b, a, rate) in drawn:
             continue
         drawn.add((a, b, rate))
         ends = [network.places[a], network.places[b]], [level_of[a], level_of[b]]
         axes.plot(*ends, color="#888888", linewidth=widths[rate], zorder=1)
+        if network.folded:
+            x, y = (sum(each) / 2 for each in ends)
+            axes.text(x + 0.01, y, f"{number} links", va="center", fontsize=7)
     if len(rates) < 2:
         return []
     return [Line2D([], [], color="#888888", linewidth=widths[rate], label=_rate(rate)) for rate in rates]

@@ -1,0 +1,81 @@
+"""Figures that are kept: one is drawn only if its data, its description or the code that draws it has changed.
+
+An SVG names in its metadata the digest of all of these.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+import fanin
+from fanin.errors import ResultsError
+from fanin.later import pl
+from fanin.results import sums
+from fanin.scenario.format.plot import Plot
+from fanin.show.plots.series import Series
+
+_HEAD = 4000
+"""Bytes of an SVG that hold its metadata."""
+
+
+def fingerprint(plot: Plot, drawn: Series | pl.DataFrame | None) -> str:
+    """The digest of everything that a figure shows.
+
+    Args:
+        plot: Its description.
+        drawn: Its lines, or the links of a network; ``None`` for the fields of a message, which the description has.
+
+    """
+    hashed = hashlib.sha256(_code().encode())
+    hashed.update(plot.model_dump_json().encode())
+    if isinstance(drawn, Series):
+        hashed.update(json.dumps([asdict(drawn.x), asdict(drawn.y)]).encode())
+        drawn = drawn.data
+    if drawn is not None:
+        hashed.update(drawn.write_csv().encode())
+    return hashed.hexdigest()
+
+
+@functools.cache
+def _code() -> str:
+    """What draws: this package's modules, and matplotlib."""
+    from importlib.metadata import version
+
+    hashed = hashlib.sha256(f"{fanin.__version__} {version('matplotlib')}".encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()
+
+
+def keep(earlier: Path, folder: Path, name: str, print_: str, ends: Iterable[str]) -> list[Path]:
+    """Copies a figure that would be drawn the same into a new folder; returns its files, none if it must be drawn.
+
+    Args:
+        earlier: The folder with the figures that were drawn before.
+        folder: The new folder.
+        name: The figure's name.
+        print_: Its digest now.
+        ends: The kinds of files that are needed, such as ``svg`` and ``csv``.
+
+    """
+    found = {}
+    try:
+        known = sums.read_sums(earlier)
+        for end in ends:
+            path = earlier / f"{name}.{end}"
+            # Without its digest a file may be of another drawing.
+            if known is None or path.name not in known.files:
+                return []
+            found[path.name] = sums.read_bytes(path)
+    except (ResultsError, OSError):
+        return []
+    if print_.encode() not in found.get(f"{name}.svg", b"")[:_HEAD]:
+        return []
+    for each, content in found.items():
+        (folder / each).write_bytes(content)
+    return [folder / each for each in found]
