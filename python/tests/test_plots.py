@@ -112,6 +112,7 @@ def test_lines_that_coincide_take_turns_and_say_so(tmp_path):
     assert "DCTCP (same as" not in svg
     dashes = re.findall(r"stroke-dasharray: ([\d.,]+); stroke-dashoffset: ([\d.]+)", svg)
     assert len(set(dashes)) == 2, "one line has its dashes where the other has its gaps"
+    assert "RCC (nearly as TCP)" in svg_of(tmp_path, {"TCP": [1, 2, 900], "RCC": [1, 3, 900]})
     apart = svg_of(tmp_path, {"TCP": [1, 2, 3], "RCC": [1, 2, 4]})
     assert "same as" not in apart
     assert "stroke-dasharray" not in apart
@@ -128,6 +129,7 @@ def test_a_scheme_has_one_colour_and_marker_in_every_figure():
     assert other["RCC"].dash == one["RCC"].dash == "-"
     assert other["RCC, drawn"].dash != "-"
     assert other["RCC, drawn"].hatch != other["RCC"].hatch
+    assert len({style.fill for style in styles(["RCC", "RCC, a", "RCC, b", "RCC, c"]).values()}) == 4
 
 
 def test_bars_of_systems_have_the_colours_of_the_systems(tmp_path):

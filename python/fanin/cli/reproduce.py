@@ -18,7 +18,6 @@ from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import format_number
 from fanin.results.layout import apart
-from fanin.scenario.format.plot import CATEGORICAL
 
 if TYPE_CHECKING:
     from fanin.claims.judge import Judgement
@@ -246,6 +245,8 @@ def _print(result: Reproduction) -> None:
 
 def _print_plot(title: str, plot: Plot, drawn: Series) -> None:
     """Prints a row per x and a column per line; quantiles for distributions, and only a note for a long curve."""
+    from fanin.scenario.format.plot import CATEGORICAL
+
     heading = f"{title}: {plot.title or drawn.y.label}"
     if plot.kind == "cdf":
         _print_quantiles(f"{heading} [{drawn.x.shown_as}]", plot, drawn)

@@ -176,12 +176,8 @@ class _Line:
     def name(self, axes: Axes) -> None:
         """Puts it into the legend, by a sample that is whole where the line takes turns with others."""
         if self.label:
-            fill = "white" if self.style.hollow else self.style.colour
-            sample: dict[str, Any] = {"linestyle": self.style.dash, "linewidth": 1.6}
-            mark: dict[str, Any] = (
-                {"marker": self.style.marker, "markerfacecolor": fill, "markersize": 4} if self.marked else {}
-            )
-            axes.plot([], [], color=self.style.colour, label=self.label, **sample, **mark)
+            mark = {**self.style.mark, "markersize": 4} if self.marked else {"color": self.style.colour}
+            axes.plot([], [], label=self.label, linestyle=self.style.dash, linewidth=1.6, **mark)
 
     def stroke(self, width: float) -> dict[str, Any]:
         """How its line is drawn: lines that coincide take turns in dashes, so that each is seen."""
@@ -210,7 +206,9 @@ def _lines(plot: Plot, drawn: Series) -> list[_Line]:
         group = [each for each in drawn.lines if first_of[each] == first_of[line]]
         equal = (each for each in group[: group.index(line)] if _coincide(groups, values, (each, line), 0.0))
         same = next(equal, "")
-        label = f"{line} (same as {same})" if same and plot.kind not in CATEGORICAL else line
+        label = line
+        if line != group[0] and plot.kind not in CATEGORICAL:
+            label = f"{line} (same as {same})" if same else f"{line} (nearly as {group[0]})"
         more = 1.8 * (1 - index / (len(drawn.lines) - 1)) if len(drawn.lines) > 1 else 0.0
         turn = (group.index(line), len(group))
         found.append(
@@ -251,12 +249,10 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
         axes.plot(
             x,
             mean,
-            marker=style.marker,
             markersize=4 + line.wider,
-            markerfacecolor="white" if style.hollow else style.colour,
             # Of lines that coincide, each has its markers at places of its own.
             markevery=(place, number) if len(x) >= number else None,
-            **line.stroke(1.4),
+            **{**style.mark, **line.stroke(1.4)},
         )
         line.name(axes)
         if plot.spread:
@@ -280,8 +276,7 @@ def _draw_points(axes: Axes, plot: Plot, drawn: Series) -> None:
         ends = np.maximum([mean - low, high - mean], 0)
         style = line.style
         axes.errorbar(at, mean, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2)
-        fill = "white" if style.hollow else style.colour
-        axes.plot(at, mean, style.marker, color=style.colour, markerfacecolor=fill, markersize=6, label=line.label)
+        axes.plot(at, mean, linestyle="none", markersize=6, label=line.label, **style.mark)
 
 
 def _placed(axes: Axes, plot: Plot, drawn: Series) -> list[tuple[_Line, Floats, tuple[Any, Any, Any], float]]:

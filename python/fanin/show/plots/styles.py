@@ -38,6 +38,8 @@ _DASHES: tuple[Any, ...] = (
 )  # fmt: skip
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----")
 
+_FILLS = ("full", "none", "left", "top", "right", "bottom", "none")
+
 _ALONE = "#444444"
 """The colour of the only line of a plot that is not named."""
 
@@ -50,8 +52,21 @@ class Style:
     marker: str = "o"
     dash: Any = "-"
     hatch: str = ""
-    hollow: bool = False
-    """Whether its markers are hollow, as those of a scheme's variants."""
+    fill: str = "full"
+    """Which part of its markers is filled: all of a scheme's, another of each of its variants."""
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        """How its markers are drawn."""
+        inside = "white" if self.fill == "none" else self.colour
+        style = "full" if self.fill == "none" else self.fill
+        return {
+            "color": self.colour,
+            "marker": self.marker,
+            "fillstyle": style,
+            "markerfacecolor": inside,
+            "markerfacecoloralt": "white",
+        }
 
 
 def scheme_of(name: str) -> str | None:
@@ -77,5 +92,5 @@ def styles(lines: Iterable[str]) -> dict[str, Style]:
             found[name] = Style(_OTHERS[index % len(_OTHERS)], _MARKERS[index % len(_MARKERS)], _DASHES[cycle % 7])
         else:
             at = index % len(_DASHES)
-            found[name] = Style(*_SCHEMES[scheme], _DASHES[at], _HATCHES[at], hollow=index % 2 == 1)
+            found[name] = Style(*_SCHEMES[scheme], _DASHES[at], _HATCHES[at], _FILLS[at])
     return {name: found[name] for name in lines}
