@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fanin.claims.judge import Judgement, judge
+from fanin.claims.judge import Judgement, judge, together
 from fanin.errors import FaninError
 from fanin.numbers.stats import mean_interval, t_quantile
 from fanin.scenario.format.claim import Case
@@ -332,3 +332,60 @@ def test_shares_of_points_are_per_cent():
 def test_a_range_without_a_lower_end_is_at_most():
     judged = judge(claim("mean", (-math.inf, 5)), runs({"a": COLLAPSE}))
     assert judged.span(*judged.case.accept) == "at most 5"
+
+
+def half(name, outcome, *, of="", reading="", value=5.0):
+    about = claim("mean", (4, 6), id=f"{name}-{reading}", claim=name, half_of=of, reading=reading)
+    return Judgement(about, value, value, value, outcome)
+
+
+def test_halves_of_a_sentence_are_judged_together_under_each_reading():
+    first = [half("high", "reproduced", reading="a"), half("high", "reproduced", reading="b")]
+    second = [
+        half("low", "reproduced", of="high", reading="b"),
+        half("low", "not reproduced", of="high", reading="a", value=9.0),
+    ]
+    judged = together([*first, *second, half("other", "reproduced", reading="a")])
+    assert [each.outcome for each in judged] == [
+        "not reproduced",
+        "reproduced",
+        "reproduced",
+        "not reproduced",
+        "reproduced",
+    ]
+    failing = judged[0]
+    # The half that holds is told from the one that fails, and the latter decides how far it is.
+    assert "; other half, low-a, not reproduced: 9" in failing.reason
+    assert "no explanation has been written yet" not in failing.reason.split("; other half")[0]
+    assert failing.distance == second[1].distance > 0
+    assert judged[4] == half("other", "reproduced", reading="a")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "whole"),
+    [
+        (("reproduced", "direction only"), "direction only"),
+        (("direction only", "not reproduced"), "not reproduced"),
+        (("not judged", "not reproduced"), "not judged"),
+    ],
+)
+def test_a_sentence_is_as_its_weakest_half(outcomes, whole):
+    judged = together([half("high", outcomes[0]), half("low", outcomes[1], of="high")])
+    assert judged[0].outcome == whole
+    assert judged[1].outcome == outcomes[1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "edge"),
+    [
+        (("reproduced", 5.0), ("reproduced", 5.999), True),
+        (("reproduced", 5.0), ("reproduced", 5.0), False),
+        # The half that holds is at the edge, and the one that fails is not.
+        (("reproduced", 5.999), ("not reproduced", 9.0), False),
+        (("reproduced", 5.0), ("not reproduced", 6.001), True),
+        (("not reproduced", 9.0), ("not reproduced", 6.001), False),
+    ],
+)
+def test_a_sentence_in_halves_is_at_the_edge_if_what_decides_it_is(first, second, edge):
+    judged = together([half("high", first[0], value=first[1]), half("low", second[0], of="high", value=second[1])])
+    assert judged[0].at_edge == edge

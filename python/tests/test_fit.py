@@ -461,3 +461,35 @@ def test_neighbours_are_tried_until_none_is_better(tmp_path):
 
 def test_the_command_is_listed():
     assert commands.COMMANDS["fit"].help.startswith("Search parameters that papers do not specify")
+
+
+HALVES = """
+[[claim]]
+id = "some-drops"
+says = "Packets are dropped with eight senders, and few with four."
+y = "drops"
+accept = [1, inf]
+at = [8]
+
+[[claim]]
+id = "few-of-four"
+half-of = "some-drops"
+says = "Few are dropped with four senders."
+y = "drops"
+accept = [0, 20]
+at = [4]
+"""
+
+
+def test_halves_of_a_sentence_have_to_hold_together(cli, paper):
+    (paper / "two.toml").write_text('open = "alpha/one"\n' + SCENARIO + HALVES)
+    found = fitted(cli, "alpha/two", "--open", "network.buffer")
+    assert list(found["sentences"]) == ["alpha/two/some-drops"]
+    tried = [json.loads(line) for line in next((paper.parents[1] / "results/fits").glob("*/tried.jsonl")).open()]
+    whole = {
+        each["values"]["network.buffer"]: each["found"]["alpha/two/some-drops"] for each in tried if "found" in each
+    }
+    # The smallest buffer drops many of four senders' packets too, and the largest none at all.
+    assert [each["outcome"] for each in whole.values()].count("reproduced") == 1
+    assert whole["24pkt"]["outcome"] == "reproduced"
+    assert " and " in whole["12pkt"]["shown"]

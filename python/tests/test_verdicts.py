@@ -376,3 +376,40 @@ def test_a_claim_like_another_has_its_terms_and_readings_unless_it_has_its_own()
     for wrong in ("third", "second"):
         with pytest.raises(ScenarioError, match=rf"like.toml:17: .*{wrong} is not a claim of this file with terms"):
             sections.parse(LIKE.replace('like = "first"', f'like = "{wrong}"'), "like.toml")
+
+
+HALF = """
+
+[[claim]]
+id = "third"
+half-of = "first"
+says = "DCTCP is quick too."
+measure = "mean"
+x = "n"
+y = "fct_mean_s"
+accept = [1, 2]
+why = "half"
+"""
+
+
+def test_both_halves_of_a_sentence_are_judged_under_the_same_readings():
+    text = LIKE + HALF
+    assert [case.half_of for case in sections.parse(text + 'readings = ["b"]', "half.toml").cases] == ["", "", "first"]
+    for mistake, message in {
+        "": 'both halves need one case with the reading "as printed"',
+        'readings = ["b"]\nsame-as = "a/b#c"': "same-as and cannot-be belong to the claim that this one is half of",
+    }.items():
+        with pytest.raises(ScenarioError, match=f"half-of: {message}"):
+            sections.parse(text + mistake, "half.toml")
+    for other in ("none", "third"):
+        with pytest.raises(ScenarioError, match="is not a claim before this one that is no half itself"):
+            sections.parse(text.replace('half-of = "first"', f'half-of = "{other}"'), "half.toml")
+
+
+def test_halves_of_a_sentence_are_counted_once():
+    main = entry("c", basis="reading", outcome="reproduced")
+    whole, half = Sentence("c", "s", [main]), Sentence("d", "s", [main], half_of="c")
+    assert sentences.tally([(whole, "never"), (half, "under a reading")]) == (
+        "1 sentence: 1 never (1 more is half of a sentence)"
+    )
+    assert sentences.once([whole, half]) == [whole]

@@ -107,7 +107,7 @@ def _sentences(
         )
         entries.setdefault(case.claim, []).append(entry)
     return [
-        Sentence(each.id, each.says, entries[each.id], each.same_as, each.cannot_be)
+        Sentence(each.id, each.says, entries[each.id], each.same_as, each.half_of, each.cannot_be)
         for each in experiment.document.claim
     ]
 
@@ -138,6 +138,7 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
             each.says,
             [_judged(key, each.says, case, note, *about) for case in each.cases],
             each.same_as,
+            each.half_of,
             each.cannot_be,
         )
         for each in found.claims

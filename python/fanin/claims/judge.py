@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from fanin.claims.measures import POINTS, number
@@ -62,6 +62,10 @@ class Judgement:
     """The environment that the experiment ran in."""
     written_for: str = ""
     """The runs that the explanation describes, if they are not the judged ones."""
+    alone: Outcome | None = None
+    """The outcome of this half of a sentence by itself; ``None`` for a whole sentence."""
+    halves: tuple[Judgement, ...] = ()
+    """The other halves of the sentence under the same reading; ``outcome`` is that of all together."""
 
     @property
     def basis(self) -> Basis:
@@ -73,8 +77,12 @@ class Judgement:
         """How far the number is outside the accepted range: 0 inside, towards 1 with the distance.
 
         The distance is relative to the nearer bound; if that is zero, to the published number, the width of the range
-        or one unit: the first of these that is known and not zero.
+        or one unit: the first of these that is known and not zero. Of several halves the farthest counts.
         """
+        return max(self._distance, *(half.distance for half in self.halves)) if self.halves else self._distance
+
+    @property
+    def _distance(self) -> float:
         lowest, highest = self.case.accept
         if math.isnan(self.value):
             return 1.0
@@ -94,8 +102,17 @@ class Judgement:
         """Whether the number is so close to a bound of the accepted range that the outcome is in doubt.
 
         It is if the interval has the bound inside, or if the number is within 1 % of the bound (or of the width of the
-        range, if that is less).
+        range, if that is less). Of several halves one is enough if all hold, and all that fail have to be if not.
         """
+        if not self.halves:
+            return self._at_edge
+        own = (self.alone or self.outcome, self._at_edge)
+        every = [own, *((half.outcome, half.at_edge) for half in self.halves)]
+        failing = [edge for outcome, edge in every if outcome != "reproduced"]
+        return all(failing) if failing else any(edge for _, edge in every)
+
+    @property
+    def _at_edge(self) -> bool:
         return not math.isnan(self.value) and (bool(self._doubt()) or any(map(self._is_close, self._passable)))
 
     @property
@@ -118,11 +135,15 @@ class Judgement:
 
     @property
     def reason(self) -> str:
-        """Our number, the accepted range, and the cause if the claim is not reproduced."""
-        if self.outcome == "not judged":
+        """Our number, the accepted range, and the cause if the claim is not reproduced; then those of other halves."""
+        others = (f"; other half, {each.case.id}, {each.outcome}: {each.reason}" for each in self.halves)
+        return f"{self._reason(self.alone or self.outcome)}{''.join(others)}"
+
+    def _reason(self, outcome: Outcome) -> str:
+        if outcome == "not judged":
             return "the quick look made no run for this claim"
         sentence = f"{self._found()}; accepted {self.span(*self.case.accept)} ({self.case.why}){self._doubt()}"
-        if self.outcome == "reproduced":
+        if outcome == "reproduced":
             return sentence
         explanation = self.case.explanation or "no explanation has been written yet"
         return f"{sentence}: {self.of_other_runs if self.case.explanation else ''}{explanation}"
@@ -279,6 +300,28 @@ def judge(
     reach = max(float(x.max()) for x, _ in curves)
     outcome = _outcome(case, value, (low, high))
     return Judgement(case, value, low, high, outcome, reach, provisional, label, environment, written_for)
+
+
+_WEAKEST: tuple[Outcome, ...] = ("not run", "not judged", "not reproduced", "direction only", "reproduced")
+
+
+def together(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """The same judgements, those of sentences with halves judged together: each reading holds as the weakest half does.
+
+    Args:
+        judgements: Those of all cases of an experiment.
+
+    """
+    return [_whole(each, judgements) for each in judgements]
+
+
+def _whole(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
+    case = judgement.case
+    halves = tuple(each for each in judgements if (each.case.half_of, each.case.reading) == (case.claim, case.reading))
+    if not halves:
+        return judgement
+    outcome = min((judgement.outcome, *(each.outcome for each in halves)), key=_WEAKEST.index)
+    return replace(judgement, outcome=outcome, alone=judgement.outcome, halves=halves)
 
 
 def _points(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:

@@ -77,6 +77,8 @@ class JudgedClaim(_Part):
     says: str
     same_as: str = ""
     """The same sentence in another experiment: ``experiment#claim``."""
+    half_of: str = ""
+    """The claim of this experiment that has the rest of the sentence and is counted."""
     cannot_be: str = ""
     """Why no setting can show it: arithmetic, or another sentence of the paper."""
     verdict: Verdict
@@ -243,6 +245,7 @@ def _claim(claim: Claim, judged: list[Judgement], where: str) -> JudgedClaim:
         id=claim.id,
         says=claim.says,
         same_as=claim.same_as,
+        half_of=claim.half_of,
         cannot_be=claim.cannot_be,
         verdict=verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be),
         cases=[_judged(each, where) for each in judged],
@@ -256,17 +259,22 @@ def _where(work: Simulations) -> str:
 
 
 def _judged(judgement: Judgement, where: str) -> Judged:
-    show = judgement.show
+    parts = [judgement, *judgement.halves]
     shown = Shown(
-        published=judgement.published,
-        value=show(judgement.value),
-        interval=judgement.span(judgement.low, judgement.high),
-        accept=judgement.span(*judgement.case.accept),
-        quantity=judgement.quantity,
+        published=_all(each.published for each in parts),
+        value=_all(each.show(each.value) for each in parts),
+        interval=_all(each.span(each.low, each.high) for each in parts),
+        accept=_all(each.span(*each.case.accept) for each in parts),
+        quantity=_all(each.quantity for each in parts),
     )
     found = judgement.as_dict()
     interval = found["interval"] or (None, None)
     return Judged.model_validate({**found, "interval": interval, "reason": f"{found['reason']}{where}", "shown": shown})
+
+
+def _all(parts: Iterable[str]) -> str:
+    """The numbers of all halves of a sentence."""
+    return " and ".join(parts)
 
 
 def _varied(experiment: Experiment) -> dict[str, list[str]]:

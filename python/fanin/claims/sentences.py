@@ -251,6 +251,8 @@ class Sentence:
     entries: list[Entry]
     same_as: str = ""
     """The same sentence in another experiment, where it is counted."""
+    half_of: str = ""
+    """The claim of the same experiment that has the rest of the sentence; it is counted, and judged with this one."""
     cannot_be: str = ""
     """Why no setting can show it: arithmetic, or another sentence of the paper."""
     repeats: list[Entry] = field(default_factory=list)
@@ -322,36 +324,43 @@ class Sentence:
         cases = [entry.as_dict() for entry in self.entries]
         own: dict[str, Any] = {"verdict": self.verdict, "at_edge": self.at_edge}
         own |= {"rests_on": self.rests_on, "settings_tried": self.tried}
-        about = {"id": self.id, "same_as": self.same_as, "cannot_be": self.cannot_be}
+        about = {"id": self.id, "same_as": self.same_as, "half_of": self.half_of, "cannot_be": self.cannot_be}
         return {**cases[0], **own, **about, "cases": cases, "repeats": [entry.id for entry in self.repeats]}
 
 
 class Claimed(Protocol):
-    """A claim that may repeat the sentence of another."""
+    """A claim that may repeat the sentence of another, or be half of it."""
 
     @property
     def same_as(self) -> str:
         """The claim of another experiment in which the sentence is counted; usually empty."""
+
+    @property
+    def half_of(self) -> str:
+        """The claim that has the rest of the sentence and is counted; usually empty."""
 
 
 C = TypeVar("C", bound=Claimed)
 
 
 def once(claims: Iterable[C]) -> list[C]:
-    """The claims that count: a sentence judged by several experiments is counted in only one of them."""
-    return [claim for claim in claims if not claim.same_as]
+    """The claims that count: a sentence judged by several experiments, or in halves, is counted once."""
+    return [claim for claim in claims if not claim.same_as and not claim.half_of]
 
 
 def tally(claims: Sequence[tuple[Claimed, str]]) -> str:
-    """The number of sentences, in all and by verdict, and of claims that repeat one of another experiment.
+    """The number of sentences, in all and by verdict, and of claims that repeat one or are halves of one.
 
     Args:
         claims: Each with its verdict.
 
     """
     repeating = sum(bool(claim.same_as) for claim, _ in claims)
-    found = counted([verdict for claim, verdict in claims if not claim.same_as])
-    return f"{found} ({repeating} more repeat a sentence that is counted in another experiment)" if repeating else found
+    halves = sum(bool(claim.half_of) for claim, _ in claims)
+    found = counted([verdict for claim, verdict in claims if once([claim])])
+    more = [f"{repeating} more repeat a sentence that is counted in another experiment"] if repeating else []
+    more += [f"{halves} more {'are halves of sentences' if halves > 1 else 'is half of a sentence'}"] if halves else []
+    return f"{found} ({', '.join(more)})" if more else found
 
 
 def counted(verdicts: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from fanin import _engine
 from fanin.errors import NotFoundError, ScenarioError
 from fanin.scenario.format.base import FileNameOrNone, Section
-from fanin.scenario.format.claim import Case, Claim, Claims, cases
+from fanin.scenario.format.claim import Case, Claim, Claims, cases, check_half
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
@@ -187,6 +187,7 @@ def _check_cases(document: Document, text: str, file: str) -> None:
         location = ("claim", index)
         try:
             cases(index, document.claim, document.claims)
+            check_half(index, document.claim, document.claims)
         except ValidationError as error:
             found = [{**each, "loc": (*location, *each["loc"])} for each in error.errors()]
             raise _scenario_error(text, file, found) from None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fanin.claims import record
-from fanin.claims.judge import Judgement, judge
+from fanin.claims.judge import Judgement, judge, together
 from fanin.claims.verdicts import EDGE, Verdict, at_edge, verdict
 from fanin.errors import FaninError
 from fanin.later import pl
@@ -168,7 +168,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     frame = runs.frame()
     document = experiment.document
     labels = columns.own_labels(experiment)
-    judgements = [
+    judged = [
         judge(
             case,
             curves.of_claim(case, runs, frame),
@@ -179,6 +179,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
         )
         for case in map(experiment.as_run, document.cases)
     ]
+    judgements = together(judged)
     series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fanin.choose.fit.space import Space, Values
-from fanin.claims.judge import judge
+from fanin.claims.judge import judge, together
 from fanin.claims.verdicts import Outcome
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import finite
@@ -128,12 +128,17 @@ class Bench:
     @property
     def sentences(self) -> list[str]:
         """The sentences that are judged."""
-        return [f"{name}/{case.claim}" for name, cases in self._cases.items() for case in cases]
+        return list(self.says)
 
     @property
     def says(self) -> dict[str, str]:
         """The words of each sentence."""
-        return {f"{name}/{case.claim}": case.says for name, cases in self._cases.items() for case in cases}
+        return {
+            f"{name}/{case.claim}": case.says
+            for name, cases in self._cases.items()
+            for case in cases
+            if not case.half_of
+        }
 
     def judge(self, settings: Sequence[Values], seeds: Sequence[int]) -> list[Tried]:
         """Judges some settings; their runs form one batch.
@@ -187,14 +192,15 @@ def _without_plots(experiment: Experiment) -> Experiment:
 
 
 def _counted(experiment: Experiment, names: set[str]) -> list[Case]:
-    """The main case of each possible sentence that is not counted elsewhere in the search."""
+    """The main case of each possible sentence that is not counted elsewhere in the search, and of its other halves."""
     document = experiment.document
     if document.benchmark is not None:
         return []
     skipped = {claim.id for claim in document.claim if claim.same_as.partition("#")[0] in names or claim.cannot_be}
     mains: dict[str, Case] = {}
     for case in document.cases:
-        if case.claim not in skipped:
+        whole = mains.get(case.half_of)
+        if skipped.isdisjoint((case.claim, case.half_of)) and (whole is None or whole.reading == case.reading):
             mains.setdefault(case.claim, case)
     return list(mains.values())
 
@@ -233,20 +239,25 @@ def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
     experiment = runs.experiment
     frame = runs.frame()
     labels = columns.own_labels(experiment)
-    found = {}
-    for case in cases:
-        judged = judge(
+    judgements = [
+        judge(
             case,
             curves.of_claim(case, runs, frame),
             label=columns.describe(labels, case.y).label,
             environment=experiment.environment,
         )
-        found[f"{experiment.name}/{case.claim}"] = Found(
-            judged.outcome,
-            judged.distance,
-            finite(judged.value),
-            judged.show(judged.value),
-            judged.span(*case.accept),
-            judged.published,
-        )
+        for case in cases
+    ]
+    found = {}
+    for judged in together(judgements):
+        if not judged.case.half_of:
+            parts = [judged, *judged.halves]
+            found[f"{experiment.name}/{judged.case.claim}"] = Found(
+                judged.outcome,
+                judged.distance,
+                finite(judged.value),
+                " and ".join(each.show(each.value) for each in parts),
+                " and ".join(each.span(*each.case.accept) for each in parts),
+                " and ".join(each.published for each in parts),
+            )
     return found

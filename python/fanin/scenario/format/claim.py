@@ -130,6 +130,7 @@ class Claim(Terms):
     id: str
     says: str = Field(description="The paper's claim.")
     same_as: str = Field(default="", description="The same sentence in another file: experiment#claim. It counts once.")
+    half_of: str = Field(default="", description="Claim of the file with the rest of the sentence; both have to hold.")
     like: str = Field(default="", description="Another claim of the file, whose terms and readings this one has too.")
     cannot_be: str = Field(default="", description="Why no setting can show it: arithmetic, or another sentence.")
     readings: list[str] | None = Field(default=None, description="Readings that judge it, the main one first.")
@@ -144,6 +145,8 @@ class Case(Terms):
     id: str
     claim: str
     """Id of its claim."""
+    half_of: str = ""
+    """Id of the claim that has the rest of the sentence and is counted."""
     says: str
     reading: str = ""
     measure: Measure
@@ -222,6 +225,32 @@ def cases(index: int, claims: Sequence[Claim], shared: Claims) -> list[Case]:
     return found
 
 
+def check_half(index: int, claims: Sequence[Claim], shared: Claims) -> None:
+    """Checks that a claim that is half of another's sentence is judged under the same readings.
+
+    Args:
+        index: Index of the claim in its file.
+        claims: The claims of the file.
+        shared: Terms shared by them.
+
+    Raises:
+        ValueError: the other claim is not before it or is a half itself, or its readings differ.
+
+    """
+    claim = claims[index]
+    if not claim.half_of:
+        return
+    before = [place for place in range(index) if claims[place].id == claim.half_of and not claims[place].half_of]
+    if not before:
+        raise ValueError(f"half-of: {claim.half_of} is not a claim before this one that is no half itself")
+    if claim.same_as or claim.cannot_be:
+        raise ValueError("half-of: same-as and cannot-be belong to the claim that this one is half of")
+    own, other = ([case.reading for case in cases(each, claims, shared)] for each in (index, before[0]))
+    for reading in [*own, *other]:
+        if own.count(reading) != 1 or other.count(reading) != 1:
+            raise ValueError(f'half-of: both halves need one case with the reading "{reading}"')
+
+
 def _with_inherited(index: int, claims: Sequence[Claim]) -> tuple[Claim, list[_Layer]]:
     """A claim with the readings of the claim that it is like, and the terms of that claim."""
     claim = claims[index]
@@ -271,5 +300,5 @@ def _case(claim: Claim, name: str, reading: str, layers: Iterable[_Layer]) -> Ca
                 terms[key] = {**runs, **terms[key]}
         if "rivals" in terms:
             terms["rivals"] = [{**runs, **rival} for rival in terms["rivals"]]
-    about = {"id": name, "claim": claim.id, "says": claim.says, "reading": reading, "origin": origin}
-    return Case.model_validate({**about, **terms})
+    words = {"id": name, "claim": claim.id, "half_of": claim.half_of, "says": claim.says, "reading": reading}
+    return Case.model_validate({**words, "origin": origin, **terms})
