@@ -146,7 +146,7 @@ impl Hosts {
             return Chosen { number: 0, tag: 0, cells: None };
         }
         let host = self.by_node[from.index()].as_mut().expect("flows join hosts");
-        let request = PathRequest { flow, from, to, paths, cell: 0 };
+        let request = PathRequest { flow, from, to, paths, hash: net.paths.hash(flow), cell: 0 };
         let offers = Offers::of(&mut net.paths, from, to, &net.topology);
         let (number, tag) = choose(&offers, &mut *host.selector, net.core.node(host.edge), &request);
         Chosen { number, tag, cells: host.selector.cell().filter(|cell| *cell > 0).map(|cell| (cell, paths)) }

@@ -39,6 +39,7 @@ impl<C: EventCore> Io<'_, C> {
             from: self.wire.from,
             to: self.wire.to,
             paths: self.wire.cell_paths.len(),
+            hash: self.net.paths.hash(self.wire.id),
             cell: self.wire.cell,
         };
         let routes = InTurn { paths: &self.net.paths, offsets: &self.wire.cell_paths };

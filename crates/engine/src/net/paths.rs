@@ -1,7 +1,8 @@
 //! The paths in use.
 
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::packet::CellTag;
+use crate::rng::Stream;
 use crate::roles::{PathCx, PathRequest, PathSelector, Routes};
 use crate::topology::{ShortestPaths, Topology};
 use std::any::Any;
@@ -14,8 +15,10 @@ const END: u32 = u32::MAX;
 ///
 /// A large network has far more pairs of hosts than active flows, and a flow takes only one of a pair's equal-cost
 /// paths. Paths are therefore not stored per pair: each flow has its own entry here for as long as it uses the path.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Paths {
+    /// The key of the hash of flows.
+    key: u64,
     table: Vec<u32>,
     /// Free entries of released paths, by number of links.
     free: Vec<Vec<u32>>,
@@ -26,6 +29,26 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
+    /// No paths yet, in a run with this seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            key: Stream::named(seed, "paths").bits(),
+            table: Vec::new(),
+            free: Vec::new(),
+            shortest: BTreeMap::new(),
+            detours: BTreeMap::new(),
+        }
+    }
+
+    /// What a flow hashes to. Ports and addresses of real connections differ from run to run, so their hashes do too.
+    pub(crate) const fn hash(&self, flow: FlowId) -> u64 {
+        // SplitMix64's finaliser: every bit of the handle and of the key affects the low bits.
+        let mut x = (flow.index() as u64 ^ self.key).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    }
+
     /// The link at `hop`, or none at the end of the path.
     #[inline(always)]
     pub(crate) fn next(&self, hop: u32) -> Option<LinkId> {

@@ -15,6 +15,9 @@ pub struct PathRequest {
     pub to: NodeId,
     /// Number of paths to choose from; at least one.
     pub paths: usize,
+    /// What the flow's addresses and ports hash to: the same in all requests of a flow, another one under another
+    /// seed of the run.
+    pub hash: u64,
     /// Index of the flowcell within the flow; always 0 without [`PathSelector::cell`].
     pub cell: u64,
 }
@@ -73,10 +76,6 @@ pub struct Ecmp;
 
 impl PathSelector for Ecmp {
     fn choose(&mut self, _cx: &mut PathCx<'_>, request: &PathRequest) -> usize {
-        // SplitMix64's finaliser: every bit of the handle affects the low bits.
-        let mut x = (request.flow.index() as u64).wrapping_add(0x9E37_79B9_7F4A_7C15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((x ^ (x >> 31)) % request.paths as u64) as usize
+        (request.hash % request.paths as u64) as usize
     }
 }

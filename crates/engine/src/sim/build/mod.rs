@@ -54,7 +54,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
         duration: scenario.run.time("duration"),
         net: Network {
             core: C::new(CoreParts { ports, nodes, books, ties }),
-            paths: Paths::default(),
+            paths: Paths::new(seed),
             rates: layout.topology.links.iter().map(|link| link.rate).collect(),
             buffers,
             header: layout.header,

@@ -188,31 +188,41 @@ fn the_scenario_can_insist_on_ecmp() {
     assert!(middle.iter().all(|node| seen.iter().any(|s| s.switch == *node && !s.packet.is_ack())), "both are used");
 }
 
+/// The bytes that one flow of 200 segments sends up to each of four spines, with `more` behind `path-selector`.
+fn uplinks(more: &str, seed: u64) -> Vec<f64> {
+    let selector = format!("\"clos\"\npath-selector = {more}");
+    let text = format!("{}seed = {seed}\n", star(1, "292KB", "").replace("\"star\"", &selector));
+    let outcome = both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"));
+    let names = match &outcome.table("links").expect("links").column("link").expect("link").data {
+        crate::measure::table::Data::Text(names) => names.clone(),
+        other => panic!("{other:?}"),
+    };
+    let bytes = reals(&outcome, "links", "bytes");
+    (0..4)
+        .map(|spine| bytes[names.iter().position(|name| *name == format!("leaf-1->spine-{spine}")).expect("a link")])
+        .collect()
+}
+
 #[test]
 fn a_scenario_can_spray_flowcells_over_all_paths() {
-    // The bytes that one flow sends up to each of four spines.
-    let uplinks = |more: &str| {
-        let text = star(1, "292KB", "").replace("\"star\"", &format!("\"clos\"\npath-selector = {more}"));
-        let outcome = both(&text, &Substitutes::default).unwrap_or_else(|difference| panic!("{difference}"));
-        let names = match &outcome.table("links").expect("links").column("link").expect("link").data {
-            crate::measure::table::Data::Text(names) => names.clone(),
-            other => panic!("{other:?}"),
-        };
-        let bytes = reals(&outcome, "links", "bytes");
-        (0..4)
-            .map(|spine| {
-                bytes[names.iter().position(|name| *name == format!("leaf-1->spine-{spine}")).expect("a link")]
-            })
-            .collect::<Vec<f64>>()
-    };
     // 200 segments, FIN included, and a SYN and the end of the handshake on the first path.
-    assert_eq!(
-        uplinks("\"spray\"\nflowcell = \"1460B\"").iter().filter(|bytes| (**bytes - 75_000.0).abs() < 100.0).count(),
-        4
-    );
+    let packets = uplinks("\"spray\"\nflowcell = \"1460B\"", 1);
+    assert_eq!(packets.iter().filter(|bytes| (**bytes - 75_000.0).abs() < 100.0).count(), 4);
     // Cells of 64 KiB: four whole ones, and what is left of the fifth on the path of the first.
-    let mut cells = uplinks("\"spray\"");
+    let mut cells = uplinks("\"spray\"", 1);
     cells.sort_by(f64::total_cmp);
     assert!(cells[0] > 60_000.0 && cells[3] > 90_000.0, "{cells:?}");
-    assert_eq!(uplinks("\"ecmp\"").iter().filter(|bytes| **bytes > 0.0).count(), 1);
+}
+
+#[test]
+fn ecmp_hashes_a_flow_to_one_path_and_to_another_under_another_seed() {
+    let chosen: std::collections::BTreeSet<usize> = (1..=24)
+        .map(|seed| {
+            let bytes = uplinks("\"ecmp\"", seed);
+            let used: Vec<usize> = (0..4).filter(|spine| bytes[*spine] > 0.0).collect();
+            assert_eq!(used.len(), 1, "{bytes:?}");
+            used[0]
+        })
+        .collect();
+    assert_eq!(chosen.len(), 4, "24 seeds miss one of four paths once in 200: {chosen:?}");
 }
