@@ -139,7 +139,7 @@ fn packets_that_overtake_each_other() {
     let network = "topology = \"clos\"\nspines = 2\nleaves = 2\nhosts-per-leaf = 13\nbuffer = \"60pkt\"\n\
                    path-selector = \"spray\"\nflowcell = \"1460B\"";
     // One way is slower, so every other packet comes late.
-    let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 4\nbytes-each = \"200KB\"\n[[fault]]\nkind = \"rate\"\n\
+    let rest = "[[traffic]]\nkind = \"incast\"\nsenders = 4\nbytes-each = \"1MB\"\n[[fault]]\nkind = \"rate\"\n\
                 link = \"leaf-1->spine-0\"\nrate = \"100Mbps\"\n";
     Stress { network, rest, ..Stress::default() }.complete("reordering", 4, |scheme, outcome| {
         // Over trees they are put back in order.

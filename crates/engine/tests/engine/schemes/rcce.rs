@@ -644,18 +644,18 @@ fn trees_make_no_difference_while_clients_are_the_narrow_place() {
     assert!((four[4] - 1.0).abs() < 0.02 && four[0] > 0.93 && four[9] < 1.07, "{four:?}");
 }
 
-/// Eight clients want twice what the spines carry. The flows that a hash gave the fullest of them finish last; flowcells
-/// in turn fill all alike. Equal flows reach the ends of their cells together, though, so that a queue overflows more
-/// often than by ECMP; and with st-when = crowded the first cell of each has gone out before the crowd is known.
+/// Eight clients want twice what the spines carry. The flows that a hash gave the fullest of them finish last and lose
+/// most; flowcells in turn fill all alike. With st-when = crowded the first cell of each has gone out before the crowd is
+/// known.
 #[test]
 fn trees_help_where_the_spines_are_the_narrow_place() {
     let always = ratios(8, "st-when = \"always\"");
     assert!(always[4] < 0.97 && always[7] < 1.0, "{always:?}");
     let crowded = ratios(8, "");
     assert!(crowded[4] < 1.0 && always[4] < crowded[4], "{crowded:?}");
-    let drops = |rules| crossing(8, rules, 1).number("drops");
+    let drops = |rules| (1..=5).map(|seed| crossing(8, rules, seed).number("drops")).sum::<f64>();
     let (ecmp, trees) = (drops(""), drops("st-enable = \"on\"\nst-when = \"always\""));
-    assert!(ecmp < trees, "{ecmp} and {trees}");
+    assert!(trees < 0.75 * ecmp, "{ecmp} and {trees}");
 }
 
 #[test]
@@ -677,17 +677,17 @@ fn reports_and_orders_that_are_lost_come_again() {
         let setting = SETTING.replace("\"star\"", "\"clos\"\nhosts-per-leaf = 12");
         let text = format!(
             "{setting}{more}[scheme.rcce]\nst-enable = \"on\"\nst-when = \"always\"\n[[traffic]]\nkind = \"incast\"\n\
-             senders = 12\nbytes-each = \"200KB\"\nstart = \"20ms\"\n[measure]\nqueues = \"all\"\n"
+             senders = 12\nbytes-each = \"200KB\"\nstart = \"20ms\"\n"
         );
         let outcome = run(&text);
         assert_eq!(outcome.number("completed"), 12.0);
-        // Links up from leaf 1 that carried data, as ECMP leaves some without.
-        let (names, bytes) = (words(&outcome, "queues", "port"), numbers(&outcome, "queues", "max_packets"));
-        let busy = |(name, most): &(&String, &f64)| name.starts_with("leaf-1->spine") && **most > 1.0;
+        // Links up from leaf 1 that carried data.
+        let (names, bytes) = (words(&outcome, "links", "link"), numbers(&outcome, "links", "bytes"));
+        let busy = |(name, bytes): &(&String, &f64)| name.starts_with("leaf-1->spine") && **bytes > 100e3;
         (names.iter().zip(&bytes).filter(busy).count(), outcome.number("control_messages"))
     };
     let (ways, messages) = tables("");
-    assert_eq!(messages, 16.0);
+    assert_eq!((ways, messages), (4, 16.0));
     for more in ["[control]\nloss = 0.3\n", "[[fault]]\nkind = \"controller-outage\"\nat = \"0s\"\nfor = \"5ms\"\n"] {
         let (found, sent) = tables(more);
         assert!(found == ways && sent > messages, "{more}: {found} of {ways} ways, {sent} messages");
