@@ -36,6 +36,7 @@ BBR does) are not simulated. Linux adapts the delayed-ACK timeout; here it is fi
         ),
         set("syn-timeout", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
         set("window-validation", "true", "Linux 6: tcp_is_cwnd_limited"),
+        set("growth-after-echo", "false", "Linux 6, tcp_cong_control: not while the window is being reduced (state CWR)"),
     ],
     switch: &[],
 };

@@ -49,6 +49,7 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
         set("syn-timeout", "1s", "Linux 3.16: TCP_TIMEOUT_INIT"),
         set("syn-retries", "6", "Linux 3.16: TCP_SYN_RETRIES 6"),
         set("window-validation", "true", "Linux 3.16: tcp_is_cwnd_limited"),
+        set("growth-after-echo", "false", "Linux 3.16, tcp_may_raise_cwnd: not while the window is being reduced (state CWR)"),
         set("idle-restart", "true", "Linux 3.16: tcp_slow_start_after_idle 1"),
     ],
     switch: &[

@@ -78,5 +78,10 @@ ns-3.44 deviates from them is in `docs/validation/ns3.md`, and was not checked i
             "drop",
             "ns-3.31, red-queue-disc.cc: with UseEcn, packets that should be marked but are not ECT are dropped",
         ),
+        set("queue.red-weight", "0.002", "ns-3.31, red-queue-disc.cc: QW 0.002"),
+        set("queue.red-max-p", "0.02", "ns-3.31, red-queue-disc.cc: LInterm 50, the inverse of the probability"),
+        set("queue.red-gentle", "true", "ns-3.31, red-queue-disc.cc: Gentle true"),
+        set("queue.red-wait", "true", "ns-3.31, red-queue-disc.cc: Wait true"),
+        set("queue.red-hard-drop", "true", "ns-3.31, red-queue-disc.cc: UseHardDrop true; its dctcp-example sets false"),
     ],
 };

@@ -79,9 +79,9 @@ pub struct AckEvent {
     pub ece: bool,
     /// The flow is in loss recovery: the window must not grow.
     pub in_recovery: bool,
-    /// The congestion window limited the sender, not the peer's window or a lack of data. A window that is not used
-    /// says nothing about the path and must not grow (RFC 7661 section 4.3). Always set if
-    /// `transport.window-validation` is off.
+    /// The window may grow: it limited the sender, not the peer's window or a lack of data. A window that is not used
+    /// says nothing about the path (RFC 7661 section 4.3); this does not count if `transport.window-validation` is off.
+    /// Never set before the end of a reduced window of data if `transport.growth-after-echo` is off.
     pub window_limited: bool,
     /// A window of data is acknowledged, so one round trip has passed: this acknowledgement covers a byte beyond all
     /// those sent when the last window ended or the connection opened (`DCTCP.WindowEnd` of RFC 8257 section 3.3).

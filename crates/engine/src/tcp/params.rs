@@ -351,6 +351,14 @@ pub const PARAMS: &[Param] = &[
         "RFC 7661, section 4.3; Linux; RFC 5681 leaves it open",
     ),
     Param::new(
+        "growth-after-echo",
+        Kind::Bool,
+        "true",
+        "Whether the congestion window grows between a reduction for an ECN echo and the end of the window of data that \
+         was outstanding then; off: not before an acknowledgement passes that end, or a timeout.",
+        "RFC 3168, section 6.1.2 forbids only a second reduction; off: ns-3 and Linux, state CWR",
+    ),
+    Param::new(
         "ecn",
         Kind::Choice(&["auto", "off", "on"]),
         "auto",
@@ -478,6 +486,7 @@ impl From<&Values> for SenderConfig {
             syn_retries: transport.integer("syn-retries") as u32,
             idle_restart: transport.flag("idle-restart"),
             window_validation: transport.flag("window-validation"),
+            growth_after_echo: transport.flag("growth-after-echo"),
             ecn_syn: transport.flag("ecn-syn"),
             ecn_retransmit: transport.flag("ecn-retransmit"),
             ecn_ack: transport.flag("ecn-ack"),

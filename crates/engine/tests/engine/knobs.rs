@@ -223,6 +223,8 @@ fn parameters_of_the_transport() {
         let newreno = |keys: &str| incast_over(network, keys, "newreno", "", more);
         differ(param, &newreno(param), &newreno(""));
     }
+    let dctcp = |keys: &str| incast_over("topology = \"star\"\nbuffer = \"500pkt\"", keys, "dctcp", "", LONG);
+    differ("growth-after-echo", &dctcp("growth-after-echo = false"), &dctcp(""));
 }
 
 #[test]

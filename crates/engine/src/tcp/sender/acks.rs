@@ -137,7 +137,8 @@ impl Sender {
         let flight = self.in_flight() + acked;
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
-        let window_limited = self.is_window_limited(env.cfg) || !env.cfg.window_validation;
+        let limits = self.is_window_limited(env.cfg) || !env.cfg.window_validation;
+        let window_limited = limits && (!self.frozen || self.una > self.cwr_end);
         let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt: ack.rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
@@ -187,5 +188,6 @@ impl Sender {
         self.arm_wake(env);
         self.cwr_end = self.max_sent;
         self.cwr_pending = true;
+        self.frozen = !env.cfg.growth_after_echo;
     }
 }

@@ -68,6 +68,9 @@ pub struct SenderConfig {
     pub idle_restart: bool,
     /// An unused window does not grow (RFC 7661 section 4.3).
     pub window_validation: bool,
+    /// After a reduction for an echo the window grows again at once, and not only when the window of data that was
+    /// outstanding then is acknowledged (state CWR of ns-3 and Linux).
+    pub growth_after_echo: bool,
     /// SYN and SYN-ACK are sent ECN-capable (RFC 5562, and what DCTCP deployments do).
     pub ecn_syn: bool,
     /// Retransmissions are sent ECN-capable.

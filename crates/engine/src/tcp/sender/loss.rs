@@ -236,6 +236,7 @@ impl Sender {
         // RFC 3168 s6.1.2: one reduction a round trip, and CWR after any reduction.
         self.cwr_end = self.max_sent;
         self.cwr_pending = self.ecn != EcnMode::Off;
+        self.frozen = false;
     }
 
     pub(super) fn on_retransmission_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {

@@ -125,6 +125,8 @@ pub struct Sender {
     ecn: EcnMode,
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
     cwr_pending: bool,
+    /// The window does not grow before `cwr_end` is acknowledged (`transport.growth-after-echo`).
+    frozen: bool,
     pace_armed: bool,
     /// [`CongestionControl::obeys_peer`].
     obeys_peer: bool,
@@ -188,6 +190,7 @@ impl Sender {
             ecn,
             cwr_pending: false,
             cwr_end: 0,
+            frozen: false,
             limited_bytes: 0,
             last_sent: Time::ZERO,
             pace_next: Time::ZERO,

@@ -91,6 +91,30 @@ fn rfc3168_s6_1_2_echoes_of_one_round_trip_count_once() {
 }
 
 #[test]
+fn a_window_in_state_cwr_grows_when_what_was_outstanding_is_acknowledged_or_after_a_timeout() {
+    let frozen = SenderConfig { growth_after_echo: false, ..CFG };
+    let at_the_end = |cfg: &SenderConfig| {
+        let mut bench = flying(cfg);
+        bench.echo(101);
+        (2..=10).for_each(|segment| bench.ack(1 + 100 * segment));
+        bench
+    };
+    assert!(at_the_end(&CFG).sender.window().cwnd > 450.0);
+    let mut bench = at_the_end(&frozen);
+    bench.expect_cwnd(450.0);
+    bench.sent();
+    bench.ack(1101);
+    assert!(bench.sender.window().cwnd > 450.0);
+
+    let mut bench = flying(&frozen);
+    bench.echo(101);
+    bench.expire_timer();
+    bench.expect_cwnd(100.0);
+    bench.ack(201);
+    assert!(bench.sender.window().cwnd > 100.0, "slow start after a timeout");
+}
+
+#[test]
 fn rfc3168_s6_1_2_an_echo_on_the_first_duplicate_counts() {
     let mut bench = flying(&CFG);
     bench.echo(1);

@@ -66,6 +66,7 @@ const CFG: SenderConfig = SenderConfig {
     syn_retries: 2,
     idle_restart: true,
     window_validation: true,
+    growth_after_echo: true,
     ecn_syn: false,
     ecn_retransmit: false,
     ecn_ack: false,
