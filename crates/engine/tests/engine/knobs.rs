@@ -51,18 +51,17 @@ fn parameters_of_l2dct_and_red() {
     let shallow = "topology = \"star\"\nbuffer = \"60pkt\"";
     // Flows that have sent more than 1 MB have the least weight.
     differ("weight-min", &incast(shallow, "l2dct", "weight-min = 1", LONG), &incast(shallow, "l2dct", "", LONG));
-    let red = |scheme: &str, keys: &str| {
-        incast(shallow, scheme, "", &format!("{LONG}[queue]\nkind = \"red\"\nred-weight = 0.1\n{keys}\n"))
-    };
+    let red =
+        |scheme: &str, keys: &str| incast(shallow, scheme, "", &format!("{LONG}[queue]\nred-weight = 0.1\n{keys}\n"));
     // What RED cannot mark it drops: bursts of NewReno are in the port with a short average queue.
     let drops = |keys: &str| red("newreno", keys).number("drops_discipline");
-    assert!(drops("") > 0.0);
-    assert_eq!(drops("red-drop = false"), 0.0);
+    assert!(drops("kind = \"red\"") > 0.0);
+    assert_eq!(drops("kind = \"red\"\nred-drop = false"), 0.0);
     let marks = |keys: &str| red("dctcp", keys).number("marks");
-    assert!(marks("red-gentle = true") < marks(""));
-    assert!(marks("red-wait = true") < marks(""));
+    assert!(marks("kind = \"red\"\nred-gentle = true") < marks("kind = \"red\""));
+    assert!(marks("kind = \"red\"\nred-wait = true") < marks("kind = \"red\""));
     let forced = |keys: &str| red("dctcp", keys).number("drops_discipline");
-    assert!(forced("red-hard-drop = true") > forced(""));
+    assert!(forced("kind = \"red\"\nred-hard-drop = true") > forced("kind = \"red\""));
 }
 
 #[test]
@@ -223,7 +222,8 @@ fn parameters_of_the_transport() {
         let newreno = |keys: &str| incast_over(network, keys, "newreno", "", more);
         differ(param, &newreno(param), &newreno(""));
     }
-    let dctcp = |keys: &str| incast_over("topology = \"star\"\nbuffer = \"500pkt\"", keys, "dctcp", "", LONG);
+    let long = LONG.replace("flows = 1", "flows = 4");
+    let dctcp = |keys: &str| incast_over("topology = \"star\"\nbuffer = \"500pkt\"", keys, "dctcp", "", &long);
     differ("growth-after-echo", &dctcp("growth-after-echo = false"), &dctcp(""));
 }
 
