@@ -18,10 +18,15 @@ fn clock(start: Instant) -> u64 {
 
 /// Nanoseconds per packet-hop of one run.
 pub(crate) fn time(run: impl FnOnce() -> Outcome) -> f64 {
+    time_hops(|| run().number("packet_hops"))
+}
+
+/// Nanoseconds per packet-hop of something that returns how many there were.
+pub(crate) fn time_hops(run: impl FnOnce() -> f64) -> f64 {
     let start = Instant::now();
     let before = clock(start);
-    let outcome = run();
-    (clock(start) - before) as f64 / outcome.number("packet_hops")
+    let hops = run();
+    (clock(start) - before) as f64 / hops
 }
 
 pub(crate) fn median(values: &mut [f64]) -> f64 {
