@@ -13,7 +13,8 @@ from fanin.claims.sentences import Entry, Searched, Sentence, Shown
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment
-from fanin.scenario import library, sections
+from fanin.scenario import checks, library, sections
+from fanin.scenario.departures import Departures, as_judged
 from fanin.scenario.format.claim import Case
 
 NUMBERS = Shown(published="9", value="5", interval="-", accept="8 to 10")
@@ -417,3 +418,74 @@ def test_halves_of_a_sentence_are_counted_once():
         "1 sentence: 1 never (1 more is half of a sentence)"
     )
     assert sentences.once([whole, half]) == [whole]
+
+
+OPEN_KEY = """
+environment = "mininet-2.2"
+transport.rto-backoff-reset = "sample"
+traffic = [{{ name = "bursts", kind = "incast", senders = 2, bytes-each = "1KB" }}]
+[open.transport.rto-backoff-reset]
+sample = "{why}"
+new-ack = "Linux has it so"
+[variant.reset]
+file = {{ }}
+environment = {{ transport.rto-backoff-reset = "new-ack" }}
+[[claim]]
+id = "any"
+says = "Something is done."
+measure = "mean"
+x = "reset"
+y = "drops"
+{basis}
+where = {{ reset = "{reset}" }}
+accept = [0, 1]
+why = "a test"
+"""
+
+
+def open_key(tmp_path, why="no time stamps", basis="", reset="file"):
+    path = tmp_path / "open.toml"
+    path.write_text(OPEN_KEY.format(why=why, basis=basis, reset=reset), encoding="utf-8")
+    return Experiment("open", path)
+
+
+def based(experiment):
+    return [
+        (basis_of(each.basis, each.reading, experiment.environment), each.reading) for each in as_judged(experiment)
+    ]
+
+
+def test_an_open_key_at_a_value_of_ours_is_a_reading_that_is_named(tmp_path):
+    assert based(open_key(tmp_path)) == [("reading", "transport.rto-backoff-reset = sample")]
+
+
+def test_an_open_key_at_the_environments_value_is_no_reading(tmp_path):
+    assert based(open_key(tmp_path, reset="environment")) == [("environment", "")]
+
+
+def test_an_open_key_at_a_printed_value_is_no_reading(tmp_path):
+    assert based(open_key(tmp_path, why="printed: 'a new sample' (section 1)")) == [("environment", "")]
+
+
+def test_a_printed_value_needs_a_quotation(tmp_path):
+    with pytest.raises(ScenarioError, match="the paper's words in single quotes"):
+        open_key(tmp_path, why="printed: section 1")
+
+
+@pytest.mark.parametrize("basis", ["environment", "printed"])
+def test_a_declared_basis_that_an_open_key_contradicts_is_an_error_with_its_line(tmp_path, basis):
+    with pytest.raises(ScenarioError, match=r"rto-backoff-reset = sample") as error:
+        checks.check(open_key(tmp_path, basis=f'basis = "{basis}"'), [])
+    assert error.value.file.endswith("open.toml")
+    assert error.value.line == OPEN_KEY.splitlines().index("{basis}") + 1
+
+
+@pytest.mark.parametrize("name", library.experiments())
+def test_no_case_in_its_environment_sets_an_open_key_to_a_value_of_ours(name):
+    experiment = Experiment(*library.find(name))
+    checks.check(experiment, [])
+    departures = Departures(experiment)
+    written = {each.id: each for each in experiment.document.cases}
+    for case in as_judged(experiment):
+        if basis_of(case.basis, case.reading, experiment.environment) in ("printed", "environment"):
+            assert departures.of(written[case.id]) == []

@@ -23,6 +23,7 @@ from fanin.errors import FaninError
 from fanin.results import columns
 from fanin.run.experiment import Experiment
 from fanin.scenario import library
+from fanin.scenario.departures import as_judged
 from fanin.scenario.file import Files
 from fanin.scenario.format.claim import Case
 from fanin.scenario.points import Point, points
@@ -99,7 +100,7 @@ def _sentences(
     judged = {} if found is None else {each.id: each for each in found.cases}
     labels = columns.own_labels(experiment)
     entries: dict[str, list[Entry]] = {}
-    for case in experiment.document.cases:
+    for case in as_judged(experiment):
         entry = (
             _judged(experiment.name, case.says, judged[case.id], note, *about)
             if case.id in judged

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from fanin.errors import ScenarioError
 from fanin.numbers import summary
+from fanin.scenario.departures import Departures
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.claim import Case, Location
 from fanin.scenario.format.open import Choice
@@ -76,6 +77,23 @@ def check(experiment: ScenarioFile, given: Settings) -> None:
         for choice in experiment.open:
             _check_open(experiment, given, choice)
     _Names(experiment).check()
+    _check_bases(experiment)
+
+
+def _check_bases(experiment: ScenarioFile) -> None:
+    """Checks that no declared basis is stronger than what the cases set of the keys that the paper leaves open."""
+    departures = Departures(experiment)
+    declared: dict[Location, list[Case]] = {}
+    for case in experiment.document.cases:
+        if case.basis in ("printed", "environment"):
+            declared.setdefault(case.location("basis"), []).append(case)
+    for location, cases in declared.items():
+        case = cases[0]
+        # What is declared for a reading that several cases share holds for those that depart from nothing.
+        if (found := departures.of(case)) and (location[0] != "claims" or all(map(departures.of, cases))):
+            message = f"{case.id}: the paper leaves open, and neither it nor the environment has, {', '.join(found)}"
+            key = ".".join(map(str, location))
+            raise ScenarioError(str(experiment.path), line_of(experiment.text, location), key, message, "reading")
 
 
 def _check_open(experiment: ScenarioFile, given: Settings, choice: Choice) -> None:

@@ -186,14 +186,6 @@ class ScenarioFile:
         own = ("environment", self._own_environment)
         return ", ".join(f"{path} = {value}" for path, value in self.overrides if (path, value) != own)
 
-    def as_run(self, case: Case) -> Case:
-        """A case under the overrides: they are a reading of the paper, and no longer its values or its environment."""
-        if not self.changes:
-            return case
-        reading = f"{case.reading}; {self.changes}" if case.reading else self.changes
-        basis = "sensitivity" if case.basis == "sensitivity" else "reading"
-        return case.model_copy(update={"reading": reading, "basis": basis})
-
     @cached_property
     def groups(self) -> list[str]:
         """Names of the traffic groups."""
@@ -243,9 +235,7 @@ class ScenarioFile:
         ``from`` is ``file:line``, ``--set`` for an override, or ``default``; ``source`` is the source of the default.
         """
         given = self.overrides + settings(overrides)
-        rows: list[dict[str, Any]] = json.loads(
-            _engine.resolved_table(self._engine_text, str(self.scenario_path), given)
-        )
+        rows = self.table_of(self._engine_text, str(self.scenario_path), given)
         replaced = {path for path, _ in given}
         for row in rows:
             if row["path"] in replaced:
@@ -254,6 +244,12 @@ class ScenarioFile:
                 row["from"] = "default"
             else:
                 row["from"] = f"{self.scenario_path}:{self._line(row['path'])}"
+        return rows
+
+    @staticmethod
+    def table_of(text: str, name: str, given: Settings) -> list[dict[str, Any]]:
+        """The engine's table of every value of a scenario: ``path value is_default source doc``."""
+        rows: list[dict[str, Any]] = json.loads(_engine.resolved_table(text, name, given))
         return rows
 
     def _line(self, path: str) -> int | None:

@@ -23,6 +23,7 @@ from fanin.results.layout import CLAIMS
 from fanin.run.experiment import Experiment
 from fanin.run.sweep import Runs
 from fanin.scenario import remarks
+from fanin.scenario.departures import as_judged
 from fanin.scenario.format.claim import Claim
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.drawn_before import fingerprint, keep
@@ -177,7 +178,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
             environment=experiment.environment,
             written_for=_written_for(runs, quick=quick),
         )
-        for case in map(experiment.as_run, document.cases)
+        for case in as_judged(experiment)
     ]
     judgements = together(judged)
     series = {plot.name: series_of(plot, runs, frame) for plot in document.plot if not plot.is_diagram}

@@ -10,11 +10,22 @@ from fanin.scenario.format.base import Section
 from fanin.scenario.format.values import Scalar, values_of
 
 
+PRINTED = "printed:"
+"""How the reason for a value begins that the paper prints."""
+
+
 class Admissible(Section):
     """A value that the paper's text admits."""
 
     value: Scalar
-    why: str = Field(min_length=1, description="Why the text admits it.")
+    why: str = Field(min_length=1, description="Why the text admits it; if it prints it, printed: and a quotation.")
+
+    @field_validator("why")
+    @classmethod
+    def _quotes_what_is_printed(cls, why: str) -> str:
+        if why.startswith(PRINTED) and why.count("'") < 2:
+            raise ValueError("a printed value needs the paper's words in single quotes, and where they are")
+        return why
 
 
 class Choice(Section):
@@ -35,6 +46,11 @@ class Choice(Section):
     def why(self, value: Scalar) -> str:
         """Why the text admits a value."""
         return next(each.why for each in self.values if each.value == value)
+
+    @property
+    def printed(self) -> list[Scalar]:
+        """The values that the paper prints: their reasons begin with ``printed:``, and quote it."""
+        return [each.value for each in self.values if each.why.startswith(PRINTED)]
 
     @property
     def admissible(self) -> list[Scalar]:

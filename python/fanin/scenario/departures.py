@@ -1,0 +1,126 @@
+"""The values that a case sets of what its paper leaves open, and that neither the paper nor the environment has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from fanin.scenario.file import ScenarioFile
+from fanin.scenario.format.base import Where
+from fanin.scenario.format.claim import Case
+from fanin.scenario.format.values import Scalar
+from fanin.scenario.points import Point, points
+from fanin.scenario.settings import Settings, override
+from fanin.scenario.toml_lines import line_of
+
+_ONE_KEY = re.compile(r"\s*[\w.\"-]+\s*=\s*(\"[^\"]*\"|[^\s{\[\"]+)\s*(#.*)?$")
+"""A line with one key and a value that ends there."""
+
+
+def as_judged(experiment: ScenarioFile) -> list[Case]:
+    """The cases of an experiment, each with its reading in words and its basis.
+
+    A case that departs from the paper and its environment is under a reading, whatever is declared for the reading
+    that it shares with others, and the reading names the departures. So is a case under overrides, which are named.
+    """
+    departures = Departures(experiment)
+    changes = [experiment.changes] if experiment.changes else []
+    return [
+        _under(case, changes if case.basis == "sensitivity" else [*departures.of(case), *changes])
+        for case in experiment.document.cases
+    ]
+
+
+def _under(case: Case, departures: list[str]) -> Case:
+    if not departures:
+        return case
+    reading = "; ".join(filter(None, [case.reading, ", ".join(departures)]))
+    basis = "sensitivity" if case.basis == "sensitivity" else "reading"
+    return case.model_copy(update={"reading": reading, "basis": basis})
+
+
+class Departures:
+    """The departures of an experiment's cases. A departure is a key (or an axis of variants) and its value in words.
+
+    A key departs in a case if ``[open]`` declares it, the file or a variant of the case sets it, the value is not the
+    one that the environment (or, where it has none, the scheme) has by default, and ``[open]`` quotes no text that
+    prints it.
+    """
+
+    def __init__(self, experiment: ScenarioFile) -> None:
+        self._experiment = experiment
+        self._points: list[Point] | None = None
+        self._known: dict[tuple[tuple[str, str], ...], list[str]] = {}
+
+    def of(self, case: Case) -> list[str]:
+        """Each departure of a case as ``key = value``; those of the other half of its sentence included."""
+        experiment = self._experiment
+        if not experiment.open or not experiment.needs_network or experiment.document.benchmark is not None:
+            return []
+        sentence = case.half_of or case.claim
+        parts = [
+            each
+            for each in experiment.document.cases
+            if each.id == case.id or ((each.half_of or each.claim) == sentence and each.reading == case.reading)
+        ]
+        found: dict[str, None] = {}
+        for part in parts:
+            for point in self._used(part):
+                found |= dict.fromkeys([*self._labels(point), *self._keys(point)])
+        return list(found)
+
+    def _used(self, case: Case) -> Iterable[Point]:
+        """The points whose runs a case looks at, with one seed."""
+        if self._points is None:
+            self._points = points(self._experiment, self._experiment.seeds[:1])
+        selections = [each for each in (case.where, case.over, case.minus, *case.rivals) if each is not None]
+        return (point for point in self._points if any(_matches(point, where) for where in selections))
+
+    def _labels(self, point: Point) -> list[str]:
+        """The labels of axes that the paper leaves open."""
+        return [
+            f"{choice.path} = {point.labels[choice.path]}"
+            for choice in self._experiment.open
+            if choice.path in point.labels and point.labels[choice.path] not in choice.printed
+        ]
+
+    def _keys(self, point: Point) -> list[str]:
+        experiment = self._experiment
+        paths = [choice.path for choice in experiment.open]
+        varied = experiment.sweep.variables.keys() - set(paths)
+        given = [(path, override(value)) for path, value in point.values.items() if path not in varied]
+        name = tuple(given)
+        if name not in self._known:
+            rows = {row["path"]: row for row in experiment.resolved_table(given)}
+            self._known[name] = [
+                f"{choice.path} = {rows[choice.path]['value']}"
+                for choice in experiment.open
+                if choice.path in rows
+                and not rows[choice.path]["is_default"]
+                and rows[choice.path]["value"] not in map(override, choice.printed)
+                and rows[choice.path]["value"] != self._default(choice.path, given)
+            ]
+        return self._known[name]
+
+    def _default(self, path: str, given: Settings) -> str | None:
+        """The value of a key that the file does not set; ``None`` if the file's own cannot be taken out."""
+        text, name, settings = self._experiment.engine_input(given)
+        line = line_of(text, tuple(path.split(".")))
+        key = path.rpartition(".")[2]
+        lines = text.splitlines()
+        if line is not None and re.match(rf"\s*([\w.-]+\.)?{re.escape(key)}\s*=", lines[line - 1]):
+            if not _ONE_KEY.match(lines[line - 1]):
+                return None
+            lines[line - 1] = ""
+        rows = self._experiment.table_of("\n".join(lines), name, [each for each in settings if each[0] != path])
+        return next((row["value"] for row in rows if row["path"] == path and row["is_default"]), None)
+
+
+def _matches(point: Point, where: Where) -> bool:
+    """Whether a point can be among these runs; columns that are known only after a run say nothing."""
+    row = point.row
+    return all(name not in row or _text(row[name]) in map(_text, values) for name, values in where.items())
+
+
+def _text(value: Scalar) -> str:
+    return override(float(value)) if isinstance(value, int) and not isinstance(value, bool) else override(value)
