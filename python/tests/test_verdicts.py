@@ -422,6 +422,7 @@ def test_halves_of_a_sentence_are_counted_once():
 
 OPEN_KEY = """
 environment = "mininet-2.2"
+network.topology = "star"
 transport.rto-backoff-reset = "sample"
 traffic = [{{ name = "bursts", kind = "incast", senders = 2, bytes-each = "1KB" }}]
 [open.transport.rto-backoff-reset]

@@ -15,7 +15,6 @@ from fanin import _engine
 from fanin.errors import ResultsError, ScenarioError
 from fanin.later import pl
 from fanin.scenario import library, sections
-from fanin.scenario.format.claim import Case
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant

@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 from fanin.scenario.format.base import Section
 from fanin.scenario.format.values import Scalar, values_of
 
-
 PRINTED = "printed:"
 """How the reason for a value begins that the paper prints."""
 
