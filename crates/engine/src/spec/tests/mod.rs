@@ -1,6 +1,7 @@
 //! Tests of the scenario file.
 
 mod declarations;
+mod environment_values;
 mod environments;
 mod errors;
 mod faults;

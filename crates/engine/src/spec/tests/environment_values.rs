@@ -1,0 +1,161 @@
+//! The values of the environments, written down a second time: a change of any of them moves published figures.
+
+use crate::environment::REGISTRY;
+
+/// What an environment sets: key and value, one a line, keys of `[transport]` without prefix.
+const VALUES: &[(&str, &str)] = &[
+    ("rfc", ""),
+    (
+        "qualnet",
+        "
+mss = 512B
+receive-buffer = 16384B
+window-scale = 0
+ack-every = 2
+ack-delay = 200ms
+sack = false
+limited-transmit = false
+network.buffer = 150000B
+",
+    ),
+    (
+        "ns3-2020",
+        "
+mss = 536B
+header = 52B
+initial-window = 10mss
+receive-buffer = 131072B
+ack-every = 2
+ack-delay = 200ms
+quickack = 0
+duplicate-ack-threshold = 3
+sack = true
+loss-detection = dup-ack
+limited-transmit = true
+rtt-clock = 1ms
+rtt-of = oldest
+rto-min = 1s
+rto-initial = 1s
+rto-granularity = 1ms
+rto-backoff-reset = new-ack
+rto-after-syn-timeout = 1s
+syn-timeout = 3s
+syn-retries = 6
+ecn-syn = true
+ecn-retransmit = true
+ecn-ack = true
+network.buffer-counts = waiting
+network.ties = scheduled
+network.non-ect = drop
+queue.red-weight = 0.002
+queue.red-max-p = 0.02
+queue.red-gentle = true
+queue.red-wait = true
+queue.red-hard-drop = true
+",
+    ),
+    (
+        "ns3.18-rdtcp",
+        "
+mss = 1446B
+header = 54B
+initial-window = 1mss
+initial-ssthresh = 65535B
+receive-buffer = 128KiB
+window-scale = 0
+window-validation = false
+ack-every = 1
+sack = false
+limited-transmit = false
+duplicate-ack-window = any
+partial-ack-timer = slow-but-steady
+partial-ack-order = new-data-first
+full-ack-window = flight-before
+partial-ack-window = wraps
+window-bytes = whole
+recovery-start = retransmit
+recover-check = off
+loss-flight = highest
+repeated-timeout = halve
+rtt-of = newest-clean
+ecn-retransmit = true
+rto-min = 10ms
+rto-initial = 10ms
+rto-after-syn-timeout = 10ms
+syn-timeout = 10ms
+network.buffer = 120000B
+network.buffer-full = reached
+network.buffer-counts = waiting
+network.ties = waiting-first
+",
+    ),
+    (
+        "mininet-2.2",
+        "
+mss = 1448B
+header = 52B
+initial-window = 10mss
+receive-buffer = 87380B
+ack-every = 2
+ack-delay = 40ms
+quickack = 16
+sack = true
+loss-detection = dup-ack
+limited-transmit = true
+rto-min = 200ms
+rto-initial = 1s
+rto-max = 120s
+rto-granularity = 4ms
+rto-backoff-limit = 15
+rto-backoff-reset = new-ack
+syn-timeout = 1s
+syn-retries = 6
+window-validation = true
+growth-after-echo = false
+idle-restart = true
+network.buffer-counts = waiting
+network.non-ect = drop
+queue.red-min = 20
+queue.red-max = 23.333333
+queue.red-weight = 0.5
+queue.red-max-p = 1
+queue.red-drop = true
+",
+    ),
+    (
+        "linux-6",
+        "
+initial-window = 10mss
+ack-every = 2
+ack-delay = 40ms
+quickack = 16
+sack = true
+loss-detection = rack
+tail-loss-probe = true
+probe-ack-delay = 200ms
+probe-margin = 2ms
+rate-reduction = proportional
+limited-transmit = true
+rto-min = 200ms
+rto-initial = 1s
+rto-max = 120s
+rto-backoff-limit = 15
+rto-backoff-reset = new-ack
+syn-timeout = 1s
+window-validation = true
+growth-after-echo = false
+",
+    ),
+];
+
+#[test]
+fn every_environment_has_the_values_written_down_here() {
+    let names: Vec<_> = REGISTRY.iter().map(|row| row.key).collect();
+    assert_eq!(names, VALUES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for (row, (_, values)) in REGISTRY.iter().zip(VALUES) {
+        let settings = row.stack.iter().chain(row.switch);
+        let found: Vec<_> = settings.map(|setting| format!("{} = {}", setting.key, setting.value)).collect();
+        let written: Vec<_> = values.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(found, written, "{}: describe the change in the changelog, then correct this table", row.key);
+    }
+}
