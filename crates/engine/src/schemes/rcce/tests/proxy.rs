@@ -8,6 +8,7 @@ use crate::roles::{
 };
 use crate::schemes::NodeFacts;
 use crate::schemes::rcce::ROW;
+use crate::schemes::rcce::lines::incoming;
 use crate::schemes::rcce::state::EdgeState;
 use crate::spec::Values;
 use crate::units::{Rate, Time};
@@ -19,6 +20,8 @@ const RATE: Rate = Rate::from_bps(1_000_000_000);
 const UP: usize = 5;
 /// Links to the hosts.
 const HOSTS: [usize; 2] = [7, 8];
+/// Bytes of buffer at every port.
+const BUFFER: u64 = 120_000;
 /// The flow of the response to a request is that of the request plus this.
 const RESPONSE: usize = 100;
 /// Segments of a response.
@@ -39,33 +42,38 @@ impl AddressBook for Book {
     }
 }
 
+/// A port of the switch.
+fn port(to: usize, rate: Rate) -> SwitchPort {
+    SwitchPort { from: LinkId::new(to + 10), to: LinkId::new(to), rate, host: to != UP, peer: NodeId::new(to) }
+}
+
 /// A switch with the scheduler and two hosts.
 struct Rack {
     agent: Box<dyn SwitchAgent>,
     node: EdgeState,
     timers: Vec<(Time, u64)>,
     now: Time,
+    /// Bytes that a packet finds in its port.
+    backlog: u64,
     /// Packets that have left towards the rest of the network.
     left: Vec<Packet>,
 }
 
 impl Rack {
     fn new(values: &[(&str, &str)]) -> Self {
+        Self::behind(RATE, values)
+    }
+
+    /// As `new`, with another rate of the link to the rest of the network.
+    fn behind(up: Rate, values: &[(&str, &str)]) -> Self {
         let params = Values::defaults(&[ROW.params]).with("edge-mode", "tor-proxy");
         let params = values.iter().fold(params, |params, (key, value)| params.with(key, value));
         let facts =
             NodeFacts { node: NodeId::new(0), rate: RATE, base_rtt: Time::from_us(160), mss: MSS, packet: 1500 };
         let agent = (ROW.build)(&params).switch_agent(&facts).expect("the scheduler is in the switch");
         let (node, timers, left) = (EdgeState::default(), Vec::new(), Vec::new());
-        let mut rack = Self { agent, node, timers, now: Time::ZERO, left };
-        let port = |to: usize| SwitchPort {
-            from: LinkId::new(to + 10),
-            to: LinkId::new(to),
-            rate: RATE,
-            host: to != UP,
-            peer: NodeId::new(to),
-        };
-        let ports = [UP, HOSTS[0], HOSTS[1]].map(port);
+        let mut rack = Self { agent, node, timers, now: Time::ZERO, backlog: 0, left };
+        let ports = [port(UP, up), port(HOSTS[0], RATE), port(HOSTS[1], RATE)];
         rack.act(|agent, cx| agent.on_start(cx, &ports));
         rack
     }
@@ -93,8 +101,8 @@ impl Rack {
         let passage = Passage {
             from: LinkId::new(from + 10),
             to: LinkId::new(to),
-            backlog: Backlog::default(),
-            buffer: 120_000,
+            backlog: Backlog { bytes: self.backlog, ..Backlog::default() },
+            buffer: BUFFER,
             rate: RATE,
         };
         let pass = self.act(|agent, cx| agent.on_packet(cx, &mut packet, &passage));
@@ -113,14 +121,32 @@ impl Rack {
         self.pass(way, request, Packet { seq: 1, size: HEADER + 200, ..Packet::default() });
     }
 
-    /// A segment comes for a host, leaves the switch, and the host acknowledges it.
-    fn segment(&mut self, flow: usize, host: usize, number: u64, fin: Flags) {
-        let seq = (1 + number * MSS) as u32;
-        self.pass([UP, HOSTS[host]], flow, Packet { seq, size: 1500, flags: fin, ..Packet::default() });
+    /// A connection to a host opens, which announces more bytes than the tests send.
+    fn open(&mut self, flow: usize, host: usize) {
+        let field = Announcement { bytes: Some(1000 * MSS), deadline: None }.field();
+        self.pass([UP, HOSTS[host]], flow, Packet { flags: Flags::SYN, field, ..Packet::default() });
+        let syn_ack = Packet { flags: Flags::SYN.with(Flags::ACK), window: u16::MAX, ..Packet::default() };
+        self.pass([HOSTS[host], UP], flow, syn_ack);
+    }
+
+    /// Until all timers have fired.
+    fn wait(&mut self) {
         for (at, token) in std::mem::take(&mut self.timers) {
             self.now = at;
             self.act(|agent, cx| agent.on_timer(cx, token));
         }
+    }
+
+    /// The flows of the packets that have left since the last call.
+    fn flows(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.left).iter().map(|packet| packet.flow.index()).collect()
+    }
+
+    /// A segment comes for a host, leaves the switch, and the host acknowledges it.
+    fn segment(&mut self, flow: usize, host: usize, number: u64, fin: Flags) {
+        let seq = (1 + number * MSS) as u32;
+        self.pass([UP, HOSTS[host]], flow, Packet { seq, size: 1500, flags: fin, ..Packet::default() });
+        self.wait();
         let ack = Packet { seq: seq + MSS as u32, window: u16::MAX, ..Packet::default() };
         self.pass([HOSTS[host], UP], flow, Packet { flags: Flags::ACK.with(fin), size: HEADER, ..ack });
     }
@@ -144,10 +170,7 @@ fn windows_of_connections_to_two_hosts_are_one_division_of_queue_max() {
         let mut rack = Rack::new(&[("queue-max", "12"), ("edge-scheduler", scheduler)]);
         let ends = [(200, 0), (201, 0), (202, 1), (203, 1)];
         for (flow, host) in ends {
-            let field = Announcement { bytes: Some(1000 * MSS), deadline: None }.field();
-            rack.pass([UP, HOSTS[host]], flow, Packet { flags: Flags::SYN, field, ..Packet::default() });
-            let syn_ack = Packet { flags: Flags::SYN.with(Flags::ACK), window: u16::MAX, ..Packet::default() };
-            rack.pass([HOSTS[host], UP], flow, syn_ack);
+            rack.open(flow, host);
         }
         for number in 0..20 {
             for (flow, host) in ends {
@@ -186,4 +209,49 @@ fn requests_of_two_hosts_wait_in_one_list_with_the_last_packets_of_their_handsha
     let ends = |request| [(RESPONSE + request, HEADER), (RESPONSE + request, HEADER)];
     let rest = [&ends(2)[..1], &whole(&[5]), &ends(2)[1..], &ends(3), &ends(4), &ends(5)].concat();
     assert_eq!(rack.sent(), rest, "every packet has left once");
+}
+
+#[test]
+fn an_acknowledgement_is_overtaken_as_often_as_the_link_from_other_switches_allows() {
+    // E25: half the packets that this link, and not those to the hosts, carries in 50 us.
+    for (mbps, times) in [(500, 1), (1000, 2), (2000, 4)] {
+        let rules = [("queue-max", "1"), ("release", "below"), ("rto-r", "off"), ("rto-r-min", "50us")];
+        let mut rack = Rack::behind(Rate::from_bps(mbps * 1_000_000), &rules);
+        rack.open(200, 0);
+        rack.open(201, 1);
+        assert_eq!(rack.flows(), [200], "one segment may be in flight");
+        for number in 0..times {
+            rack.segment(200, 0, number, Flags::NONE);
+            assert_eq!(rack.flows(), [200], "{mbps} Mbit/s, segment {number}: fewer bytes remain of 200");
+        }
+        rack.segment(200, 0, times, Flags::NONE);
+        assert_eq!(rack.flows(), [201], "{mbps} Mbit/s");
+    }
+}
+
+#[test]
+fn data_can_arrive_at_the_rate_of_all_links_from_other_switches_or_else_of_the_fastest_host() {
+    let gbps = |rate: u64| Rate::from_bps(rate * 1_000_000_000);
+    let hosts = [port(HOSTS[0], gbps(10)), port(HOSTS[1], gbps(25))];
+    assert_eq!(incoming(&[hosts[0], port(UP, gbps(1)), hosts[1], port(UP, gbps(2))]), gbps(3));
+    assert_eq!(incoming(&hosts), gbps(25), "one switch");
+}
+
+#[test]
+fn a_segment_that_a_full_port_drops_has_not_arrived() {
+    for counts in ["departures", "arrivals"] {
+        for (backlog, arrives) in [(BUFFER - 1500, true), (BUFFER - 1499, false)] {
+            let rules = [("queue-max", "1"), ("release", "below"), ("rto-r", "off"), ("proxy-counts", counts)];
+            let mut rack = Rack::new(&rules);
+            rack.open(200, 0);
+            assert_eq!(rack.flows(), [200]);
+            rack.backlog = backlog;
+            rack.pass([UP, HOSTS[0]], 200, Packet { seq: 1, size: 1500, ..Packet::default() });
+            rack.wait();
+            rack.backlog = 0;
+            // The place in flight is free only if the segment has arrived.
+            rack.open(201, 1);
+            assert_eq!(rack.flows(), if arrives { vec![201] } else { vec![] }, "{counts}, {backlog} bytes");
+        }
+    }
 }
