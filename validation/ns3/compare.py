@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares fanin with ns-3, cell by cell and measure by measure.
 
-Exits with 1 where a tolerance is broken.
+Exits with 1 where a tolerance is broken, unless KNOWN lists the cell and the reason.
 
     ./compare.py                                # runs fanin; takes ns-3 from reference.csv
     ./compare.py --rerun                        # runs ns-3 anew too (./build.sh first)
@@ -115,9 +115,6 @@ ONE_RUN = {
     "timeouts": Tolerance(0.40, 5),
 }
 
-# All 20 seeds of "ties-drawn" give one result, in ns-3 as in fanin: starts within a packet's time draw one order. Goodput,
-# the 99th percentile and the mean queue follow from the last timeout of that one run and are not judged. This was
-# found when fanin first ran the cell: the other measures keep the tolerances set before.
 # 10,000 flows a run, most of which lose nothing: chance moves their mean by a few per cent, but the hash that chooses
 # paths is not ns-3's, and the 99th percentile lies among the flows with a timeout of 10 ms. Goodput is up to the last
 # of all completions. The queue of no one port stands for the network.
@@ -140,8 +137,19 @@ TOLERANCES = {
     "iw1": LOSSY,
     "long": LONG,
     "ties": ONE_RUN,
-    "ties-drawn": {measure: LOSSY[measure] for measure in ("fct_mean_ms", "drops", "timeouts")},
+    "ties-drawn": LOSSY,
     "fabric": FABRIC,
+}
+
+
+# Cells that are beyond their tolerance, and why the comparison does not fail for them. All 20 seeds of "ties-drawn" give
+# one result, in ns-3 as in fanin: starts within a packet's time draw one order. What is compared is one run with one
+# run, and these three measures follow from the last timeout of ns-3's.
+ONE_RESULT = "the 20 seeds are one result in either simulator"
+KNOWN = {
+    ("ties-drawn/40", "goodput_mbps"): ONE_RESULT,
+    ("ties-drawn/40", "fct_p99_ms"): ONE_RESULT,
+    ("ties-drawn/40", "queue_mean_packets"): ONE_RESULT,
 }
 
 
@@ -355,10 +363,12 @@ def main() -> None:
             line = judge(cell, measure, [r[measure] for r in theirs[cell.name]], [r[measure] for r in ours[cell.name]])
             if line:
                 lines.append(line)
-    good = good and not any(line.verdict == "OUT" for line in lines)
+    good = good and not any(line.verdict == "OUT" and (line.cell, line.measure) not in KNOWN for line in lines)
     deep = [c for c in cells if c.name == "newreno/100"]
     if deep and chosen.rerun:
         notes.append(speed(deep[0], fanin))
+    known = [i for i in lines if i.verdict == "OUT" and (i.cell, i.measure) in KNOWN]
+    notes += [f"Known: {i.cell} {i.measure} {i.difference}: {KNOWN[i.cell, i.measure]}." for i in known]
     text = "\n\n".join([*notes, table(lines)])
     print(text)
     if chosen.document:
