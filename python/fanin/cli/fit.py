@@ -97,7 +97,7 @@ def fit(
     **Examples**
 
     - `fanin fit dtcwa/fig6 dtcwa/fig7`
-    - `fanin fit dtcwa/fig6 --open transport.ack-every --open transport.initial-window=2mss,3mss`
+    - `fanin fit dtcwa/fig6 --open scheme.dt-cwa.eq1 --open transport.initial-window=2mss,4mss`
     - `fanin fit dtcwa --trials 200 --held-out`
     - `fanin fit rcce/fig3a --sensitivity transport.rto-min=13ms`
     """
