@@ -271,6 +271,23 @@ def test_no_command_waits_for_a_pipe(cli, work, verb, says):
     complaint(cli(*verb, "pipe"), says)
 
 
+@pytest.mark.parametrize("verb", ["check", "run", "sweep"])
+def test_no_command_waits_for_a_list_of_flows_that_is_a_pipe(cli, work, verb):
+    os.mkfifo("pipe")
+    listed = '[[traffic]]\nkind = "flows"\nfile = "pipe"\nsenders = 2\n'
+    Path("listed.toml").write_text(f'[network]\ntopology = "star"\n{listed}')
+    complaint(cli(verb, "listed.toml"), "pipe: not a regular file")
+
+
+def test_the_engine_opens_no_device_that_an_override_names(work):
+    listed = '[[traffic]]\nkind = "flows"\nname = "a"\nfile = "x.csv"\nsenders = 2\n'
+    Path("listed.toml").write_text(f'[network]\ntopology = "star"\n{listed}')
+    experiment = fanin.load("listed.toml", {"traffic.a.file": "/dev/zero"})
+    for read in (experiment.preview, experiment.links, experiment.resolved, experiment.run):
+        with pytest.raises(fanin.errors.FaninError, match="/dev/zero: not a regular file"):
+            read()
+
+
 def test_a_line_number_is_no_emoji(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     print_table("scenario.toml:100:", ["place"], [["scenario.toml:100:"]])

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
 import fanin
-from fanin.run import memory
+from fanin.results.failures import BrokenOff
+from fanin.run import memory, pool, threads
 from fanin.run.job import Job, PooledRun
 from fanin.run.memory import Estimate, estimate
 from fanin.run.pool import outcomes
@@ -185,6 +187,20 @@ def test_a_sweep_without_memory_ends_all_the_same(work):
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in range(4)]
     with pytest.warns(UserWarning, match="fewer runs in parallel"):
         assert len(outcomes(wanted, "results", workers=Threads(4, memory=1.0))) == 4
+
+
+def test_a_run_that_does_not_fit_costs_only_itself(work, monkeypatch):
+    small = fanin.load("small.toml")
+    fits, large = Job(small, [("run.seed", "7")]), Job(small, [("traffic.bursts.senders", "3")])
+    monkeypatch.setattr(pool, "_estimate", lambda job, _: Estimate(0, 1e12 if job.settings == large.settings else 0))
+    monkeypatch.setattr(threads, "available", lambda: 1e9)
+    with pytest.warns(UserWarning, match="fewer runs in parallel"):
+        found = outcomes([large, fits], "results", workers=Threads(2))
+    assert isinstance(found[0], BrokenOff)
+    assert "does not fit in memory: estimated memory 1000.0 GB, available 1.0 GB" in found[0].error
+    assert found[1].summary["flows"] > 0
+    # Not recorded: a machine with more memory, or this one later, runs it.
+    assert not list(Path("results/failures").glob("*"))
 
 
 def test_a_list_has_as_many_flows_as_lines(work):

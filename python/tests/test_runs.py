@@ -1,7 +1,10 @@
 """Runs and sweeps: the same answer every time, on any number of threads, from the store or fresh."""
 
 import os
+import subprocess
+import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ import fanin
 from fanin.errors import ResultsError
 from fanin.numbers.stats import percentile
 from fanin.results.columns import jain
+from fanin.results.files import beside
 from fanin.results.store import Store
 from fanin.scenario import library
 from fanin.scenario.points import points
@@ -115,6 +119,24 @@ def test_a_killed_run_leaves_nothing_that_counts(small):
     assert not old.exists()
     runs = fanin.sweep(small, seeds=[1], out="results")
     assert len(runs) == 6
+
+
+def test_what_a_killed_process_was_writing_is_removed_at_once(small):
+    store = Store("results")
+    store.prepare()
+    code = "import sys, pathlib; from fanin.results.files import beside; beside(pathlib.Path(sys.argv[1])).mkdir()"
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    subprocess.run([sys.executable, "-c", code, store.folder / "x"], check=True, env=os.environ | {"PYTHONPATH": path})
+    mine = beside(store.folder / "x")
+    mine.mkdir()
+    assert len(list(store.folder.glob(".tmp-*"))) == 2
+    store.prepare()
+    assert list(store.folder.glob(".tmp-*")) == [mine]
+
+
+def test_manifests_and_data_sets_name_the_packages(small):
+    stored = small.run(store=Store("results")).stored
+    assert f"polars {version('polars')}" in stored.manifest["packages"]
 
 
 def test_a_rerun_takes_the_place_of_a_stored_run(small):

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import filecmp
+import hashlib
 import os
 import shutil
 import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from fanin.errors import ResultsError
@@ -49,8 +51,33 @@ def _sync(path: Path) -> None:
 
 
 def beside(path: Path) -> Path:
-    """A unique name in the same folder."""
-    return path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    """A unique name in the same folder, which tells its process."""
+    return path.with_name(f"{_TEMPORARY}{_machine()}.{os.getpid()}.{_begun(os.getpid())}.{uuid.uuid4().hex}")
+
+
+@cache
+def _machine() -> str:
+    """What process ids are unique within until it is started again: this machine, or this container."""
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        return hashlib.sha256(f"{boot} {Path('/proc/self/ns/pid').readlink()}".encode()).hexdigest()[:12]
+    return "unknown"
+
+
+def _begun(process: int) -> str:
+    """When a process began, in ticks since the machine was started; empty if there is no such process."""
+    with contextlib.suppress(OSError):
+        # The name of the program, in parentheses, may contain anything.
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+    return ""
+
+
+def _is_abandoned(leftover: Path) -> bool:
+    """Whether no process can still be writing it: its process has ended, or, if that is unknown, it is old."""
+    match leftover.name.removeprefix(_TEMPORARY).split("."):
+        case [machine, process, begun, _] if machine == _machine() != "unknown" and process.isdigit():
+            return _begun(int(process)) != begun
+    return time.time() - leftover.stat().st_mtime > _STALE_SECONDS
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -181,8 +208,7 @@ def tidy(folder: Path) -> None:
         with contextlib.suppress(OSError):
             if name and not (folder / name).exists():
                 leftover.rename(folder / name)
-            # A recent one may belong to a process that is still writing.
-            elif time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+            elif _is_abandoned(leftover):
                 if leftover.is_dir():
                     _discard(leftover)
                 else:

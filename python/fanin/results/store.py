@@ -31,12 +31,13 @@ from fanin.names import checked, is_run_id
 from fanin.results import sums
 from fanin.results.files import beside, replacing, tidy, writing
 from fanin.results.layout import MANIFEST, RUNS
+from fanin.results.packages import packages
 
 CAPTURE = "trace.pcapng"
 
 _KEYS = frozenset(
-    "run_id experiment summary scenario measured files finished engine_version python_version git_commit host platform "
-    "cpus".split()
+    "run_id experiment summary scenario measured files finished engine_version python_version packages git_commit host "
+    "platform cpus".split()
 )
 """The keys of a manifest besides its digest, which earlier versions did not write."""
 
@@ -331,6 +332,7 @@ def provenance() -> dict[str, Any]:
     return {
         "engine_version": _engine.version(),
         "python_version": platform.python_version(),
+        "packages": packages(),
         "git_commit": _git_commit(),
         "host": platform.node(),
         "platform": platform.platform(),

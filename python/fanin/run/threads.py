@@ -70,6 +70,19 @@ class Threads:
         """Bytes of a run: from the scenario for the first of its kind, and from the first run for the others."""
         return work.memory.bytes(self._flows.get(work.job.kind))
 
+    def _refuse_oversized(self, work: PooledRun) -> None:
+        """Refuses a run that needs more than is free now: without memory the engine would end the whole sweep.
+
+        Raises:
+            WorkerError: it does not fit.
+
+        """
+        needed = self._needed(work)
+        # Others fit in what all runs together may take.
+        if needed > self._memory and needed > (free := available()):
+            what = f"estimated memory {shown(needed)}, available {shown(free)}"
+            raise WorkerError(f"the run does not fit in memory: {what}; the next command retries it")
+
     def close(self) -> None:
         """Aborts what is running and waits for the threads."""
         self._stop.set()
@@ -80,5 +93,6 @@ class Threads:
             raise RunError("stopped")
         # The run's id covers the files as they were read then, not as they may have changed since.
         refuse_changed(work.files)
+        self._refuse_oversized(work)
         output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set(), store)
         return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)

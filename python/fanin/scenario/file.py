@@ -201,6 +201,7 @@ class ScenarioFile:
         resolved: dict[str, Any] = json.loads(text)
         for group in resolved["traffic"]:
             if group["kind"] == "flows":
+                sections.refuse_special(self.scenario_path.parent / group["file"])
                 # The content of the file is simulated, whatever its name.
                 group["file-sha256"], group["file-lines"] = _digest(self.scenario_path.parent / group["file"])
         return resolved
@@ -268,7 +269,7 @@ class ScenarioFile:
             ScenarioError: the message names file (``--set`` for a given value), line, key and the nearest valid name.
 
         """
-        _engine.check(self._engine_text, str(self.scenario_path), self.overrides + given)
+        _engine.check(*self.engine_input(given))
 
     def offered(self, overrides: Overrides | None = None) -> list[dict[str, Any]]:
         """The offered load of each traffic group at a load, and the values from which it was computed.
@@ -293,13 +294,22 @@ class ScenarioFile:
             ScenarioError: the message names file, line, key and the nearest valid name.
 
         """
-        given = self.overrides + settings(overrides)
-        found: dict[str, Any] = json.loads(_engine.check(self._engine_text, str(self.scenario_path), given))
+        found: dict[str, Any] = json.loads(_engine.check(*self.engine_input(overrides)))
         return found
 
-    def engine_input(self, overrides: Overrides) -> tuple[str, str, Settings]:
-        """The engine's input: the part of the file that it reads, the file's name, and the values to replace."""
-        return self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
+    def engine_input(self, overrides: Overrides | None) -> tuple[str, str, Settings]:
+        """The engine's input: the part of the file that it reads, the file's name, and the values to replace.
+
+        Raises:
+            NotFoundError: a list of flows is a pipe or a device, from which the engine could read forever.
+
+        """
+        given = self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
+        if "file" in self._engine_text or any(path.endswith(".file") for path, _ in given[2]):
+            for group in json.loads(_engine.resolve(*given))["traffic"]:
+                if group["kind"] == "flows":
+                    sections.refuse_special(self.scenario_path.parent / group["file"])
+        return given
 
     def links(self) -> pl.DataFrame:
         """The links of the network, from the table of a run of one nanosecond."""

@@ -10,6 +10,7 @@ from fanin.later import pl
 from fanin.results.curves import numeric
 from fanin.results.dataset import SWEEPS, DataSet, as_json
 from fanin.results.files import whole_folder
+from fanin.results.packages import packages
 from fanin.scenario.format.plot import Plot
 from fanin.show.plots.series import means
 
@@ -34,7 +35,7 @@ def write(data: DataSet, out: Path | str) -> list[Path]:
     with whole_folder(final) as folder:
         (folder / "runs.parquet").write_bytes(_parquet(frame))
         (folder / "summary.parquet").write_bytes(_parquet(data.summary))
-        (folder / "sweep.json").write_bytes(as_json(asdict(data.head)))
+        (folder / "sweep.json").write_bytes(as_json(asdict(data.head) | {"packages": packages()}))
         if data.failed:
             (folder / "failed.json").write_bytes(as_json(data.failed))
         for plot in plots_of(data):
