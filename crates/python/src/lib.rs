@@ -11,9 +11,10 @@ mod tables;
 use std::fs::File;
 use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fanin_engine::environment::{self, EnvironmentRow, Setting};
+use fanin_engine::measure::table::Table;
 use fanin_engine::schemes::{self, Reading, SchemeRow, Wish};
 use fanin_engine::sim::{self, Failure, GroupPreview, Outcome, Preview, RunError};
 use fanin_engine::spec::{self, Files, KEYS, Kind, Param, Scenario, SpecError, common, json_schema, workloads};
@@ -44,6 +45,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolved_table, module)?)?;
     module.add_function(wrap_pyfunction!(unused, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(run_seeds, module)?)?;
     module.add_function(wrap_pyfunction!(describe_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(stress::controller_benchmark, module)?)?;
     Ok(())
@@ -271,43 +273,113 @@ fn run(
     spill: Option<PathBuf>,
 ) -> PyResult<RunOutput> {
     let scenario = parse(py, text, file, &overrides)?;
-    let mut raised = None;
-    let started = Instant::now();
-    let outcome = py.detach(|| {
-        let mut watch = |fraction: f64| {
-            Python::attach(|py| match go_on(py, progress.as_ref(), fraction) {
-                Ok(answer) => answer,
-                Err(error) => {
-                    raised = Some(error);
-                    false
-                }
-            })
-        };
-        match &spill {
-            Some(path) => sim::run_spilling(&scenario, Box::new(SpillFile::new(path.clone())), Some(&mut watch)),
-            None => sim::run(&scenario, Some(&mut watch)),
-        }
-    });
-    match (raised, outcome) {
-        (Some(error), _) => Err(error),
-        (None, Ok(mut outcome)) => {
-            outcome.summary.insert(measures::WALL.name.to_string(), json!(started.elapsed().as_secs_f64()));
-            Ok(RunOutput { outcome })
-        }
-        (None, Err(Failure::Scenario(error))) => Err(scenario_error(py, &error)),
-        (None, Err(Failure::Run(RunError::Spill { code, what }))) => {
-            let error = code.map_or_else(|| IoError::other(what), IoError::from_raw_os_error);
-            Err(os_error(&error, spill.as_deref().unwrap_or(Path::new(""))))
-        }
-        (None, Err(Failure::Run(error))) => Err(run_error(py, &error)),
-    }
+    let mut watch = Watch { progress, every: Duration::ZERO, asked: None, raised: None };
+    let ended = py.detach(|| simulate(&scenario, &mut watch, spill.as_deref()));
+    ended.map_err(|failure| watch.error(py, failure, spill.as_deref()))
 }
 
-fn go_on(py: Python<'_>, progress: Option<&Py<PyAny>>, fraction: f64) -> PyResult<bool> {
-    py.check_signals()?;
-    match progress {
-        Some(progress) => progress.call1(py, (fraction,))?.is_truthy(py),
-        None => Ok(true),
+/// Simulates the scenario with one seed after the other in one call, with the interpreter released, and returns the
+/// outputs in that order.
+///
+/// No run starts later than `seconds` after the call, except for the first; then fewer outputs than seeds are returned.
+/// `progress` is called a few times a second during long runs. The first run that fails ends the call.
+#[pyfunction]
+#[pyo3(signature = (text, file, overrides, seeds, seconds, progress=None, spill=None))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of `run`, and two more")]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn run_seeds(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: Overrides,
+    seeds: Vec<u64>,
+    seconds: f64,
+    progress: Option<Py<PyAny>>,
+    spill: Option<PathBuf>,
+) -> PyResult<Vec<RunOutput>> {
+    let mut watch = Watch { progress, every: ASK_EVERY, asked: None, raised: None };
+    let ended = py.detach(|| {
+        let begun = Instant::now();
+        let mut outputs = Vec::with_capacity(seeds.len());
+        let mut overrides = overrides;
+        overrides.push((SEED.to_string(), String::new()));
+        for seed in &seeds {
+            if !outputs.is_empty() && begun.elapsed().as_secs_f64() > seconds {
+                break;
+            }
+            if let Some((_, value)) = overrides.last_mut() {
+                *value = seed.to_string();
+            }
+            let scenario = read(text, file, &overrides)?;
+            // The outputs before it may still have files of theirs.
+            let spill = spill.as_ref().map(|path| path.with_extension(seed.to_string()));
+            outputs.push(simulate(&scenario, &mut watch, spill.as_deref())?);
+        }
+        Ok(outputs)
+    });
+    ended.map_err(|failure| watch.error(py, failure, spill.as_deref()))
+}
+
+/// The path of the seed in a scenario.
+const SEED: &str = "run.seed";
+
+/// The time between questions whether to continue: each needs the interpreter, for which it may have to wait.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+
+fn simulate(scenario: &Scenario, watch: &mut Watch, spill: Option<&Path>) -> Result<RunOutput, Failure> {
+    let started = Instant::now();
+    let mut go_on = |fraction: f64| watch.go_on(fraction);
+    let mut outcome = match spill {
+        Some(path) => {
+            let file = Box::new(SpillFile::new(path.to_owned()));
+            sim::run_spilling(scenario, file, Some(&mut go_on))?
+        }
+        None => sim::run(scenario, Some(&mut go_on))?,
+    };
+    outcome.summary.insert(measures::WALL.name.to_string(), json!(started.elapsed().as_secs_f64()));
+    Ok(RunOutput { outcome })
+}
+
+/// Asks Python during a run whether to continue.
+struct Watch {
+    progress: Option<Py<PyAny>>,
+    /// Least time between two questions.
+    every: Duration,
+    asked: Option<Instant>,
+    /// What Python raised instead of an answer.
+    raised: Option<PyErr>,
+}
+
+impl Watch {
+    fn go_on(&mut self, fraction: f64) -> bool {
+        if self.asked.is_some_and(|asked| asked.elapsed() < self.every) {
+            return true;
+        }
+        let answer = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.progress {
+                Some(progress) => progress.call1(py, (fraction,))?.is_truthy(py),
+                None => Ok(true),
+            }
+        });
+        self.asked = Some(Instant::now());
+        answer.unwrap_or_else(|error| {
+            self.raised = Some(error);
+            false
+        })
+    }
+
+    /// What to raise for a failure.
+    fn error(self, py: Python<'_>, failure: Failure, spill: Option<&Path>) -> PyErr {
+        match (self.raised, failure) {
+            (Some(error), _) => error,
+            (None, Failure::Scenario(error)) => scenario_error(py, &error),
+            (None, Failure::Run(RunError::Spill { code, what })) => {
+                let error = code.map_or_else(|| IoError::other(what), IoError::from_raw_os_error);
+                os_error(&error, spill.unwrap_or(Path::new("")))
+            }
+            (None, Failure::Run(error)) => run_error(py, &error),
+        }
     }
 }
 
@@ -348,11 +420,27 @@ impl RunOutput {
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned paths")]
     fn write_parquet(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
         let name = self.known(name)?;
-        let written = py.detach(|| match self.outcome.tables.iter().find(|table| table.name == name) {
+        let written = py.detach(|| match self.other(name) {
             Some(table) => tables::write(table, &path),
             None => tables::write_flows(&self.outcome.flows, &path),
         });
         written.map_err(|error| os_error(&error, &path))
+    }
+
+    /// The number of rows of a table.
+    fn rows(&self, name: &str) -> PyResult<usize> {
+        let name = self.known(name)?;
+        Ok(self.other(name).map_or_else(|| self.outcome.flows.rows(), Table::rows))
+    }
+
+    /// The content of the file that `write_parquet` writes.
+    fn parquet<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let name = self.known(name)?;
+        let content = py.detach(|| match self.other(name) {
+            Some(table) => tables::content(table),
+            None => tables::content(&self.outcome.flows.whole()?),
+        });
+        Ok(PyBytes::new(py, &content.map_err(|error| os_error(&error, Path::new(name)))?))
     }
 
     /// The packet capture as pcapng, if the scenario asks for one.
@@ -362,6 +450,11 @@ impl RunOutput {
 }
 
 impl RunOutput {
+    /// The table of that name, unless it is that of flows.
+    fn other(&self, name: &str) -> Option<&Table> {
+        self.outcome.tables.iter().find(|table| table.name == name)
+    }
+
     /// The name of an existing table.
     fn known(&self, name: &str) -> PyResult<&'static str> {
         let found = self.outcome.table_names().find(|known| *known == name);
@@ -387,23 +480,27 @@ impl TableView {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let outcome = &self.output.get().outcome;
-        let stream = match outcome.tables.iter().find(|table| table.name == self.name) {
+        let output = self.output.get();
+        let stream = match output.other(self.name) {
             Some(table) => tables::stream(table)?,
-            None => tables::stream(&outcome.flows.whole()?)?,
+            None => tables::stream(&output.outcome.flows.whole()?)?,
         };
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }
 
 /// Files that the scenario names are in its own folder.
-fn parse(py: Python<'_>, text: &str, file: &str, overrides: &Overrides) -> PyResult<Scenario> {
-    let scenario = Scenario::parse(text, file, overrides).map_err(|error| scenario_error(py, &error))?;
+fn read(text: &str, file: &str, overrides: &Overrides) -> Result<Scenario, SpecError> {
+    let scenario = Scenario::parse(text, file, overrides)?;
     let folder = Path::new(file).parent().map(Path::to_owned).unwrap_or_default();
     Ok(scenario.with_files(Files::new(move |name| {
         let input = File::open(folder.join(name))?;
         Ok(Box::new(BufReader::with_capacity(1 << 16, input)))
     })))
+}
+
+fn parse(py: Python<'_>, text: &str, file: &str, overrides: &Overrides) -> PyResult<Scenario> {
+    read(text, file, overrides).map_err(|error| scenario_error(py, &error))
 }
 
 /// `fanin.errors.ScenarioError`, which Python's own checks raise too.

@@ -46,6 +46,19 @@ pub(crate) fn write_flows(flows: &FlowTable, path: &Path) -> Result<(), IoError>
     file.close()
 }
 
+/// The content of the file that [`write`] writes.
+pub(crate) fn content(table: &Table) -> Result<Vec<u8>, IoError> {
+    let batch = batch(table)?;
+    let mut writer = writer(Vec::new(), &batch).map_err(IoError::other)?;
+    writer.write(&batch).map_err(IoError::other)?;
+    writer.into_inner().map_err(IoError::other)
+}
+
+fn writer<W: Write + Send>(sink: W, batch: &RecordBatch) -> Result<ArrowWriter<W>, ParquetError> {
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    ArrowWriter::try_new(sink, batch.schema(), Some(properties))
+}
+
 /// A Parquet file that is being written, a row group at a time.
 struct ParquetFile {
     file: Noting,
@@ -61,9 +74,7 @@ impl ParquetFile {
     fn add(&mut self, table: &Table) -> Result<(), IoError> {
         let batch = batch(table)?;
         if self.writer.is_none() {
-            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-            let writer = ArrowWriter::try_new(self.file.clone(), batch.schema(), Some(properties));
-            self.writer = Some(writer.map_err(|error| self.file.own(error))?);
+            self.writer = Some(writer(self.file.clone(), &batch).map_err(|error| self.file.own(error))?);
         }
         let Some(writer) = &mut self.writer else { return Ok(()) };
         writer.write(&batch).and_then(|()| writer.flush()).map_err(|error| self.file.own(error))

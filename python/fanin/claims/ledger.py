@@ -19,13 +19,15 @@ from fanin.claims.sentences import Entry, Sentence
 from fanin.claims.standing import Standing
 from fanin.errors import FaninError, NotFoundError, ResultsError
 from fanin.names import is_run_id
+from fanin.results import records
 from fanin.results.cache import Cache, Made, Sources
-from fanin.results.layout import CHANGED, CLAIMS, FITS, MANIFEST, RUNS
+from fanin.results.layout import CHANGED, CLAIMS, FITS, RUNS
 from fanin.scenario import library
 
 if TYPE_CHECKING:
     from fanin.claims.assessment import Sweeps
     from fanin.claims.searches import OfSentence
+    from fanin.results.store import Store
 
 
 def standings(out: Path | str) -> list[Standing]:
@@ -44,7 +46,7 @@ def standings(out: Path | str) -> list[Standing]:
     experiments = library.experiments()
     cache = Cache("standings", Path.cwd(), str(out), made_by={key: str(path) for key, path in experiments.items()})
     sweeps: Sweeps = {}
-    stored = _run_folders(out / RUNS)
+    stored = _stored_runs(out / RUNS)
     known = [_of_library(key, path, out, cache, sweeps, stored) for key, path in experiments.items()]
     found = [*known, *(_of_results(key, out, cache) for key in _recorded(out) - experiments.keys())]
     cache.write()
@@ -103,11 +105,11 @@ _LOOKS = 32
 """Manifests to read at most for the question of whom an experiment's runs were made for."""
 
 
-def _run_folders(store: Path) -> frozenset[str]:
+def _stored_runs(store: Path) -> frozenset[str]:
     """The ids of the stored runs; a run's folder appears when it is complete."""
     try:
         with os.scandir(store) as entries:
-            return frozenset(entry.name for entry in entries if is_run_id(entry.name))
+            return frozenset(entry.name for entry in entries if is_run_id(entry.name)) | records.ids(store)
     except (FileNotFoundError, NotADirectoryError):
         return frozenset()
 
@@ -138,15 +140,18 @@ def _finished(
     except FaninError:
         return 0, False
     looks = found[:: -(-len(found) // _LOOKS) or 1]
-    return len(found), any(_made_for(out / RUNS / each / MANIFEST, key) for each in looks)
+    if not looks:
+        return 0, False
+    from fanin.results.store import Store
+
+    store = Store(out)
+    return len(found), any(_made_for(store, each, key) for each in looks)
 
 
-def _made_for(manifest: Path, name: str) -> bool:
+def _made_for(store: Store, run: str, name: str) -> bool:
     """Whether a run was made for that experiment."""
-    from fanin.results.store import read_manifest
-
     try:
-        return bool(read_manifest(manifest.parent).manifest.get("experiment") == name)
+        return bool(store.read(run).manifest.get("experiment") == name)
     except ResultsError as error:
         warnings.warn(str(error), stacklevel=2)
         return False

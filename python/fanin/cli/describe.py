@@ -12,7 +12,7 @@ from fanin.cli.terminal import print_json, print_table, summary_rows
 
 
 def describe(
-    paths: Annotated[list[Path], typer.Argument(help="Parquet files, or run folders of the results.")],
+    paths: Annotated[list[Path], typer.Argument(help="Parquet files, or runs of the results.")],
     json: JsonOption = False,
 ) -> None:
     """Describe result files: rows, and each column's type, unit and meaning; for a run folder also its summary.
@@ -27,10 +27,13 @@ def describe(
     - `fanin describe results/runs/*/flows.parquet`
     """
     from fanin.results import tables
-    from fanin.results.store import read_run
+    from fanin.results.store import Store, read_run
 
     files = [tables.describe(file) for path in paths for file in tables.locate(path)]
     manifests = {path: read_run(path).manifest for path in paths if path.is_dir()}
+    manifests |= {
+        path: Store(path.absolute().parents[1]).read(path.name).manifest for path in paths if tables.is_in_log(path)
+    }
     if json:
         print_json({"files": files, "manifest": next(iter(manifests.values()), None)})
         return

@@ -112,7 +112,8 @@ def sweep(
     every = points(experiment, seeds(seeds_))
     mine = [index for index in range(len(every)) if part is None or part.has(index)]
     todo = [
-        Job(experiment, every[index].overrides, columns.tables(experiment, every[index].row) | kept) for index in mine
+        Job(experiment, every[index].overrides, columns.tables(experiment, every[index].row) | kept, bool(kept))
+        for index in mine
     ]
     with (
         keeping(f"finished runs are kept in {out}"),

@@ -41,7 +41,7 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
         raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Flushes a file, or the names in a folder, to disk before anything relies on it: machines lose power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -99,9 +99,9 @@ def whole_file(path: Path) -> Iterator[Path]:
     temporary = beside(path)
     try:
         yield temporary
-        _sync(temporary)
+        sync(temporary)
         temporary.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -118,9 +118,9 @@ def replacing(final: Path) -> Iterator[Path]:
         yield temporary
         if not _equal(temporary, final):
             for path in (*temporary.rglob("*"), temporary):
-                _sync(path)
+                sync(path)
             _replace_folder(temporary, final)
-            _sync(final.parent)
+            sync(final.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

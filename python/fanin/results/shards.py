@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import re
-import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,8 @@ from fanin.errors import ResultsError
 from fanin.names import checked, checked_run_id
 from fanin.results import sums
 from fanin.results.dataset import DataSet, Head, Row, as_json
-from fanin.results.files import replacing, write_whole, writing
-from fanin.results.layout import RUNS
-from fanin.results.store import Store, read_run
+from fanin.results.files import write_whole, writing
+from fanin.results.store import Store
 
 SHARDS = "shards"
 
@@ -147,18 +146,21 @@ def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = la
             joined[name] = parts, _joined(parts)
         except ResultsError as error:
             merged.left[name] = str(error)
+    store = Store(out)
     if joined:
-        Store(out).prepare()
+        store.prepare()
     total = sum(len(part.rows) for parts, _ in joined.values() for part in parts)
     done = itertools.count(1)
-    for name, (parts, data) in joined.items():
-        try:
-            for root, row in ((part.root, row) for part in parts for row in part.rows.values()):
-                _adopt(root, row, out)
-                advance(next(done), total)
-            merged.whole.append(data)
-        except ResultsError as error:
-            merged.left[name] = str(error)
+    stores = {root: Store(root) for root in roots}
+    with closing(store):
+        for name, (parts, data) in joined.items():
+            try:
+                for root, row in ((part.root, row) for part in parts for row in part.rows.values()):
+                    _adopt(stores[root], row, store)
+                    advance(next(done), total)
+                merged.whole.append(data)
+            except ResultsError as error:
+                merged.left[name] = str(error)
     return merged
 
 
@@ -197,7 +199,7 @@ def _joined(parts: list[Part]) -> DataSet:
     return DataSet(first.head, *([found[place] for place in sorted(found)] for found in (rows, failed)))
 
 
-def _adopt(root: Path, row: Row, out: Path) -> None:
+def _adopt(source: Store, row: Row, store: Store) -> None:
     """Copies a run into another store, unless it is there.
 
     Raises:
@@ -205,19 +207,15 @@ def _adopt(root: Path, row: Row, out: Path) -> None:
 
     """
     name = row["run_id"]
-    run = read_run(root / RUNS / name)
+    run = source.read(name)
     if run.summary["result_hash"] != row["result_hash"]:
         raise ResultsError(f"{run.folder}: not the run that its shard has tabulated; run the shard again")
-    final = out / RUNS / name
-    if final.resolve() == run.folder.resolve():
+    if store.folder.resolve() == source.folder.resolve():
         return
-    there = Store(out).find(name)
+    there = store.find(name)
     if there is not None:
         if there.summary["result_hash"] != run.summary["result_hash"]:
             raise ResultsError(f"{run.folder} and {there.folder}: two results of one run; delete the wrong one")
-        if set(run.tables) <= set(there.tables) and Store(out).find(name, run.tables) is not None:
+        if set(run.tables) <= set(there.tables) and store.find(name, run.tables) is not None:
             return
-    for file in run.manifest["files"]:
-        run.check(file)
-    with writing(final.parent), replacing(final) as temporary:
-        shutil.copytree(run.folder, temporary, dirs_exist_ok=True)
+    store.adopt(run)

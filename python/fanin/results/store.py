@@ -1,7 +1,8 @@
-"""The results store: one folder per run, named by a hash of what was simulated.
+"""The results store: every run by its id, a hash of what was simulated.
 
-``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, on request, ``trace.pcapng``.
-A run's folder is written atomically, so a killed run leaves a complete result or none.
+``results/runs/<run-id>/`` holds ``manifest.json``, the tables as Parquet and, on request, ``trace.pcapng``. It is
+written atomically, so a killed run leaves a complete result or none. Runs of sweeps are lines in a log instead
+(:mod:`fanin.results.records`), unless their tables are wanted as files or are large.
 The id is a hash of the resolved scenario (seed included) and of the engine: a finished run is found again, unless the
 scenario or the engine has changed.
 """
@@ -14,10 +15,11 @@ import io
 import json
 import os
 import platform
+import shutil
 import subprocess
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,12 +30,15 @@ from fanin.digests import digest
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.names import checked, is_run_id
-from fanin.results import sums
+from fanin.results import records, sums
 from fanin.results.files import beside, replacing, tidy, writing
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.packages import packages
 
 CAPTURE = "trace.pcapng"
+
+_MOST_ROWS = 4096
+"""A run whose tables have more rows in all needs a folder."""
 
 _KEYS = frozenset(
     "run_id experiment summary scenario measured files finished engine_version python_version packages git_commit host "
@@ -47,7 +52,10 @@ class StoredRun:
     """A finished run in the store."""
 
     folder: Path
+    """Its folder; that of a run in a log does not exist."""
     manifest: dict[str, Any]
+    line: records.Line | None = None
+    """Its place in a log."""
 
     @property
     def run_id(self) -> str:
@@ -89,6 +97,8 @@ class StoredRun:
             ResultsError: the file is missing or differs.
 
         """
+        if self.line is not None:
+            return records.table(self.line, self.run_id, name.removesuffix(".parquet"))
         path = self.folder / name
         recorded = self.manifest["files"].get(name)
         try:
@@ -190,6 +200,12 @@ class Output(Protocol):
     def table_names(self) -> list[str]:
         """The names of its result tables."""
 
+    def rows(self, name: str) -> int:
+        """The number of rows of a table."""
+
+    def parquet(self, name: str) -> bytes:
+        """A table as the content of a Parquet file."""
+
     def write_parquet(self, name: str, path: str | Path) -> None:
         """Writes a table as a Parquet file."""
 
@@ -197,14 +213,30 @@ class Output(Protocol):
         """The captured packets, if a capture was requested."""
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A run that has finished and is not stored yet."""
+
+    run_id: str
+    seed: int
+    output: Output
+    tables: Collection[str]
+    """Tables to keep."""
+    folder: bool
+    """Whether they are wanted as files."""
+
+
 class Store:
-    """The folder of the runs of all experiments; equal runs of two figures are stored once."""
+    """The runs of all experiments; equal runs of two figures are stored once."""
 
     def __init__(self, root: Path | str) -> None:
-        self.folder = Path(root) / RUNS
+        self.root = Path(root)
+        self.folder = self.root / RUNS
+        self._records = records.Records(self.folder)
+        self._is_read = False
 
     def prepare(self) -> None:
-        """Creates the folder and cleans up after killed runs.
+        """Creates the folder, cleans up after killed runs, and looks for runs that other commands have added.
 
         Raises:
             ResultsError: the folder cannot be written.
@@ -216,39 +248,151 @@ class Store:
             probe.mkdir()
             probe.rmdir()
             tidy(self.folder)
+            for path in dict.fromkeys(line.path for line in self._refresh()):
+                records.drop_damaged(path)
+            self._refresh()
+
+    def _refresh(self) -> list[records.Line]:
+        """Reads the logs; what is damaged is reported as a warning and treated as absent."""
+        self._is_read = True
+        damaged = self._records.refresh()
+        for line in damaged:
+            warnings.warn(f"{records.damaged(line)}; its runs are repeated", stacklevel=3)
+        return damaged
+
+    def close(self) -> None:
+        """Flushes to disk what was kept.
+
+        Raises:
+            ResultsError: it cannot be written.
+
+        """
+        with writing(self.folder):
+            self._records.close()
 
     def spill(self) -> Path:
         """A file for the rows of a run in progress; leftovers of killed runs are removed."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return beside(self.folder / "rows")
 
-    def find(self, name: str, tables: Iterable[str] = ()) -> StoredRun | None:
+    def find(self, name: str, tables: Iterable[str] = (), *, folder: bool = False) -> StoredRun | None:
         """The finished run of that id with these tables; a damaged one is reported as a warning and treated as absent.
 
         Args:
             name: Id of the run.
             tables: A run that was stored without one of these, or whose file of one is damaged, is treated as absent.
+            folder: Whether the tables are wanted as files, so that a run in a log is not enough.
 
         """
+        tables = set(tables)
+        found = self._in_folder(name, tables)
+        if found is not None or (folder and tables):
+            return found
+        return next((run for run in self._in_logs(name) if tables <= set(run.tables)), None)
+
+    def read(self, name: str) -> StoredRun:
+        """The run of that id.
+
+        Raises:
+            ResultsError: it is missing or damaged.
+
+        """
+        if not (self.folder / name).is_dir() and (found := next(self._in_logs(name), None)) is not None:
+            return found
+        return read_run(self.folder / name)
+
+    def _in_folder(self, name: str, tables: set[str]) -> StoredRun | None:
         folder = self.folder / name
         if not folder.is_dir():
             return None
         try:
             found = read_run(folder)
-            if not set(tables) <= set(found.tables):
+            if not tables <= set(found.tables):
                 return None
             for table in tables:
                 found.check(f"{table}.parquet")
         except ResultsError as error:
-            warnings.warn(f"{str(error).partition('; delete')[0]}; the run is repeated and replaced", stacklevel=2)
+            warnings.warn(f"{str(error).partition('; delete')[0]}; the run is repeated and replaced", stacklevel=3)
             return None
         return found
 
+    def _in_logs(self, name: str) -> Iterator[StoredRun]:
+        if not self._is_read:
+            self._refresh()
+        for line in self._records.find(name):
+            with contextlib.suppress(ResultsError):
+                yield StoredRun(self.folder / name, records.manifest(line, name), line)
+
     def tables(self, name: str) -> list[str]:
         """The stored tables of a run; none if it is not stored."""
-        with contextlib.suppress(ResultsError):
-            return read_manifest(self.folder / name).tables
-        return []
+        found: dict[str, None] = {}
+        if (self.folder / name).is_dir():
+            with contextlib.suppress(ResultsError):
+                found |= dict.fromkeys(read_manifest(self.folder / name).tables)
+        for run in self._in_logs(name):
+            found |= dict.fromkeys(run.tables)
+        return list(found)
+
+    def keep(self, runs: Sequence[Finished], resolved: dict[str, Any], experiment: str) -> list[StoredRun]:
+        """Writes finished runs of one point, which differ in their seeds, into the log; some need a folder.
+
+        A run needs a folder if its tables are wanted as files or are not small, if it has captured packets, or if it
+        has a folder already, which may be damaged.
+
+        Args:
+            runs: The runs.
+            resolved: The resolved scenario of one of them.
+            experiment: The experiment for which they were made.
+
+        Raises:
+            ResultsError: the folder cannot be written, or the disk is full.
+
+        """
+        found: dict[str, StoredRun] = {}
+        packed = []
+        for run in runs:
+            tables = self._kept_tables(run.run_id, run.output, run.tables)
+            if self._needs_folder(run, tables):
+                scenario = records.with_seed(resolved, run.seed)
+                found[run.run_id] = self.save(run.run_id, run.output, tables, scenario, experiment)
+                continue
+            contents = {table: run.output.parquet(table) for table in tables}
+            packed.append(records.Packed(run.run_id, run.seed, json.loads(run.output.summary), contents))
+        if packed:
+            about = {"experiment": experiment, "scenario": resolved, "finished": now(), **provenance()}
+            with writing(self.folder):
+                line = self._records.append(packed, about)
+            found |= {run.run_id: StoredRun(self.folder / run.run_id, run.manifest(about), line) for run in packed}
+        return [found[run.run_id] for run in runs]
+
+    def _needs_folder(self, run: Finished, tables: list[str]) -> bool:
+        return (
+            (run.folder and bool(tables))
+            or (self.folder / run.run_id).is_dir()
+            or run.output.capture() is not None
+            or sum(map(run.output.rows, tables)) > _MOST_ROWS
+        )
+
+    def adopt(self, run: StoredRun) -> None:
+        """Copies a run of another store.
+
+        Raises:
+            ResultsError: it is damaged, or the folder cannot be written.
+
+        """
+        for file in run.manifest["files"]:
+            run.check(file)
+        with writing(self.folder):
+            if run.line is not None:
+                self._records.append(*records.copied(run.line, run.run_id))
+                return
+            with replacing(self.folder / run.run_id) as temporary:
+                shutil.copytree(run.folder, temporary, dirs_exist_ok=True)
+
+    def _kept_tables(self, name: str, output: Output, wanted: Collection[str]) -> list[str]:
+        """The tables to keep of a run: those that are wanted, and those that are stored already."""
+        kept = {*wanted, *self.tables(name)}
+        return [table for table in output.table_names if table in kept]
 
     def save(
         self, name: str, output: Output, tables: list[str], resolved: dict[str, Any], experiment: str
@@ -259,7 +403,7 @@ class Store:
             ResultsError: the folder cannot be written, or the disk is full; nothing is left behind.
 
         """
-        tables = [table for table in output.table_names if table in {*tables, *self.tables(name)}]
+        tables = self._kept_tables(name, output, tables)
         final = self.folder / name
         with writing(self.folder), replacing(final) as temporary:
             manifest = _write(temporary, output, tables, resolved)

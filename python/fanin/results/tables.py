@@ -9,21 +9,25 @@ from typing import Any, TextIO
 from fanin import _engine
 from fanin.errors import ResultsError
 from fanin.later import pl
+from fanin.names import is_run_id
 from fanin.numbers.summary import column
 from fanin.results import sums
-from fanin.results.layout import MANIFEST
+from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.store import damaged, read_run, read_table
 
 
 def locate(path: Path) -> list[Path]:
     """The Parquet files of a path: itself, or those of a run folder.
 
-    A file is first compared with the digest in its folder: the run's manifest, or ``SHA256SUMS``.
+    A run in a log has none. A file is first compared with the digest in its folder: the run's manifest, or
+    ``SHA256SUMS``.
 
     Raises:
         ResultsError: there is nothing there, or it is damaged.
 
     """
+    if is_in_log(path):
+        return []
     if path.is_dir():
         if not (path / MANIFEST).is_file():
             raise ResultsError(f"{path}: not a run folder (it has no {MANIFEST})")
@@ -39,6 +43,11 @@ def locate(path: Path) -> list[Path]:
     else:
         sums.read_bytes(path)
     return [path]
+
+
+def is_in_log(path: Path) -> bool:
+    """Whether this is the place of a run that has no folder, because a log has it."""
+    return not path.exists() and is_run_id(path.name) and path.absolute().parent.name == RUNS
 
 
 _OF_SUMMARY = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
-from fanin.results import failures, shards, sums
+from fanin.results import failures, records, shards, sums
 from fanin.results.dataset import as_json
 from fanin.results.files import is_leftover
 from fanin.results.layout import CLAIMS, FIT_LOG, FIT_LOG_KEYS, FITS, HELD_OUT, MANIFEST, RUNS
@@ -29,7 +29,7 @@ class Damage:
     kind: str
     """Part of a run, of an experiment's folder, of another folder with digests, or a file with a digest of its own."""
     folder: Path
-    """The folder that is made again as a whole; for a file of its own the folder it is in."""
+    """What is made again as a whole: the folder, or the log of runs; for a file of its own the folder it is in."""
 
     def as_dict(self) -> dict[str, str]:
         """For JSON."""
@@ -71,7 +71,9 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
         elif sums.SUMS in names:
             covered |= _summed(folder, names, found)
         for name in names:
-            if folder / name not in covered:
+            if folder.name == RUNS and name.endswith(records.SUFFIX):
+                _log_of_runs(folder / name, found)
+            elif folder / name not in covered:
                 _alone(folder / name, found)
         advance(done, len(folders))
     return found
@@ -111,6 +113,18 @@ def _run(folder: Path, found: Verified) -> set[Path]:
         except ResultsError as error:
             damaged(folder / name, str(error).partition("(")[2].rpartition(")")[0])
     return {manifest, *(folder / name for name in run.manifest["files"])}
+
+
+def _log_of_runs(path: Path, found: Verified) -> None:
+    """Compares the lines of a log of runs; a last one without an end was being written when its command was killed."""
+    found.files += 1
+    try:
+        damaged = [line for line, text in records.lines(path) if not records.is_whole(text)]
+    except OSError as error:
+        found.damaged.append(Damage(path, error.strerror or str(error), RUN, path))
+        return
+    for line in damaged:
+        found.damaged.append(Damage(path, records.damaged(line).partition("(")[2].rpartition(")")[0], RUN, path))
 
 
 def _summed(folder: Path, names: list[str], found: Verified) -> set[Path]:

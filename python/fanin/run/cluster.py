@@ -92,18 +92,19 @@ class Cluster:
         """Whether another run may be sent."""
         return len(running) < _AHEAD * self.slots
 
-    def submit(self, work: PooledRun, store: Store | None) -> Future[Package]:
-        """Sends a run."""
+    def submit(self, works: list[PooledRun], store: Store | None) -> Future[list[Package]]:
+        """Sends runs of one point."""
         # A run that is stored with other tables is repeated with all of them.
-        tables = work.tables | set(store.tables(work.name) if store else ())
-        text, file, settings = work.job.experiment.engine_input(work.job.settings)
-        sent: Future[Package] = self._executor.submit(
-            simulate, Task(text, file, settings, frozenset(tables), versions(), work.files)
+        tables = {table for work in works for table in (*work.tables, *(store.tables(work.name) if store else ()))}
+        job, seeds = works[0].job, [work.seed for work in works]
+        text, file, settings = job.experiment.engine_input(job.point)
+        sent: Future[list[Package]] = self._executor.submit(
+            simulate, Task(text, file, settings, seeds, frozenset(tables), versions(), works[0].files)
         )
         return sent
 
-    def collect(self, work: PooledRun, store: Store | None, future: Future[Any]) -> Run:
-        """Stores the result that came back.
+    def collect(self, works: list[PooledRun], store: Store | None, future: Future[Any]) -> list[Run]:
+        """Stores the results that came back.
 
         Raises:
             ClusterError: the cluster is lost, or a worker is unsuitable.
@@ -112,7 +113,7 @@ class Cluster:
 
         """
         try:
-            package = future.result()
+            packages = future.result()
         except FaninError:
             raise
         except self._killed as error:
@@ -124,7 +125,7 @@ class Cluster:
             raise ClusterError(f"a worker has no working fanin: {type(error).__name__}: {error}") from None
         if store is None:
             raise ClusterError("a cluster needs a results folder")
-        return kept(work, store, package)
+        return kept(works, store, packages)
 
     def close(self) -> None:
         """Cancels the runs that were sent, and disconnects; the cluster keeps running."""

@@ -142,6 +142,33 @@ class Experiment(ScenarioFile):
         with writing(store.folder):
             return _engine.run(*self.engine_input(overrides), progress, store.spill())
 
+    def simulate_seeds(
+        self,
+        overrides: Overrides,
+        seeds: list[int],
+        seconds: float,
+        progress: Callable[[float], bool] | None = None,
+        store: Store | None = None,
+    ) -> list[_engine.RunOutput]:
+        """Runs the engine with one seed after the other, in one call with the interpreter released.
+
+        Args:
+            overrides: Scenario values to replace, except for the seed.
+            seeds: The seeds.
+            seconds: No run starts later than so long after the first, so that there may be fewer outputs than seeds.
+            progress: As for :meth:`simulate`, but called less often.
+            store: As for :meth:`simulate`.
+
+        Raises:
+            RunError: a run violated an invariant.
+            ResultsError: the rows cannot be written.
+
+        """
+        if store is None:
+            return _engine.run_seeds(*self.engine_input(overrides), seeds, seconds, progress)
+        with writing(store.folder):
+            return _engine.run_seeds(*self.engine_input(overrides), seeds, seconds, progress, store.spill())
+
     def _repr_html_(self) -> str:
         rows = [("file", str(self.path)), ("paper", f"{self.document.paper} {self.document.figure}".strip())]
         rows += [(path, ", ".join(map(str, values))) for path, values in self.sweep.variables.items()]

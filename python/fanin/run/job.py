@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from fanin.errors import WorkerError
 from fanin.results.failures import BrokenOff, Failure, describe
 from fanin.results.runs import Run
-from fanin.results.store import Output, Store, StoredRun
+from fanin.results.store import Finished, Output, Store, StoredRun
 from fanin.run.experiment import Experiment
 from fanin.run.memory import Estimate
 from fanin.scenario.file import Files
@@ -41,6 +42,11 @@ Advance = Callable[[Progress], None]
 
 Kind = tuple[object, ...]
 
+SEED = "run.seed"
+
+_LONG = 19
+"""Seeds with so many digits may be too large, which the engine says."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -50,11 +56,24 @@ class Job:
     settings: Settings
     tables: frozenset[str] = frozenset()
     """Result tables to keep."""
+    folder: bool = False
+    """Whether the tables are wanted as files."""
 
-    @property
+    @cached_property
+    def point(self) -> Settings:
+        """Its settings without the seed."""
+        return [setting for setting in self.settings if setting[0] != SEED]
+
+    @cached_property
     def kind(self) -> Kind:
         """What it has in common with the same point under other seeds, which take about the same time."""
-        return (self.experiment.origin[1], *(setting for setting in self.settings if setting[0] != "run.seed"))
+        return (self.experiment.origin[1], *self.experiment.overrides, *self.point)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed among its settings, if there is one and it is plain."""
+        text = dict(self.settings).get(SEED, "")
+        return int(text) if text.isdecimal() and text.isascii() and len(text) < _LONG else None
 
 
 @dataclass
@@ -64,9 +83,12 @@ class PooledRun:
     job: Job
     name: str
     """Id of the run."""
+    seed: int = 0
     memory: Estimate = field(default_factory=lambda: Estimate(0, 0))
     tables: set[str] = field(default_factory=set)
     indices: list[int] = field(default_factory=list)
+    folder: bool = False
+    """Whether any of the jobs wants the tables as files."""
     files: Files = field(default_factory=dict)
     """The files that the scenario names, as they were when the run was identified."""
 
@@ -78,6 +100,14 @@ class PooledRun:
 
         """
         return self.job.experiment.still(self.name, self.files, self.job.settings)
+
+    def joins(self, other: PooledRun) -> bool:
+        """Whether both can be simulated in one call and stored together: they differ in their seeds only."""
+        return (
+            self.job.kind == other.job.kind
+            and self.job.experiment.name == other.job.experiment.name
+            and self.files == other.files
+        )
 
     @property
     def shown(self) -> str:
@@ -102,22 +132,30 @@ class Workers(Protocol):
     def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
         """Whether another run may start next to those that are running."""
 
-    def submit(self, work: PooledRun, store: Store | None) -> Future[Any]:
-        """Starts a run."""
+    def submit(self, works: list[PooledRun], store: Store | None) -> Future[Any]:
+        """Starts a run, and some of the same point that follow it."""
 
-    def collect(self, work: PooledRun, store: Store | None, future: Future[Any]) -> Run:
-        """The finished run, in the store if there is one; raises its error."""
+    def collect(self, works: list[PooledRun], store: Store | None, future: Future[Any]) -> list[Run]:
+        """The finished runs, in the store if there is one: the first of those that were started, at least one.
+
+        It raises the error of a run that failed, whichever it was.
+        """
 
     def close(self) -> None:
         """Aborts what is running and waits for it; nothing can be started afterwards."""
 
 
-def kept(work: PooledRun, store: Store, output: Output) -> Run:
-    """A run's output in the store."""
-    return light(store.save(work.name, output, sorted(work.tables), work.resolved(), work.job.experiment.name))
+def kept(works: list[PooledRun], store: Store, outputs: Sequence[Output]) -> list[Run]:
+    """The outputs of the first of some runs of one point, in the store."""
+    first = works[0]
+    finished = [
+        Finished(work.name, work.seed, output, work.tables, work.folder)
+        for work, output in zip(works, outputs, strict=False)
+    ]
+    return [light(run) for run in store.keep(finished, first.resolved(), first.job.experiment.name)]
 
 
 def light(stored: StoredRun) -> Run:
     """A stored run without its scenario, because a sweep has thousands of runs."""
     manifest = {name: value for name, value in stored.manifest.items() if name != "scenario"}
-    return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest))
+    return Run(stored.run_id, stored.summary, StoredRun(stored.folder, manifest, stored.line))

@@ -11,6 +11,7 @@ from fanin.results import columns
 from fanin.results.dataset import Row, row_of
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
+from fanin.results.store import Store
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Job, Progress, Workers
 from fanin.run.pool import outcomes
@@ -48,7 +49,7 @@ class Batches:
 
         """
         self._progress = Progress(0, 0)
-        self._out = out
+        self._out = None if out is None else Store(out)
         self._workers = workers
         self._again = again
         self._advance = advance

@@ -5,8 +5,9 @@ Runs that the store already has are not run again: this is how a sweep or a repr
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -20,14 +21,14 @@ from fanin.run.job import Advance, Job, Kind, PooledRun, Progress, Workers, ligh
 from fanin.run.memory import Estimate, estimate
 from fanin.run.threads import Threads
 from fanin.run.waiting import Waiting
-from fanin.scenario.run_id import run_id
+from fanin.scenario.run_id import run_ids
 
 _TELL_EVERY_S = 2.0
 
 
 def run_jobs(
     wanted: list[Job],
-    out: Path | str | None,
+    out: Store | Path | str | None,
     *,
     jobs: int | None = None,
     workers: Workers | None = None,
@@ -50,14 +51,14 @@ def run_jobs(
         ResultsError: results cannot be written.
 
     """
-    with _at(workers, jobs) as where:
-        found = _Pool(wanted, out, where, advance, stop_at_failures=True).run()
+    with _stored(out) as store, _at(workers, jobs) as where:
+        found = _Pool(wanted, store, where, advance, stop_at_failures=True).run()
     return [each for each in found if isinstance(each, Run)]
 
 
 def outcomes(
     wanted: list[Job],
-    out: Path | str | None,
+    out: Store | Path | str | None,
     *,
     jobs: int | None = None,
     workers: Workers | None = None,
@@ -82,8 +83,18 @@ def outcomes(
         ResultsError: results cannot be written; finished runs are kept.
 
     """
-    with _at(workers, jobs) as where:
-        return _Pool(wanted, out, where, advance, again=again).run()
+    with _stored(out) as store, _at(workers, jobs) as where:
+        return _Pool(wanted, store, where, advance, again=again).run()
+
+
+@contextmanager
+def _stored(out: Store | Path | str | None) -> Iterator[Store | None]:
+    """A results folder; what was kept in it is on disk in the end."""
+    if out is None:
+        yield None
+        return
+    with closing(out if isinstance(out, Store) else Store(out)) as store:
+        yield store
 
 
 @contextmanager
@@ -99,7 +110,7 @@ class _Pool:
     def __init__(
         self,
         wanted: list[Job],
-        out: Path | str | None,
+        store: Store | None,
         workers: Workers,
         advance: Advance,
         *,
@@ -111,11 +122,11 @@ class _Pool:
         self._advance = advance
         self._strict = stop_at_failures
         self._again = again
-        self._store = None if out is None else Store(out)
-        self._failures = None if out is None or stop_at_failures else Failures(out)
+        self._store = store
+        self._failures = None if store is None or stop_at_failures else Failures(store.root)
         self._finished: dict[int, Run | Failure] = {}
-        self._running: dict[Future[Any], tuple[PooledRun, float]] = {}
-        """Running runs, each with its start time."""
+        self._running: dict[Future[Any], tuple[list[PooledRun], float]] = {}
+        """Running runs, those of a point together, each with their start time."""
         self._simulated = 0
         self._failed = 0
         self._found = 0
@@ -140,7 +151,7 @@ class _Pool:
         """The runs to simulate; all others are finished already."""
         missing, costs = [], {}
         for work in _distinct(self._wanted):
-            stored = None if self._store is None else self._store.find(work.name, work.tables)
+            stored = None if self._store is None else self._store.find(work.name, work.tables, folder=work.folder)
             if stored is not None:
                 costs[work.job.kind] = stored.summary["wall_s"]
                 self._find(work, light(stored))
@@ -157,31 +168,42 @@ class _Pool:
 
     def _fill(self, queue: Waiting) -> None:
         while (work := queue.pop()) is not None:
-            if not self._workers.has_room([each for each, _ in self._running.values()], work):
+            if not self._workers.has_room([works[0] for works, _ in self._running.values()], work):
                 queue.put_back(work)
                 return
-            self._running[self._workers.submit(work, self._store)] = work, time.monotonic()
+            works = [work, *queue.along(work)]
+            self._running[self._workers.submit(works, self._store)] = works, time.monotonic()
 
-    def _take(self, queue: Waiting, work: PooledRun, begun: float, future: Future[Any]) -> None:
-        """Handles the end of a run, successful or not."""
-        result: Run | Failure
+    def _take(self, queue: Waiting, works: list[PooledRun], begun: float, future: Future[Any]) -> None:
+        """Handles the end of runs, successful or not."""
+        found: Sequence[Run | Failure]
         try:
-            result = self._workers.collect(work, self._store, future)
+            found = self._workers.collect(works, self._store, future)
         except BaseException as error:
+            spoils_run = is_of_run(error) or isinstance(error, WorkerError)
+            if spoils_run and len(works) > 1:
+                # Alone, each shows whether it was the one.
+                queue.give_back(works, alone=True)
+                return
+            work = works[0]
             if self._strict and is_of_run(error) and not isinstance(error, ScenarioError):
                 raise RunError(f"{work.shown}: {describe(error)}") from error
-            if self._strict or not (is_of_run(error) or isinstance(error, WorkerError)):
+            if self._strict or not spoils_run:
                 raise
-            result = work.failure(error)
-            if self._failures is not None and not isinstance(result, BrokenOff):
-                self._failures.save(result)
+            failure = work.failure(error)
+            if self._failures is not None and not isinstance(failure, BrokenOff):
+                self._failures.save(failure)
+            found = [failure]
         else:
             # Includes the overhead of a run besides the engine's time, which dominates short runs.
-            queue.learn(work.job.kind, time.monotonic() - begun)
+            queue.learn(works[0].job.kind, (time.monotonic() - begun) / len(found))
             if self._failures is not None:
-                self._failures.forget(work.name)
-        self._simulated += 1
-        self._finish(work, result)
+                for work, _ in zip(works, found, strict=False):
+                    self._failures.forget(work.name)
+        for work, result in zip(works, found, strict=False):
+            self._finish(work, result)
+        self._simulated += len(found)
+        queue.give_back(works[len(found) :])
         self._tell(queue)
 
     def _find(self, work: PooledRun, result: Run | Failure) -> None:
@@ -206,7 +228,7 @@ class _Pool:
         if waiting is None:
             return None
         now = time.monotonic()
-        rests = [queue.rest(work.job.kind, now - begun) for work, begun in self._running.values()]
+        rests = [queue.rest(works[0].job.kind, now - begun, len(works)) for works, begun in self._running.values()]
         return max((waiting + sum(rests)) / self._workers.slots, *rests, 0.0)
 
 
@@ -214,16 +236,29 @@ def _distinct(wanted: list[Job]) -> list[PooledRun]:
     """Each run once, with all the tables that any job needs."""
     works: dict[str, PooledRun] = {}
     estimates: dict[Kind, Estimate] = {}
-    for index, job in enumerate(wanted):
+    # Seeds vary fastest, and nothing else in the scenario depends on them.
+    for _, jobs in itertools.groupby(enumerate(wanted), key=_together):
+        same = list(jobs)
+        job = same[0][1]
         resolved = job.experiment.resolved(job.settings)
-        name = run_id(resolved)
-        kind = (*job.kind, *job.experiment.overrides)
-        if kind not in estimates:
-            estimates[kind] = _estimate(job, resolved)
-        work = works.setdefault(name, PooledRun(job, name, estimates[kind], files=job.experiment.files(resolved)))
-        work.tables |= job.tables
-        work.indices.append(index)
+        files = job.experiment.files(resolved)
+        if job.kind not in estimates:
+            estimates[job.kind] = _estimate(job, resolved)
+        seeds = [resolved["run"]["seed"] if each.seed is None else each.seed for _, each in same]
+        for (index, each), name, seed in zip(same, run_ids(resolved, seeds), seeds, strict=True):
+            work = works.get(name)
+            if work is None:
+                work = works[name] = PooledRun(each, name, seed, estimates[job.kind], files=files)
+            work.tables |= each.tables
+            work.folder |= each.folder
+            work.indices.append(index)
     return list(works.values())
+
+
+def _together(numbered: tuple[int, Job]) -> object:
+    """What the neighbouring jobs have in common whose scenarios differ in their seeds only."""
+    index, job = numbered
+    return index if job.seed is None else (id(job.experiment), job.kind)
 
 
 def _estimate(job: Job, resolved: Mapping[str, Any]) -> Estimate:

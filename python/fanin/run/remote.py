@@ -12,6 +12,7 @@ from typing import Any
 from fanin import _engine, extension
 from fanin.errors import ClusterError, RunError, WorkerError
 from fanin.results.failures import describe, is_of_run
+from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import Files, changed
 from fanin.scenario.settings import Settings
 
@@ -34,11 +35,13 @@ def versions() -> Versions:
 
 @dataclass(frozen=True)
 class Task:
-    """A run as it is sent."""
+    """Runs of one point as they are sent."""
 
     text: str
     file: str
     settings: Settings
+    """Scenario values to replace, except for the seed."""
+    seeds: list[int]
     tables: frozenset[str]
     """Result tables to send back."""
     versions: Versions
@@ -52,24 +55,33 @@ class Package:
     """A run's output as it is sent back."""
 
     summary: str
-    parquet: dict[str, bytes]
+    tables: dict[str, tuple[int, bytes]]
+    """Rows and content of the requested result tables, each a Parquet file."""
     captured: bytes | None
 
     @property
     def table_names(self) -> list[str]:
         """The requested result tables."""
-        return list(self.parquet)
+        return list(self.tables)
+
+    def rows(self, name: str) -> int:
+        """The number of rows of a table."""
+        return self.tables[name][0]
+
+    def parquet(self, name: str) -> bytes:
+        """A table, as it arrived."""
+        return self.tables[name][1]
 
     def write_parquet(self, name: str, path: str | Path) -> None:
         """Writes a table, which arrives as a Parquet file."""
-        Path(path).write_bytes(self.parquet[name])
+        Path(path).write_bytes(self.parquet(name))
 
     def capture(self) -> bytes | None:
         """The captured packets, if a capture was requested."""
         return self.captured
 
 
-def simulate(task: Task) -> Package:
+def simulate(task: Task) -> list[Package]:
     """Runs the engine here on behalf of another machine.
 
     Raises:
@@ -90,23 +102,29 @@ def simulate(task: Task) -> Package:
         raise WorkerError(f"{_worker()} does not have enough memory for the run; the next command retries it") from None
 
 
-def _simulated(task: Task) -> Package:
+def _simulated(task: Task) -> list[Package]:
     _refuse_copies(task.files)
-    parquet = {}
     with tempfile.TemporaryDirectory(prefix="fanin-") as folder:
         try:
-            output = _engine.run(task.text, task.file, task.settings, None, Path(folder) / "rows")
+            outputs = _engine.run_seeds(
+                task.text, task.file, task.settings, task.seeds, CHUNK_S, None, Path(folder) / "rows"
+            )
         except BaseException as error:
             if is_of_run(error):
                 raise RunError(describe(error)) from None
             raise
         finally:
             _refuse_copies(task.files)
-        for name in (name for name in output.table_names if name in task.tables):
-            path = Path(folder) / f"{name}.parquet"
-            output.write_parquet(name, path)
-            parquet[name] = path.read_bytes()
-        return Package(output.summary, parquet, output.capture())
+        return [_packed(output, task.tables, Path(folder) / "table") for output in outputs]
+
+
+def _packed(output: _engine.RunOutput, tables: frozenset[str], path: Path) -> Package:
+    """An output with these tables; each is written to a file first, which takes less memory."""
+    found = {}
+    for name in (name for name in output.table_names if name in tables):
+        output.write_parquet(name, path)
+        found[name] = output.rows(name), path.read_bytes()
+    return Package(output.summary, found, output.capture())
 
 
 def _refuse_copies(files: Files) -> None:

@@ -14,6 +14,7 @@ from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run.job import Kind, PooledRun, kept
 from fanin.run.memory import SHARE, available, shown
+from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import refuse_changed
 
 
@@ -48,23 +49,23 @@ class Threads:
             warnings.warn(message, stacklevel=2)
         return fits or not running
 
-    def submit(self, work: PooledRun, store: Store | None) -> Future[Run]:
-        """Starts a run, whose thread also writes its result."""
-        return self._pool.submit(self._run, work, store)
+    def submit(self, works: list[PooledRun], store: Store | None) -> Future[list[Run]]:
+        """Starts runs of one point, whose thread also writes their results."""
+        return self._pool.submit(self._run, works, store)
 
-    def collect(self, work: PooledRun, store: Store | None, future: Future[Run]) -> Run:
-        """The finished run.
+    def collect(self, works: list[PooledRun], store: Store | None, future: Future[list[Run]]) -> list[Run]:
+        """The finished runs.
 
         Raises:
             WorkerError: memory ran out.
 
         """
         try:
-            run = future.result()
+            runs = future.result()
         except MemoryError:
             raise WorkerError("there was not enough memory; the next command retries it") from None
-        self._flows[work.job.kind] = run.summary["flows"]
-        return run
+        self._flows[works[0].job.kind] = runs[-1].summary["flows"]
+        return runs
 
     def _needed(self, work: PooledRun) -> float:
         """Bytes of a run: from the scenario for the first of its kind, and from the first run for the others."""
@@ -88,11 +89,15 @@ class Threads:
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _run(self, work: PooledRun, store: Store | None) -> Run:
+    def _run(self, works: list[PooledRun], store: Store | None) -> list[Run]:
         if self._stop.is_set():
             raise RunError("stopped")
-        # The run's id covers the files as they were read then, not as they may have changed since.
-        refuse_changed(work.files)
-        self._refuse_oversized(work)
-        output = work.job.experiment.simulate(work.job.settings, lambda _: not self._stop.is_set(), store)
-        return Run(work.name, json.loads(output.summary), output=output) if store is None else kept(work, store, output)
+        job, seeds = works[0].job, [work.seed for work in works]
+        # The runs' ids cover the files as they were read then, not as they may have changed since.
+        refuse_changed(works[0].files)
+        self._refuse_oversized(works[0])
+        outputs = job.experiment.simulate_seeds(job.point, seeds, CHUNK_S, lambda _: not self._stop.is_set(), store)
+        if store is not None:
+            return kept(works, store, outputs)
+        pairs = zip(works, outputs, strict=False)
+        return [Run(work.name, json.loads(output.summary), output=output) for work, output in pairs]

@@ -7,6 +7,12 @@ import itertools
 
 from fanin.run.job import Kind, PooledRun
 
+CHUNK_S = 0.25
+"""Short runs of one point are simulated together, so many that they take about so long."""
+
+_MOST = 256
+"""Runs to simulate together."""
+
 _OVERDUE = 0.25
 """A run that takes longer than others of its kind is expected to continue for this share of its time so far."""
 
@@ -30,6 +36,8 @@ class Waiting:
         self._strangers = len(works)
         """Number of waiting runs of unknown kinds."""
         self._next: PooledRun | None = None
+        self._alone: set[str] = set()
+        """Names of runs that are not simulated together with others."""
 
     def learn(self, kind: Kind, seconds: float) -> None:
         """Takes note of how long a run of this kind took."""
@@ -76,6 +84,43 @@ class Waiting:
         """Puts back a run for which there is no room yet; it is next again."""
         self._next = work
 
+    def along(self, work: PooledRun) -> list[PooledRun]:
+        """Takes out the waiting runs to simulate together with one; none unless they are known to be short."""
+        kind = work.job.kind
+        each, waiting = self._seconds.get(kind), self._waiting.get(kind, [])
+        found: list[PooledRun] = []
+        if each is None or work.name in self._alone:
+            return found
+        most = min(_MOST, int(CHUNK_S / each) if each > 0 else _MOST)
+        while waiting and len(found) + 1 < most and waiting[-1].joins(work) and waiting[-1].name not in self._alone:
+            found.append(waiting.pop())
+        self._known -= len(found) * each
+        if found and not waiting:
+            del self._waiting[kind]
+        return found
+
+    def give_back(self, works: list[PooledRun], *, alone: bool = False) -> None:
+        """Lets runs of one point wait again that were taken out.
+
+        Args:
+            works: The runs.
+            alone: Whether each is to be simulated alone from now on, because one of them failed.
+
+        """
+        if not works:
+            return
+        kind = works[0].job.kind
+        self._waiting.setdefault(kind, []).extend(reversed(works))
+        if alone:
+            self._alone.update(work.name for work in works)
+        seconds = self._seconds.get(kind)
+        if seconds is None:
+            self._strangers += len(works)
+            self._unknown.append(kind)
+        else:
+            self._known += len(works) * seconds
+            heapq.heappush(self._longest, (-seconds, next(self._learned), kind))
+
     def seconds(self) -> float | None:
         """Total time of the waiting runs; unknown kinds are expected to take as long as the average of the others."""
         if not self._seconds:
@@ -83,9 +128,9 @@ class Waiting:
         waiting = self._known + self._strangers * self._usual
         return waiting + (0.0 if self._next is None else self._expected(self._next.job.kind))
 
-    def rest(self, kind: Kind, elapsed: float) -> float:
-        """Remaining seconds of a run that has taken ``elapsed`` so far; some kind must be known."""
-        return max(self._expected(kind) - elapsed, _OVERDUE * elapsed)
+    def rest(self, kind: Kind, elapsed: float, runs: int = 1) -> float:
+        """Remaining seconds of runs that have taken ``elapsed`` so far; some kind must be known."""
+        return max(runs * self._expected(kind) - elapsed, _OVERDUE * elapsed)
 
     def _expected(self, kind: Kind) -> float:
         return self._seconds.get(kind, self._usual)

@@ -10,18 +10,20 @@ import functools
 import shlex
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from fanin.claims import record
-from fanin.errors import FaninError, ResultsError
-from fanin.results import sums
+from fanin.errors import FaninError, ResultsError, ScenarioError
+from fanin.names import is_run_id
+from fanin.results import records, sums
 from fanin.results.dataset import SWEEPS
 from fanin.results.failures import FAILURES
-from fanin.results.files import tidy
+from fanin.results.files import tidy, writing
 from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST
 from fanin.results.shards import SHARDS
-from fanin.results.store import Store, read_manifest, read_run
+from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
 from fanin.run.experiment import Experiment, load
 from fanin.run.sweep import sweep_all
@@ -100,18 +102,23 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
             say(f"{path}: not repaired: {error}")
             return
         left.pop(path, None)
-        say(f"{path}: {'made again' if path.exists() else 'removed'}")
+        say(f"{path}: {'made again' if path.exists() or path in runs else 'removed'}")
 
     folders = {kind: list(dict.fromkeys(each.folder for each in found.damaged if each.kind == kind)) for kind in KINDS}
-    for folder in folders[RUN]:
-        attempt(folder, functools.partial(_run_again, folder))
-    unusable = set(left)
-    for folder in dict.fromkeys([*folders[EXPERIMENT], *_with_runs({each.name for each in unusable}, out)]):
+    runs = {place: _runs_of(place) for place in folders[RUN]}
+    for place in runs:
+        again = _line_again if place.suffix == records.SUFFIX else _run_again
+        attempt(place, functools.partial(again, place))
+    lost = {name for place in left for name in runs[place]}
+    for folder in dict.fromkeys([*folders[EXPERIMENT], *_with_runs(lost, out)]):
         attempt(folder, functools.partial(_experiment_again, folder))
-    for folder in unusable:
+    for place, names in runs.items():
         with contextlib.suppress(ResultsError):
-            read_run(folder)
-            del left[folder]
+            store = Store(place.parent.parent)
+            _ = [store.read(name) for name in names]
+            if place.suffix == records.SUFFIX and names:
+                _drop_damaged(place)
+            left.pop(place, None)
     page = out / html_report.FOLDER
     if page in folders[FOLDER]:
         attempt(page, functools.partial(html_report.write, out))
@@ -146,21 +153,83 @@ def _run_again(folder: Path) -> None:
     made = f"'fanin reproduce {name}' makes it again" if isinstance(name, str) else "its experiment makes it again"
     if "measured" in manifest:
         raise ResultsError(f"it is the measurement of a program; {made}")
+    tables = {path.stem for path in folder.glob("*.parquet")} | _tables(manifest)
+    made_for = name if isinstance(name, str) else ""
+    try:
+        _simulate(Store(folder.parent.parent), folder.name, manifest["scenario"], tables, made_for)
+    except _OtherRunError:
+        why = "it was made by another engine" if whole else "its scenario is damaged, or of another engine"
+        raise ResultsError(f"{why}; {made}") from None
+    except _UNUSABLE:
+        raise ResultsError(f"its manifest has no scenario that can be used; {made}") from None
+
+
+def _line_again(log: Path) -> None:
+    """Simulates the runs of a log's damaged lines again.
+
+    Raises:
+        FaninError: some of them cannot be simulated.
+
+    """
+    with closing(Store(log.parent.parent)) as store:
+        for text in _damaged_lines(log):
+            _runs_again(text, store)
+
+
+def _drop_damaged(log: Path) -> None:
+    with writing(log.parent):
+        if not records.drop_damaged(log):
+            raise ResultsError("a command is still writing it")
+
+
+def _runs_again(text: bytes, store: Store) -> None:
+    try:
+        content = sums.loaded(text)
+        places = zip(content["runs"], content["seeds"], content["each"], strict=True)
+        for name, seed, each in places:
+            scenario = records.with_seed(content["scenario"], seed)
+            _simulate(store, name, scenario, set(each["tables"]), content["experiment"])
+    except (_OtherRunError, *_UNUSABLE):
+        raise ResultsError("its line does not say what its runs were; their experiments make them again") from None
+
+
+def _damaged_lines(log: Path) -> list[bytes]:
+    with contextlib.suppress(OSError):
+        return [text for _, text in records.lines(log) if not records.is_whole(text)]
+    return []
+
+
+def _runs_of(place: Path) -> set[str]:
+    """The ids of the damaged runs in a folder or log, as far as they can be read."""
+    if place.suffix != records.SUFFIX:
+        return {place.name}
+    return {name for text in _damaged_lines(place) for name in records.ids_of(text) if is_run_id(name)}
+
+
+class _OtherRunError(Exception):
+    """A scenario is not the one of a run."""
+
+
+_UNUSABLE = (ScenarioError, KeyError, TypeError, AttributeError, ValueError)
+"""What a damaged scenario raises."""
+
+
+def _simulate(store: Store, name: str, scenario: Any, tables: set[str], made_for: str) -> None:  # noqa: ANN401 - JSON
+    """Simulates the run of an id from its scenario, which replaces it.
+
+    Raises:
+        _OtherRunError: the id does not follow from the scenario.
+
+    """
     with tempfile.TemporaryDirectory() as temporary:
         file = Path(temporary) / "scenario.toml"
-        try:
-            file.write_text(html_report.to_toml(manifest["scenario"]), encoding="utf-8")
-            experiment = load(file)
-            resolved = experiment.resolved()
-        except (FaninError, KeyError, TypeError, AttributeError, ValueError):
-            raise ResultsError(f"its manifest has no scenario that can be used; {made}") from None
-        if run_id(resolved) != folder.name:
-            why = "it was made by another engine" if whole else "its scenario is damaged, or of another engine"
-            raise ResultsError(f"{why}; {made}")
-        store = Store(folder.parent.parent)
+        file.write_text(html_report.to_toml(scenario), encoding="utf-8")
+        experiment = load(file)
+        resolved = experiment.resolved()
+        if run_id(resolved) != name:
+            raise _OtherRunError
         output = experiment.simulate([], store=store)
-        there = {path.stem for path in folder.glob("*.parquet")} | _tables(manifest)
-        store.save(folder.name, output, sorted(there), resolved, name if isinstance(name, str) else "")
+    store.keep([Finished(name, resolved["run"]["seed"], output, tables, folder=False)], resolved, made_for)
 
 
 def _manifest(folder: Path) -> tuple[dict[str, Any], bool]:
