@@ -1,8 +1,12 @@
-"""Kills a sweep twenty times at random places between its file operations, and compares what it leaves in the end.
+"""Kills sweeps at random places between their file operations, and compares what they leave in the end.
+
+Each of two sweeps is killed twenty times: one whose runs have folders, and one whose runs are lines of a log, which is
+also killed when a line is half written.
 
 Run by test_sweep.py in a process of its own: it forks, which is safe only while there is one thread. A place is the
-n-th time that Python opens, makes, renames or removes something among the runs or in the data set, so that no clock is
-involved. Then it kills it before each rename that puts a run or a data set in the place of an earlier one.
+n-th time that Python opens, makes, renames or removes something among the runs or in the data set, or writes a line,
+so that no clock is involved. Then it kills it before each rename that puts a run or a data set in the place of an
+earlier one.
 """
 
 import contextlib
@@ -14,18 +18,23 @@ import signal
 import sys
 from pathlib import Path
 
+from patches import stored
+
 from fanin.cli import main
+from fanin.results import records
 from fanin.results.files import whole_folder
-from fanin.results.store import Store, read_run
+from fanin.results.store import Store
 
 COMMAND = ("sweep", "small.toml", "--seeds", "1..2", "--tables", "flows", "--columns", "goodput_bps", "--jobs", "2")
 EARLIER = ("sweep", "small.toml", "--seeds", "1..2", "--columns", "fct_p99_s", "--jobs", "1")
 """The same points: other plots, and runs without the table."""
+IN_LOG = ("sweep", "small.toml", "--seeds", "1..4", "--columns", "goodput_bps", "--jobs", "2")
+"""Runs without tables."""
 KILLS = 20
 OPERATIONS = frozenset({"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"})
 
 
-PARTS = ("runs", "sweeps")
+PARTS = ("runs", "sweeps", "lines")
 
 
 def attempt(
@@ -46,6 +55,15 @@ def attempt(
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(watch)
+        write = records._write
+
+        def write_part(descriptor: int, text: bytes) -> None:
+            if next(counts["lines"]) == kill_at and part == "lines":
+                write(descriptor, text[: random.Random(kill_at).randrange(len(text))])
+                os.kill(os.getpid(), signal.SIGKILL)
+            write(descriptor, text)
+
+        records._write = write_part
         code = 0
         try:
             main([*command, "--out", out])
@@ -67,27 +85,29 @@ def left(out: str) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(whole)}
 
 
-def finished(out: str) -> dict[str, int]:
+def finished(out: str) -> dict[str, object]:
     """The runs in the store, every one of them whole, and when they were written."""
-    folders = [folder for folder in Path(out, "runs").glob("*") if not folder.name.startswith(".tmp-")]
-    return {folder.name: (read_run(folder).folder / "manifest.json").stat().st_mtime_ns for folder in folders}
+    return {name: run.line or (run.folder / "manifest.json").stat().st_mtime_ns for name, run in stored(out).items()}
 
 
-def run() -> None:
-    assert attempt("whole", "", 0)
+def run(command: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    """Kills it in these parts."""
+    for out in ("whole", "killed"):
+        shutil.rmtree(out, ignore_errors=True)
+    assert attempt("whole", "", 0, command)
     undisturbed = left("whole")
     assert len(undisturbed) == 7, sorted(undisturbed)
     operations = dict(zip(PARTS, map(int, Path("whole.operations").read_text().split()), strict=True))
-    assert operations["runs"] > 50
+    assert operations[parts[0]] > 10
     assert operations["sweeps"] > 5
     draw = random.Random(5)
     kills = completions = 0
-    before: dict[str, int] = {}
+    before: dict[str, object] = {}
     while kills < KILLS or completions == 0:
-        part = draw.choice(PARTS)
+        part = draw.choice(parts)
         # Not the last ones among the runs, as most attempts have some of the runs already.
-        last = operations[part] // 2 if part == "runs" else operations[part] - 1
-        killed = not attempt("killed", part, draw.randint(1, last) if kills < KILLS else 0)
+        last = operations[part] - 1 if part == "sweeps" else operations[part] // 2
+        killed = not attempt("killed", part, draw.randint(1, last) if kills < KILLS else 0, command)
         after = finished("killed")
         assert before.items() <= after.items(), "a finished run was lost or made again"
         before = after
@@ -109,7 +129,7 @@ def replace() -> None:
     before, undisturbed = left("earlier"), left("whole")
     assert before.keys() != undisturbed.keys()
     renames = 0
-    for part in PARTS:
+    for part in ("runs", "sweeps"):
         for kill_at in (1, 2, 3):
             shutil.rmtree("killed", ignore_errors=True)
             shutil.copytree("earlier", "killed")
@@ -133,5 +153,6 @@ def stamps(out: str) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in Path(out).glob("*/*/*")}
 
 
-run()
+run(IN_LOG, ("lines", "sweeps"))
+run(COMMAND, ("runs", "sweeps"))
 replace()

@@ -163,10 +163,11 @@ def test_a_damaged_file_is_named_with_what_to_do(cli, work):
 
 
 def test_a_sweep_warns_about_a_damaged_run_and_computes_it_anew(cli, work):
-    cli("reproduce", "small.toml", "--seeds", "1")
+    sweep = ("sweep", "small.toml", "--seeds", "1", "--tables", "flows")
+    cli(*sweep)
     folder = next(path.parent for path in (work / "results/runs").glob("*/manifest.json"))
     (folder / "manifest.json").write_bytes(b"")
-    result = cli("reproduce", "small.toml", "--seeds", "1")
+    result = cli(*sweep)
     assert result.code == 0
     assert f"{folder.relative_to(work)}" in result.err
     assert "the run is repeated" in result.err
@@ -180,12 +181,13 @@ def _changed(path, change):
 
 
 def test_a_changed_number_in_a_manifest_is_noticed(cli, work):
-    cli("reproduce", "small.toml", "--seeds", "1")
+    sweep = ("sweep", "small.toml", "--seeds", "1", "--tables", "flows")
+    cli(*sweep)
     path = next((work / "results/runs").glob("*/manifest.json"))
     goodput = json.loads(path.read_text())["summary"]["goodput_bps"]
     _changed(path, lambda manifest: manifest["summary"].update(goodput_bps=1))
     complaint(cli("describe", str(path.parent)), "manifest.json: damaged", "delete")
-    result = cli("reproduce", "small.toml", "--seeds", "1")
+    result = cli(*sweep)
     assert (result.code, "the run is repeated" in result.err) == (0, True)
     assert Store("results").find(path.parent.name).summary["goodput_bps"] == goodput
 

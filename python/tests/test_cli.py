@@ -7,8 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from patches import stored
 
 import fanin
+from fanin.results import records
 
 VERBS = ["run", "reproduce", "claims", "report", "compare", "list", "explain", "check", "describe", "export"]
 
@@ -268,14 +270,16 @@ def test_the_program_itself_interrupts_cleanly(work, number, code):
         env={**os.environ, "NO_COLOR": "1"},
     )
     finished = work / "results" / "runs"
-    while program.poll() is None and not any(finished.glob("*/manifest.json")):
+    while program.poll() is None and not any(path.stat().st_size for path in finished.glob("*.jsonl")):
         pass
     program.send_signal(number)
     _, err = program.communicate(timeout=60)
     assert program.returncode == code
     assert "Traceback" not in err
     assert "interrupted" in err
-    assert all((folder / "manifest.json").is_file() for folder in finished.iterdir())
+    (log,) = finished.iterdir()
+    assert 0 < len(stored()) == len(records.ids(finished))
+    assert log.read_bytes().endswith(b"\n")
 
 
 def test_readings_are_looked_up_by_their_ids(cli):

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
+from patches import stored
 
 import fanin
 from fanin.errors import ClusterError, RunError
@@ -61,7 +62,7 @@ from fanin.run import remote
 
 def simulate(task):
     # In one piece, so that whoever sees it can read it.
-    Path("begun.tmp").write_text(str(task.settings))
+    Path("begun.tmp").write_text(str((task.settings, task.seeds)))
     Path("begun.tmp").replace("begun")
     threading.Event().wait()
 
@@ -111,15 +112,16 @@ def test_a_worker_that_is_killed_costs_nothing(cli, work, dask, monkeypatch):
     saved, settings = [], set()
     real = cluster.kept
 
-    def kept(work, store, output):
-        saved.append(work.name)
-        settings.add(str(work.job.settings))
-        if len(saved) == 1:
+    def kept(works, store, outputs):
+        first = not saved
+        saved.extend(work.name for work, _ in zip(works, outputs, strict=False))
+        settings.add(str((works[0].job.point, [work.seed for work in works])))
+        if first:
             # Six runs are out, two for each worker.
             wait_for((folder / "begun").exists, workers[0], folder / "0.log")
             workers[0].kill()
             workers[0].wait()
-        return real(work, store, output)
+        return real(works, store, outputs)
 
     monkeypatch.setattr(cluster, "kept", kept)
     result = cli(*SWEEP, "--out", "elsewhere", "--cluster", address)
@@ -171,7 +173,7 @@ def test_nobody_at_the_address(cli, work, monkeypatch):
 
 
 def test_a_worker_refuses_to_simulate_for_another_version(work):
-    task = Task(*fanin.load("small.toml").engine_input([]), frozenset(), Versions("9.9", "9.9+abc"))
+    task = Task(*fanin.load("small.toml").engine_input([]), [1], frozenset(), Versions("9.9", "9.9+abc"))
     with pytest.raises(
         ClusterError, match=r"a worker on .* has fanin .*, but this machine has fanin 9.9 \(engine 9.9\+abc\)"
     ):
@@ -180,14 +182,16 @@ def test_a_worker_refuses_to_simulate_for_another_version(work):
 
 def test_what_is_sent_and_sent_back_survives_the_way(work):
     small = fanin.load("small.toml")
-    task = Task(*small.engine_input([("run.seed", "2")]), frozenset({"flows"}), versions())
-    package = pickle.loads(pickle.dumps(simulate(pickle.loads(pickle.dumps(task)))))
+    task = Task(*small.engine_input([]), [2, 3], frozenset({"flows"}), versions())
+    package, other = pickle.loads(pickle.dumps(simulate(pickle.loads(pickle.dumps(task)))))
     assert package.table_names == ["flows"]
+    assert package.rows("flows") == json.loads(package.summary)["flows"]
+    assert json.loads(other.summary)["result_hash"] == small.run(seed=3).summary["result_hash"]
     package.write_parquet("flows", "flows.parquet")
     run = small.run(seed=2)
     assert json.loads(package.summary)["result_hash"] == run.summary["result_hash"]
     assert Path("flows.parquet").stat().st_size > 0
-    broken = Task(task.text, task.file, [("network.rate", "0bps")], task.tables, task.versions)
+    broken = Task(task.text, task.file, [("network.rate", "0bps")], [1], task.tables, task.versions)
     with pytest.raises(RunError):
         simulate(broken)
 
@@ -286,7 +290,7 @@ def test_a_full_disk_or_memory_of_a_worker_is_told_as_what_it_is(work, client, m
             with pytest.raises(ClusterError, match=r"worker on .* cannot write temporary files: No space left"):
                 outcomes([job], "results", workers=workers)
         with monkeypatch.context() as patched:
-            patched.setattr(remote._engine, "run", hungry)
+            patched.setattr(remote._engine, "run_seeds", hungry)
             (found,) = outcomes([job], "results", workers=workers)
         assert (type(found), "does not have enough memory" in found.error) == (BrokenOff, True)
         assert type(outcomes([job], "results", workers=workers)[0]) is Run
@@ -297,8 +301,8 @@ def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, 
     job = Job(fanin.load("flows.toml"), [("run.seed", "1")])
     real = Store.find
 
-    def find(*arguments):
-        found = real(*arguments)
+    def find(*arguments, **named):
+        found = real(*arguments, **named)
         Path("list.csv").write_text("start_us,src,dst,bytes\n0,0,20,1461\n")
         return found
 
@@ -313,7 +317,7 @@ def test_a_worker_with_another_copy_of_a_list_of_flows_is_refused(work, client, 
             patched.setattr(Store, "find", find)
             outcomes([job], "results", workers=workers)
         with monkeypatch.context() as patched, pytest.raises(ClusterError, match=other):
-            patched.setattr(remote._engine, "run", run)
+            patched.setattr(remote._engine, "run_seeds", run)
             outcomes([job], "results", workers=workers)
     assert not [*Path("results").glob("runs/*"), *Path("results").glob("failures/*")]
 
@@ -330,7 +334,7 @@ def test_a_search_connects_once(cli, work, client):
     arguments = ("--over", "traffic.bursts.senders=2..16", "--keep", "timeouts=0", "--seeds", "1..3")
     result = cli("capacity", "small.toml", *arguments, "--cluster", "tcp://host:8786")
     assert (result.code, client.connections) == (0, 1)
-    assert client.sent == len(list(Path("results/runs").iterdir()))
+    assert 0 < client.sent <= len(stored())
 
 
 def test_without_dask_the_extra_is_named(monkeypatch):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patches import before_runs, stored
 
 import fanin
 from fanin.choose import comparison, goals
@@ -61,10 +62,10 @@ def test_all_schemes_are_compared_if_none_are_named(cli, work):
 
 def test_finished_runs_are_found_again(cli, work):
     cli("compare", "small.toml", *TWO, "--seeds", "1..3")
-    before = sorted(path.stat().st_mtime_ns for path in (work / "results").rglob("manifest.json"))
+    before = stored()
     assert len(before) == 6
     assert cli("compare", "small.toml", *TWO, "--seeds", "1..3").code == 0
-    assert sorted(path.stat().st_mtime_ns for path in (work / "results").rglob("manifest.json")) == before
+    assert stored() == before
 
 
 def test_wrong_schemes_and_references(cli, work):
@@ -91,14 +92,12 @@ def test_wrong_schemes_and_references(cli, work):
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed 2 of newreno fails."""
-    real = fanin.Experiment.simulate
 
-    def failing(self, settings, *others):
+    def failing(settings):
         if {("transport.scheme", "newreno"), ("run.seed", "2")} <= set(settings):
             raise fanin.RunError("transfer 3 is stuck")
-        return real(self, settings, *others)
 
-    monkeypatch.setattr(fanin.Experiment, "simulate", failing)
+    before_runs(monkeypatch, failing)
 
 
 def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(cli, work, stuck, monkeypatch):

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from patches import before_runs
 
 from fanin.choose.fit import answer, proposals
 from fanin.choose.fit.bench import Bench, Found, Tried
@@ -152,7 +153,7 @@ def test_a_second_search_runs_nothing_and_finds_the_same(cli, paper, monkeypatch
     log = next(paper.parents[1].glob("results/fits/alpha-*/tried.jsonl"))
     whole = log.read_text()
     assert len(whole.splitlines()) == 6
-    monkeypatch.setattr(Experiment, "simulate", lambda *_, **__: pytest.fail("a run was repeated"))
+    before_runs(monkeypatch, lambda _: pytest.fail("a run was repeated"))
     assert fitted(cli, "alpha/one") == first
     # A line that was cut off is judged again, from the stored runs.
     log.write_text(whole[:-20])

@@ -2,11 +2,13 @@
 
 import errno
 import random
+import shutil
 import warnings
 from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
+from patches import before_runs
 
 import fanin
 from fanin.cli import terminal
@@ -14,12 +16,12 @@ from fanin.errors import RunError, WorkerError
 from fanin.results import files
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
-from fanin.run import pool
+from fanin.run import pool, waiting
 from fanin.run.job import Job, PooledRun, Progress
 from fanin.run.laboratory import Laboratory
 from fanin.run.pool import outcomes, run_jobs
 from fanin.run.threads import Threads
-from fanin.run.waiting import Waiting
+from fanin.run.waiting import CHUNK_S, Waiting
 
 
 def job(experiment, senders, seed):
@@ -40,6 +42,60 @@ def test_one_of_each_kind_goes_first_and_then_the_longest(work):
     order = sorted(zip((1.0, 5.0, 3.0), first, strict=True), key=lambda pair: -pair[0])
     assert rest == [work.job.kind for _, work in order for _ in range(2)]
     assert queue.pop() is None
+
+
+def test_runs_that_are_known_to_be_short_go_together_and_a_failure_parts_them(work):
+    small = fanin.load("small.toml")
+    queue = Waiting([PooledRun(job(small, 2, seed), str(seed), seed=seed) for seed in range(1, 9)])
+    first = queue.pop()
+    assert (first.seed, queue.along(first)) == (1, [])
+    queue.learn(first.job.kind, CHUNK_S / 4)
+    works = [queue.pop()]
+    works += queue.along(works[0])
+    assert [each.seed for each in works] == [2, 3, 4, 5]
+    assert queue.seconds() == pytest.approx(3 * CHUNK_S / 4)
+    # Those for which there was no time wait again.
+    queue.give_back(works[1:])
+    assert queue.seconds() == pytest.approx(6 * CHUNK_S / 4)
+    works = [queue.pop()]
+    works += queue.along(works[0])
+    assert [each.seed for each in works] == [3, 4, 5, 6]
+    queue.give_back(works, alone=True)
+    assert [(each.seed, queue.along(each)) for each in (queue.pop() for _ in range(4))] == [
+        (seed, []) for seed in (3, 4, 5, 6)
+    ]
+    long = queue.pop()
+    queue.learn(long.job.kind, CHUNK_S)
+    assert (long.seed, queue.along(long)) == (7, [])
+
+
+def test_runs_of_two_experiments_or_lists_do_not_go_together(work):
+    small = fanin.load("small.toml")
+    shutil.copy("small.toml", "other.toml")
+    one, other = (PooledRun(job(each, 2, 1), "") for each in (small, fanin.load("other.toml")))
+    assert one.joins(PooledRun(job(small, 2, 2), ""))
+    assert not one.joins(other)
+    assert not one.joins(PooledRun(job(small, 3, 1), ""))
+    assert not one.joins(PooledRun(job(small, 2, 2), "", files={"list.csv": "0" * 64}))
+    assert not one.joins(PooledRun(job(fanin.load("small.toml", {"network.delay": "1us"}), 2, 2), ""))
+
+
+def test_a_failed_run_among_short_ones_fails_alone(work, monkeypatch):
+    small = fanin.load("small.toml")
+    wanted = [job(small, 2, seed) for seed in range(1, 9)]
+    calls = []
+
+    def look(settings):
+        calls.append(dict(settings)["run.seed"])
+        if ("run.seed", "5") in settings:
+            raise RunError("a packet is missing")
+
+    monkeypatch.setattr(waiting, "CHUNK_S", 1e9)
+    before_runs(monkeypatch, look)
+    found = outcomes(wanted, "results", jobs=1)
+    assert [type(each) for each in found] == [Failure if seed == 5 else Run for seed in range(1, 9)]
+    # Together as far as the one that fails, and each alone after that.
+    assert calls == [*"12345", *"2345678"]
 
 
 def test_runs_under_way_and_put_back_take_time_too(work):
@@ -147,14 +203,12 @@ def test_a_run_that_lacks_a_table_is_made_again_with_all(work):
 
 def failing(monkeypatch, senders):
     """Runs of so many senders break an invariant; everything else is simulated."""
-    real = fanin.Experiment.simulate
 
-    def simulate(self, overrides, *others):
-        if ("traffic.bursts.senders", str(senders)) in overrides:
+    def look(settings):
+        if ("traffic.bursts.senders", str(senders)) in settings:
             raise RunError("a packet is missing")
-        return real(self, overrides, *others)
 
-    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+    before_runs(monkeypatch, look)
 
 
 def test_a_run_that_fails_is_recorded_and_the_others_go_on(work, monkeypatch):
@@ -189,7 +243,7 @@ def test_a_sweep_of_a_paper_that_runs_out_of_memory_says_so(work, monkeypatch):
     def hungry(*_):
         raise MemoryError
 
-    monkeypatch.setattr(fanin.Experiment, "simulate", hungry)
+    before_runs(monkeypatch, hungry)
     with pytest.raises(WorkerError, match="not enough memory; the next command retries it"):
         run_jobs([job(fanin.load("small.toml"), 2, 1)], "results")
 
@@ -200,7 +254,7 @@ def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
 
     small = fanin.load("small.toml")
     with monkeypatch.context() as patched:
-        patched.setattr(files, "_sync", full)
+        patched.setattr(files, "sync", full)
         with pytest.raises(fanin.ResultsError, match="No space left on device; free some space"):
             outcomes([job(small, senders, 1) for senders in (2, 3)], "results")
     assert not list((work / "results" / "runs").iterdir())
@@ -211,14 +265,11 @@ def test_an_engine_that_breaks_off_spoils_one_run_only(work, monkeypatch):
     class PanicException(BaseException):
         """What the binding raises, under its name."""
 
-    real = fanin.Experiment.simulate
-
-    def simulate(self, overrides, *others):
-        if ("traffic.bursts.senders", "3") in overrides:
+    def look(settings):
+        if ("traffic.bursts.senders", "3") in settings:
             raise PanicException("index out of bounds")
-        return real(self, overrides, *others)
 
-    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+    before_runs(monkeypatch, look)
     small = fanin.load("small.toml")
     found = outcomes([job(small, senders, 1) for senders in (2, 3, 4)], "results")
     assert [type(each) for each in found] == [Run, Failure, Run]

@@ -1,24 +1,31 @@
 """Runs and sweeps: the same answer every time, on any number of threads, from the store or fresh."""
 
+import json
 import os
 import subprocess
 import sys
 import time
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from patches import stored
 
 import fanin
+from fanin.digests import digest
 from fanin.errors import ResultsError
 from fanin.numbers.stats import percentile
+from fanin.results import records
 from fanin.results.columns import jain
 from fanin.results.files import beside
 from fanin.results.store import Store
+from fanin.results.verify import verify
 from fanin.scenario import library
 from fanin.scenario.points import points
+from fanin.scenario.run_id import run_id, run_ids, simulated
 
 
 @pytest.fixture
@@ -47,11 +54,81 @@ def test_one_and_two_threads_give_the_same_in_the_same_order(small):
 
 def test_a_stored_run_is_found_again_and_is_the_same(small):
     fresh = fanin.sweep(small, out="results", seeds=[1])
-    seen = {path: path.stat().st_mtime_ns for path in Store("results").folder.glob("*/manifest.json")}
+    seen = stored()
+    assert len(seen) == len(fresh) == 6
     again = fanin.sweep(small, out="results", seeds=[1])
-    assert seen == {path: path.stat().st_mtime_ns for path in seen}
+    assert seen == stored()
     assert fresh.frame().equals(again.frame())
     assert again.flows().height == sum(run.summary["flows"] for _, run in again)
+
+
+def test_runs_of_a_sweep_are_lines_of_one_file_and_equal_those_in_folders(small):
+    fanin.sweep(small, out="results")
+    (log,) = Path("results/runs").iterdir()
+    assert (log.suffix, len(stored())) == (".jsonl", 18)
+    for name, run in stored().items():
+        seed = run.manifest["scenario"]["run"]["seed"]
+        values = {path: run.manifest["scenario"][path[0]][path[1]] for path in [("transport", "scheme")]}
+        overrides = {".".join(path): value for path, value in values.items()}
+        overrides["traffic.bursts.senders"] = run.manifest["scenario"]["traffic"][1]["senders"]
+        alone = small.run(seed=seed, overrides=overrides, store=Store("folders"))
+        assert alone.run_id == name
+        assert run.summary | {"wall_s": 0} == alone.summary | {"wall_s": 0}
+        assert run.manifest["scenario"] == alone.stored.manifest["scenario"]
+        for table in ("flows", "queues"):
+            assert run.table(table).equals(alone.stored.table(table))
+            assert run.manifest["files"][f"{table}.parquet"] == alone.stored.manifest["files"][f"{table}.parquet"]
+
+
+def test_large_tables_and_those_that_are_wanted_as_files_have_folders(cli, work):
+    (work / "many.toml").write_text(MANY.replace("2000", "3000"))
+    many = fanin.load("many.toml").vary({}, bare=True)
+    fanin.sweep(many, seeds=[1], tables=())
+    assert [path.suffix for path in Path("results/runs").iterdir()] == [".jsonl"]
+    (log,) = Path("results/runs").iterdir()
+    # More rows than a line takes.
+    fanin.sweep(many.vary({"traffic.many.count": [5000]}), seeds=[1], tables=["flows"])
+    (folder,) = (path for path in Path("results/runs").iterdir() if path != log)
+    assert {path.name for path in folder.iterdir()} == {"manifest.json", "flows.parquet"}
+    assert cli("sweep", "small.toml", "--seeds", "1", "--tables", "flows", "--out", "files").code == 0
+    assert len(list(Path("files/runs").glob("*/flows.parquet"))) == 6
+
+
+def test_ids_of_seeds_are_those_of_their_scenarios(small):
+    resolved = [small.resolved({"run.seed": seed}) for seed in (1, 22, 333)]
+    expected = [digest([simulated(each), fanin.engine_version()]) for each in resolved]
+    assert run_ids(resolved[0], [1, 22, 333]) == expected == [run_id(each) for each in resolved]
+
+
+def test_no_run_of_a_call_starts_after_its_time_except_the_first(small):
+    seeds = [1, 2, 3]
+    assert len(small.simulate_seeds([], seeds, 1e9)) == 3
+    assert len(small.simulate_seeds([], seeds, 0.0)) == 1
+    outputs = small.simulate_seeds([], seeds, 1e9)
+    alone = [small.run(seed=seed).summary["result_hash"] for seed in seeds]
+    assert [json.loads(each.summary)["result_hash"] for each in outputs] == alone
+    assert outputs[0].rows("flows") == 4
+    outputs[0].write_parquet("flows", "flows.parquet")
+    assert outputs[0].parquet("flows") == Path("flows.parquet").read_bytes()
+
+
+def test_a_line_that_was_not_finished_is_ignored_and_a_damaged_one_is_replaced(small):
+    fanin.sweep(small, out="results", seeds=[1, 2])
+    (log,) = Path("results/runs").iterdir()
+    whole = log.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    lost = records.ids_of(lines[-1])
+    log.write_bytes(whole[: -len(lines[-1]) // 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(stored()) == 12 - len(lost)
+        fanin.sweep(small, out="results", seeds=[1, 2])
+    assert len(stored()) == 12
+    log.write_bytes(lines[0].replace(b'"goodput_bps": ', b'"goodput_bps": 1', 1) + b"".join(lines[1:]))
+    with pytest.warns(UserWarning, match=r"jsonl: damaged \(line 1: its content differs .*its runs are repeated"):
+        again = fanin.sweep(small, out="results", seeds=[1, 2])
+    assert again.frame().drop("wall_s").equals(fanin.sweep(small, out=None, seeds=[1, 2]).frame().drop("wall_s"))
+    assert verify(Path("results")).damaged == []
 
 
 def test_a_change_of_the_scenario_changes_the_id_but_a_title_does_not(small, work):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from patches import before_runs, stored
 
 import fanin
 from fanin.errors import RunError
@@ -35,14 +36,12 @@ def frame(out: str, name: str = "runs") -> pl.DataFrame:
 
 def failing(monkeypatch, **settings):
     """Runs with these settings break an invariant; everything else is simulated."""
-    real = fanin.Experiment.simulate
 
-    def simulate(self, overrides, *others):
-        if {(path.replace("_", "."), value) for path, value in settings.items()} <= set(overrides):
+    def look(run):
+        if {(path.replace("_", "."), value) for path, value in settings.items()} <= set(run):
             raise RunError("a packet is missing")
-        return real(self, overrides, *others)
 
-    monkeypatch.setattr(fanin.Experiment, "simulate", simulate)
+    before_runs(monkeypatch, look)
 
 
 def test_the_data_set_has_a_row_per_run_with_every_total(cli, work):
@@ -202,15 +201,12 @@ def test_a_failed_run_is_recorded_and_tried_again_when_asked(cli, work, monkeypa
 
 
 def test_what_broke_off_for_want_of_memory_is_tried_again(cli, work, monkeypatch):
-    real = fanin.Experiment.simulate
-
-    def simulate(self, overrides, *others):
-        if ("run.seed", "2") in overrides:
+    def look(settings):
+        if ("run.seed", "2") in settings:
             raise MemoryError
-        return real(self, overrides, *others)
 
     with monkeypatch.context() as patched:
-        patched.setattr(fanin.Experiment, "simulate", simulate)
+        before_runs(patched, look)
         result = cli(*SWEEP)
     assert (result.code, "12 of 36 runs failed" in result.err) == (1, True)
     assert "there was not enough memory; the next command retries it" in result.err
@@ -221,7 +217,7 @@ def test_what_broke_off_for_want_of_memory_is_tried_again(cli, work, monkeypatch
 
 def test_everything_is_on_the_disk_before_it_counts(cli, work, monkeypatch):
     synced = []
-    monkeypatch.setattr(files, "_sync", lambda path: synced.append(Path(path)))
+    monkeypatch.setattr(files, "sync", lambda path: synced.append(Path(path)))
     cli(*SWEEP, "--bare", "--seeds", "1", "--tables", "flows")
     names = {path.name for path in synced}
     assert {"flows.parquet", "manifest.json", *data_set("results")} <= names
@@ -241,9 +237,7 @@ def test_shards_are_joined_to_the_same_bytes(cli, work):
     joined = cli("merge", "part-2", "part-1", "part-3", "part-1", "--out", "joined")
     assert joined.code == 0, joined.err
     assert data_set("joined") == data_set("results")
-    assert {path.name for path in Path("joined/runs").iterdir()} == {
-        path.name for path in Path("results/runs").iterdir()
-    }
+    assert stored("joined").keys() == stored("results").keys()
 
 
 def test_what_is_whole_is_joined_whatever_else_there_is(cli, work):

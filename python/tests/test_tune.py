@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from patches import before_runs
 from test_capacity import TINY
 
 import fanin
@@ -84,15 +85,13 @@ def test_an_interrupted_study_goes_the_same_way(cli, tiny, interrupt, batch):
 def test_a_trial_that_broke_off_for_want_of_memory_is_tried_again(cli, tiny, monkeypatch):
     arguments = ("--param", "network.buffer=12pkt,24pkt,30pkt", "--goal", "drops", "--fresh", "3")
     whole = tuned(cli, *arguments, "--out", "whole")
-    real = fanin.Experiment.simulate
 
-    def simulate(self, settings, *others):
-        if ("network.buffer", "30pkt") in list(settings):
+    def look(settings):
+        if ("network.buffer", "30pkt") in settings:
             raise MemoryError
-        return real(self, settings, *others)
 
     with monkeypatch.context() as patched:
-        patched.setattr(fanin.Experiment, "simulate", simulate)
+        before_runs(patched, look)
         result = cli("tune", "tiny.toml", *arguments, "--out", "part")
     assert (result.code, "not enough memory; the next command retries it" in result.err) == (3, True)
     again = tuned(cli, *arguments, "--out", "part")
@@ -235,14 +234,11 @@ def test_without_optuna_it_says_what_to_install(cli, tiny, monkeypatch):
 
 
 def test_a_failing_trial_is_told_and_the_others_go_on(cli, tiny, monkeypatch):
-    real = fanin.Experiment.simulate
-
-    def failing(self, settings, *others):
-        if ("network.buffer", "12pkt") in list(settings):
+    def failing(settings):
+        if ("network.buffer", "12pkt") in settings:
             raise fanin.RunError("transfer 3 is stuck")
-        return real(self, settings, *others)
 
-    monkeypatch.setattr(fanin.Experiment, "simulate", failing)
+    before_runs(monkeypatch, failing)
     result = cli("tune", "tiny.toml", "--param", "network.buffer=12pkt,24pkt,30pkt", "--fresh", "3", "--json")
     assert (result.code, "transfer 3 is stuck" in result.err) == (1, True)
     found = json.loads(result.out)

@@ -64,10 +64,10 @@ def export(
 
 
 def _choose(path: Path, table: str) -> Path:
-    from fanin.results import tables
+    from fanin.results import records, tables
 
     files = {file.stem: file for file in tables.locate(path)}
-    if path.is_file():
+    if path.is_file() and not records.is_log(path):
         return path
     if table not in files:
         raise ResultsError(f"{path}: no table {table}; this run has {', '.join(files) or 'none'}")

@@ -97,8 +97,8 @@ def _together(paths: list[Path]) -> pl.DataFrame:
 
 def _flows(path: Path) -> Path | None:
     """The table of flows: the file itself, or that of a run's folder if it has one."""
-    from fanin.results import tables
+    from fanin.results import records, tables
 
-    if path.is_file():
+    if path.is_file() and not records.is_log(path):
         return path
     return {file.stem: file for file in tables.locate(path)}.get("flows")

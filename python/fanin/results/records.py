@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 from fanin.errors import ResultsError
 from fanin.names import is_run_id
 from fanin.results import files, sums
+from fanin.results.layout import RUNS
 
 SUFFIX = ".jsonl"
 
@@ -85,6 +86,11 @@ def logs(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{SUFFIX}"))
 
 
+def is_log(path: Path) -> bool:
+    """Whether this is the path of a log."""
+    return path.suffix == SUFFIX and path.absolute().parent.name == RUNS
+
+
 def text_of(runs: Sequence[Packed], about: Mapping[str, Any]) -> bytes:
     """The line of some runs of one point.
 
@@ -121,7 +127,8 @@ def lines(path: Path, start: int = 0) -> Iterator[tuple[Line, bytes]]:
     with path.open("rb") as stream:
         stream.seek(start)
         for number, line in enumerate(stream, start=1):
-            if line.endswith(b"\n"):
+            # The line feed may be what is damaged.
+            if line.endswith(b"\n") or is_whole(line) or is_whole(line[:-1]):
                 yield Line(path, start, start + len(line), number), line
             start += len(line)
 

@@ -284,11 +284,17 @@ class Store:
             folder: Whether the tables are wanted as files, so that a run in a log is not enough.
 
         """
-        tables = set(tables)
-        found = self._in_folder(name, tables)
-        if found is not None or (folder and tables):
+        wanted = set(tables)
+        try:
+            found = self._in_folder(name, wanted)
+        except ResultsError as error:
+            warnings.warn(f"{str(error).partition('; delete')[0]}; the run is repeated and replaced", stacklevel=2)
+            return None
+        if found is not None or (folder and wanted):
             return found
-        return next((run for run in self._in_logs(name) if tables <= set(run.tables)), None)
+        # The one that was stored last has all tables of those before it.
+        last = max(self._in_logs(name), key=lambda run: len(run.tables), default=None)
+        return last if last is not None and wanted <= set(last.tables) else None
 
     def read(self, name: str) -> StoredRun:
         """The run of that id.
@@ -302,18 +308,13 @@ class Store:
         return read_run(self.folder / name)
 
     def _in_folder(self, name: str, tables: set[str]) -> StoredRun | None:
-        folder = self.folder / name
-        if not folder.is_dir():
+        if not (self.folder / name).is_dir():
             return None
-        try:
-            found = read_run(folder)
-            if not tables <= set(found.tables):
-                return None
-            for table in tables:
-                found.check(f"{table}.parquet")
-        except ResultsError as error:
-            warnings.warn(f"{str(error).partition('; delete')[0]}; the run is repeated and replaced", stacklevel=3)
+        found = read_run(self.folder / name)
+        if not tables <= set(found.tables):
             return None
+        for table in tables:
+            found.check(f"{table}.parquet")
         return found
 
     def _in_logs(self, name: str) -> Iterator[StoredRun]:

@@ -8,6 +8,7 @@ no digests and is accepted as it is.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -137,6 +138,19 @@ def unsealed(content: object, known: Collection[str]) -> dict[str, Any]:
     if content[OWN] != whole_digest(bare) if OWN in content else not content.keys() <= set(known):
         raise ValueError("its content differs from what was written")
     return bare
+
+
+def lines_of(content: bytes) -> list[bytes]:
+    """The lines of a log, each a JSON object with its digest, without their line feeds.
+
+    What follows the last line feed was being written when its command was killed, and is left out; unless it lacks
+    nothing and only its line feed was changed.
+    """
+    *lines, rest = content.split(b"\n")
+    with contextlib.suppress(ValueError, TypeError):
+        unsealed(loaded(rest[:-1]), ())
+        lines.append(rest)
+    return lines
 
 
 def loaded(content: bytes) -> Any:  # noqa: ANN401 - any JSON

@@ -11,7 +11,7 @@ from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.names import is_run_id
 from fanin.numbers.summary import column
-from fanin.results import sums
+from fanin.results import records, sums
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.store import damaged, read_run, read_table
 
@@ -19,14 +19,14 @@ from fanin.results.store import damaged, read_run, read_table
 def locate(path: Path) -> list[Path]:
     """The Parquet files of a path: itself, or those of a run folder.
 
-    A run in a log has none. A file is first compared with the digest in its folder: the run's manifest, or
+    Logs of runs have none. A file is first compared with the digest in its folder: the run's manifest, or
     ``SHA256SUMS``.
 
     Raises:
         ResultsError: there is nothing there, or it is damaged.
 
     """
-    if is_in_log(path):
+    if is_in_log(path) or records.is_log(path):
         return []
     if path.is_dir():
         if not (path / MANIFEST).is_file():

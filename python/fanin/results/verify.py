@@ -71,7 +71,7 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
         elif sums.SUMS in names:
             covered |= _summed(folder, names, found)
         for name in names:
-            if folder.name == RUNS and name.endswith(records.SUFFIX):
+            if records.is_log(folder / name):
                 _log_of_runs(folder / name, found)
             elif folder / name not in covered:
                 _alone(folder / name, found)
@@ -190,8 +190,7 @@ def _json(content: bytes, known: tuple[str, ...], text_of: Callable[[object], by
 
 def _log(content: bytes) -> bool:
     """Checks a log of lines; one that was being written when its command was killed is not there yet."""
-    lines = content.split(b"\n")
-    for number, line in enumerate(lines[:-1], start=1):
+    for number, line in enumerate(sums.lines_of(content), start=1):
         try:
             value = sums.loaded(line)
             sums.unsealed(value, FIT_LOG_KEYS)

@@ -83,10 +83,10 @@ class PooledRun:
     job: Job
     name: str
     """Id of the run."""
-    seed: int = 0
     memory: Estimate = field(default_factory=lambda: Estimate(0, 0))
     tables: set[str] = field(default_factory=set)
     indices: list[int] = field(default_factory=list)
+    seed: int = 0
     folder: bool = False
     """Whether any of the jobs wants the tables as files."""
     files: Files = field(default_factory=dict)

@@ -248,7 +248,7 @@ def _distinct(wanted: list[Job]) -> list[PooledRun]:
         for (index, each), name, seed in zip(same, run_ids(resolved, seeds), seeds, strict=True):
             work = works.get(name)
             if work is None:
-                work = works[name] = PooledRun(each, name, seed, estimates[job.kind], files=files)
+                work = works[name] = PooledRun(each, name, estimates[job.kind], seed=seed, files=files)
             work.tables |= each.tables
             work.folder |= each.folder
             work.indices.append(index)

@@ -34,8 +34,7 @@ class Log:
         self._path = path
         self.tried: list[Tried] = []
         content = path.read_bytes() if path.is_file() else b""
-        lines = content.split(b"\n")
-        for number, line in enumerate(lines[:-1], start=1):
+        for number, line in enumerate(sums.lines_of(content), start=1):
             try:
                 self.tried.append(Tried.from_dict(sums.unsealed(sums.loaded(line), FIT_LOG_KEYS)))
             except (ValueError, KeyError, TypeError):

@@ -1,0 +1,32 @@
+"""What tests put between the pool and the engine, and what they find in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fanin import Experiment
+from fanin.names import is_run_id
+from fanin.results import records
+from fanin.results.store import Store, StoredRun
+
+
+def before_runs(patch: pytest.MonkeyPatch, look: Callable[[list[tuple[str, str]]], None]) -> None:
+    """Calls a function with the settings of each run of a pool, its seed among them, before it is simulated."""
+    real = Experiment.simulate_seeds
+
+    def simulate_seeds(self, overrides, seeds, *others):
+        for seed in seeds:
+            look([*overrides, ("run.seed", str(seed))])
+        return real(self, overrides, seeds, *others)
+
+    patch.setattr(Experiment, "simulate_seeds", simulate_seeds)
+
+
+def stored(out: Path | str = "results") -> dict[str, StoredRun]:
+    """All runs of a results folder, in folders and in logs."""
+    store = Store(out)
+    folders = {path.name for path in store.folder.glob("*") if is_run_id(path.name)}
+    return {name: store.read(name) for name in sorted(folders | records.ids(store.folder))}
