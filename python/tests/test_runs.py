@@ -25,7 +25,7 @@ from fanin.results.store import Store
 from fanin.results.verify import verify
 from fanin.scenario import library
 from fanin.scenario.points import points
-from fanin.scenario.run_id import run_id, run_ids, simulated
+from fanin.scenario.run_id import ids_of_seeds, run_id, simulated
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_large_tables_and_those_that_are_wanted_as_files_have_folders(cli, work)
 def test_ids_of_seeds_are_those_of_their_scenarios(small):
     resolved = [small.resolved({"run.seed": seed}) for seed in (1, 22, 333)]
     expected = [digest([simulated(each), fanin.engine_version()]) for each in resolved]
-    assert run_ids(resolved[0], [1, 22, 333]) == expected == [run_id(each) for each in resolved]
+    assert ids_of_seeds(resolved[0], [1, 22, 333]) == expected == [run_id(each) for each in resolved]
 
 
 def test_no_run_of_a_call_starts_after_its_time_except_the_first(small):

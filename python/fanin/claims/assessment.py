@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from fanin import _engine
 from fanin.claims import record
@@ -27,7 +28,7 @@ from fanin.scenario.departures import as_judged
 from fanin.scenario.file import Files
 from fanin.scenario.format.claim import Case
 from fanin.scenario.points import Point, points
-from fanin.scenario.run_id import run_id
+from fanin.scenario.run_id import ids_of_seeds
 
 Sweeps = dict[tuple[Path, tuple[tuple[str, ...], ...]], tuple[list[str], Files]]
 """Scenario file and points of a sweep -> the ids of its runs, and the files on which they depend."""
@@ -192,16 +193,12 @@ def run_ids(key: str, path: Path, done: Sweeps, *, some: bool) -> tuple[list[str
 def _named(experiment: Experiment, todo: list[Point]) -> tuple[list[str], Files]:
     ids: list[str] = []
     files: dict[str, str | None] = {}
-    resolved: dict[str, Any] = {}
-    before = None
-    for point in todo:
-        # Seeds vary fastest, and nothing else depends on them.
-        if before is None or (point.values, point.labels) != (before.values, before.labels):
-            resolved = experiment.resolved(point.overrides)
-            files |= experiment.files(resolved)
-        resolved["run"]["seed"] = point.seed
-        ids.append(run_id(resolved))
-        before = point
+    # Seeds vary fastest, and nothing else depends on them.
+    for _, same in itertools.groupby(todo, key=lambda point: (point.values, point.labels)):
+        each = list(same)
+        resolved = experiment.resolved(each[0].overrides)
+        files |= experiment.files(resolved)
+        ids += ids_of_seeds(resolved, [point.seed for point in each])
     return ids, files
 
 

@@ -21,7 +21,7 @@ from fanin.run.job import Advance, Job, Kind, PooledRun, Progress, Workers, ligh
 from fanin.run.memory import Estimate, estimate
 from fanin.run.threads import Threads
 from fanin.run.waiting import Waiting
-from fanin.scenario.run_id import run_ids
+from fanin.scenario.run_id import ids_of_seeds
 
 _TELL_EVERY_S = 2.0
 
@@ -245,7 +245,7 @@ def _distinct(wanted: list[Job]) -> list[PooledRun]:
         if job.kind not in estimates:
             estimates[job.kind] = _estimate(job, resolved)
         seeds = [resolved["run"]["seed"] if each.seed is None else each.seed for _, each in same]
-        for (index, each), name, seed in zip(same, run_ids(resolved, seeds), seeds, strict=True):
+        for (index, each), name, seed in zip(same, ids_of_seeds(resolved, seeds), seeds, strict=True):
             work = works.get(name)
             if work is None:
                 work = works[name] = PooledRun(each, name, estimates[job.kind], seed=seed, files=files)

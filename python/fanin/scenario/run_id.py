@@ -18,14 +18,14 @@ def simulated(resolved: dict[str, Any]) -> dict[str, Any]:
 
 def run_id(resolved: dict[str, Any]) -> str:
     """The id of a run: a hash of what is simulated and of the engine that simulates it."""
-    return run_ids(resolved, [resolved["run"]["seed"]])[0]
+    return ids_of_seeds(resolved, [resolved["run"]["seed"]])[0]
 
 
 _SEED = "\0seed"
 """Marks the place of the seed; no scenario can contain it in front of that place."""
 
 
-def run_ids(resolved: dict[str, Any], seeds: Iterable[int]) -> list[str]:
+def ids_of_seeds(resolved: dict[str, Any], seeds: Iterable[int]) -> list[str]:
     """The ids of the runs of a resolved scenario with these seeds, without writing the scenario anew for each."""
     marked = {**resolved, "run": {**resolved["run"], "seed": _SEED}}
     head, _, tail = canonical([simulated(marked), _engine.version()]).partition(canonical(_SEED))
