@@ -91,7 +91,7 @@ class Departures:
         given = [(path, override(value)) for path, value in point.values.items() if path not in varied]
         name = tuple(given)
         if name not in self._known:
-            rows = {row["path"]: row for row in experiment.resolved_table(given)}
+            rows = {row["path"]: row for row in experiment.table_of(*experiment.engine_input(given))}
             self._known[name] = [
                 f"{choice.path} = {rows[choice.path]['value']}"
                 for choice in experiment.open
