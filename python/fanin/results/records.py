@@ -299,7 +299,8 @@ class Records:
 
     def _opened(self) -> Path:
         if self._log is None:
-            self._log = self._folder / f"{uuid.uuid4().hex}{SUFFIX}"
+            # In the order of names a later command's runs come later, and are the ones that are found.
+            self._log = self._folder / f"{time.time_ns():016x}-{uuid.uuid4().hex[:8]}{SUFFIX}"
         if self._descriptor < 0:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
