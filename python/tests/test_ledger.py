@@ -482,7 +482,7 @@ class TestReport:
         assert "in 1 experiment;" in text
         assert ", last run 20" in text
         missing = [each for each in ledger.standings(figures / "results") if each.record is None]
-        claims = sum(not claim.same_as for each in missing for claim in each.claims)
+        claims = sum(len(sentences.once(each.claims)) for each in missing)
         assert f"{len(missing)} experiments with {claims} claims without results here" in text
 
     def test_it_needs_nothing_from_elsewhere(self, cli, figures):
