@@ -18,6 +18,7 @@ from fanin.choose.fit import held_out
 from fanin.choose.fit.search import Log
 from fanin.claims import record, searches
 from fanin.errors import FaninError, RunError
+from fanin.names import is_run_id
 from fanin.results import records, shards, sums, tables
 from fanin.results.failures import Failures
 from fanin.results.files import whole_folder
@@ -184,7 +185,7 @@ def read_all(path: Path, out: Path, scratch: Path) -> object:
     folder = path.parent
     if folder.name == "runs":
         store = Store(out)
-        names = [name for _, text in records.lines(path) for name in records.ids_of(text)]
+        names = [name for _, text in records.lines(path) for name in records.ids_of(text) if is_run_id(name)]
         runs = [run for run in map(store.find, names) if run is not None]
         return [(run.manifest, [run.table(name).rows() for name in run.tables]) for run in runs]
     if folder.parent.name == "runs":
