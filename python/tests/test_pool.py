@@ -13,7 +13,7 @@ from patches import before_runs
 import fanin
 from fanin.cli import terminal
 from fanin.errors import RunError, WorkerError
-from fanin.results import files
+from fanin.results import files, records, store
 from fanin.results.failures import Failure
 from fanin.results.runs import Run
 from fanin.run import pool, waiting
@@ -199,6 +199,19 @@ def test_a_run_that_lacks_a_table_is_made_again_with_all(work):
     wanted = [Job(small, [("run.seed", "1")], frozenset(tables)) for tables in (["flows"], ["links"], ["flows"])]
     found = [run_jobs([each], "results")[0] for each in wanted]
     assert [run.stored.tables for run in found] == [["flows"], ["flows", "links"], ["flows", "links"]]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_a_run_in_two_logs_the_one_with_more_tables_is_read_whatever_their_names(work, monkeypatch, first):
+    names = iter((first, 1 - first))
+    monkeypatch.setattr(records.uuid, "uuid4", lambda: SimpleNamespace(hex=f"{next(names):032x}"))
+    monkeypatch.setattr(files, "beside", lambda path: path.with_name(f".tmp-{path.name}"))
+    monkeypatch.setattr(store, "beside", files.beside)
+    small = fanin.load("small.toml")
+    for tables in ([], ["flows"]):
+        (run,) = run_jobs([Job(small, [("run.seed", "1")], frozenset(tables))], "results")
+    assert len(list((work / "results/runs").glob("*.jsonl"))) == 2
+    assert store.Store("results").read(run.run_id).tables == ["flows"]
 
 
 def failing(monkeypatch, senders):

@@ -250,8 +250,8 @@ class Records:
         return found
 
     def find(self, name: str) -> list[Line]:
-        """The lines with that run, the last one first."""
-        return self._lines.get(name, [])[::-1]
+        """The lines with that run."""
+        return self._lines.get(name, [])
 
     def append(self, runs: Sequence[Packed], about: Mapping[str, Any]) -> Line:
         """Writes a line; it is flushed to disk with those of a second, at the latest by :meth:`close`.
@@ -299,8 +299,7 @@ class Records:
 
     def _opened(self) -> Path:
         if self._log is None:
-            # In the order of names a later command's runs come later, and are the ones that are found.
-            self._log = self._folder / f"{time.time_ns():016x}-{uuid.uuid4().hex[:8]}{SUFFIX}"
+            self._log = self._folder / f"{uuid.uuid4().hex}{SUFFIX}"
         if self._descriptor < 0:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)

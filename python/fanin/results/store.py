@@ -292,9 +292,8 @@ class Store:
             return None
         if found is not None or (folder and wanted):
             return found
-        # The one that was stored last has all tables of those before it.
-        last = max(self._in_logs(name), key=lambda run: len(run.tables), default=None)
-        return last if last is not None and wanted <= set(last.tables) else None
+        logged = self._logged(name)
+        return logged if logged is not None and wanted <= set(logged.tables) else None
 
     def read(self, name: str) -> StoredRun:
         """The run of that id.
@@ -303,7 +302,7 @@ class Store:
             ResultsError: it is missing or damaged.
 
         """
-        if not (self.folder / name).is_dir() and (found := next(self._in_logs(name), None)) is not None:
+        if not (self.folder / name).is_dir() and (found := self._logged(name)) is not None:
             return found
         return read_run(self.folder / name)
 
@@ -316,6 +315,10 @@ class Store:
         for table in tables:
             found.check(f"{table}.parquet")
         return found
+
+    def _logged(self, name: str) -> StoredRun | None:
+        """The run in a log: of several lines the one with most tables, as what is stored later has all those before."""
+        return max(self._in_logs(name), key=lambda run: len(run.tables), default=None)
 
     def _in_logs(self, name: str) -> Iterator[StoredRun]:
         if not self._is_read:
