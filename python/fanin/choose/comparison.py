@@ -55,6 +55,10 @@ class Estimate:
         """Whether the interval of the difference excludes zero."""
         return self.difference_half < abs(self.difference)
 
+    def matters(self, mean: float) -> bool:
+        """Whether it differs, and by more than :data:`LEAST` of this mean."""
+        return self.differs and abs(self.difference) > LEAST * abs(mean)
+
     def as_dict(self) -> dict[str, float | None]:
         """For JSON."""
         return {name: finite(value) for name, value in vars(self).items()}
@@ -199,7 +203,7 @@ class Placed:
             return "best"
         if self.behind is None or math.isnan(self.behind.difference_half):
             return "too few seeds"
-        if self.behind.differs and abs(self.behind.difference) > LEAST * abs(self.value[0]):
+        if self.behind.matters(self.value[0]):
             return "worse"
         near = "less than 1 %" if self.behind.differs else "no significant difference"
         return f"tie, {near}" if self.rank == 1 else near
@@ -276,8 +280,9 @@ def ranked(values: Mapping[str, BySeed], *, more: bool) -> list[Ranked]:
     for name in order:
         value = means[name]
         away = {other: _paired(values[name], values[other]) for other in order if other != name}
-        apart_by = LEAST * abs(value[0])
-        better = sum(each is not None and each.differs and sign * each.difference > apart_by for each in away.values())
+        better = sum(
+            each is not None and each.matters(value[0]) and sign * each.difference > 0 for each in away.values()
+        )
         better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
         ranks = [each.rank for each in found if each.rank is not None]
         # Undecided if a candidate with a better mean has a worse rank.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from fanin.claims.measures import POINTS, number
+from fanin.claims.sentences import Shown
 from fanin.claims.verdicts import Outcome, basis_of
 from fanin.errors import FaninError
 from fanin.later import np, pl
@@ -132,6 +133,18 @@ class Judgement:
         scale = min((each for each in (abs(bound), highest - lowest) if 0 < each < math.inf), default=0.0)
         # The points of an axis are apart: one on the bound is inside, and no other is within 1 % of it.
         return not self._is_point and abs(self.value - bound) < _NARROW * scale
+
+    @property
+    def shown(self) -> Shown:
+        """Its numbers as text, and those of the other halves."""
+        parts = [self, *self.halves]
+        return Shown(
+            published=" and ".join(each.published for each in parts),
+            value=" and ".join(each.show(each.value) for each in parts),
+            interval=" and ".join(each.span(each.low, each.high) for each in parts),
+            accept=" and ".join(each.span(*each.case.accept) for each in parts),
+            quantity=" and ".join(each.quantity for each in parts),
+        )
 
     @property
     def reason(self) -> str:

@@ -259,22 +259,10 @@ def _where(work: Simulations) -> str:
 
 
 def _judged(judgement: Judgement, where: str) -> Judged:
-    parts = [judgement, *judgement.halves]
-    shown = Shown(
-        published=_all(each.published for each in parts),
-        value=_all(each.show(each.value) for each in parts),
-        interval=_all(each.span(each.low, each.high) for each in parts),
-        accept=_all(each.span(*each.case.accept) for each in parts),
-        quantity=_all(each.quantity for each in parts),
-    )
     found = judgement.as_dict()
     interval = found["interval"] or (None, None)
-    return Judged.model_validate({**found, "interval": interval, "reason": f"{found['reason']}{where}", "shown": shown})
-
-
-def _all(parts: Iterable[str]) -> str:
-    """The numbers of all halves of a sentence."""
-    return " and ".join(parts)
+    reason = f"{found['reason']}{where}"
+    return Judged.model_validate({**found, "interval": interval, "reason": reason, "shown": judgement.shown})
 
 
 def _varied(experiment: Experiment) -> dict[str, list[str]]:

@@ -199,12 +199,23 @@ class ScenarioFile:
         """
         text = _engine.resolve(self._engine_text, str(self.scenario_path), self.overrides + settings(overrides))
         resolved: dict[str, Any] = json.loads(text)
-        for group in resolved["traffic"]:
-            if group["kind"] == "flows":
-                sections.refuse_special(self.scenario_path.parent / group["file"])
-                # The content of the file is simulated, whatever its name.
-                group["file-sha256"], group["file-lines"] = _digest(self.scenario_path.parent / group["file"])
+        for group, path in self._lists_of_flows(resolved):
+            # The content of the file is simulated, whatever its name.
+            group["file-sha256"], group["file-lines"] = _digest(path)
         return resolved
+
+    def _lists_of_flows(self, resolved: dict[str, Any]) -> list[tuple[dict[str, Any], Path]]:
+        """The traffic groups of a resolved scenario that read a list of flows, each with its file.
+
+        Raises:
+            NotFoundError: a list is a pipe or a device, from which the engine could read forever.
+
+        """
+        groups = [group for group in resolved["traffic"] if group["kind"] == "flows"]
+        found = [(group, self.scenario_path.parent / group["file"]) for group in groups]
+        for _, path in found:
+            sections.refuse_special(path)
+        return found
 
     def files(self, resolved: Mapping[str, Any]) -> Files:
         """The files named by the resolved scenario, each with its fingerprint."""
@@ -306,9 +317,7 @@ class ScenarioFile:
         """
         given = self._engine_text, str(self.scenario_path), self.overrides + settings(overrides)
         if "file" in self._engine_text or any(path.endswith(".file") for path, _ in given[2]):
-            for group in json.loads(_engine.resolve(*given))["traffic"]:
-                if group["kind"] == "flows":
-                    sections.refuse_special(self.scenario_path.parent / group["file"])
+            self._lists_of_flows(json.loads(_engine.resolve(*given)))
         return given
 
     def links(self) -> pl.DataFrame:

@@ -251,13 +251,8 @@ def _judged(runs: Runs, cases: Sequence[Case]) -> dict[str, Found]:
     found = {}
     for judged in together(judgements):
         if not judged.case.half_of:
-            parts = [judged, *judged.halves]
+            shown = judged.shown
             found[f"{experiment.name}/{judged.case.claim}"] = Found(
-                judged.outcome,
-                judged.distance,
-                finite(judged.value),
-                " and ".join(each.show(each.value) for each in parts),
-                " and ".join(each.span(*each.case.accept) for each in parts),
-                " and ".join(each.published for each in parts),
+                judged.outcome, judged.distance, finite(judged.value), shown.value, shown.accept, shown.published
             )
     return found
