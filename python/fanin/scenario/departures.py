@@ -49,6 +49,7 @@ class Departures:
 
     def __init__(self, experiment: ScenarioFile) -> None:
         self._experiment = experiment
+        self._cases = experiment.document.cases
         self._points: list[Point] | None = None
         self._known: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
@@ -60,7 +61,7 @@ class Departures:
         sentence = case.half_of or case.claim
         parts = [
             each
-            for each in experiment.document.cases
+            for each in self._cases
             if each.id == case.id or ((each.half_of or each.claim) == sentence and each.reading == case.reading)
         ]
         found: dict[str, None] = {}
