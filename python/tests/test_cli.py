@@ -343,6 +343,16 @@ def test_check_warns_of_a_key_of_all_systems_that_only_some_set(cli, work):
     assert "variant.system.DCTCP.why" in cli("check", "small.toml").err
 
 
+def test_check_warns_of_traffic_that_only_some_systems_have_unless_the_sweep_varies_it(cli, work):
+    text = (work / "small.toml").read_text().replace('"transport.scheme" = ["newreno", "dctcp"]\n', "")
+    text = text[: text.index("[[plot]]")]
+    assert '"traffic.bursts.senders" =' in text
+    for key, warns in [("rounds = 2", True), ("senders = 6", False), ('scheme = "dctcp"', False)]:
+        (work / "small.toml").write_text(text + SYSTEMS.replace("transport.ack-every = 2", f"traffic.bursts.{key}"))
+        said = "variant.system: traffic.bursts.rounds concerns every system" in cli("check", "small.toml").err
+        assert said == warns, key
+
+
 class Panic(BaseException):
     """Not an Exception, as the panics of the engine are not."""
 

@@ -23,7 +23,7 @@ from fanin.results.columns import jain
 from fanin.results.files import beside
 from fanin.results.store import Store
 from fanin.results.verify import verify
-from fanin.scenario import library
+from fanin.scenario import library, remarks
 from fanin.scenario.points import points
 from fanin.scenario.run_id import ids_of_seeds, run_id, simulated
 
@@ -272,6 +272,7 @@ def test_the_shipped_experiments_are_valid():
         experiment = fanin.load(name)
         experiment.check()
         assert all(case.why for case in experiment.document.cases), name
+        assert not remarks.unequal(experiment.variants, experiment.sweep.variables), name
 
 
 def test_a_temporary_folder_that_vanishes_meanwhile_is_no_error(

@@ -46,7 +46,7 @@ class Experiment(ScenarioFile):
         found = [remarks.unmarked(resolved) for resolved in each]
         found += remarks.overloaded(self.offered(given))
         found += remarks.unused(self._unused(given))
-        found += remarks.unequal(self.variants if swept else [])
+        found += remarks.unequal(self.variants if swept else [], self.sweep.variables)
         return list(dict.fromkeys(remark for remark in found if remark))
 
     def unshown(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from fanin.registry import registry
@@ -95,14 +95,20 @@ def unused(values: list[Unused]) -> list[str]:
     return found
 
 
-_COMMON = ("network.", "transport.", "queue.")
+_COMMON = ("network.", "transport.", "queue.", "traffic.")
 """Tables whose keys affect every system of a figure."""
 
 
-def unequal(variants: Iterable[Variant]) -> list[str]:
+def unequal(variants: Iterable[Variant], swept: Collection[str] = ()) -> list[str]:
     """Remarks on keys that affect all systems but do not have the same value in all variants of an axis of systems.
 
-    Lines with their own reason are left out.
+    Lines with their own reason are left out, and so is traffic that the sweep varies: each system has its own values
+    of it, because curves do not all extend equally far.
+
+    Args:
+        variants: Variants of all axes.
+        swept: Variables of the sweep.
+
     """
     axes: dict[str, list[Variant]] = {}
     for variant in variants:
@@ -110,19 +116,26 @@ def unequal(variants: Iterable[Variant]) -> list[str]:
     found = []
     for axis, lines in axes.items():
         if any("transport.scheme" in line.set_ for line in lines):
-            found += _unequal(axis, lines)
+            found += _unequal(axis, lines, swept)
     return found
 
 
-def _unequal(axis: str, lines: list[Variant]) -> list[str]:
+def _unequal(axis: str, lines: list[Variant], swept: Collection[str]) -> list[str]:
     labels: dict[tuple[str, ...], list[str]] = {}
-    paths = dict.fromkeys(path for line in lines for path in line.set_ if path.startswith(_COMMON))
+    paths = dict.fromkeys(path for line in lines for path in line.set_ if _is_common(path, swept))
     for path in paths:
         values = {tuple(line.set_.get(path, ())) for line in lines}
         unexplained = tuple(line.label for line in lines if path in line.set_ and not line.why)
-        if path != "transport.scheme" and len(values) > 1 and unexplained:
+        if len(values) > 1 and unexplained:
             labels.setdefault(unexplained, []).append(path)
     return [_in_words(axis, paths, found) for found, paths in labels.items()]
+
+
+def _is_common(path: str, swept: Collection[str]) -> bool:
+    """Whether a key should have one value for all systems: not what selects a system, of all traffic or of a group."""
+    if path.startswith(("transport.", "traffic.")) and path.endswith(".scheme"):
+        return False
+    return path.startswith(_COMMON) and not (path.startswith("traffic.") and path in swept)
 
 
 def _in_words(axis: str, paths: list[str], labels: tuple[str, ...]) -> str:

@@ -54,7 +54,8 @@ class Variant(Section):
     set_: Setting = Field(description="Dotted path -> the value, or the values that the case takes from the sweep.")
 
     why: str = Field(
-        default="", description="Why it sets keys of the network, its queues or TCP that the others of its axis do not."
+        default="",
+        description="Why it sets keys of the network, its queues, TCP or traffic that the others of its axis do not.",
     )
 
     location: tuple[str | int, ...] = Field(default=(), exclude=True, repr=False)
