@@ -64,14 +64,13 @@ def export(
 
 
 def _choose(path: Path, table: str) -> Path:
-    from fanin.results import records, tables
+    from fanin.results import tables
 
-    files = {file.stem: file for file in tables.locate(path)}
-    if path.is_file() and not records.is_log(path):
-        return path
-    if table not in files:
-        raise ResultsError(f"{path}: no table {table}; this run has {', '.join(files) or 'none'}")
-    return files[table]
+    file = tables.find(path, table)
+    if file is None:
+        there = ", ".join(file.stem for file in tables.locate(path)) or "none"
+        raise ResultsError(f"{path}: no table {table}; this run has {there}")
+    return file
 
 
 def _write(files: list[Path], to: Format, stream: TextIO) -> None:

@@ -77,9 +77,10 @@ def fct(
 
 
 def _together(paths: list[Path]) -> pl.DataFrame:
+    from fanin.results import tables
     from fanin.results.store import read_table
 
-    files = [(path, _flows(path)) for path in paths]
+    files = [(path, tables.find(path, "flows")) for path in paths]
     without = [path for path, file in files if file is None]
     if len(without) == len(files):
         raise ResultsError(f"{without[0]}: no table flows is stored; 'fanin run' stores it")
@@ -93,12 +94,3 @@ def _together(paths: list[Path]) -> pl.DataFrame:
         other = next(path for path, each in zip(paths, found, strict=True) if each.schema != found[0].schema)
         message = f"{other}: its columns differ from those of {paths[0]}: it was written by another engine version"
         raise ResultsError(f"{message}; run both scenarios again with the same version") from None
-
-
-def _flows(path: Path) -> Path | None:
-    """The table of flows: the file itself, or that of a run's folder if it has one."""
-    from fanin.results import records, tables
-
-    if path.is_file() and not records.is_log(path):
-        return path
-    return {file.stem: file for file in tables.locate(path)}.get("flows")

@@ -45,6 +45,16 @@ def locate(path: Path) -> list[Path]:
     return [path]
 
 
+def find(path: Path, table: str) -> Path | None:
+    """The table of that name of a run folder, or the path itself if it is a Parquet file; none where there is neither.
+
+    Raises:
+        ResultsError: as :func:`locate`.
+
+    """
+    return next((file for file in locate(path) if file == path or file.stem == table), None)
+
+
 def is_in_log(path: Path) -> bool:
     """Whether this is the place of a run that has no folder, because a log has it."""
     return not path.exists() and is_run_id(path.name) and path.absolute().parent.name == RUNS
