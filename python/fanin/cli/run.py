@@ -9,12 +9,14 @@ import typer
 
 import fanin
 from fanin.cli.options import JsonOption, OutOption, ScenarioArgument, SetOption, overrides
-from fanin.cli.terminal import keeping, note, print_json, print_table, summary_rows
+from fanin.cli.terminal import keeping, note, print_json, print_table, say, say_wrapped, summary_rows, watching
+from fanin.later import pl
 from fanin.numbers import fct
-from fanin.numbers.summary import OFFERED_HEADER, group_rows, offered_rows
+from fanin.numbers.summary import OFFERED_HEADER, brief, group_rows, offered_rows
 
 if TYPE_CHECKING:
     from fanin.scenario.settings import Settings
+    from fanin.show.course import Course
 
 
 def run(
@@ -31,23 +33,36 @@ def run(
             "senders' access links, where each transmission appears exactly once.",
         ),
     ] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Show every total and every file, not only the main ones.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run a scenario once and show its summary.
+    """Run a scenario once and say what happened.
+
+    The first sentences say whether it collapsed and why: which port lost packets and when, who waited for which timer,
+    and how long the link lay idle. The commands below them show what would change it.
 
     Results go to OUT/runs/RUN-ID/: manifest.json, one Parquet file per table and, with --pcap, trace.pcapng.
 
-    --json prints one object: the totals of the run and {run_id, paths}. paths has those of the folder, the manifest and
-    each table; with --no-store it is empty.
+    --json prints one object: the totals of the run and {diagnosis: {outcome, port, rate_bps, buffer_bytes, drops,
+    drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, timer_s, timeouts: {syn,
+    full_window, few_duplicates, lost_retransmission, spurious}, under_way_s, idle_s, idle_share, sentences, try:
+    [{command, why}]}, run_id, paths}. outcome is collapse, timeouts, losses, full or idle; port is the one that lost
+    most packets, or else the busiest. paths has those of the folder, the manifest and each table; with --no-store it is
+    empty.
 
     **Examples**
 
     - `fanin run scenario.toml`
+    - `fanin run scenario.toml --all`
     - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.bursts.senders=40 --seed 7`
     - `fanin run sdtcp/fig9 --json --no-store`
     """
+    from fanin.choose.diagnosis import facts
     from fanin.results.store import Store
     from fanin.scenario import remarks
+    from fanin.show.course import course
 
     if pcap and not store:
         raise typer.BadParameter("captures need the results folder: leave --no-store out", param_hint="--pcap")
@@ -58,25 +73,54 @@ def run(
     place = Store(out) if store else None
     if place is not None:
         place.prepare()
-    with keeping(None):
-        finished = experiment.run(seed, settings, store=place)
+    with keeping(None), watching("run", until_end=_lasts(experiment, settings)) as progress:
+        finished = experiment.run(seed, settings, store=place, progress=progress)
     _introduce(scenario, experiment, settings, seed)
     if remark := remarks.incomplete(finished.summary):
         note(f"warning: {remark}")
+    happened = facts(finished, experiment.resolved(settings))
+    given = settings if seed is None else [*settings, ("run.seed", str(seed))]
+    told = course(happened, scenario, given)
     paths = _paths(finished)
     if json:
-        print_json({**finished.summary, "run_id": finished.run_id, "paths": paths})
+        diagnosis = {**happened.as_dict(), **told.as_dict()}
+        print_json({**finished.summary, "diagnosis": diagnosis, "run_id": finished.run_id, "paths": paths})
         return
-    title = f"{experiment.document.title or experiment.name} (run {finished.run_id})"
-    print_table(title, ["", "", "value"], summary_rows(finished.summary))
-    header, groups = group_rows(finished.summary)
+    _print(f"{experiment.document.title or experiment.name} (run {finished.run_id})", finished, told, all_=all_)
+    for path in paths.values() if all_ else list(paths.values())[:1]:
+        note(path)
+
+
+def _lasts(experiment: fanin.Experiment, settings: Settings) -> bool:
+    """Whether the run lasts for its whole duration, because no transfer of known size ends it."""
+    if not experiment.needs_network:
+        return False
+    return all(group["mean_bytes"] == 0 for group in experiment.preview(settings)["groups"])
+
+
+def _print(title: str, finished: fanin.Run, told: Course, *, all_: bool) -> None:
+    """The course of the run in words, then its totals."""
+    say_wrapped(told.what)
+    say_wrapped(told.why)
+    say("Try:")
+    for each in told.trials:
+        say(f"  {each.command}")
+        say(f"      {each.why}")
+    say()
+    summary = finished.summary
+    queues = finished.queues().filter(pl.col("bottleneck"))
+    queue = queues.row(0, named=True) if queues.height == 1 else None
+    if all_:
+        print_table(title, ["", "", "value"], summary_rows(summary, queue))
+    else:
+        print_table(title, ["", "value"], brief(summary, queue))
+    header, groups = group_rows(summary)
     if groups:
         print_table("Traffic groups", header, groups)
-    if offered := finished.summary.get("offered"):
+    if offered := summary.get("offered"):
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
-    _slowdown(finished)
-    for path in paths.values():
-        note(path)
+    if all_:
+        _slowdown(finished)
 
 
 def _introduce(scenario: str, experiment: fanin.Experiment, settings: Settings, seed: int | None) -> None:

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -81,6 +81,15 @@ def say(line: str = "") -> None:
     sys.stdout.write(f"{line}\n")
 
 
+def say_wrapped(text: str) -> None:
+    """Prints a paragraph of data: on a terminal no wider than that, elsewhere in one line."""
+    import shutil
+    import textwrap
+
+    wide = terminal(sys.stdout) is not None
+    say(textwrap.fill(text, shutil.get_terminal_size().columns, break_on_hyphens=False) if wide else text)
+
+
 def print_json(value: object) -> None:
     """Prints one JSON value."""
     say(json.dumps(value, indent=2, ensure_ascii=False, default=str))
@@ -98,21 +107,67 @@ def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> Non
     from rich.table import Table
 
     console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
-    table = Table(header_style="bold")
-    for name in header:
-        table.add_column(name, overflow="fold")
-    for row in body:
-        table.add_row(*row)
-    console.print(table, markup=False)
+    lines = [header, *body]
+    for columns, widths in _blocks(lines, console.width):
+        table = Table(header_style="bold")
+        for place, width in zip(columns, widths, strict=True):
+            table.add_column(header[place], overflow="fold", width=width)
+        for row in lines[1:]:
+            table.add_row(*(row[place] for place in columns))
+        console.print(table, markup=False)
 
 
-def summary_rows(summary: dict[str, Any]) -> list[list[str]]:
-    """A run's totals for a table; the first row of each group names it."""
+_FRAME = 3
+"""Characters of a table's frame for each column, and one more at the end."""
+
+_WHOLE = 18
+"""A cell up to this length, such as a mean with its interval, stays in one line."""
+
+
+def _blocks(lines: list[list[str]], width: int) -> list[tuple[list[int], list[int]]]:
+    """The columns of a table, in as many tables as it takes to break no word and no number, with their widths.
+
+    The first column names the rows, so it begins each of the tables.
+    """
+    cells = list(zip(*lines, strict=True))
+    # A heading may wrap between its words.
+    least = [max(_longest_word(of[0]), *map(_least, of[1:]), 1) for of in cells]
+    full = [max(1, *map(len, of)) for of in cells]
+    blocks: list[list[int]] = [[0]]
+    for place in range(1, len(cells)):
+        wanted = [*blocks[-1], place]
+        if len(blocks[-1]) > 1 and sum(least[each] + _FRAME for each in wanted) + 1 > width:
+            blocks.append([0, place])
+        else:
+            blocks[-1] = wanted
+    return [(block, _widths([least[i] for i in block], [full[i] for i in block], width)) for block in blocks]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
+
+
+def _least(text: str) -> int:
+    return len(text) if len(text) <= _WHOLE else _longest_word(text)
+
+
+def _widths(least: list[int], full: list[int], width: int) -> list[int]:
+    """The width of each column: what it needs, and a share of what is left in proportion to what it would like."""
+    room = width - _FRAME * len(least) - 1
+    wish = sum(full) - sum(least)
+    if sum(full) <= room:
+        return full
+    spare = max(0, room - sum(least))
+    return [low + (high - low) * spare // wish for low, high in zip(least, full, strict=True)] if wish else least
+
+
+def summary_rows(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[list[str]]:
+    """A run's totals for a table, as :func:`fanin.numbers.summary.rows` has them; the first of each group names it."""
     from fanin.numbers.summary import rows
 
     shown: list[list[str]] = []
     last = ""
-    for group, label, value in rows(summary):
+    for group, label, value in rows(summary, queue):
         shown.append(["" if group == last else group, label, value])
         last = group
     return shown
@@ -177,6 +232,57 @@ def keeping(what: str | None) -> Iterator[None]:
         import typer
 
         raise typer.Exit(143 if isinstance(interrupt, Terminated) else 130) from None
+
+
+_PATIENCE_S = 2.0
+"""A run that takes longer shows its progress."""
+
+
+@contextmanager
+def watching(what: str, *, until_end: bool) -> Iterator[Callable[[float], bool]]:
+    """What to call with the share of a run's duration that is simulated: beyond two seconds it shows that, on stderr.
+
+    Args:
+        what: What is shown first in the line.
+        until_end: Whether the run lasts for its whole duration. Otherwise it ends at an unknown time, with its last
+            transfer, and only the time that it has taken is shown.
+
+    """
+    begun = said = time.monotonic()
+    console = terminal(sys.stderr)
+    shown: Progress | None = None
+
+    def show(share: float) -> bool:
+        nonlocal said, shown
+        now = time.monotonic()
+        if now - begun < _PATIENCE_S:
+            return True
+        left = f"about {_duration((now - begun) * (1 - share) / share)} left" if until_end and share > 0 else ""
+        if console is None:
+            if now - said >= _PLAIN_INTERVAL_S:
+                said = now
+                done = f"{100 * share:.0f} %" if until_end else f"{now - begun:.0f} s so far"
+                note(", ".join(part for part in (f"{what}: {done}", left) if part))
+            return True
+        if shown is None:
+            shown = _bar(console)
+            shown.start()
+            shown.add_task(what, total=1.0 if until_end else None, left="")
+        shown.update(shown.task_ids[0], completed=share, left=left)
+        return True
+
+    try:
+        yield show
+    finally:
+        if shown is not None:
+            shown.stop()
+
+
+def _bar(console: Console) -> Progress:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    return Progress(*columns, TextColumn("{task.fields[left]}"), console=console, transient=True)
 
 
 @contextmanager

@@ -214,8 +214,14 @@ def short(name: str) -> str:
     return (known.short if known else "") or name
 
 
-def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """A run's totals as text: topic, label and value; causes that did not occur are left out."""
+def rows(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[tuple[str, str, str]]:
+    """A run's totals as text: topic, label and value; causes that did not occur are left out.
+
+    Args:
+        summary: The totals.
+        queue: The row of the bottleneck in the table of queues, for bytes beside packets.
+
+    """
     known = {each.name: each for each in sorted(_in_order(), key=lambda each: _topics().index(each.topic))}
     shown = [
         (each.topic, name)
@@ -223,7 +229,51 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
         if name in summary and each.topic != GROUPS and not (each.hidden_at_zero and summary[name] == 0)
     ]
     shown += [("other", name) for name in summary if name not in known]
-    return [(topic, column(name).full, format_value(name, summary[name])) for topic, name in shown]
+    return [(topic, column(name).full, _with_bytes(name, summary[name], queue)) for topic, name in shown]
+
+
+_BYTES = {"queue_mean_packets": "mean_bytes", "queue_max_packets": "max_bytes"}
+"""A total of the bottleneck's queue in packets -> the column of the table of queues that has it in bytes."""
+
+
+def _with_bytes(name: str, value: object, queue: dict[str, Any] | None) -> str:
+    also = None if queue is None else queue.get(_BYTES.get(name, ""))
+    return format_value(name, value) + ("" if also is None else f" ({also:,.0f} B)")
+
+
+_BRIEF = (
+    "goodput_bps",
+    "goodput_finite_bps",
+    "fct_p50_s",
+    "fct_p99_s",
+    "query_p99_s",
+    "completed",
+    "incomplete",
+    "drops",
+    "retransmissions",
+    "timeouts",
+    "timeout_ratio",
+    "marks",
+    "queue_mean_packets",
+    "queue_max_packets",
+)
+"""The totals that most questions are about."""
+
+
+def brief(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[list[str]]:
+    """The totals that most questions are about: label and value, without those that say nothing.
+
+    Arguments are those of :func:`rows`.
+    """
+    void = {name for name in ("incomplete", "marks") if not summary[name]}
+    if summary["goodput_finite_bps"] == summary["goodput_bps"]:
+        void.add("goodput_finite_bps")
+    shown = [name for name in _BRIEF if summary[name] is not None and name not in void]
+    where = "Bottleneck queue" if queue is None else f"Queue of {queue['port']}"
+    return [
+        [column(name).label.replace("Bottleneck queue", where), _with_bytes(name, summary[name], queue)]
+        for name in shown
+    ]
 
 
 def _topics() -> list[str]:

@@ -1,0 +1,269 @@
+"""What happened in a run: whether it collapsed, why, and which commands show what would change it.
+
+The port is found, not assumed: it is the one that lost most packets, or else the one that was busiest. What its link
+lay idle counts only while a transfer of known size was under way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from fanin.later import pl
+from fanin.numbers.summary import column
+from fanin.numbers.units import quantity
+from fanin.registry import registry
+from fanin.results.runs import Run
+
+Outcome = Literal["collapse", "timeouts", "losses", "full", "idle"]
+"""What a run came to: transfers of a fan-in waited for timers while the link lay idle; transfers waited for timers all
+the same; packets were lost and repaired without a timer; the link was busy; or nothing of all that."""
+
+_COLLAPSED = 0.5
+"""From this share of idle time on, timers and not the link decide how long the transfers took."""
+
+_BUSY = 0.8
+"""From this share on a link counts as full: the rest is a round trip at the start and at the end."""
+
+TIMEOUTS = ("syn", "full_window", "few_duplicates", "lost_retransmission", "spurious")
+"""Causes of timeouts, as the totals name them."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """The port that decided the run."""
+
+    name: str
+    rate_bps: float
+    sent_bytes: float
+    drops: int
+    reason: str | None
+    """The most frequent cause of its drops, as the table of drops names it."""
+    first_drop_s: float | None
+    last_drop_s: float | None
+    largest_bytes: float | None
+    """The longest queue, if the run measured that port."""
+    into_bps: float
+    """What the hosts of its switch can send together."""
+    out_bps: float
+    """What all ports of its switch towards other switches carry together."""
+    between_switches: bool
+
+    @property
+    def oversubscribed(self) -> float:
+        """What the hosts behind it can send, over what its switch can pass on; 0 for a port towards a host."""
+        return self.into_bps / self.out_bps if self.between_switches and self.out_bps else 0.0
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a run's totals and tables say about its course."""
+
+    scenario: dict[str, Any] = field(repr=False)
+    """The scenario with every default filled in."""
+    summary: dict[str, Any] = field(repr=False)
+    port: Port
+    under_way_s: float
+    """For how long at least one transfer of known size was under way."""
+    busy_s: float
+    """For how long the port sent during that time, at most."""
+    transfers: int
+    waited: int
+    """Transfers with a timeout."""
+    waited_in_fan_in: int
+    """Those of them in traffic from many senders to one."""
+    all_cross: bool
+    """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
+
+    @property
+    def idle_s(self) -> float:
+        """For how long the port had nothing to send although transfers were under way, at least."""
+        return max(0.0, self.under_way_s - self.busy_s)
+
+    @property
+    def idle_share(self) -> float:
+        """The same as a share."""
+        return self.idle_s / self.under_way_s if self.under_way_s > 0 else 0.0
+
+    @property
+    def timeouts(self) -> dict[str, int]:
+        """Number of timeouts by cause, the most frequent first; causes that did not occur are left out."""
+        found = {name: self.summary[f"timeouts_{name}"] for name in TIMEOUTS}
+        return dict(sorted(((name, count) for name, count in found.items() if count), key=lambda each: -each[1]))
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the run came to."""
+        if self.waited_in_fan_in and self.idle_share >= _COLLAPSED:
+            return "collapse"
+        if self.waited:
+            return "timeouts"
+        if self.idle_share <= 1 - _BUSY:
+            return "full"
+        return "losses" if self.summary["drops"] else "idle"
+
+    @cached_property
+    def fan_in(self) -> dict[str, Any] | None:
+        """The traffic group with the most senders to one receiver, and its key for their number as ``key``."""
+        keys = {row["key"]: row["fan_in"] for row in registry()["traffic"] if row["fan_in"]}
+        found = [{**group, "key": keys[group["kind"]]} for group in self.scenario["traffic"] if group["kind"] in keys]
+        return max(found, key=lambda group: int(group[group["key"]]), default=None)
+
+    @property
+    def segment(self) -> float:
+        """Bytes of a full packet."""
+        transport = self.scenario["transport"]
+        return self.size(transport["mss"]) + self.size(transport["header"])
+
+    def size(self, text: str) -> float:
+        """A size of the scenario in bytes."""
+        if text.endswith("mss"):
+            return float(text.removesuffix("mss")) * self.segment
+        found = quantity(text)
+        assert found is not None
+        return found[0] * self.segment if found[1] == "pkt" else found[0]
+
+    @property
+    def buffer(self) -> float:
+        """What a port of a switch can hold, in bytes, while the others are empty."""
+        network = self.scenario["network"]
+        if network["admission"] != "static":
+            alpha = float(network["dt-alpha"])
+            return self.size(network["shared-buffer"]) * alpha / (1 + alpha)
+        return self.size(network["buffer"])
+
+    @property
+    def first_windows(self) -> tuple[int, float]:
+        """How many responses begin at once, and how many bytes each sends before the first acknowledgement."""
+        group = self.fan_in
+        if group is None:
+            return 0, 0.0
+        at_once = int(group[group["key"]])
+        if group.get("concurrent"):
+            at_once = min(at_once, int(group["concurrent"]))
+        window = self.size(self.scenario["transport"]["initial-window"])
+        each = quantity(group.get("bytes-each", "")) or (0.0, "")
+        return at_once, min(window, each[0]) if each[0] else window
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        port, timer = self.port, quantity(self.scenario["transport"]["rto-min"])
+        return {
+            "outcome": self.outcome,
+            "port": port.name,
+            "rate_bps": port.rate_bps,
+            "buffer_bytes": self.buffer,
+            "drops": port.drops,
+            "drop_reason": port.reason,
+            "first_drop_s": port.first_drop_s,
+            "last_drop_s": port.last_drop_s,
+            "largest_bytes": port.largest_bytes,
+            "oversubscribed": port.oversubscribed or None,
+            "transfers": self.transfers,
+            "waited": self.waited,
+            "timer_s": timer[0] if timer else None,
+            "timeouts": self.timeouts,
+            "under_way_s": self.under_way_s,
+            "idle_s": self.idle_s,
+            "idle_share": self.idle_share,
+        }
+
+
+def facts(run: Run, scenario: dict[str, Any]) -> Facts:
+    """What a run's totals and tables say.
+
+    Args:
+        run: The run, with its tables.
+        scenario: Its scenario with every default filled in.
+
+    """
+    flows, summary = run.flows(), run.summary
+    port = _port(run)
+    finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
+    spans = finite.select("start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s"))
+    begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
+    under_way = _covered(spans, begin) if spans.height else end - begin
+    delivered = float(flows["delivered_bytes"].sum())
+    share = delivered / port.sent_bytes if port.sent_bytes else 1.0
+    busy = 8 * port.sent_bytes / port.rate_bps
+    # If all payload crosses the port, its goodput in the window is known without what came before.
+    crosses = _ALL <= share <= 1
+    if summary["goodput_bps"] is not None and crosses:
+        busy = min(busy, summary["goodput_bps"] * (end - begin) / share / port.rate_bps)
+    kinds = {row["key"] for row in registry()["traffic"] if row["fan_in"]}
+    fan_in = [group["name"] for group in scenario["traffic"] if group["kind"] in kinds]
+    waited = flows.filter(pl.col("timeouts") > 0)
+    return Facts(
+        scenario=scenario,
+        summary=summary,
+        port=port,
+        under_way_s=under_way,
+        busy_s=min(busy, under_way),
+        transfers=flows.height,
+        waited=waited.height,
+        waited_in_fan_in=waited.filter(pl.col("group").cast(pl.String).is_in(fan_in)).height,
+        all_cross=crosses,
+    )
+
+
+_ALL = 0.7
+"""All payload crosses a port if so much of what it sent arrived as new payload; the rest is headers and repetitions."""
+
+
+def _last(spans: pl.DataFrame, end: float) -> float:
+    return end if spans.is_empty() else float(spans["end_s"].max())  # type: ignore[arg-type]
+
+
+def _covered(spans: pl.DataFrame, begin: float) -> float:
+    """How long at least one of the spans lasts, from ``begin`` on."""
+    ordered = spans.with_columns(pl.col("start_s").clip(lower_bound=begin)).sort("start_s")
+    reached = pl.col("end_s").cum_max().shift(1).fill_null(begin)
+    new = pl.col("end_s") - pl.max_horizontal("start_s", reached)
+    return float(ordered.select(new.clip(lower_bound=0.0).sum()).item())
+
+
+def _port(run: Run) -> Port:
+    """The port that lost most packets, or else the busiest; of several, the one that the run calls its bottleneck."""
+    links, queues, drops = run.links(), run.queues(), run.table("drops")
+    bottleneck = queues.filter(pl.col("bottleneck"))["port"].to_list()
+    found = (
+        links.with_columns(pl.col("link").is_in(bottleneck).alias("expected"))
+        .sort("drops", pl.col("utilisation").round(3), "expected", descending=True)
+        .row(0, named=True)
+    )
+    own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
+    reasons = own["reason"].cast(pl.String).value_counts(sort=True)
+    measured = queues.filter(pl.col("port") == found["link"])
+    here, _, there = found["link"].partition("->")
+    ends = links.with_columns(
+        pl.col("link").str.split_exact("->", 1).struct.rename_fields(["from", "to"]).struct.unnest()
+    )
+    # A host has one cable, a switch has several.
+    hosts = ends.group_by("from").len().filter(pl.col("len") == 1)["from"].to_list()
+    into = ends.filter((pl.col("to") == here) & pl.col("from").is_in(hosts))
+    out = ends.filter((pl.col("from") == here) & ~pl.col("to").is_in(hosts))
+    return Port(
+        name=found["link"],
+        rate_bps=float(found["rate_bps"]),
+        sent_bytes=float(found["bytes"]),
+        drops=int(found["drops"]),
+        reason=reasons["reason"][0] if reasons.height else None,
+        first_drop_s=own["time_s"].min() if own.height else None,  # type: ignore[arg-type]
+        # The table ends early if there are very many.
+        last_drop_s=own["time_s"].max() if own.height == found["drops"] else None,  # type: ignore[arg-type]
+        largest_bytes=float(measured["max_bytes"][0]) if measured.height else None,
+        into_bps=float(into["rate_bps"].sum()),
+        out_bps=float(out["rate_bps"].sum()),
+        between_switches=here not in hosts and there not in hosts,
+    )
+
+
+def cause_of_timeouts(name: str) -> str:
+    """A cause of timeouts in words."""
+    return column(f"timeouts_{name}").definition
+
+
+def cause_of_drops(name: str) -> str:
+    """A cause of drops in words."""
+    return column(f"drops_{name.replace('-', '_')}").definition

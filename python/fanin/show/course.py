@@ -1,0 +1,270 @@
+"""What happened in a run, in words: whether it collapsed, why, and which commands show what would change it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+from fanin.choose.diagnosis import Facts, cause_of_drops, cause_of_timeouts
+from fanin.numbers.summary import format_number
+from fanin.numbers.units import quantity
+from fanin.registry import registry
+from fanin.scenario.settings import Settings
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A command to try, and what it shows."""
+
+    command: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course of a run in words."""
+
+    what: str
+    """Whether it collapsed."""
+    why: str
+    trials: list[Trial]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"sentences": [self.what, self.why], "try": [vars(each) for each in self.trials]}
+
+
+def course(facts: Facts, scenario: str, given: Settings) -> Course:
+    """The course of a run in words.
+
+    Args:
+        facts: What its totals and tables say.
+        scenario: The scenario as the user named it, for the commands.
+        given: The values that the user replaced.
+
+    """
+    why = " ".join(part for part in (_why(facts), _where(facts), _windows(facts), _controller(facts)) if part)
+    return Course(_what(facts), why, _trials(facts, scenario, given))
+
+
+def _what(facts: Facts) -> str:
+    """Whether it collapsed, and what it came to."""
+    summary, port = facts.summary, facts.port
+    unfinished = summary["incomplete"] or 0
+    open_ = f", and {unfinished} of them were not complete when the run ended" if unfinished else ""
+    goodput = _goodput(facts)
+    span = _time(facts.under_way_s)
+    match facts.outcome:
+        case "collapse":
+            return (
+                f"Incast collapse: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
+                f"{_time(facts.busy_s)}{open_}."
+            )
+        case "timeouts":
+            slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
+            times = f" ({slow}; the median is {usual})" if summary["fct_max_s"] is not None else ""
+            return f"No collapse, but timers decide the slowest transfers{times}{open_}: {goodput}."
+        case "losses":
+            return f"No collapse: packets were lost, and retransmitted without waiting for a timer{open_}: {goodput}."
+        case "full":
+            share = _share(1 - facts.idle_share)
+            return f"No collapse: the link {port.name} sent for {share} of the {span} that the transfers took{open_}."
+        case _:
+            return f"No collapse: no packet was lost and no timer expired{open_}; {goodput}."
+
+
+def _why(facts: Facts) -> str:
+    """What was lost where and when, who waited for which timer, and how long the link lay idle."""
+    port = facts.port
+    lost = ""
+    if port.drops:
+        end = "and later" if port.last_drop_s is None else f"to {_time(port.last_drop_s)}"
+        when = f"from {_time(port.first_drop_s)} {end}"
+        overflow = port.reason in ("buffer-full", "shared-buffer-full")
+        how = f"overflowed ({_bytes(facts.buffer)})" if overflow else f"dropped packets ({_reason(facts)})"
+        packets = f"{port.drops:,} packet{'s' if port.drops != 1 else ''}"
+        if facts.summary["drops"] > port.drops:
+            packets += f" (all ports together {facts.summary['drops']:,})"
+        lost = f"The port {port.name} {how} {when} and lost {packets}"
+    idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
+    if facts.waited:
+        causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
+        waited = (
+            f"{facts.waited:,} of {facts.transfers:,} transfers waited for a timer of at least {_timers(facts)} "
+            f"({causes})"
+        )
+        idle = f", while {idle}" if facts.idle_share > 0 else ""
+        return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
+    if facts.outcome == "full":
+        return f"{lost}; that is {_needs(facts)}." if lost else f"That is {_needs(facts)}.{_standing(facts)}"
+    if lost:
+        return f"{lost}; {idle}."
+    return _too_little(facts)
+
+
+def _needs(facts: Facts) -> str:
+    return f"what the data need at {_rate(facts.port.rate_bps)}"
+
+
+def _standing(facts: Facts) -> str:
+    """How long a packet waited in the longest queue."""
+    port = facts.port
+    if not port.largest_bytes:
+        return ""
+    wait = _time(8 * port.largest_bytes / port.rate_bps)
+    return f" The queue grew to {_bytes(port.largest_bytes)}, in which a packet waits for {wait}."
+
+
+def _too_little(facts: Facts) -> str:
+    """Why the link lay idle although nothing was lost."""
+    offered = facts.summary.get("offered") or []
+    busy = f"the busiest link, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
+    if offered:
+        loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
+        return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}."
+    return f"The transfers are short, and round trips take longer than sending them: {busy}."
+
+
+def _where(facts: Facts) -> str:
+    """That the port is not a receiver's."""
+    port = facts.port
+    if facts.outcome == "idle" or port.oversubscribed <= 1:
+        return ""
+    return (
+        f"This is no receiver's port: the hosts of its switch can send {_rate(port.into_bps)} into uplinks of "
+        f"{_rate(port.out_bps)} "
+        f"(oversubscribed {format_number(port.oversubscribed, 2)} to 1)."
+    )
+
+
+def _windows(facts: Facts) -> str:
+    """That the first windows alone overflow the buffer."""
+    at_once, each = facts.first_windows
+    total = at_once * each
+    if facts.outcome not in ("collapse", "timeouts") or total <= facts.buffer or facts.port.between_switches:
+        return ""
+    return (
+        f"The first windows alone ({at_once} of {_bytes(each)}) are {format_number(total / facts.buffer, 2)} times the "
+        "buffer: no mark or loss can slow them down in time."
+    )
+
+
+def _controller(facts: Facts) -> str:
+    messages, rewritten = facts.summary.get("control_messages"), facts.summary.get("rewritten")
+    if not messages:
+        return ""
+    lost = facts.summary.get("control_lost") or 0
+    gone = f", of which {lost:,} were lost" if lost else ""
+    return (
+        f"Switches and the controller exchanged {messages:,} messages{gone}, and {rewritten:,} packets were rewritten."
+    )
+
+
+def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
+    """The two or three commands to try."""
+    where = " ".join([shlex.quote(scenario), *(f"--set {shlex.quote(f'{path}={value}')}" for path, value in given)])
+
+    def with_(setting: str, why: str) -> Trial:
+        return Trial(f"fanin run {where} --set {setting}", why)
+
+    found = _against_losses(facts, with_) if facts.outcome in ("collapse", "timeouts", "losses") else []
+    if facts.outcome == "full":
+        found.append(with_(_twice(facts), "twice the rate"))
+    loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
+    if facts.outcome == "idle" and loads:
+        found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
+    if facts.fan_in is not None and facts.outcome in ("full", "idle"):
+        found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
+    return [*found[:2], Trial(f"fanin compare {where} --goal {_goal(facts)}", "all schemes on this scenario")]
+
+
+def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
+    found = []
+    timer = quantity(facts.scenario["transport"]["rto-min"])
+    port, group = facts.port, facts.fan_in
+    if port.oversubscribed > 1:
+        found.append(with_(_twice(facts), "twice the rate of the uplinks"))
+    at_once, each = facts.first_windows
+    if group is not None and "concurrent" in group and at_once * each > facts.buffer:
+        few = max(1, int(facts.buffer // each))
+        found.append(
+            with_(f"traffic.{group['name']}.concurrent={few}", "as many responses at once as the buffer holds")
+        )
+    elif not _marked(facts):
+        found.append(with_("transport.scheme=dctcp", "marks instead of losses, if the switch can mark"))
+    if facts.waited and timer is not None and timer[0] > _SHORT_TIMER_S:
+        found.append(with_("transport.rto-min=1ms", "a shorter timer: the losses stay, the waiting ends"))
+    return found
+
+
+_SHORT_TIMER_S = 0.005
+"""A minimum above this is many round trips of a data centre."""
+
+
+def _marked(facts: Facts) -> bool:
+    reacts = {row["key"]: row["reacts_to_marks"] for row in registry()["schemes"]}
+    return bool(reacts[facts.scenario["transport"]["scheme"]])
+
+
+def _twice(facts: Facts) -> str:
+    """The setting that doubles the rate of the port."""
+    network = facts.scenario["network"]
+    keys = ("uplink-rate", "trunk-rate") if facts.port.between_switches else ()
+    key = next((key for key in keys if key in network), "rate")
+    return f"network.{key}={2 * facts.port.rate_bps / 1e9:g}Gbps"
+
+
+def _goal(facts: Facts) -> str:
+    return "p99-fct" if facts.summary["fct_p99_s"] is not None else "goodput"
+
+
+def _timers(facts: Facts) -> str:
+    """The minimum of the timer that was waited for."""
+    transport = facts.scenario["transport"]
+    own = sum(count for name, count in facts.timeouts.items() if name != "syn")
+    syn = f"{_setting(transport['syn-timeout'])} (SYN)" if facts.timeouts.get("syn") else ""
+    return " or ".join(text for text in (_setting(transport["rto-min"]) if own else "", syn) if text)
+
+
+def _setting(text: str) -> str:
+    """A time of the scenario as in the other sentences."""
+    found = quantity(text)
+    return _time(found[0] if found else None)
+
+
+def _timeout(name: str) -> str:
+    return f"because {cause_of_timeouts(name)}" if name != "syn" else "of a SYN"
+
+
+def _reason(facts: Facts) -> str:
+    return cause_of_drops(facts.port.reason) if facts.port.reason else "cause unknown"
+
+
+def _goodput(facts: Facts) -> str:
+    """The goodput; if all of it crosses the port, beside the rate of its link."""
+    goodput = facts.summary["goodput_bps"]
+    if goodput is None:
+        return "no goodput"
+    return f"goodput {_rate(goodput)}{f' of {_rate(facts.port.rate_bps)}' if facts.all_cross else ''}"
+
+
+def _rate(bps: float) -> str:
+    unit, factor = ("Mbit/s", 1e-6) if bps < 1e9 else ("Gbit/s", 1e-9)
+    return f"{format_number(bps * factor, 3)} {unit}"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    unit, factor = ("us", 1e6) if abs(seconds) < 1e-3 else ("ms", 1e3) if abs(seconds) < 1 else ("s", 1.0)
+    return f"{format_number(seconds * factor, 3)} {unit}"
+
+
+def _bytes(number: float) -> str:
+    unit, factor = ("B", 1.0) if number < 1e3 else ("KB", 1e-3) if number < 1e6 else ("MB", 1e-6)
+    return f"{format_number(number * factor, 3)} {unit}"
+
+
+def _share(share: float) -> str:
+    return f"{format_number(100 * share, 3)} %"

@@ -1,0 +1,197 @@
+"""What ``fanin run`` says first: whether it collapsed, why, and what would change it."""
+
+import json
+
+import pytest
+
+import fanin
+from fanin.choose.diagnosis import facts
+from fanin.show.course import course
+
+STAR = """\
+[network]
+topology = "star"
+rate = "{rate}"
+delay = "5us"
+buffer = "{buffer}"
+[transport]
+scheme = "newreno"
+rto-min = "200ms"
+initial-window = "{window}"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "{bytes}"
+"""
+
+
+def told(path, text, **overrides):
+    """The facts of a run and their words."""
+    path.write_text(text)
+    experiment = fanin.load(path)
+    run = experiment.run(overrides=overrides)
+    found = facts(run, experiment.resolved(overrides))
+    return found, course(found, path.name, [*overrides.items()])
+
+
+def star(path, *, rate="10Gbps", buffer="150KB", window="2mss", senders=60, bytes_each="32KB"):
+    return told(path, STAR.format(rate=rate, buffer=buffer, window=window, senders=senders, bytes=bytes_each))
+
+
+def test_a_collapse_by_lost_windows(tmp_path):
+    # Each response is one segment: a loss is the loss of a whole window.
+    found, words = star(tmp_path / "s.toml", buffer="30KB", senders=100, bytes_each="1460B")
+    assert found.outcome == "collapse"
+    assert set(found.timeouts) == {"full_window", "lost_retransmission"}
+    assert found.idle_share > 0.9
+    assert words.what.startswith("Incast collapse")
+    assert "whole window was lost" in words.why
+    assert "overflowed (30 KB)" in words.why
+    assert "timer of at least 200 ms" in words.why
+    assert "first windows alone (100 of 1.46 KB) are 4.9 times the buffer" in words.why
+    tries = [each.command for each in words.trials]
+    assert "fanin run s.toml --set traffic.servers.concurrent=20" in tries
+    assert "fanin run s.toml --set transport.rto-min=1ms" in tries
+
+
+def test_a_collapse_by_a_lost_last_segment(tmp_path):
+    # Two packets more than the buffer holds: the last segment of a response, after which no duplicate ACK comes.
+    found, words = star(tmp_path / "s.toml", buffer="60pkt", senders=31, bytes_each="2920B")
+    assert found.outcome == "collapse"
+    assert dict(found.timeouts) == {"few_duplicates": sum(found.timeouts.values())}
+    assert "too few duplicate ACKs" in words.why
+    assert found.waited == found.port.drops == 1
+    assert "lost 1 packet; 1 of 31 transfers waited" in words.why
+
+
+def test_marks_are_tried_where_the_first_windows_fit(tmp_path):
+    found, words = star(tmp_path / "s.toml", buffer="150KB", window="1mss", senders=60)
+    assert found.outcome == "collapse"
+    assert "first windows alone" not in words.why
+    assert "fanin run s.toml --set transport.scheme=dctcp" in [each.command for each in words.trials]
+
+
+def test_a_full_link_is_no_collapse(tmp_path):
+    found, words = star(tmp_path / "s.toml", rate="1Gbps", buffer="12MB")
+    assert found.outcome == "full"
+    assert words.what.startswith("No collapse: the link switch-0->receiver-0 sent for ")
+    assert "what the data need at 1 Gbit/s" in words.why
+    assert words.trials[0].command == "fanin run s.toml --set network.rate=2Gbps"
+
+
+def test_too_little_load_is_no_collapse(tmp_path):
+    found, words = star(tmp_path / "s.toml", senders=1, bytes_each="1KB")
+    assert (found.outcome, found.waited, found.port.drops) == ("idle", 0, 0)
+    assert "round trips take longer" in words.why
+    load = '[network]\ntopology = "star"\n[[traffic]]\nkind = "poisson"\nname = "rpc"\nfrom = "all"\nto = "all"\n'
+    load += 'bytes-each = "rpc"\nload = "5%"\ncount = 100\n'
+    found, words = told(tmp_path / "l.toml", load)
+    assert found.outcome == "idle"
+    assert "asks for no more (rpc 5 %)" in words.why
+    assert words.trials[0].command == "fanin run l.toml --set traffic.rpc.load=80%"
+
+
+def test_losses_without_timers_are_named(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="150KB", window="2mss", senders=4, bytes="400KB")
+    found, words = told(tmp_path / "s.toml", text)
+    assert (found.outcome, found.waited) in (("losses", 0), ("full", 0))
+    assert found.port.drops > 0
+    assert f"lost {found.port.drops} packets" in words.why
+
+
+UPLINK = """\
+[network]
+topology = "leaf-spine"
+leaves = 2
+spines = 1
+hosts-per-leaf = 24
+rate = "10Gbps"
+uplink-rate = "10Gbps"
+[transport]
+scheme = "newreno"
+[[traffic]]
+name = "all"
+kind = "poisson"
+from = "all"
+to = "all"
+bytes-each = "64KB"
+load = "80%"
+count = 2000
+"""
+
+
+def test_an_oversubscribed_uplink_is_found(tmp_path):
+    found, words = told(tmp_path / "u.toml", UPLINK)
+    assert found.port.between_switches
+    assert found.port.oversubscribed == 24
+    assert "leaf-" in found.port.name
+    assert "spine-0" in found.port.name
+    assert "no receiver's port: the hosts of its switch can send 240 Gbit/s into uplinks of 10 Gbit/s" in words.why
+    assert words.trials[0].command == "fanin run u.toml --set network.uplink-rate=20Gbps"
+
+
+def test_a_controllers_part_is_told():
+    experiment = fanin.load("sdtcp/fig9")
+    overrides = {"transport.scheme": "sdtcp"}
+    found = facts(experiment.run(overrides=overrides), experiment.resolved(overrides))
+    words = course(found, "sdtcp/fig9", [])
+    assert f"the controller exchanged {found.summary['control_messages']:,} messages" in words.why
+    # A long flow keeps the link busy before the burst; only the time of the burst counts.
+    assert found.under_way_s < 0.5
+    assert found.idle_share < 0.5
+
+
+def test_endless_flows_alone_have_a_course(tmp_path):
+    text = '[network]\ntopology = "star"\n[[traffic]]\nkind = "background"\nname = "long"\nflows = 2\n'
+    found, words = told(tmp_path / "b.toml", text, **{"run.duration": "50ms"})
+    assert found.under_way_s == pytest.approx(0.05, rel=0.01)
+    assert words.what
+    assert [each.command.split()[1] for each in words.trials][-1] == "compare"
+
+
+def test_pauses_between_rounds_are_not_idle(tmp_path):
+    text = STAR.format(rate="1Gbps", buffer="12MB", window="10mss", senders=20, bytes="64KB")
+    found, _ = told(tmp_path / "r.toml", f'{text}rounds = 3\ngap = "100ms"\n')
+    assert found.outcome == "full"
+    assert found.under_way_s < 0.1
+
+
+def test_the_last_loss_is_not_guessed_when_the_table_is_full(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="150KB", window="10mss", senders=20, bytes="1MB")
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    experiment = fanin.load(path)
+    run = experiment.run()
+    few = run.table("drops").head(10)
+
+    class Cut:
+        summary, flows, queues, links = run.summary, run.flows, run.queues, run.links
+
+        @staticmethod
+        def table(_):
+            return few
+
+    found = facts(Cut, experiment.resolved())
+    assert (found.port.first_drop_s, found.port.last_drop_s) == (few["time_s"].min(), None)
+    assert " and later and lost " in course(found, "s.toml", []).why
+
+
+def test_run_begins_with_what_happened(cli, work):
+    plain = cli("run", "small.toml", "--no-store", "--seed", "2").out.splitlines()
+    found = json.loads(cli("run", "small.toml", "--no-store", "--seed", "2", "--json").out)["diagnosis"]
+    assert plain[:2] == found["sentences"]
+    assert [f"  {each['command']}" for each in found["try"]] == [line for line in plain if line.startswith("  fanin")]
+    assert all("--set run.seed=2" in each["command"] for each in found["try"])
+
+
+def test_every_total_comes_on_demand(cli, work):
+    short = cli("run", "small.toml", "--no-store").out
+    whole = cli("run", "small.toml", "--no-store", "--all").out
+    assert "Result hash" in whole
+    assert "Result hash" not in short
+    assert len(short.splitlines()) < 30
+    assert len(whole.splitlines()) > 45
+    # A buffer in packets or in bytes: the queue is given in both.
+    assert "largest\t" in short
+    assert " B)" in short

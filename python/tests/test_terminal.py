@@ -1,0 +1,69 @@
+"""Tables on terminals: words and numbers stay whole."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from fanin.cli.terminal import watching
+
+PRINT = """\
+from fanin.cli.terminal import print_table
+print_table("Title", {header!r}, {rows!r})
+"""
+
+
+def drawn(header, rows, width):
+    """A table as a terminal of this width shows it."""
+    done = subprocess.run(
+        [sys.executable, "-c", PRINT.format(header=header, rows=rows)],
+        env={"FORCE_COLOR": "1", "COLUMNS": str(width), "PATH": "/usr/bin", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+
+
+HEADER = ["scheme", "goodput [Mbit/s]", "p99 FCT [ms]", "query [ms]", "timeouts", "drops", "queue, mean [packets]"]
+ROWS = [["newreno", "25.57 ± 0.004", "600.8 ± 0.094", "600.8 ± 0.094*", "73.25 ± 6.9", "661.8 ± 11", "0.1369 ± 0.0095"]]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_word_and_no_number_is_broken(width):
+    text = drawn(HEADER, ROWS, width)
+    assert max(map(len, text.splitlines())) <= width
+    for cell in ROWS[0]:
+        assert cell in text
+    for word in " ".join(HEADER).split():
+        assert word in text
+
+
+def test_what_is_too_wide_continues_below_with_the_names_of_its_rows():
+    assert drawn(HEADER, ROWS, 60).count("newreno") == 2
+    assert drawn(HEADER, ROWS, 200).count("newreno") == 1
+
+
+def test_prose_wraps_between_words():
+    text = drawn(
+        ["key", "meaning"], [["mss", "Maximum segment size: payload bytes of every full segment that is sent"]], 40
+    )
+    assert max(map(len, text.splitlines())) <= 40
+    assert "segment" in text
+
+
+def test_a_short_run_shows_no_progress(capsys):
+    with watching("run", until_end=True) as show:
+        assert show(0.5)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("until_end", "said"), [(True, "run: 25 %, about 30 s left"), (False, "run: 10 s so far")])
+def test_a_long_run_says_what_is_left_if_that_is_known(monkeypatch, capsys, until_end, said):
+    now = iter([0.0, 10.0])
+    monkeypatch.setattr("fanin.cli.terminal.time.monotonic", lambda: next(now))
+    with watching("run", until_end=until_end) as show:
+        assert show(0.25)
+    assert capsys.readouterr().err.strip() == said
