@@ -60,5 +60,9 @@ class ClusterError(FaninError):
     """A cluster cannot be reached or used."""
 
 
+class LeftOutError(FaninError):
+    """A worker that joined in the meantime is unsuitable, so another one has to make its runs."""
+
+
 class NotFoundError(FaninError):
     """A name or file that the user gave does not exist."""

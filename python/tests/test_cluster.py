@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import CancelledError, Future
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
@@ -26,7 +27,7 @@ from fanin.run import cluster, remote
 from fanin.run.cluster import Cluster
 from fanin.run.job import Job
 from fanin.run.pool import outcomes
-from fanin.run.remote import Task, Versions, simulate, versions
+from fanin.run.remote import Task, VersionError, Versions, simulate, versions
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'fanin[cluster]'")
 
@@ -149,23 +150,26 @@ def test_failed_runs_and_other_versions_on_a_cluster(cli, work, dask, monkeypatc
     with closing(Cluster(address)) as workers:
         found = outcomes([good, bad], "results", workers=workers)
         assert [type(each) for each in found] == [Run, Failure]
-        monkeypatch.setattr(cluster, "Task", lambda *sent: Task(*sent[:-1], {"list.csv": "0" * 64}))
+        monkeypatch.setattr(
+            cluster, "task_of", lambda *sent: replace(remote.task_of(*sent), files={"list.csv": "0" * 64})
+        )
         with pytest.raises(ClusterError, match=r"worker tcp://127\.0\.0\.1:\d+ has a different copy of /.*/list\.csv"):
             outcomes([Job(small, [("run.seed", "2")])], "results", workers=workers)
-    monkeypatch.setattr(cluster, "Task", Task)
+    monkeypatch.setattr(cluster, "task_of", remote.task_of)
     compared = ("compare", "small.toml", "--schemes", "newreno,dctcp", "--seeds", "1..3")
     there = cli(*compared, "--cluster", address, "--out", "there")
     assert (there.code, there.out) == (0, cli(*compared, "--out", "here").out)
-    other = Versions("9.9", "9.9+abc")
+    real, other = versions(), Versions("9.9", "9.9+abc")
     monkeypatch.setattr(cluster, "versions", lambda: other)
+    monkeypatch.setattr(remote, "versions", lambda: other)
     result = cli(*SWEEP, "--cluster", address)
     assert result.code == 3
-    assert f"has {versions()}, but this machine has {other}" in result.err
+    assert f"has {real}, but this machine has {other}" in result.err
 
 
 def test_nobody_at_the_address(cli, work, monkeypatch):
     real = Cluster.__init__
-    monkeypatch.setattr(Cluster, "__init__", lambda self, address: real(self, address, timeout=0.2))
+    monkeypatch.setattr(Cluster, "__init__", lambda self, address, memory: real(self, address, 0.2, memory))
     result = cli(*SWEEP, "--cluster", "tcp://127.0.0.1:9")
     assert result.code == 3
     assert "tcp://127.0.0.1:9: no scheduler responds" in result.err
@@ -207,6 +211,8 @@ class Client:
     """What the workers say."""
     broken: ClassVar = []
     """What the next runs break off with, if not nothing."""
+    where: ClassVar = []
+    """Where each run may go."""
     connections = 0
     sent = 0
 
@@ -220,10 +226,11 @@ class Client:
         return self
 
     def nthreads(self):
-        return {"tcp://one": 1}
+        return dict.fromkeys(self.found, 1)
 
-    def submit(self, function, task):
+    def submit(self, function, task, **where):
         type(self).sent += 1
+        type(self).where.append(where)
         future = Future()
         try:
             if self.broken and (error := self.broken.pop(0)):
@@ -242,7 +249,7 @@ class Client:
 
 @pytest.fixture
 def client(monkeypatch):
-    made = type("Client", (Client,), {"broken": []})
+    made = type("Client", (Client,), {"broken": [], "where": []})
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(KilledWorker=KilledError, Client=made))
     return made
 
@@ -328,6 +335,41 @@ def test_a_worker_that_leaves_while_it_is_asked_refuses_nothing(client):
     client.found = {"tcp://one": versions(), "tcp://bare": ModuleNotFoundError("No module named 'fanin'")}
     with pytest.raises(ClusterError, match="worker tcp://bare has no working fanin: No module named 'fanin'"):
         Cluster("tcp://host:8786")
+
+
+@pytest.mark.parametrize(
+    "late", [Versions("9.9", "9.9+abc"), ModuleNotFoundError("No module named 'fanin'")], ids=["other", "bare"]
+)
+def test_a_worker_of_another_version_that_joins_later_is_left_out(work, client, late):
+    """It had a run before anyone could ask it: another one makes that, and it gets no further one."""
+    small = fanin.load("small.toml")
+    wanted = [Job(small, [("run.seed", str(seed))]) for seed in (1, 2, 3)]
+    wrong = VersionError("worker tcp://late has fanin 9.9") if isinstance(late, Versions) else late
+    client.broken = [None, wrong]
+    with closing(Cluster("tcp://host:8786")) as workers:
+        client.found = {"tcp://one": versions(), "tcp://late": late}
+        told = "worker tcp://late has (fanin 9.9|no working fanin).* this worker is left out"
+        with pytest.warns(UserWarning, match=told) as warned:
+            found = outcomes(wanted, "results", workers=workers)
+        assert [type(each) for each in found] == [Run, Run, Run]
+        assert len(warned) == 1
+        assert client.where[-1] == {"workers": ["tcp://one"], "allow_other_workers": True}
+        # Where no other is left, it is an error.
+        client.found = {"tcp://late": late}
+        client.broken = [wrong]
+        with pytest.raises(ClusterError, match="worker tcp://late has"):
+            outcomes([Job(small, [("run.seed", "4")])], "results", workers=workers)
+
+
+def test_memory_is_that_of_the_machine_that_runs(work, client, monkeypatch):
+    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    with monkeypatch.context() as patched, closing(Cluster("tcp://host:8786")) as workers:
+        patched.setattr(remote, "available", lambda: 3e6)
+        (found,) = outcomes([job], "results", workers=workers)
+        assert isinstance(found, BrokenOff)
+        assert re.search("does not fit in memory: estimated . MB, available 3 MB", found.error)
+        with closing(Cluster("tcp://host:8786", memory=1e9)) as told:
+            assert type(outcomes([job], "results", workers=told)[0]) is Run
 
 
 def test_a_search_connects_once(cli, work, client):

@@ -4,16 +4,20 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import fanin
+from fanin.errors import RunError, WorkerError
 from fanin.results.failures import BrokenOff
-from fanin.run import memory, pool, threads
+from fanin.results.runs import Run
+from fanin.run import alone, memory, pool, threads
 from fanin.run.job import Job, PooledRun
 from fanin.run.memory import Estimate, estimate
 from fanin.run.pool import outcomes
+from fanin.run.remote import task_of
 from fanin.run.threads import Threads
 from fanin.scenario import library
 
@@ -182,11 +186,17 @@ def test_runs_wait_for_memory_but_one_always_goes():
     workers.close()
 
 
-def test_a_sweep_without_memory_ends_all_the_same(work):
+def test_a_sweep_without_memory_ends_all_the_same(work, monkeypatch):
     small = fanin.load("small.toml")
     wanted = [Job(small, [("run.seed", str(seed))]) for seed in range(4)]
+    monkeypatch.setattr(threads, "SHARE", 1e-12)
     with pytest.warns(UserWarning, match="fewer runs in parallel"):
-        assert len(outcomes(wanted, "results", workers=Threads(4, memory=1.0))) == 4
+        found = outcomes(wanted, "results", workers=Threads(4))
+    # Each in a process of its own, with the same results.
+    assert [run.summary["result_hash"] for run in found] == [
+        small.run(seed=seed).summary["result_hash"] for seed in range(4)
+    ]
+    assert not list(Path("results/runs").glob(".tmp*"))
 
 
 def test_a_run_that_does_not_fit_costs_only_itself(work, monkeypatch):
@@ -197,10 +207,66 @@ def test_a_run_that_does_not_fit_costs_only_itself(work, monkeypatch):
     with pytest.warns(UserWarning, match="fewer runs in parallel"):
         found = outcomes([large, fits], "results", workers=Threads(2))
     assert isinstance(found[0], BrokenOff)
-    assert "does not fit in memory: estimated memory 1000.0 GB, available 1.0 GB" in found[0].error
+    assert "does not fit in memory: estimated 1000.0 GB, available 1.0 GB" in found[0].error
     assert found[1].summary["flows"] > 0
     # Not recorded: a machine with more memory, or this one later, runs it.
     assert not list(Path("results/failures").glob("*"))
+
+
+LIMITED = """\
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (100 << 20, 100 << 20))
+"""
+"""What limits the memory of every process that starts with it."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux")
+def test_memory_that_runs_out_in_a_run_costs_only_that_run(work, monkeypatch):
+    """The engine cannot go on after an allocation that failed, so the large run has a process of its own."""
+    (work / "sitecustomize.py").write_text(LIMITED)
+    monkeypatch.syspath_prepend(str(work))
+    small = fanin.load("small.toml")
+    large = Job(small, [("traffic.bursts.senders", "60000"), ("run.duration", "1ms")])
+    wanted = [large, Job(small, [("run.seed", "7")]), Job(small, [("run.seed", "8")])]
+    # As much as the large run needs, of which the others are a small part.
+    found = outcomes(wanted, "results", workers=Threads(1, memory=1e9))
+    assert [type(each) for each in found] == [BrokenOff, Run, Run]
+    assert found[0].error.startswith("out of memory (SIGABRT: memory allocation of ")
+    assert not [*Path("results/failures").glob("*"), *Path("results/runs").glob(".tmp*")]
+    # With memory, the same command makes it.
+    (work / "sitecustomize.py").unlink()
+    assert type(outcomes(wanted, "results", workers=Threads(1, memory=1e9))[0]) is Run
+
+
+def test_a_run_in_a_process_of_its_own_can_fail_and_be_stopped(work, monkeypatch):
+    job = Job(fanin.load("small.toml"), [("run.seed", "1")])
+    task = task_of([PooledRun(job, "")], None)
+    with pytest.raises(RunError, match="stopped"):
+        alone.simulate(task, work, lambda: True)
+    with pytest.raises(RunError, match="must be"):
+        alone.simulate(replace(task, settings=[("network.rate", "0bps")]), work, lambda: False)
+    monkeypatch.setattr(sys, "executable", "false")
+    with pytest.raises(WorkerError, match=r"the process of the run died \(exit code 1\)"):
+        alone.simulate(task, work, lambda: False)
+
+
+def test_what_runs_may_take_can_be_stated(cli, work):
+    result = cli("run", "small.toml", "--memory", "3MB", "--no-store")
+    assert (result.code, "available 3 MB; the estimate is an upper bound" in result.err) == (3, True)
+    assert cli("run", "small.toml", "--memory", "100MB", "--no-store").code == 0
+    swept = cli("sweep", "small.toml", "--bare", "--seeds", "1..2", "--memory", "3MB")
+    assert (swept.code, "2 of 2 runs failed" in swept.err) == (1, True)
+    for wrong in ("20", "20s", "-1GB", "many"):
+        assert cli("run", "small.toml", "--memory", wrong).code == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux")
+def test_the_limit_of_a_process_counts():
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30));"
+    show = "from fanin.run import memory; print(memory._room_of_process())"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", limit + show], capture_output=True, check=True, env=environment)
+    assert 2e8 < float(done.stdout) < 2**30
 
 
 def test_a_list_has_as_many_flows_as_lines(work):

@@ -17,6 +17,7 @@ from fanin.cli.options import (
     JobsOption,
     JsonOption,
     KeepOption,
+    MemoryOption,
     OutOption,
     ScenarioArgument,
     SetOption,
@@ -83,6 +84,7 @@ def capacity(
     set_: SetOption = None,
     failed: FailedOption = False,
     jobs: JobsOption = None,
+    memory: MemoryOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
@@ -134,7 +136,7 @@ def capacity(
     names = [experiment.resolved()["transport"]["scheme"]] if scheme is None else schemes_of(scheme, "--scheme")
     with (
         keeping(f"finished runs are kept in {out}"),
-        workers(cluster, jobs) as pool,
+        workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
     ):
         found = find(

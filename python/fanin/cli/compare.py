@@ -15,6 +15,7 @@ from fanin.cli.options import (
     GoalOption,
     JobsOption,
     JsonOption,
+    MemoryOption,
     OutOption,
     ScenarioArgument,
     SetOption,
@@ -98,6 +99,7 @@ def compare(
     ] = 0.01,
     failed: FailedOption = False,
     jobs: JobsOption = None,
+    memory: MemoryOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     store: Annotated[bool, typer.Option("--store/--no-store", help="Keep the results.")] = True,
@@ -152,7 +154,7 @@ def compare(
         compare_with_records(
             experiment.vary(varied),
             asked,
-            Making(seeds(seeds_), out if store else None, jobs, cluster, failed),
+            Making(seeds(seeds_), out if store else None, jobs, memory, cluster, failed),
             json=json,
         )
         return
@@ -164,7 +166,7 @@ def compare(
     chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
     with (
         keeping(f"finished runs are kept in {out}" if store else None),
-        workers(cluster, jobs) as pool,
+        workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
     ):
         compared = comparison.compare(

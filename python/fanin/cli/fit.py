@@ -9,7 +9,7 @@ import typer
 
 import fanin
 from fanin.cli import tab_completion
-from fanin.cli.options import ClusterOption, JobsOption, JsonOption, OutOption, overrides, seeds, workers
+from fanin.cli.options import ClusterOption, JobsOption, JsonOption, MemoryOption, OutOption, overrides, seeds, workers
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
 
@@ -65,6 +65,7 @@ def fit(
         typer.Option("--again", help="Judge by held-out experiments again; the record says so."),
     ] = False,
     jobs: JobsOption = None,
+    memory: MemoryOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
@@ -121,7 +122,11 @@ def fit(
     chosen = seeds(seeds_) or []
     folder = fit_folder.folder_of(loaded, found, chosen, out)
     note(f"{found.size} admissible settings of {len(found.parameters)} open parameters")
-    with keeping(f"the search is kept in {folder}"), workers(cluster, jobs) as pool, counting("runs") as counter:
+    with (
+        keeping(f"the search is kept in {folder}"),
+        workers(cluster, jobs, memory) as pool,
+        counting("runs") as counter,
+    ):
         batches = Batches(out, workers=pool, advance=counter.advance)
         bench = Bench(loaded, found, batches)
         fitted = search(bench, found, folder, trials=trials, seeds=chosen, fresh=fresh, sensitivities=sensitivities)

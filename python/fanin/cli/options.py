@@ -57,6 +57,16 @@ ZipOption = Annotated[
 
 JobsOption = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; by default one per core.")]
 
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="BYTES",
+        help="Memory that all runs together may take, such as 20GB (on a cluster: each run); by default most of what "
+        "is free. A run whose estimate is larger is reported as failed; estimates are upper bounds.",
+    ),
+]
+
 ClusterOption = Annotated[
     str | None,
     typer.Option(
@@ -120,19 +130,32 @@ def zipped(options: list[str] | None) -> list[list[str]]:
     return [[name.strip() for name in option.split(",")] for option in options or []]
 
 
+def memory_of(text: str | None) -> float | None:
+    """The ``--memory`` option in bytes."""
+    from fanin.numbers.units import quantity
+
+    if text is None:
+        return None
+    found = quantity(text)
+    if found is None or found[1] != "B" or not found[0] > 0:
+        raise typer.BadParameter(f"{text!r} is not a number of bytes such as 20GB or 512MiB", param_hint="--memory")
+    return found[0]
+
+
 @contextmanager
-def workers(cluster: str | None, jobs: int | None) -> Iterator[Workers]:
-    """The workers given by ``--cluster`` and ``--jobs``, for the duration of a command."""
+def workers(cluster: str | None, jobs: int | None, memory: str | None) -> Iterator[Workers]:
+    """The workers given by ``--cluster``, ``--jobs`` and ``--memory``, for the duration of a command."""
     from fanin.run.cluster import Cluster
     from fanin.run.threads import Threads
 
+    room = memory_of(memory)
     if cluster is None:
-        with closing(Threads(jobs)) as threads:
+        with closing(Threads(jobs, room)) as threads:
             yield threads
         return
     if jobs is not None:
         raise typer.BadParameter("the workers of a cluster determine the number of threads", param_hint="--jobs")
-    with closing(Cluster(cluster)) as found:
+    with closing(Cluster(cluster, memory=room)) as found:
         if not found.threads():
             note(f"{cluster} has no workers yet: runs start when one joins")
         yield found

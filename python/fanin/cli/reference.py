@@ -40,6 +40,7 @@ class Making:
     seeds: list[int] | None
     out: Path | None
     jobs: int | None
+    memory: str | None
     cluster: str | None
     again: bool
 
@@ -104,7 +105,7 @@ def _runs(experiment: Experiment, table: str | None, making: Making) -> tuple[Ru
     tables = frozenset() if table is None else frozenset([table])
     wanted = [Job(experiment, each.overrides, columns.tables(experiment, each.row) | tables) for each in todo]
     kept = f"finished runs are kept in {making.out}" if making.out else None
-    with keeping(kept), workers(making.cluster, making.jobs) as pool, counting("runs") as counter:
+    with keeping(kept), workers(making.cluster, making.jobs, making.memory) as pool, counting("runs") as counter:
         found = Batches(making.out, workers=pool, again=making.again, advance=counter.advance).run(wanted)
     pairs = list(zip(todo, found, strict=True))
     failures = [f"seed {run.seed}: {run.error}" for _, run in pairs if isinstance(run, Failure)]

@@ -12,7 +12,7 @@ import fanin
 from fanin.claims import sentences
 from fanin.claims.verdicts import EDGE
 from fanin.cli import tab_completion
-from fanin.cli.options import JobsOption, JsonOption, OutOption, SetOption, overrides, seeds
+from fanin.cli.options import JobsOption, JsonOption, MemoryOption, OutOption, SetOption, memory_of, overrides, seeds
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
@@ -47,6 +47,7 @@ def reproduce(
     png: Annotated[bool, typer.Option("--png", help="Draw a PNG beside each SVG.")] = False,
     seeds_: Annotated[str | None, typer.Option("--seeds", help="Seeds such as 1..10 or 1,2,5.")] = None,
     jobs: JobsOption = None,
+    memory: MemoryOption = None,
     out: OutOption = Path("results"),
     environment: Annotated[
         str | None,
@@ -104,7 +105,7 @@ def reproduce(
     changes += overrides(set_)
     loaded = [fanin.load(name, changes) for name in library.chosen(experiments or [], every)]
     out = apart(out, changes)
-    chosen = seeds(seeds_)
+    chosen, room = seeds(seeds_), memory_of(memory)
     for experiment in loaded:
         if not (experiment.has_runs or experiment.document.plot):
             message = "nothing to reproduce: add [sweep], [[plot]] or [[claim]], or use 'fanin run'"
@@ -120,7 +121,9 @@ def reproduce(
     _consent(loaded, trust=trust)
     earlier = {each.name: _earlier(each, out) for each in loaded if each.document.benchmark is not None}
     with keeping(f"finished runs are kept in {out}"), counting("runs") as counter:
-        swept = sweep_all(loaded, seeds=chosen, jobs=jobs, out=out, quick=quick, trust=True, advance=counter.advance)
+        swept = sweep_all(
+            loaded, seeds=chosen, jobs=jobs, memory=room, out=out, quick=quick, trust=True, advance=counter.advance
+        )
     for name, when in earlier.items():
         before = f"again, replacing the measurements of {when}" if when else "for the first time"
         note(f"{name}: measured on this machine {before}")

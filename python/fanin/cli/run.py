@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import fanin
-from fanin.cli.options import JsonOption, OutOption, ScenarioArgument, SetOption, overrides
+from fanin.cli.options import JsonOption, MemoryOption, OutOption, ScenarioArgument, SetOption, memory_of, overrides
 from fanin.cli.terminal import keeping, note, print_json, print_table, say, say_wrapped, summary_rows, watching
 from fanin.later import pl
 from fanin.numbers import fct
@@ -36,6 +36,7 @@ def run(
     all_: Annotated[
         bool, typer.Option("--all", help="Show every total and every file, not only the main ones.")
     ] = False,
+    memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Run a scenario once and say what happened.
@@ -61,6 +62,7 @@ def run(
     """
     from fanin.choose.diagnosis import facts
     from fanin.results.store import Store
+    from fanin.run.memory import available, estimate, refuse_oversized
     from fanin.scenario import remarks
     from fanin.show.course import course
 
@@ -70,6 +72,9 @@ def run(
     settings = overrides(set_)
     if pcap:
         settings.append(("measure.capture", "bottleneck"))
+    room, given = memory_of(memory), [*settings, *([] if seed is None else [("run.seed", str(seed))])]
+    needed = estimate(experiment.resolved(given), experiment.preview(given)).bytes()
+    refuse_oversized(needed, available() if room is None else room)
     place = Store(out) if store else None
     if place is not None:
         place.prepare()

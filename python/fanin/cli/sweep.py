@@ -16,6 +16,7 @@ from fanin.cli.options import (
     GridOption,
     JobsOption,
     JsonOption,
+    MemoryOption,
     OutOption,
     ScenarioArgument,
     ZipOption,
@@ -65,6 +66,7 @@ def sweep(
         typer.Option("--shard", metavar="I/N", help="Run only the I-th of N parts; 'fanin merge' merges them."),
     ] = None,
     jobs: JobsOption = None,
+    memory: MemoryOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
@@ -117,7 +119,7 @@ def sweep(
     ]
     with (
         keeping(f"finished runs are kept in {out}"),
-        workers(cluster, jobs) as pool,
+        workers(cluster, jobs, memory) as pool,
         counting("runs") as counter,
     ):
         found = outcomes(todo, out, workers=pool, again=failed, advance=counter.advance)

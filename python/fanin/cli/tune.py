@@ -14,6 +14,7 @@ from fanin.cli.options import (
     JobsOption,
     JsonOption,
     KeepOption,
+    MemoryOption,
     OutOption,
     ScenarioArgument,
     SetOption,
@@ -59,6 +60,7 @@ def tune(
     ] = 10,
     set_: SetOption = None,
     jobs: JobsOption = None,
+    memory: MemoryOption = None,
     cluster: ClusterOption = None,
     out: OutOption = Path("results"),
     json: JsonOption = False,
@@ -104,7 +106,7 @@ def tune(
         "seeds": chosen,
     }
     folder = tuning_folder.folder_of(experiment, asked, out)
-    with keeping(f"the study is kept in {folder}"), workers(cluster, jobs) as pool, counting("runs") as counter:
+    with keeping(f"the study is kept in {folder}"), workers(cluster, jobs, memory) as pool, counting("runs") as counter:
         laboratory = Laboratory(experiment, out, workers=pool, advance=counter.advance)
         tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name

@@ -10,15 +10,19 @@ import contextlib
 import importlib
 import logging
 import time
+import warnings
+from collections import Counter
 from collections.abc import Collection
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from typing import Any
 
-from fanin.errors import ClusterError, FaninError, WorkerError
+from fanin.errors import ClusterError, FaninError, LeftOutError, WorkerError
 from fanin.results.runs import Run
 from fanin.results.store import Store
 from fanin.run.job import PooledRun, kept
-from fanin.run.remote import Package, Task, Versions, refuse_others, simulate, versions
+from fanin.run.memory import Needs
+from fanin.run.remote import Package, VersionError, Versions, refuse_others, simulate, task_of, versions
 
 _AHEAD = 2
 """Runs sent per thread of the cluster: the one in progress, and the next."""
@@ -26,16 +30,20 @@ _AHEAD = 2
 _COUNT_EVERY_S = 2.0
 """Workers come and go, so threads are counted repeatedly."""
 
+_MOST_TRIES = 5
+"""Unsuitable workers that may have a run, one after the other, before it counts as the run's fault."""
+
 
 class Cluster:
     """A running scheduler and its workers. A :class:`fanin.run.job.Workers`."""
 
-    def __init__(self, address: str, timeout: float = 20.0) -> None:
+    def __init__(self, address: str, timeout: float = 20.0, memory: float | None = None) -> None:
         """Connects, and checks that all workers have this version of fanin.
 
         Args:
             address: Address of the scheduler, such as ``tcp://host:8786``; ``tls://`` uses Dask's configuration.
             timeout: Seconds to wait for the scheduler.
+            memory: Bytes that a run may take; by default what is free where it runs.
 
         Raises:
             ClusterError: Dask is not installed, no scheduler responds, or a worker has another fanin version.
@@ -54,22 +62,28 @@ class Cluster:
         except (OSError, ValueError, TypeError) as error:
             raise ClusterError(f"{address}: no scheduler responds: {error}") from None
         self._address = address
+        self._memory = memory
+        self._needs = Needs()
+        self._tries: Counter[str] = Counter()
+        """How often an unsuitable worker had a run."""
         self._counted = float("-inf")
-        self._threads = 0
+        self._threads: dict[str, int] = {}
+        self._unsuitable: dict[str, ClusterError | None] = {}
+        """The workers that have been asked, each with what is wrong with it."""
         try:
             for worker, found in self.workers().items():
-                if not isinstance(found, Versions):
-                    raise ClusterError(f"worker {worker} has no working fanin: {found}")
-                refuse_others(versions(), found, f"worker {worker}")
+                self._unsuitable[worker] = None
+                if (wrong := _wrong(worker, found)) is not None:
+                    raise wrong
         except BaseException:
             self._client.close()
             raise
         self._executor = self._client.get_executor(pure=False)
 
-    def workers(self) -> dict[str, Versions | Exception]:
-        """The workers by address, each with its versions, or the reason why it has none."""
-        found: dict[str, Versions | Exception] = self._client.run(versions, on_error="return")
-        # A worker that cannot be reached has left; one that joins later is checked with each run.
+    def workers(self, asked: list[str] | None = None) -> dict[str, Versions | Exception]:
+        """The workers by address, or some of them, each with its versions, or the reason why it has none."""
+        found: dict[str, Versions | Exception] = self._client.run(versions, workers=asked, on_error="return")
+        # A worker that cannot be reached has left; one that joins later is asked then.
         return {worker: each for worker, each in sorted(found.items()) if not isinstance(each, OSError)}
 
     def threads(self) -> dict[str, int]:
@@ -81,12 +95,32 @@ class Cluster:
     def slots(self) -> int:
         """Runs that the cluster simulates at once; one if no worker has joined yet."""
         if time.monotonic() - self._counted > _COUNT_EVERY_S:
-            try:
-                self._threads = sum(self.threads().values())
-            except OSError as error:
-                raise self._lost(error) from None
-            self._counted = time.monotonic()
-        return max(self._threads, 1)
+            self._count()
+        return max(sum(self._threads.values()), 1)
+
+    def _count(self) -> None:
+        """Counts the threads of suitable workers, and warns of those that joined and are left out.
+
+        Raises:
+            ClusterError: the cluster is lost, or no worker is suitable any more.
+
+        """
+        try:
+            threads = self.threads()
+            joined = [worker for worker in threads if worker not in self._unsuitable]
+            found = self.workers(joined) if joined else {}
+        except OSError as error:
+            raise self._lost(error) from None
+        wrong = {worker: _wrong(worker, each) for worker, each in found.items()}
+        # Those that have left are forgotten: another one may come to the same address.
+        known = {worker: error for worker, error in self._unsuitable.items() if worker in threads}
+        self._unsuitable = known | wrong
+        for unsuitable in filter(None, wrong.values()):
+            warnings.warn(f"{unsuitable}; this worker is left out", stacklevel=2)
+        self._threads = {worker: count for worker, count in threads.items() if self._unsuitable.get(worker) is None}
+        if threads and not self._threads:
+            raise next(filter(None, self._unsuitable.values()))
+        self._counted = time.monotonic()
 
     def has_room(self, running: Collection[PooledRun], work: PooledRun) -> bool:
         """Whether another run may be sent."""
@@ -94,13 +128,13 @@ class Cluster:
 
     def submit(self, works: list[PooledRun], store: Store | None) -> Future[list[Package]]:
         """Sends runs of one point."""
-        # A run that is stored with other tables is repeated with all of them.
-        tables = {table for work in works for table in (*work.tables, *(store.tables(work.name) if store else ()))}
-        job, seeds = works[0].job, [work.seed for work in works]
-        text, file, settings = job.experiment.engine_input(job.point)
-        sent: Future[list[Package]] = self._executor.submit(
-            simulate, Task(text, file, settings, seeds, frozenset(tables), versions(), works[0].files)
-        )
+        needed = self._needs.of(works[0].job.kind, works[0].memory)
+        task = replace(task_of(works, store), needed=needed, memory=self._memory)
+        where = {}
+        if any(self._unsuitable.values()):
+            # Others only if none of these is left: so a run never waits for a worker that has gone.
+            where = {"workers": list(self._threads), "allow_other_workers": True}
+        sent: Future[list[Package]] = self._executor.submit(simulate, task, **where)
         return sent
 
     def collect(self, works: list[PooledRun], store: Store | None, future: Future[Any]) -> list[Run]:
@@ -108,12 +142,16 @@ class Cluster:
 
         Raises:
             ClusterError: the cluster is lost, or a worker is unsuitable.
-            WorkerError: every worker that had the run died.
+            LeftOutError: a worker that had joined turned out to be unsuitable, and another one has to make the run.
+            WorkerError: every worker that had the run died, or it does not fit in memory.
             RunError: the run failed.
 
         """
         try:
             packages = future.result()
+        except VersionError as error:
+            self._leave_out(works, error)
+            raise
         except FaninError:
             raise
         except self._killed as error:
@@ -122,10 +160,27 @@ class Cluster:
         except (CancelledError, OSError) as error:
             raise self._lost(error) from None
         except Exception as error:
-            raise ClusterError(f"a worker has no working fanin: {type(error).__name__}: {error}") from None
+            bare = ClusterError(f"a worker has no working fanin: {type(error).__name__}: {error}")
+            self._leave_out(works, bare)
+            raise bare from None
         if store is None:
             raise ClusterError("a cluster needs a results folder")
-        return kept(works, store, packages)
+        runs = kept(works, store, packages)
+        self._needs.learn(works[0].job.kind, runs[-1].summary["flows"])
+        return runs
+
+    def _leave_out(self, works: list[PooledRun], error: ClusterError) -> None:
+        """After an unsuitable worker had runs.
+
+        Raises:
+            LeftOutError: it had joined in the meantime and is left out.
+
+        """
+        self._count()
+        name = works[0].name
+        self._tries[name] += 1
+        if any(self._unsuitable.values()) and self._tries[name] < _MOST_TRIES:
+            raise LeftOutError(str(error)) from None
 
     def close(self) -> None:
         """Cancels the runs that were sent, and disconnects; the cluster keeps running."""
@@ -137,3 +192,14 @@ class Cluster:
         why = str(error) or "the connection is gone"
         kept = "finished runs are kept; run the same command again"
         return ClusterError(f"{self._address}: lost the cluster ({why}); {kept}")
+
+
+def _wrong(worker: str, found: Versions | Exception) -> ClusterError | None:
+    """What is wrong with a worker that has these versions, or none."""
+    if not isinstance(found, Versions):
+        return ClusterError(f"worker {worker} has no working fanin: {found}")
+    try:
+        refuse_others(versions(), found, f"worker {worker}")
+    except VersionError as error:
+        return error
+    return None

@@ -138,7 +138,7 @@ class Workers(Protocol):
     def collect(self, works: list[PooledRun], store: Store | None, future: Future[Any]) -> list[Run]:
         """The finished runs, in the store if there is one: the first of those that were started, at least one.
 
-        It raises the error of a run that failed, whichever it was.
+        It raises the error of a run that failed, whichever it was; ``LeftOutError`` if all have to be made elsewhere.
         """
 
     def close(self) -> None:

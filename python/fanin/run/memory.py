@@ -2,19 +2,21 @@
 
 The estimate is an upper bound from what is known before a run: flows and hosts, which the engine reports, packets in
 buffers, and the tables that grow with time. Its purpose is to keep a machine from running out of memory, not to be
-exact; a test compares it with real peaks.
+exact; a test compares it with real peaks, which may be a quarter of it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fanin.errors import WorkerError
 from fanin.numbers.units import quantity
 
 BASE = 6e6
@@ -63,6 +65,39 @@ class Estimate:
         return self.rest + at_work * PER_FLOW + (likely - at_work) * PER_FINISHED
 
 
+class Needs:
+    """Bytes of runs: from the scenario for the first of a kind, and from that run's flows for the others."""
+
+    def __init__(self) -> None:
+        self._flows: dict[Hashable, float] = {}
+
+    def learn(self, kind: Hashable, flows: float) -> None:
+        """Takes note of how many flows a run of this kind had."""
+        self._flows[kind] = flows
+
+    def of(self, kind: Hashable, memory: Estimate) -> float:
+        """Bytes of a run of this kind."""
+        return memory.bytes(self._flows.get(kind))
+
+
+def refuse_oversized(needed: float, room: float) -> None:
+    """Refuses a run that needs more than there is.
+
+    Args:
+        needed: Its estimated bytes.
+        room: Bytes that it may take.
+
+    Raises:
+        WorkerError: it does not fit.
+
+    """
+    if needed > room:
+        raise WorkerError(
+            f"the run does not fit in memory: estimated {shown(needed)}, available {shown(room)}; the estimate is an "
+            "upper bound, and --memory states what runs may take"
+        )
+
+
 def estimate(resolved: Mapping[str, Any], preview: Preview) -> Estimate:
     """The largest memory of a run, tables included.
 
@@ -102,7 +137,9 @@ def _number(value: object) -> float:
 
 def available() -> float:
     """Bytes that are free on this machine, in this container, or in this job."""
-    free = [number for read in (_free, _room_of_container, _room_of_job) if (number := read()) is not None]
+    free = [
+        number for read in (_free, _room_of_container, _room_of_process, _room_of_job) if (number := read()) is not None
+    ]
     return min(free, default=float("inf"))
 
 
@@ -156,6 +193,17 @@ def _room(folder: Path, limit: str, used: str, freed: str) -> float | None:
         room = float((folder / limit).read_text()) - float((folder / used).read_text())
         stat = dict(line.split(" ", 1) for line in (folder / "memory.stat").read_text().splitlines())
         return max(room + float(stat.get(freed, 0)), 0.0)
+    return None
+
+
+def _room_of_process() -> float | None:
+    """Address space left to this process (``ulimit -v``); none if it has no limit."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        resource = importlib.import_module("resource")
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            return max(float(limit - pages * resource.getpagesize()), 0.0)
     return None
 
 

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from fanin.errors import RunError, ScenarioError, WorkerError
+from fanin.errors import LeftOutError, RunError, ScenarioError, WorkerError
 from fanin.results.failures import BrokenOff, Failure, Failures, describe, is_of_run
 from fanin.results.runs import Run
 from fanin.results.store import Store
@@ -179,6 +179,9 @@ class _Pool:
         found: Sequence[Run | Failure]
         try:
             found = self._workers.collect(works, self._store, future)
+        except LeftOutError:
+            queue.give_back(works)
+            return
         except BaseException as error:
             spoils_run = is_of_run(error) or isinstance(error, WorkerError)
             if spoils_run and len(works) > 1:

@@ -1,4 +1,4 @@
-"""The part of a run that happens on another machine: scenario and results travel as plain values."""
+"""The part of a run that happens in another process or on another machine: what travels are plain values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from typing import Any
 from fanin import _engine, extension
 from fanin.errors import ClusterError, RunError, WorkerError
 from fanin.results.failures import describe, is_of_run
+from fanin.results.store import Store
+from fanin.run.job import PooledRun
+from fanin.run.memory import available, refuse_oversized
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import Files, changed
 from fanin.scenario.settings import Settings
+
+
+class VersionError(ClusterError):
+    """A worker has another version."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,19 @@ class Task:
     """The versions on the sending side."""
     files: Files = field(default_factory=dict)
     """The files that the scenario names, as they are on the sending side."""
+    needed: float = 0.0
+    """Bytes of memory that one of the runs is estimated to need."""
+    memory: float | None = None
+    """Bytes that it may take; if left out, those that are free where it runs."""
+
+
+def task_of(works: list[PooledRun], store: Store | None) -> Task:
+    """Some runs of one point, to be sent."""
+    # A run that is stored with other tables is repeated with all of them.
+    tables = {table for work in works for table in (*work.tables, *(store.tables(work.name) if store else ()))}
+    job, seeds = works[0].job, [work.seed for work in works]
+    text, file, settings = job.experiment.engine_input(job.point)
+    return Task(text, file, settings, seeds, frozenset(tables), versions(), works[0].files)
 
 
 @dataclass(frozen=True)
@@ -85,14 +105,16 @@ def simulate(task: Task) -> list[Package]:
     """Runs the engine here on behalf of another machine.
 
     Raises:
-        ClusterError: this side has another fanin version, other files, or no space for temporary files.
+        VersionError: this side has another fanin version.
+        ClusterError: this side has other files, or no space for temporary files.
         WorkerError: there is not enough memory.
-        RunError: the run failed for any reason: not all errors of the engine can be sent.
+        RunError: the run failed.
 
     """
     refuse_others(task.versions, versions(), _worker())
     try:
-        return _simulated(task)
+        refuse_oversized(task.needed, _room() if task.memory is None else task.memory)
+        return simulated(task)
     except OSError as error:
         # Sent unchanged, it would look like a lost connection on the other side.
         what = f"cannot write temporary files: {error.strerror or error}"
@@ -102,7 +124,15 @@ def simulate(task: Task) -> list[Package]:
         raise WorkerError(f"{_worker()} does not have enough memory for the run; the next command retries it") from None
 
 
-def _simulated(task: Task) -> list[Package]:
+def simulated(task: Task) -> list[Package]:
+    """Runs the engine here.
+
+    Raises:
+        ClusterError: this side has other files.
+        RunError: the run failed for any reason: not all errors of the engine can be sent.
+        OSError: temporary files cannot be written.
+
+    """
     _refuse_copies(task.files)
     with tempfile.TemporaryDirectory(prefix="fanin-") as folder:
         try:
@@ -143,12 +173,22 @@ def _worker() -> str:
         return f"a worker on {platform.node()}"
 
 
+def _room() -> float:
+    """Bytes that are free here; at most those with which Dask lets a worker live."""
+    distributed: Any = sys.modules.get("distributed")
+    try:
+        limit = distributed.get_worker().memory_manager.memory_limit
+    except (AttributeError, ValueError):
+        limit = None
+    return min(available(), float(limit)) if limit else available()
+
+
 def refuse_others(here: Versions, there: Versions, who: str) -> None:
     """Refuses to mix results of two versions.
 
     Raises:
-        ClusterError: the versions differ; the message names both.
+        VersionError: the versions differ; the message names both.
 
     """
     if here != there:
-        raise ClusterError(f"{who} has {there}, but this machine has {here}: install the same version on both")
+        raise VersionError(f"{who} has {there}, but this machine has {here}: install the same version on both")

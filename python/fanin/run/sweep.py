@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from fanin.run.benchmark import measure, refuse_untrusted
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Job
 from fanin.run.pool import run_jobs
+from fanin.run.threads import Threads
 from fanin.scenario.points import Point, points
 
 
@@ -86,6 +88,7 @@ def sweep(
     *,
     seeds: list[int] | None = None,
     jobs: int | None = None,
+    memory: float | None = None,
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = ("flows", "queues"),
@@ -101,6 +104,7 @@ def sweep(
         experiment: The experiment.
         seeds: Seeds that replace the file's.
         jobs: Threads; by default one per core. The engine releases Python's lock while it simulates.
+        memory: Bytes that all runs together may take; by default most of the free memory.
         out: Results folder; ``None`` keeps everything in memory.
         quick: Whether to run fewer points, for a preview.
         tables: Result tables to keep, in addition to those that the experiment itself reads.
@@ -114,7 +118,15 @@ def sweep(
 
     """
     done = sweep_all(
-        [experiment], seeds=seeds, jobs=jobs, out=out, quick=quick, tables=tables, trust=trust, advance=advance
+        [experiment],
+        seeds=seeds,
+        jobs=jobs,
+        memory=memory,
+        out=out,
+        quick=quick,
+        tables=tables,
+        trust=trust,
+        advance=advance,
     )
     return done[0]
 
@@ -124,6 +136,7 @@ def sweep_all(
     *,
     seeds: list[int] | None = None,
     jobs: int | None = None,
+    memory: float | None = None,
     out: Path | str | None = "results",
     quick: bool = False,
     tables: Iterable[str] = (),
@@ -145,7 +158,8 @@ def sweep_all(
         if experiment.document.benchmark is None
         for point in todo
     ]
-    finished = iter(run_jobs(wanted, out, jobs=jobs, advance=advance))
+    with closing(Threads(jobs, memory)) as threads:
+        finished = iter(run_jobs(wanted, out, workers=threads, advance=advance))
     store = None if out is None else Store(out)
     found = []
     for experiment, todo in swept:

@@ -1,21 +1,29 @@
-"""Workers of a pool that are threads of this process."""
+"""Workers of a pool that are threads of this process; each may have a process of its own for a large run."""
 
 from __future__ import annotations
 
 import json
 import os
+import tempfile
 import threading
 import warnings
 from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 from fanin.errors import RunError, WorkerError
+from fanin.results.files import writing
 from fanin.results.runs import Run
 from fanin.results.store import Store
-from fanin.run.job import Kind, PooledRun, kept
-from fanin.run.memory import SHARE, available, shown
+from fanin.run import alone
+from fanin.run.job import PooledRun, kept
+from fanin.run.memory import SHARE, Needs, available, refuse_oversized, shown
+from fanin.run.remote import task_of
 from fanin.run.waiting import CHUNK_S
 from fanin.scenario.file import refuse_changed
+
+_TOGETHER = 0.25
+"""Share of the memory that the runs inside this process may be estimated to take, if there is one on every thread."""
 
 
 class Threads:
@@ -26,12 +34,14 @@ class Threads:
 
         Args:
             threads: Largest number of runs at once; by default one per core.
-            memory: Bytes that all runs together may take; by default most of the free memory.
+            memory: Bytes that all runs together may take; by default most of the free memory, and for one run alone
+                all of it.
 
         """
         self.slots = threads or os.cpu_count() or 1
+        self._given = memory
         self._memory = SHARE * available() if memory is None else memory
-        self._flows: dict[Kind, float] = {}
+        self._needs = Needs()
         self._told = False
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=self.slots)
@@ -64,25 +74,18 @@ class Threads:
             runs = future.result()
         except MemoryError:
             raise WorkerError("there was not enough memory; the next command retries it") from None
-        self._flows[works[0].job.kind] = runs[-1].summary["flows"]
+        self._needs.learn(works[0].job.kind, runs[-1].summary["flows"])
         return runs
 
     def _needed(self, work: PooledRun) -> float:
-        """Bytes of a run: from the scenario for the first of its kind, and from the first run for the others."""
-        return work.memory.bytes(self._flows.get(work.job.kind))
+        return self._needs.of(work.job.kind, work.memory)
 
-    def _refuse_oversized(self, work: PooledRun) -> None:
-        """Refuses a run that needs more than is free now: without memory the engine would end the whole sweep.
+    def _is_large(self, work: PooledRun) -> bool:
+        """Whether a run could take so much that it gets a process of its own.
 
-        Raises:
-            WorkerError: it does not fit.
-
+        A quarter of the memory for all others leaves room for estimates that are wrong by a factor of four.
         """
-        needed = self._needed(work)
-        # Others fit in what all runs together may take.
-        if needed > self._memory and needed > (free := available()):
-            what = f"estimated memory {shown(needed)}, available {shown(free)}"
-            raise WorkerError(f"the run does not fit in memory: {what}; the next command retries it")
+        return self._needed(work) * self.slots > _TOGETHER * self._memory
 
     def close(self) -> None:
         """Aborts what is running and waits for the threads."""
@@ -95,9 +98,17 @@ class Threads:
         job, seeds = works[0].job, [work.seed for work in works]
         # The runs' ids cover the files as they were read then, not as they may have changed since.
         refuse_changed(works[0].files)
-        self._refuse_oversized(works[0])
+        # Others fit in what all runs together may take.
+        if (needed := self._needed(works[0])) > self._memory:
+            refuse_oversized(needed, available() if self._given is None else self._given)
+        if store is not None and self._is_large(works[0]):
+            return self._run_alone(works, store)
         outputs = job.experiment.simulate_seeds(job.point, seeds, CHUNK_S, lambda _: not self._stop.is_set(), store)
         if store is not None:
             return kept(works, store, outputs)
         pairs = zip(works, outputs, strict=False)
         return [Run(work.name, json.loads(output.summary), output=output) for work, output in pairs]
+
+    def _run_alone(self, works: list[PooledRun], store: Store) -> list[Run]:
+        with writing(store.folder), tempfile.TemporaryDirectory(prefix=store.spill().name, dir=store.folder) as folder:
+            return kept(works, store, alone.simulate(task_of(works, store), Path(folder), self._stop.is_set))
