@@ -2,6 +2,7 @@
 
 import json
 import re
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ def test_the_table_is_ranked_and_says_what_its_signs_mean(cli, work):
     assert [line.split("\t")[0] for line in lines[2:4]] == ["dctcp", "newreno"]
     assert "±" in lines[2]
     # The small scenario's sweep has three seeds.
-    assert lines[4] == "± half the 95 % interval over 3 seeds; * differs from newreno, seed by seed"
+    assert lines[4] == "± half the 95 % interval over 3 seeds; * differs from newreno, seed by seed, by at least 1 %"
     assert not (work / "results").exists()
 
 
@@ -361,7 +362,7 @@ def test_a_difference_counts_if_its_interval_leaves_out_zero():
     assert Estimate(2.0, 1.0, 0.5, 0.4).differs
     assert not Estimate(2.0, 1.0, 0.5, 0.6).differs
     assert not Estimate(2.0, float("nan"), 0.5, float("nan")).differs
-    assert Estimate(2e6, 1e5, 5.0, 4.0).shown("goodput_bps") == "2 ± 0.1*"
+    assert Estimate(2e6, 1e5, 5e4, 4e4).shown("goodput_bps") == "2 ± 0.1*"
 
 
 def test_the_library_compares_without_the_command_line(work):
@@ -396,3 +397,28 @@ def test_totals_with_a_declared_unit_end_as_columns_without_one_must():
     for name, declared in summary.measured().items():
         unit = summary.column(f"own_{name}").unit
         assert unit in ("", declared.unit), name
+
+
+def test_one_rule_says_what_counts():
+    sure, slight, unsure = Estimate(100, 1, 5, 1), Estimate(100, 1, 0.5, 0.1), Estimate(100, 9, 5, 9)
+    assert [each.matters() for each in (sure, slight, unsure)] == [True, False, False]
+    assert [each.matters(0.1) for each in (sure, slight, unsure)] == [False, False, False]
+    assert [each.matters(0.0) for each in (sure, slight, unsure)] == [True, True, False]
+    # At least the margin, not more than it.
+    assert Estimate(100, 1, 1, 0.1).matters(0.01)
+    assert not Estimate(0, 0, 0, 0).matters(0.0)
+
+
+def test_the_number_of_seeds_that_would_decide_is_told_where_it_is_of_use():
+    assert Estimate(100, 9, 5, 10).seeds_to_decide(5) == 21
+    # Known already, too small to be of use, too far away, and without any interval.
+    for known in (Estimate(100, 9, 5, 1), Estimate(100, 9, 0.5, 10), Estimate(100, 9, 1.5, 90), Estimate(1, 1, 1, nan)):
+        assert known.seeds_to_decide(5) is None
+
+
+def test_the_margin_is_the_users(cli, work):
+    given = ("compare", "small.toml", "--schemes", "newreno,dctcp", "--seeds", "1..3", "--goal", "goodput", "--json")
+    usual, wide = (json.loads(cli(*given, "--margin", each).out) for each in ("1%", "99%"))
+    assert (usual["margin"], wide["margin"]) == (0.01, 0.99)
+    assert [each["rank"] for each in wide["ranking"]] == [1, 1]
+    assert cli(*given, "--margin", "much").code == 2

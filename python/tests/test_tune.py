@@ -157,7 +157,7 @@ def test_a_weighted_goal_finds_what_finishes_though_the_default_does_not(cli, ti
     assert best["goals"]["query-p99:2,goodput:1"]["comparison"] == "finishes"
     assert found["default"]["goals"]["query-p99:2,goodput:1"]["mean"] is None
     assert "has no mean for some measure of query-p99:2,goodput:1" in result.err
-    assert "keep the scenario's own" not in result.err
+    assert "keep yours" not in result.out
     none = cli(*short, "--param", "network.buffer=12pkt,16pkt")
     assert (none.code, "no trial that keeps the bounds finishes" in none.err) == (1, True)
 
@@ -166,7 +166,8 @@ def test_what_is_not_better_is_called_so(cli, tiny):
     result = cli("tune", "tiny.toml", "--param", "transport.rto-initial=1s,2s", "--goal", "drops", "--fresh", "3")
     assert result.code == 0
     assert "no significant difference" in result.out
-    assert "keep the scenario's own" in result.err
+    assert "keep yours: on fresh seeds" in result.out
+    assert not list(Path("results").glob("studies/*/best.toml"))
 
 
 def test_the_snippet_is_a_piece_of_a_scenario(cli, tiny):

@@ -38,7 +38,10 @@ FEW_SEEDS = [1, 2, 3, 4, 5]
 
 
 LEAST = 0.01
-"""Candidates that differ by a smaller share tie: such a difference does not matter for a choice."""
+"""Candidates that differ by a smaller share tie unless the user says otherwise: such a difference is of no use."""
+
+_MOST_SEEDS = 10_000
+"""More seeds than anybody runs."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,31 @@ class Estimate:
         """Whether the interval of the difference excludes zero."""
         return self.difference_half < abs(self.difference)
 
-    def matters(self, mean: float) -> bool:
-        """Whether it differs, and by more than :data:`LEAST` of this mean."""
-        return self.differs and abs(self.difference) > LEAST * abs(mean)
+    def matters(self, margin: float = LEAST) -> bool:
+        """Whether it counts: the interval of the difference excludes zero, and it is at least that share of the mean.
+
+        This is the one rule of all commands that compare. A difference of zero never counts, whatever the mean.
+        """
+        return self.differs and abs(self.difference) >= margin * abs(self.mean)
+
+    def seeds_to_decide(self, seeds: int, margin: float = LEAST) -> int | None:
+        """About how many seeds would tell whether it differs; ``None`` if that is known, or no use.
+
+        An interval shrinks with the square root of the number of seeds.
+        """
+        away, half = abs(self.difference), self.difference_half
+        if self.differs or math.isnan(half) or away == 0 or away < margin * abs(self.mean):
+            return None
+        needed = math.ceil(seeds * (half / away) ** 2) + 1
+        return needed if needed <= _MOST_SEEDS else None
 
     def as_dict(self) -> dict[str, float | None]:
         """For JSON."""
         return {name: finite(value) for name, value in vars(self).items()}
 
-    def shown(self, metric: str) -> str:
-        """As text."""
-        return f"{format_interval(metric, self.mean, self.half)}{'*' if self.differs else ''}"
+    def shown(self, metric: str, margin: float = LEAST) -> str:
+        """As text, with a star if the difference counts."""
+        return f"{format_interval(metric, self.mean, self.half)}{'*' if self.matters(margin) else ''}"
 
 
 def apart(own: tuple[float, float], away: Estimate | None) -> Estimate:
@@ -191,6 +208,14 @@ class Placed:
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
     measures: dict[str, tuple[float, float]]
     """The same for each measure of a weighted goal."""
+    seeds: int
+    margin: float = LEAST
+    """Share of its mean below which a difference does not count."""
+
+    @property
+    def seeds_to_decide(self) -> int | None:
+        """About how many seeds would tell whether it is worse than the best."""
+        return None if self.behind is None else self.behind.seeds_to_decide(self.seeds, self.margin)
 
     @property
     def comparison(self) -> str:
@@ -203,9 +228,9 @@ class Placed:
             return "best"
         if self.behind is None or math.isnan(self.behind.difference_half):
             return "too few seeds"
-        if self.behind.matters(self.value[0]):
+        if self.behind.matters(self.margin):
             return "worse"
-        near = "less than 1 %" if self.behind.differs else "no significant difference"
+        near = f"less than {100 * self.margin:g} %" if self.behind.differs else "no significant difference"
         return f"tie, {near}" if self.rank == 1 else near
 
     def as_dict(self) -> dict[str, Any]:
@@ -217,6 +242,7 @@ class Placed:
             "rank": self.rank,
             **numbers,
             "comparison": self.comparison,
+            "seeds_to_decide": self.seeds_to_decide,
             "measures": measures,
         }
 
@@ -227,13 +253,14 @@ def referred_to(compared: Sequence[Compared], goal: Goal, against: str) -> str |
     return next((each.scheme for each in wanted if goal.can_refer_to(each.rows)), None)
 
 
-def placed(compared: Sequence[Compared], goal: Goal, against: str) -> list[Placed]:
+def placed(compared: Sequence[Compared], goal: Goal, against: str, margin: float = LEAST) -> list[Placed]:
     """Ranks the schemes that have runs: the best first, and those that did not finish after all others.
 
     Args:
         compared: The result of :func:`compare`.
         goal: The criterion.
         against: The reference of a weighted goal's scores, if it has finished.
+        margin: Share of a mean below which a difference does not count.
 
     """
     rows = {each.scheme: each.rows for each in compared if each.rows}
@@ -242,12 +269,22 @@ def placed(compared: Sequence[Compared], goal: Goal, against: str) -> list[Place
         scheme: dict(zip((row["seed"] for row in of), goal.values(of, reference), strict=True))
         for scheme, of in rows.items()
     }
-    found = ranked(values, more=goal.more)
+    found = ranked(values, more=goal.more, margin=margin)
     measures = {
         scheme: {each.name: mean_interval(each.values(of)) for each in goal.measures} for scheme, of in rows.items()
     }
     return [
-        Placed(each.name, each.rank, each.value, each is found[0], each.behind, measures[each.name]) for each in found
+        Placed(
+            each.name,
+            each.rank,
+            each.value,
+            each is found[0],
+            each.behind,
+            measures[each.name],
+            len(rows[each.name]),
+            margin,
+        )
+        for each in found
     ]
 
 
@@ -263,14 +300,13 @@ class Ranked(NamedTuple):
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
 
 
-def ranked(values: Mapping[str, BySeed], *, more: bool) -> list[Ranked]:
-    """Ranks candidates: the best mean first, by significant differences seed by seed.
-
-    Another counts as better only if the difference exceeds :data:`LEAST` of the candidate's own mean as well.
+def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -> list[Ranked]:
+    """Ranks candidates: the best mean first, by differences seed by seed that count.
 
     Args:
         values: The value of each with each seed: infinite if it did not finish, NaN if there is none.
         more: Whether more is better.
+        margin: Share of a candidate's own mean below which a difference does not count.
 
     """
     sign = -1.0 if more else 1.0
@@ -280,9 +316,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool) -> list[Ranked]:
     for name in order:
         value = means[name]
         away = {other: _paired(values[name], values[other]) for other in order if other != name}
-        better = sum(
-            each is not None and each.matters(value[0]) and sign * each.difference > 0 for each in away.values()
-        )
+        better = sum(each is not None and each.matters(margin) and sign * each.difference > 0 for each in away.values())
         better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
         ranks = [each.rank for each in found if each.rank is not None]
         # Undecided if a candidate with a better mean has a worse rank.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fanin.choose.comparison import ranked
+from fanin.choose.comparison import LEAST, ranked
 from fanin.claims import ledger
 from fanin.claims.record import Record
 from fanin.claims.standing import NONE, Standing
@@ -159,12 +159,13 @@ class Ranking:
         return [each for each in self.regimes if each.where[axis] == value]
 
 
-def read(out: Path | str, name: str = "cross") -> tuple[list[Ranking], list[Standing]]:
+def read(out: Path | str, name: str = "cross", margin: float = LEAST) -> tuple[list[Ranking], list[Standing]]:
     """The rankings of all experiments of a folder of experiments, or of one, that were run; and those that were not.
 
     Args:
         out: Results folder.
         name: Folder such as ``cross``, or experiment.
+        margin: Share of a mean below which a difference does not count.
 
     Raises:
         NotFoundError: there is no experiment of that name.
@@ -172,14 +173,14 @@ def read(out: Path | str, name: str = "cross") -> tuple[list[Ranking], list[Stan
 
     """
     chosen = ledger.chosen(ledger.standings(out), name)
-    found = [ranking for each in chosen if each.record and (ranking := _ranking(each, each.record))]
+    found = [ranking for each in chosen if each.record and (ranking := _ranking(each, each.record, margin))]
     missing = [each for each in chosen if each.record is None]
     if not found:
         raise ResultsError(f"{out}: nothing to rank yet; run fanin reproduce {name}")
     return found, missing
 
 
-def _ranking(standing: Standing, record: Record) -> Ranking | None:
+def _ranking(standing: Standing, record: Record, margin: float) -> Ranking | None:
     sweep = sections.parse(record.source, record.file).sweep
     axes = [name for name in record.varied if sweep is None or name not in sweep.variables]
     if SYSTEM not in axes:
@@ -192,7 +193,7 @@ def _ranking(standing: Standing, record: Record) -> Ranking | None:
         raise ResultsError(f"{standing.folder}: its runs have no {missing[0]}, so they cannot be ranked")
     systems = list(dict.fromkeys(frame[SYSTEM]))
     groups = frame.partition_by(axes, as_dict=True, maintain_order=True)
-    regimes = [Regime(dict(zip(axes, key, strict=True)), rank(group)) for key, group in groups.items()]
+    regimes = [Regime(dict(zip(axes, key, strict=True)), rank(group, margin)) for key, group in groups.items()]
     labels = {column.id: column.label for column in _columns(standing.key, record)}
     return Ranking(standing, record, axes, systems, regimes, labels)
 
@@ -203,13 +204,14 @@ def _columns(key: str, record: Record) -> list[Column]:
     return sections.parse(record.source, record.file).column if path is None else ScenarioFile(key, path).columns
 
 
-def rank(runs: pl.DataFrame) -> list[RankedSystem]:
+def rank(runs: pl.DataFrame, margin: float = LEAST) -> list[RankedSystem]:
     """Systems by the mean of the criterion, the best first, ranked as :func:`fanin.choose.comparison.ranked` does.
 
-    Systems that differ by less than :data:`LEAST` tie. With too few seeds for an interval the means decide.
+    With too few seeds for an interval the means decide.
 
     Args:
         runs: The runs of one regime, one row per system and seed.
+        margin: Share of a mean below which a difference does not count.
 
     """
     every = {
@@ -219,7 +221,7 @@ def rank(runs: pl.DataFrame) -> list[RankedSystem]:
     seeds = {
         system: dict(group.select("seed", CRITERION).fill_null(math.nan).iter_rows()) for system, group in every.items()
     }
-    order = ranked(seeds, more=True)
+    order = ranked(seeds, more=True, margin=margin)
     best = order[0].value[0]
     enough = all(len(of) >= FEWEST for of in seeds.values())
     return [

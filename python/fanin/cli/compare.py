@@ -15,11 +15,13 @@ from fanin.cli.options import (
     GoalOption,
     JobsOption,
     JsonOption,
+    MarginOption,
     MemoryOption,
     OutOption,
     ScenarioArgument,
     SetOption,
     goal_of,
+    margin_of,
     overrides,
     schemes_of,
     seeds,
@@ -97,6 +99,7 @@ def compare(
         float,
         typer.Option("--level", min=0, max=1, help="With --reference: level of the test of distributions."),
     ] = 0.01,
+    margin: MarginOption = "1%",
     failed: FailedOption = False,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
@@ -108,12 +111,13 @@ def compare(
     """Compare schemes on one scenario.
 
     Every scheme runs with the same seeds. The first table shows means over seeds with half of their 95 % intervals, the
-    best by --goal first. A star marks schemes whose paired difference from --against has an interval that excludes
-    zero. The second table ranks the schemes by the goal and shows the paired difference from the best. A rank is one
-    more than the number of schemes that are better, significantly and by more than 1 %; schemes that tie share a rank,
-    as 2=. It is undecided if results vary so much between seeds that a scheme with a better mean has a worse rank.
-    Traffic groups that name a scheme of their own keep it. A run that fails is recorded and does not stop the others;
-    the exit code is then 1. Finished runs are reused.
+    best by --goal first. A difference counts if it is paired, its interval excludes zero, and it is at least --margin
+    of the scheme's own value. A star marks schemes whose difference from --against counts. The second table ranks the
+    schemes by the goal and shows the paired difference from the best. A rank is one more than the number of schemes
+    that are better by a difference that counts; schemes that tie share a rank, as 2=. It is undecided if results vary
+    so much between seeds that a scheme with a better mean has a worse rank. Where more seeds would decide, the table
+    says about how many. Traffic groups that name a scheme of their own keep it. A run that fails is recorded and does
+    not stop the others; the exit code is then 1. Finished runs are reused.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
@@ -121,9 +125,10 @@ def compare(
     unfinished at the end of a run, the run has no completion time and its scheme comes last. If --against has not
     finished, scores are relative to the first scheme that has, which does not change the order.
 
-    --json prints one object: {scenario, seeds, against, by, goal, scored_against, ranking: [{scheme, rank, mean, half,
-    difference, difference_half, comparison, measures}], schemes: [{scheme, runs, error, metrics: {goodput_bps: {mean,
-    half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null.
+    --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
+    mean, half, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme, runs, error,
+    metrics: {goodput_bps: {mean, half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an
+    undecided rank is null.
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
@@ -162,7 +167,7 @@ def compare(
     if against is not None and against not in names:
         raise typer.BadParameter(f"{against} is not among the schemes: {', '.join(names)}", param_hint="--against")
     reference = against or names[0]
-    wanted = goal_of(goal, experiment)
+    wanted, least = goal_of(goal, experiment), margin_of(margin)
     chosen = seeds(seeds_) or (experiment.seeds if experiment.document.sweep else FEW_SEEDS)
     with (
         keeping(f"finished runs are kept in {out}" if store else None),
@@ -179,7 +184,7 @@ def compare(
             again=failed,
             advance=counter.advance,
         )
-    ranking = placed(compared, wanted, reference)
+    ranking = placed(compared, wanted, reference, least)
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     warnings = [remark for each in compared if (remark := _warning(each))]
@@ -191,11 +196,11 @@ def compare(
     if json:
         about = {"scenario": experiment.name, "seeds": chosen, "against": reference}
         by = wanted.measures[0].column if len(wanted.parts) == 1 else wanted.name
-        goals = {"by": by, "goal": wanted.name, "scored_against": scored}
+        goals = {"by": by, "goal": wanted.name, "scored_against": scored, "margin": least}
         places = {"ranking": [each.as_dict() for each in ranking], "schemes": [each.as_dict() for each in compared]}
         print_json({**about, **goals, **places, "warnings": warnings})
     else:
-        _print(experiment.document.title or experiment.name, compared, chosen, reference)
+        _print(experiment.document.title or experiment.name, compared, chosen, reference, least)
         _print_ranking(wanted, ranking)
     _report_failures(compared, recorded=store)
 
@@ -226,20 +231,26 @@ def _report_failures(compared: list[Compared], *, recorded: bool) -> None:
         raise typer.Exit(1)
 
 
-def _print(title: str, compared: list[Compared], seeds: list[int], against: str) -> None:
+def _print(title: str, compared: list[Compared], seeds: list[int], against: str, margin: float) -> None:
     from fanin.choose.comparison import METRICS
 
     shown = [metric for metric in METRICS if any(metric in each.estimates for each in compared)]
     header = ["scheme", *(_heading(metric) for metric in shown)]
     rows = (
-        [each.scheme, *(each.estimates[metric].shown(metric) if metric in each.estimates else "-" for metric in shown)]
+        [
+            each.scheme,
+            *(each.estimates[metric].shown(metric, margin) if metric in each.estimates else "-" for metric in shown),
+        ]
         for each in compared
     )
     print_table(title, header, rows)
     if len(seeds) < FEWEST:
         say(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
         return
-    say(f"± half the 95 % interval over {len(seeds)} seeds; * differs from {against}, seed by seed")
+    say(
+        f"± half the 95 % interval over {len(seeds)} seeds; * differs from {against}, seed by seed, by at least "
+        f"{100 * margin:g} %"
+    )
 
 
 def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
@@ -260,7 +271,7 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
             each.scheme,
             goal.format(*each.value),
             behind,
-            each.comparison,
+            each.comparison if each.seeds_to_decide is None else f"{each.comparison}; {_more_seeds(each)}",
         ]
         if weighted:
             values = zip(goal.measures, each.measures.values(), strict=True)
@@ -268,6 +279,10 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
         body.append(cells)
     if ranking:
         print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)
+
+
+def _more_seeds(each: Placed) -> str:
+    return f"about {each.seeds_to_decide} seeds would decide"
 
 
 def _heading(metric: str) -> str:

@@ -96,6 +96,16 @@ KeepOption = Annotated[
     ),
 ]
 
+MarginOption = Annotated[
+    str,
+    typer.Option(
+        "--margin",
+        metavar="SHARE",
+        help="Smallest difference that counts, as a share of the value: one that is smaller, or whose interval "
+        "contains zero, is a tie.",
+    ),
+]
+
 OutOption = Annotated[Path, typer.Option("--out", help="Results folder.")]
 
 
@@ -179,6 +189,16 @@ def keeps_of(texts: list[str], experiment: Experiment) -> list[Keep]:
         return [keep(text, experiment) for text in texts]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--keep") from None
+
+
+def margin_of(text: str) -> float:
+    """The ``--margin`` option as a share."""
+    from fanin.numbers.units import quantity
+
+    found = quantity(text)
+    if found is None or found[1] not in ("", "1") or not 0 <= found[0] < 1:
+        raise typer.BadParameter(f"{text!r} is not a share such as 1%", param_hint="--margin")
+    return found[0]
 
 
 def schemes_of(schemes: str, option: str) -> list[str]:

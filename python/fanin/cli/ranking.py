@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fanin.cli import tab_completion
-from fanin.cli.options import JsonOption, OutOption
+from fanin.cli.options import JsonOption, MarginOption, OutOption, margin_of
 from fanin.cli.terminal import note, print_json, print_table
 
 if TYPE_CHECKING:
@@ -25,14 +25,15 @@ def ranking(
     page: Annotated[
         Path | None, typer.Option("--page", help="Write the ranking as Markdown pages, the first one to this file.")
     ] = None,
+    margin: MarginOption = "1%",
     out: OutOption = Path("results"),
     json: JsonOption = False,
 ) -> None:
     """Rank all systems on the same traffic, regime by regime.
 
     Reads the results of `fanin reproduce` in OUT and simulates nothing. Systems are ranked by the goodput of their
-    queries; those that do not differ significantly tie. With --page, there is also one page per experiment with every
-    measure of every system.
+    queries; those whose difference has an interval that contains zero, or is less than --margin, tie. With --page,
+    there is also one page per experiment with every measure of every system.
 
     --json prints an array of {experiment, state, axes, criterion, regimes: [{regime, places: [{system, rank,
     share_of_best, unfinished, seeds, measures: {column: {mean, half}}}]}]}. Places are in order, the best first; an
@@ -47,7 +48,7 @@ def ranking(
     from fanin.choose import ranking as rank
     from fanin.show import ranking_page
 
-    rankings, missing = rank.read(out, name)
+    rankings, missing = rank.read(out, name, margin_of(margin))
     for each in [*(ranking.standing for ranking in rankings), *missing]:
         if each.state != "complete":
             note(f"warning: {each.key}: {each.says}: {each.note}".rstrip(": "))

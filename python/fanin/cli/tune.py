@@ -14,12 +14,14 @@ from fanin.cli.options import (
     JobsOption,
     JsonOption,
     KeepOption,
+    MarginOption,
     MemoryOption,
     OutOption,
     ScenarioArgument,
     SetOption,
     goal_of,
     keeps_of,
+    margin_of,
     overrides,
     seeds,
     workers,
@@ -58,6 +60,7 @@ def tune(
     fresh: Annotated[
         int, typer.Option("--fresh", min=FEWEST, help="Number of seeds for the check, which no trial has used.")
     ] = 10,
+    margin: MarginOption = "1%",
     set_: SetOption = None,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
@@ -70,15 +73,17 @@ def tune(
     Optuna chooses what to try (pip install 'fanin[tune]'). Every trial runs with the same seeds. A trial counts only
     if its means keep all bounds, where a share such as goodput=95% is relative to the scenario's own values. The best
     of many trials is partly a matter of luck. It therefore runs again with fresh seeds, and the answer is its paired
-    difference from the scenario's own values there, with 95 % intervals. It is printed as a scenario fragment.
+    difference from the scenario's own values there, with 95 % intervals. Only if that is better by at least --margin,
+    its interval excludes zero, and the bounds hold there too, the values are recommended, as a scenario fragment;
+    otherwise keep yours.
 
     The study is OUT/studies/NAME-HASH/study.db, an SQLite file for Optuna's tools. The same command continues an
     interrupted study, and more --trials extend it. The folder also has tune.json, trials.csv, best.toml and, for
     several goals, the Pareto front as PNG and SVG. Exit code 1 means that no trial keeps the bounds, or that runs of
     trials failed.
 
-    --json prints one object: {scenario, params, goals, keep, seeds, fresh, study, trials, failed, default, best:
-    [{values, goals, keep, broken, snippet}], paths}.
+    --json prints one object: {scenario, params, goals, keep, seeds, margin, fresh, study, trials, failed, default,
+    best: [{values, goals, keep, broken, recommended, snippet}], paths}.
 
     **Examples**
 
@@ -110,15 +115,18 @@ def tune(
         laboratory = Laboratory(experiment, out, workers=pool, advance=counter.advance)
         tuned, defaults = search(laboratory, params, goals, keeps, folder, trials=trials, seeds=chosen, fresh=fresh)
     title = experiment.document.title or experiment.name
-    asked |= {"fresh": fresh, "study": str(folder / STUDY)}
+    least = margin_of(margin)
+    asked |= {"margin": least, "fresh": fresh, "study": str(folder / STUDY)}
     paths = tuning_folder.write(tuned, goals, keeps, asked, title, folder)
     if json:
-        print_json({**asked, **tuning_folder.as_dict(tuned, goals, keeps), "paths": [str(path) for path in paths]})
+        print_json(
+            {**asked, **tuning_folder.as_dict(tuned, goals, keeps, least), "paths": [str(path) for path in paths]}
+        )
     else:
-        _print(title, tuned, goals, keeps, defaults)
+        _print(title, tuned, goals, keeps, defaults, least)
         for path in paths:
             say(str(path))
-    _tell(tuned, goals)
+    _tell(tuned)
 
 
 def _params(texts: list[str], experiment: Experiment) -> list[Param]:
@@ -136,7 +144,9 @@ def _params(texts: list[str], experiment: Experiment) -> list[Param]:
     return params
 
 
-def _print(title: str, tuned: Tuned, goals: list[Goal], keeps: list[Keep], defaults: dict[str, str]) -> None:
+def _print(
+    title: str, tuned: Tuned, goals: list[Goal], keeps: list[Keep], defaults: dict[str, str], margin: float
+) -> None:
     from fanin.choose.tuning.answer import snippet
 
     names = [path.rpartition(".")[2] for path in defaults]
@@ -144,32 +154,39 @@ def _print(title: str, tuned: Tuned, goals: list[Goal], keeps: list[Keep], defau
     for goal in goals:
         header += [goal.heading, "change", ""]
     header += [keep.measure.heading for keep in keeps]
-    rows = [_row("default", tuned.default, list(defaults.values()), goals, keeps, compare=False)]
+    rows = [_row("default", tuned.default, list(defaults.values()), goals, keeps, None)]
     for number, each in enumerate(tuned.best, start=1):
         name = "found" if len(tuned.best) == 1 else f"front {number}"
-        rows.append(_row(name, each, [str(value) for value in (each.values or {}).values()], goals, keeps))
+        rows.append(_row(name, each, [str(value) for value in (each.values or {}).values()], goals, keeps, margin))
     print_table(f"{title}: tuned for {' and '.join(goal.name for goal in goals)}, on fresh seeds", header, rows)
     kept = sum(each.kept for each in tuned.trials)
     say(f"± half the 95 % interval; {len(tuned.trials)} trials, of which {kept} keep all bounds")
-    if len(tuned.best) == 1:
+    if len(goals) == 1 and tuned.best:
         say()
-        say(snippet(tuned.best[0].values or {}))
+        advised = tuned.best[0].is_advice(goals, margin)
+        say(snippet(tuned.best[0].values or {}) if advised else _keep_yours(tuned.best[0], goals[0], margin))
+
+
+def _keep_yours(found: Checked, goal: Goal, margin: float) -> str:
+    why = f"breaks {' and '.join(found.broken)}" if found.broken else found.comparison(0, goal, margin)
+    return f"keep yours: on fresh seeds, the best that was found is no improvement that counts ({why})"
 
 
 def _row(
-    name: str, each: Checked, values: list[str], goals: list[Goal], keeps: list[Keep], *, compare: bool = True
+    name: str, each: Checked, values: list[str], goals: list[Goal], keeps: list[Keep], margin: float | None
 ) -> list[str]:
     from fanin.choose.goals import Goal
 
     cells = [name, *values]
     for index, goal in enumerate(goals):
         away = each.differences[index]
-        shown = goal.format(away.difference, away.difference_half) if compare and away else ""
-        cells += [goal.format(*each.goals[index]), shown, each.comparison(index, goal) if compare else ""]
+        shown = goal.format(away.difference, away.difference_half) if margin is not None and away else ""
+        how = "" if margin is None else each.comparison(index, goal, margin)
+        cells += [goal.format(*each.goals[index]), shown, how]
     return cells + [Goal(((keep.measure, 1.0),)).format(*value) for keep, value in zip(keeps, each.keeps, strict=True)]
 
 
-def _tell(tuned: Tuned, goals: list[Goal]) -> None:
+def _tell(tuned: Tuned) -> None:
     """Prints warnings about the answer, and failures."""
     for each in tuned.best:
         for bound in each.broken:
@@ -177,8 +194,6 @@ def _tell(tuned: Tuned, goals: list[Goal]) -> None:
     for name in tuned.default.unscored:
         note(f"warning: with its own values, the scenario has no mean for some measure of {name}")
         note("warning: scores are meaningful only relative to each other")
-    if len(goals) == 1 and tuned.best and tuned.best[0].comparison(0, goals[0]) not in ("better", "finishes"):
-        note("warning: on fresh seeds, the values found are not better: keep the scenario's own")
     for error in tuned.failed:
         note(f"error: a trial failed: {error}")
     if not tuned.best:

@@ -24,18 +24,25 @@ def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) ->
     return Path(out) / STUDIES / experiment.folder_name(asked)
 
 
-def as_dict(tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[str, Any]:
+def as_dict(tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep], margin: float) -> dict[str, Any]:
     """The answer as JSON."""
-    best = [{**_checked(each, goals, keeps), "snippet": snippet(each.values or {})} for each in tuned.best]
-    default = _checked(tuned.default, goals, keeps)
+    best = [
+        {
+            **_checked(each, goals, keeps, margin),
+            "recommended": each.is_advice(goals, margin),
+            "snippet": snippet(each.values or {}),
+        }
+        for each in tuned.best
+    ]
+    default = _checked(tuned.default, goals, keeps, margin)
     return {"trials": len(tuned.trials), "failed": tuned.failed, "default": default, "best": best}
 
 
-def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dict[str, Any]:
+def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep], margin: float) -> dict[str, Any]:
     found = {}
     for place, goal in enumerate(goals):
         numbers = apart(each.goals[place], each.differences[place]).as_dict()
-        found[goal.name] = {**numbers, "comparison": each.comparison(place, goal)}
+        found[goal.name] = {**numbers, "comparison": each.comparison(place, goal, margin)}
     bounds = [
         {"keep": keep.text, "mean": finite(mean), "half": finite(half)}
         for keep, (mean, half) in zip(keeps, each.keeps, strict=True)
@@ -46,7 +53,9 @@ def _checked(each: Checked, goals: Sequence[Goal], keeps: Sequence[Keep]) -> dic
 def write(
     tuned: Tuned, goals: Sequence[Goal], keeps: Sequence[Keep], asked: dict[str, Any], title: str, folder: Path
 ) -> list[Path]:
-    """Writes ``tune.json``, ``trials.csv``, ``best.toml`` and, if there are several goals, a plot of the Pareto front.
+    """Writes ``tune.json``, ``trials.csv`` and, if there are several goals, a plot of the Pareto front.
+
+    For one goal, ``best.toml`` is written if the values found are better than the default in what counts.
 
     Raises:
         ResultsError: the folder cannot be written.
@@ -57,10 +66,10 @@ def write(
         for each in tuned.trials
     ]
     files = {
-        "tune.json": as_json({**asked, **as_dict(tuned, goals, keeps)}),
+        "tune.json": as_json({**asked, **as_dict(tuned, goals, keeps, asked["margin"])}),
         "trials.csv": frame_of(rows).write_csv().encode(),
     }
-    if len(tuned.best) == 1:
+    if len(goals) == 1 and tuned.best and tuned.best[0].is_advice(goals, asked["margin"]):
         files["best.toml"] = snippet(tuned.best[0].values or {}).encode()
     with writing(folder), filling(folder) as temporary:
         for name, content in files.items():

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fanin.choose.comparison import Estimate
+from fanin.choose.comparison import LEAST, Estimate
 from fanin.choose.goals import Goal
 from fanin.choose.tuning.space import Values
 from fanin.later import np
@@ -40,8 +40,8 @@ class Checked:
     unscored: list[str]
     """Weighted goals computed from the raw values, because the default has no mean for some measure."""
 
-    def comparison(self, index: int, goal: Goal) -> str:
-        """How a goal compares with the default's."""
+    def comparison(self, index: int, goal: Goal, margin: float = LEAST) -> str:
+        """How a goal compares with the default's; a difference counts by the rule of :class:`Estimate`."""
         found = self.differences[index]
         if found is None:
             return "unfinished" if math.isinf(self.goals[index][0]) else "finishes"
@@ -49,7 +49,14 @@ class Checked:
             return "not comparable"
         if not found.differs:
             return "no significant difference"
+        if not found.matters(margin):
+            return f"less than {100 * margin:g} %"
         return "better" if (found.difference > 0) == goal.more else "worse"
+
+    def is_advice(self, goals: Sequence[Goal], margin: float = LEAST) -> bool:
+        """Whether to take these values: they keep the bounds on fresh seeds, and some goal is better in what counts."""
+        found = [self.comparison(place, goal, margin) for place, goal in enumerate(goals)]
+        return not self.broken and any(each in ("better", "finishes") for each in found)
 
 
 @dataclass(frozen=True)
