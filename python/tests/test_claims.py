@@ -169,6 +169,19 @@ def test_a_margin_is_the_smallest_over_x():
     assert judge(claim("margin", (0, 9), better="low", **terms), frame).value == pytest.approx(-7.0)
 
 
+def test_a_mean_of_ratios_weighs_every_point_alike():
+    frame = runs({"a": {1: 1.0, 2: 10.0, 3: 5.0}, "b": {1: 1.0, 2: 40.0}}, noise=0)
+    terms = {"where": {"scheme": ["a"]}, "over": {"scheme": ["b"]}}
+    judged = judge(claim("mean-ratio", (0.6, 0.65), **terms), frame)
+    assert (judged.value, judged.outcome) == (pytest.approx((1 + 0.25) / 2), "reproduced")
+    assert judge(claim("mean", (0, 9), **terms), frame).value == pytest.approx((16 / 3) / 20.5)
+
+
+def test_a_mean_of_ratios_needs_what_divides():
+    with pytest.raises(ValueError, match="mean-ratio needs over"):
+        claim("mean-ratio", (0, 1), where={"scheme": ["a"]})
+
+
 def test_a_lead_is_over_the_best_rival():
     frame = runs({"a": {1: 10.0}, "b": {1: 8.0}, "c": {1: 12.0}}, noise=0)
     terms = {"where": {"scheme": ["a"]}, "rivals": [{"scheme": ["b"]}, {"scheme": ["c"]}]}

@@ -482,6 +482,26 @@ def test_a_declared_basis_that_an_open_key_contradicts_is_an_error_with_its_line
 
 
 @pytest.mark.parametrize("name", library.experiments())
+def test_a_plot_of_its_file_shows_every_variant(name):
+    assert Experiment(*library.find(name)).unshown() == []
+
+
+def test_values_of_another_experiment_are_checked_there_alone():
+    assert Experiment(*library.find("rcce/rto")).document.runs_of == "rcce/fig3a"
+    assert Experiment(*library.find("rcce/rto")).warnings(swept=True) == []
+
+
+@pytest.mark.parametrize("name", ["rcce/vc", "rcce/vb-threshold"])
+def test_what_the_paper_does_not_print_is_not_counted_as_printed(name):
+    based_on = {each.id: each.basis for each in as_judged(Experiment(*library.find(name)))}
+    expected = {
+        "rcce/vc": {"rcce-optimal": "printed", "rcc-optimal": "reading", "rcc-optimal-environment": "reading"},
+        "rcce/vb-threshold": {"enough-short-ratio": "reading", "enough-short-environment": "reading"},
+    }
+    assert expected[name].items() <= based_on.items()
+
+
+@pytest.mark.parametrize("name", library.experiments())
 def test_no_case_in_its_environment_sets_an_open_key_to_a_value_of_ours(name):
     experiment = Experiment(*library.find(name))
     checks.check(experiment, [])

@@ -20,6 +20,7 @@ from fanin.scenario.format.claim import Basis, Case, Measure
 
 _NAMES: dict[Measure, str] = {
     "mean": "mean",
+    "mean-ratio": "mean of the ratios at each point",
     "max": "largest",
     "min": "smallest",
     "first-at-least": "first point at the level",

@@ -25,6 +25,8 @@ def number(case: Case, curves: list[Curve]) -> float:
         return _lead(case, curves)
     if case.measure == "farthest":
         return _farthest(curves)
+    if case.measure == "mean-ratio":
+        return _mean_ratio(curves)
     values = [_MEASURES[case.measure](case, *curve) for curve in curves]
     if case.over is not None:
         return _divide(*values)
@@ -71,6 +73,14 @@ def _ahead(case: Case, curves: list[Curve]) -> Floats:
     own, *others = [sign * y[np.isin(x, common)] for x, y in curves]
     found: Floats = own - np.max(others, axis=0)
     return found
+
+
+def _mean_ratio(curves: list[Curve]) -> float:
+    """The mean over x of the ratio of two curves, at each x that both have."""
+    (x, y), (others_x, others) = curves
+    both = sorted(set(x.tolist()) & set(others_x.tolist()))
+    ratios = [_divide(float(y[x == each][0]), float(others[others_x == each][0])) for each in both]
+    return sum(ratios) / len(ratios) if ratios else math.nan
 
 
 def _order(case: Case, curves: list[Curve]) -> float:

@@ -100,6 +100,8 @@ def _taken(column: Column, table: Table) -> float | None:
         rows = rows.filter(pl.col(column.time) >= first, pl.col(column.time) < last)
     if column.weight is not None:
         return _weighted_mean(rows, column, of)
+    if column.take == "time-share":
+        return _time_share(rows, column, of)
     values = rows[of].drop_nulls().cast(pl.Float64).to_numpy()
     if column.take == "count":
         return float(len(values))
@@ -126,6 +128,24 @@ def _weighted_mean(rows: pl.DataFrame, column: Column, of: str) -> float | None:
             weighted += weight * float(pairs[of].to_numpy().sum()) / len(pairs)
             total += weight
     return weighted / total if total else None
+
+
+def _time_share(rows: pl.DataFrame, column: Column, of: str) -> float | None:
+    """The share of the time in which the value is below the column's bound; none if no time passes.
+
+    A value is held until the next row of the same part. How long the last one of a part is held is not in the table,
+    so it does not count.
+    """
+    assert column.below is not None
+    following = pl.col(column.time).shift(-1)
+    if column.by is not None:
+        following = following.over(column.by)
+    held = rows.sort(column.time, maintain_order=True).select(
+        value=pl.col(of).cast(pl.Float64), time=following - pl.col(column.time)
+    )
+    held = held.drop_nulls()
+    total = float(held["time"].sum())
+    return float(held.filter(pl.col("value") < column.below)["time"].sum()) / total if total else None
 
 
 def jain(values: Floats) -> float | None:

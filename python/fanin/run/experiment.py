@@ -70,7 +70,12 @@ class Experiment(ScenarioFile):
         return [remarks.unshown(axis, labels) for axis, labels in found.items()]
 
     def _unused(self, given: Settings) -> list[remarks.Unused]:
-        """Values without effect in the scenario and in its sweep: of other schemes, or made ineffective by a key."""
+        """Values without effect in the scenario and in its sweep: of other schemes, or made ineffective by a key.
+
+        A file with ``runs-of`` has no scenario of its own; the experiment that has it is checked for that.
+        """
+        if self.document.runs_of is not None:
+            return []
 
         def found(change: Settings) -> list[remarks.Unused]:
             return _engine.unused(self._engine_text, str(self.scenario_path), self.overrides + given + change)

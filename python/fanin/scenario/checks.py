@@ -162,10 +162,11 @@ class _Names:
             if column.of is not None:
                 known = self._check_table((*location, "of"), column.of)
                 self._check_rows((*location, "rows"), column.rows, known)
-                if column.between is not None:
+                if column.between is not None or column.take == "time-share":
                     self._check((*location, "time"), column.time, known)
-                if column.weight is not None:
-                    self._check((*location, "weight"), column.weight, known)
+                for key, other in (("weight", column.weight), ("by", column.by)):
+                    if other is not None:
+                        self._check((*location, key), other, known)
         for index, plot in enumerate(document.plot):
             self._check_plot(("plot", index), plot)
         for case in document.cases:

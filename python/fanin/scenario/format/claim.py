@@ -12,6 +12,7 @@ from fanin.scenario.format.plot import is_of_table
 
 Measure = Literal[
     "mean",
+    "mean-ratio",
     "max",
     "min",
     "first-at-least",
@@ -164,6 +165,8 @@ class Case(Terms):
             raise ValueError(f"rivals belongs to {', '.join(OF_RIVALS)}, which need it")
         if sum(map(bool, (self.over is not None, self.minus is not None, self.rivals))) > 1:
             raise ValueError("only one of over, minus and rivals")
+        if self.measure == "mean-ratio" and self.over is None:
+            raise ValueError("mean-ratio needs over")
         if self.x is None and not is_of_table(self.y):
             raise ValueError("needs x, the axis that y is a curve over")
         return self

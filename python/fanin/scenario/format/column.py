@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from fanin.numbers.formula import names, parse_formula
 from fanin.scenario.format.base import Section, Span, Where
 
-TAKES = ("mean", "sum", "min", "max", "std", "count", "first", "last", "share", "jain", "clusters")
+TAKES = ("mean", "sum", "min", "max", "std", "count", "first", "last", "share", "time-share", "jain", "clusters")
 _PERCENTILE = re.compile(r"^p(\d{1,2}(\.\d+)?|100)$")
 
 
@@ -25,10 +25,12 @@ class Column(Section):
     time: str = Field(default="time_s", description="Column of the table that between is about.")
     take: str = Field(default="mean", description="How the rows are reduced to one number: mean, sum, share, p99, ...")
     gap: float | None = Field(default=None, description="Smallest gap that parts two clusters, for take = clusters.")
+    below: float | None = Field(default=None, description="Which values count in take = time-share: those below it.")
     weight: str | None = Field(default=None, description="Column of the table that weights the mean of each part.")
     by: str | None = Field(
         default=None,
-        description="Column of the table whose values in rows are the parts of a weighted mean.",
+        description="Column of the table. With weight, its values in rows are the parts of a mean; with take = "
+        "time-share, a value is held until the next row with the same one.",
     )
     better: Literal["high", "low"] | None = Field(
         default=None, description="Which end is better, for goals; that of the table's column if left out."
@@ -57,11 +59,13 @@ class Column(Section):
             raise ValueError(f"of = table.column, such as flows.fct_s, not {self.of!r}")
         if (self.gap is not None) != (self.take == "clusters"):
             raise ValueError("gap belongs to take = clusters, which needs it")
+        if (self.below is not None) != (self.take == "time-share"):
+            raise ValueError("below belongs to take = time-share, which needs it")
         self._check_weight()
         return self
 
     def _check_weight(self) -> None:
-        if (self.weight is None) != (self.by is None):
+        if (self.weight is None) != (self.by is None) and self.take != "time-share":
             raise ValueError("weight and by belong together: the weight of a mean, and the column of its parts")
         if self.weight is None:
             return
