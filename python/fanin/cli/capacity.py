@@ -119,7 +119,8 @@ def capacity(
     - `fanin capacity scenario.toml --scheme dctcp --keep goodput=90% --keep timeout-ratio=1%`
     - `fanin capacity scenario.toml --scheme all --keep query-p99=2ms`
     - `fanin capacity scenario.toml --scheme newreno,dctcp --vary network.buffer=50pkt..800pkt`
-    - `fanin capacity scenario.toml --over traffic.bursts.senders=8..256 --set network.rate=10Gbps --seeds 1..20 --json`
+    - `fanin capacity scenario.toml --over traffic.servers.senders=8..256 --set network.rate=10Gbps --seeds 1..20
+      --json`
     """
     from fanin.choose.capacity.find import KEEP, fan_in_path, find
     from fanin.choose.capacity.search import SEEDS

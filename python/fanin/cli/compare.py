@@ -143,7 +143,7 @@ def compare(
 
     - `fanin compare scenario.toml`
     - `fanin compare scenario.toml --schemes all --goal query-p99 --seeds 1..10`
-    - `fanin compare scenario.toml --schemes newreno,dctcp,rcc --goal query-p99:2,background:1`
+    - `fanin compare scenario.toml --schemes newreno,dctcp,rcc --goal query-p99:2,goodput:1`
     - `fanin compare sdtcp/fig9 --set traffic.bursts.senders=40 --against dctcp --json`
     - `fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%`
     """

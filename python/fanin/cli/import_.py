@@ -63,7 +63,7 @@ def import_(
     - `fanin import records nfdump.csv --columns start=ts,src=sa,dst=da,bytes=ibyt --out flows.csv`
     - `fanin import sizes WebSearch_distribution.txt`
     - `fanin import sizes DCTCP_MsgSizeDist.txt --size-unit packets`
-    - `fanin import topology fat_tree_1024.topo >> scenario.toml`
+    - `fanin import topology fat_tree_1024.topo > fat-tree.toml`
     """
     from fanin.results.files import whole_file, write_whole, writing
 

@@ -57,7 +57,7 @@ def run(
 
     - `fanin run scenario.toml`
     - `fanin run scenario.toml --all`
-    - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.bursts.senders=40 --seed 7`
+    - `fanin run scenario.toml --set transport.scheme=dctcp --set traffic.servers.senders=40 --seed 7`
     - `fanin run sdtcp/fig9 --json --no-store`
     """
     from fanin.choose.diagnosis import facts

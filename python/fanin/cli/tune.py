@@ -90,7 +90,7 @@ def tune(
     - `fanin tune scenario.toml --param scheme.dctcp.mark-threshold=5pkt..80pkt --goal p99-fct --keep goodput=95%`
     - `fanin tune s.toml --set transport.scheme=dctcp --param scheme.dctcp.mark-threshold=5pkt..80pkt --param
       scheme.dctcp.g=1/64..1/4`
-    - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal background`
+    - `fanin tune scenario.toml --param transport.initial-window=2mss,4mss,10mss --goal query-p99 --goal goodput`
     """
     from fanin.choose.tuning.study import STUDY
     from fanin.choose.tuning.study import tune as search
