@@ -5,7 +5,7 @@
 //! seeds, with the mean of the changes of each seed and its 95 % interval. Where neither change is half a per cent and
 //! larger than its interval, other situations are tried until one shows what the reading is for. Words and switches
 //! are tried from the tables of parameters, numbers and keys of other tables as [`NUMBERS`] and [`BESIDE`] list them.
-//! [`ELSEWHERE`] says why a reading has no row of that kind; a test holds that none is forgotten.
+//! [`ELSEWHERE`] says why a parameter of a reading has no such row; a test holds that none is forgotten.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 use fanin_engine::schemes::{self, Reading, SchemeRow};
@@ -38,22 +38,34 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("ictcp", "I4", &[("idle", "100ms")]),
     ("ictcp", "R17", &[("transport.duplicate-ack-window", "any")]),
     ("sab", "B1", &[("epsilon", "1")]),
+    ("sab", "B4", &[("transport.initial-window", "4mss")]),
     ("pfdct", "P5", &[("ki", "0")]),
     ("pfdct", "P6", &[("kt-step", "4")]),
     ("pfdct", "P7", &[("clip-low", "20"), ("clip-high", "60")]),
+    ("pfdct", "P7", &[("kt-low", "5")]),
     ("pfdct", "P8", &[("n-source", "const"), ("n-const", "10")]),
+    ("pfdct", "P8", &[("flow-timeout", "20ms")]),
     ("pfdct", "P10", &[("h", "0.5")]),
+    ("pfdct", "P11", &[("long-size", "100KB")]),
+    ("pfdct", "P11", &[("long-window", "10")]),
+    ("pfdct", "P13", &[("bands", "3")]),
+    ("pfdct", "P16", &[("table-entries", "16")]),
     ("pfdct", "P19", &[("transport.rto-min", "200us")]),
     ("pfdct", "P20", &[("kt-init", "5")]),
+    ("pfdct", "P25", &[("traffic.arrivals.load-of", "bisection")]),
+    ("pfdct", "P25", &[("traffic.arrivals.load", "0"), ("traffic.arrivals.interval", "3ms")]),
     ("pfdct", "P26", &[("min-window", "1mss")]),
     ("dt-cwa", "D1", &[("start", "35pkt"), ("stop", "30pkt")]),
     ("dt-cwa", "D2", &[("start", "30KB"), ("stop", "35KB")]),
     ("dt-cwa", "D10", &[("min-window", "2mss")]),
+    ("dt-cwa", "D10", &[("transport.stack", "qualnet")]),
     ("dt-cwa", "D14", &[("transport.initial-window", "10mss")]),
+    ("dt-cwa", "D14", &[("transport.initial-ssthresh", "16KiB")]),
     ("dt-cwa", "D16", &[("beta", "0.5")]),
     ("rcc", "E1", &[("priority", "off")]),
     ("rcc", "E4", &[("skip-cap-deadline", "30"), ("skip-cap-other", "70")]),
     ("rcc", "R3", &[("traffic.bursts.exponential", "15ms")]),
+    ("rcc", "R3", &[("traffic.bursts.start", "10ms")]),
     ("rcc", "R4", &[("network.ties", "waiting-first")]),
     ("rcc", "R7", &[("traffic.bursts.announce-size", "false")]),
     ("rcc", "R15", &[("rto-r-step", "1ms")]),
@@ -66,13 +78,18 @@ const NUMBERS: &[(&str, &str, Values)] = &[
     ("sdtcp", "S5", &[("poll", "100ms")]),
     ("sdtcp", "S7", &[("rtt", "400us")]),
     ("sdtcp", "S15", &[("control.delay", "66us")]),
+    ("sdtcp", "S15", &[("control.service-time", "20us")]),
+    ("sdtcp", "S15", &[("buffer-timeout", "1ms")]),
     ("sdtcp", "S20", &[("idle-timeout", "1s")]),
+    ("sdtcp", "S20", &[("rule-timeout", "1s")]),
     ("sdtcp", "S22", &[("background-bytes", "100KB"), ("background-age", "100ms")]),
+    ("sdtcp", "S22", &[("traffic.bursts.start", "500ms")]),
 ];
 
 /// As [`NUMBERS`], for keys that act beside others only: those come last and are set in what is compared with, too.
 const BESIDE: &[(&str, &str, Values, Values)] = &[
     ("pfdct", "P7, P13", &[("kt-high", "band")], SPLIT),
+    ("pfdct", "P11", &[("short-bytes", "100KB")], &[("class", "alg2")]),
     ("pfdct", "P13", &[("retransmission-share", "0.1"), ("short-share", "0.45")], SPLIT),
     ("pfdct", "P31", &[("red-weight", "0.02")], &[("aqm", "red")]),
     ("pfdct", "P31", &[("red-gentle", "true")], &[("aqm", "red")]),
@@ -85,6 +102,9 @@ const BESIDE: &[(&str, &str, Values, Values)] = &[
     ("rcc", "E4", &[("push-bonus", "0")], &[("repeats", "wait")]),
     ("rcc", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
     ("rcce", "E4", &[("push-bonus", "150")], &[("repeats", "wait")]),
+    ("rcce", "E4", &[("skip-cap-deadline", "30"), ("skip-cap-other", "70")], &[("skip-cap", "fixed")]),
+    ("rcce", "E6", &[("st-cell", "16KiB")], &[("st-enable", "on")]),
+    ("rcce", "E6", &[("st-hold", "0s")], &[("st-enable", "on")]),
     ("rcce", "E13", &[("network.buffer", "128KiB")], CODE_BUFFER),
     ("rcce", "R15", &[("rto-r-step", "1ms")], &[("rto-r-min", "1ms")]),
 ];
@@ -96,17 +116,20 @@ const SPLIT: Values = &[("bands", "3"), ("band-buf", "split")];
 const CODE_BUFFER: Values =
     &[("network.buffer", "120000B"), ("network.buffer-full", "reached"), ("network.buffer-counts", "waiting")];
 
-/// Readings whose parameters are not tried here, and why: scheme, reading, reason.
+/// Readings with parameters that are not tried here, and why: scheme, reading, reason.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("pfdct", "P21", "the networks of sections 4 and 5.3, in the experiments of Figs. 3 to 5 and 9 to 13"),
     ("pfdct", "P22", "the size of each figure's flows, in its experiment"),
     ("pfdct", "P23", "both origins are in the table of flows of any run"),
     ("pfdct", "P24", "sessions once or in a closed loop, in the experiments of Figs. 10 to 13"),
-    ("pfdct", "P25", "the load of Fig. 6b, in its experiment"),
+    ("dt-cwa", "D2", "DCTCP's threshold: see dctcp"),
+    ("dt-cwa", "D10", "DCTCP's smallest window: see dctcp"),
     ("dt-cwa", "D12", "workers by the tree of the experiments"),
     ("dt-cwa", "D13", "the traffic of Figs. 6 to 8, in their experiments"),
     ("dt-cwa", "D15", "every port of a switch here has a buffer of its own"),
     ("rcc", "R5", "two links are crossed with either number of switches"),
+    ("rcce", "E5", "relay trees, a kind of traffic, in the experiment of edge and trees"),
+    ("rcce", "E6", "the repair of trees, in the experiment of failing cables"),
     ("rcce", "E9", "a sentence about a figure; the closed form is a test"),
     ("rcce", "E10", "both numbers of senders, in the experiment of Fig. 5b"),
     ("rcce", "E14", "no other reading: an RTO_r that doubled for good would not follow the round trip"),
@@ -242,6 +265,14 @@ const OTHERS: &[Situation] = &[
         rest: "[[traffic]]\nkind = \"incast\"\nsenders = 30\nbytes-each = \"100KB\"\njitter = \"1ms\"\n",
     },
     Situation {
+        name: "bursts beside arrivals at 60 % load",
+        network: "topology = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts-per-leaf = 11\nbuffer = \"100pkt\"\n",
+        rules: &[],
+        rest: "[[traffic]]\nname = \"bursts\"\nkind = \"incast\"\nsenders = 20\nbytes-each = \"30KB\"\nrounds = 5\n\
+               gap = \"10ms\"\njitter = \"100us\"\n[[traffic]]\nname = \"arrivals\"\nkind = \"poisson\"\nfrom = \"all\"\n\
+               to = \"all\"\nbytes-each = \"150KB\"\nload = \"60%\"\ncount = 1000\n",
+    },
+    Situation {
         name: "100 flows of 64 KB, 30 packets of buffer",
         network: "topology = \"star\"\ndelay = \"33us\"\nbuffer = \"30pkt\"\n",
         rules: &[],
@@ -364,18 +395,24 @@ fn path(scheme: &str, key: &str) -> String {
     }
 }
 
-/// Readings with parameters of which none is tried, each with the reason if there is one.
-fn untried(row: &SchemeRow) -> Vec<(&'static Reading, Option<&'static str>)> {
+/// Parameters of a reading that are not tried.
+struct Untried {
+    reading: &'static Reading,
+    params: Vec<&'static str>,
+    /// None if [`ELSEWHERE`] has none.
+    reason: Option<&'static str>,
+}
+
+/// Readings of which at least one parameter is not tried.
+fn untried(row: &SchemeRow) -> Vec<Untried> {
     let tried = alternatives(row);
     let tried: Vec<String> = tried.iter().flat_map(|other| &other.setting).map(|(key, _)| path(row.key, key)).collect();
-    let missing = |reading: &&Reading| {
-        !reading.params.is_empty() && !reading.params.iter().any(|param| tried.iter().any(|path| path == param))
-    };
-    let reason = |reading: &Reading| {
+    let of = |reading: &'static Reading| {
+        let missing = reading.params.iter().copied().filter(|param| tried.iter().all(|path| path != param));
         let said = ELSEWHERE.iter().find(|(scheme, id, _)| (*scheme, *id) == (row.key, reading.id));
-        said.map(|(.., reason)| *reason)
+        Untried { reading, params: missing.collect(), reason: said.map(|(.., reason)| *reason) }
     };
-    row.readings.iter().filter(missing).map(|reading| (reading, reason(reading))).collect()
+    row.readings.iter().map(of).filter(|untried| !untried.params.is_empty()).collect()
 }
 
 /// A mean share and the half of its 95 % interval.
@@ -457,8 +494,8 @@ fn main() {
     );
     for row in schemes::REGISTRY.iter().filter(|row| only.as_ref().is_none_or(|only| only == row.key)) {
         let others: Vec<_> = alternatives(row).into_iter().filter(|other| wanted(&other.reading)).collect();
-        let reasons: Vec<_> = untried(row).into_iter().filter(|(reading, _)| wanted(reading.id)).collect();
-        if readings.is_some() && others.is_empty() && reasons.is_empty() {
+        let left: Vec<_> = untried(row).into_iter().filter(|untried| wanted(untried.reading.id)).collect();
+        if readings.is_some() && others.is_empty() && left.is_empty() {
             continue;
         }
         let all = std::iter::once(&first).chain(OTHERS);
@@ -470,8 +507,8 @@ fn main() {
         for other in &others {
             tell(row, other, &situations);
         }
-        for (reading, reason) in reasons {
-            let params: Vec<String> = reading.params.iter().map(|param| format!("`{param}`")).collect();
+        for Untried { reading, params, reason } in left {
+            let params: Vec<String> = params.iter().map(|param| format!("`{param}`")).collect();
             let reason = reason.unwrap_or("no reason is given");
             println!("| | {} | {} | not tried: {reason} | | | | |", reading.id, params.join(", "));
         }
@@ -483,11 +520,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reading_with_a_parameter_has_a_row() {
+    fn every_parameter_of_every_reading_has_a_row() {
         for row in schemes::REGISTRY.iter().filter(|row| row.key != "pfdct-st") {
             let untried = untried(row);
-            for (reading, reason) in &untried {
-                assert!(reason.is_some(), "{} {} is not tried: {:?}", row.key, reading.id, reading.params);
+            for Untried { reading, params, reason } in &untried {
+                assert!(reason.is_some(), "{} {} is not tried: {params:?}", row.key, reading.id);
             }
             let reasons = ELSEWHERE.iter().filter(|(scheme, ..)| *scheme == row.key).count();
             assert_eq!(reasons, untried.len(), "{}: reasons for what is tried", row.key);
