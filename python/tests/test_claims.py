@@ -124,6 +124,41 @@ def test_a_mean_has_a_t_interval():
     assert judged.high - judged.low < 30
 
 
+@pytest.mark.parametrize(
+    ("losses", "accept", "outcome"),
+    [
+        # A mean inside the range of nine runs without a loss and one with ten times the range.
+        ([0.0] * 9 + [20.0], (1, 4), "not reproduced"),
+        ([0.0] * 9 + [20.0], (0, 4), "reproduced"),
+        # Very different runs that all have some: the t interval alone would include zero.
+        ([0.5, 0.6, 0.7, 9.0], (1, 4), "reproduced"),
+        ([2.0, 2.1, 2.2, 1.9], (1, 4), "reproduced"),
+    ],
+)
+def test_a_mean_that_might_be_nothing_is_not_reproduced(losses, accept, outcome):
+    frame = pl.DataFrame({"n": [1] * len(losses), "seed": range(len(losses)), "goodput": losses})
+    judged = judge(claim("mean", accept), frame)
+    assert (judged.outcome, judged.low >= 0) == (outcome, True)
+    assert ("includes zero" in judged.reason) == (outcome == "not reproduced")
+
+
+def test_a_share_of_points_may_be_none_with_other_seeds():
+    frame = by_seed(a={1: 5.0, 2: 5.0, 3: 1.0}, b={1: 1.0, 2: 1.0, 3: 5.0})
+    wins = claim("wins", (1, 1), where={"scheme": "a"}, rivals=[{"scheme": "b"}], better="high")
+    judged = judge(wins, frame)
+    assert (judged.low, judged.outcome) == (0, "reproduced")
+
+
+def test_a_ratio_that_other_seeds_might_not_have_is_at_the_edge():
+    frame = by_seed(a={1: 0.0, 2: 0.0, 3: 5.0, 4: 0.0}, b={1: 0.0, 2: 0.0, 3: 8.0, 4: 0.0})
+    ratio = {"where": {"scheme": "a"}, "over": {"scheme": "b"}, "direction": (0, 1)}
+    held, near = (judge(claim("mean", accept, **ratio), frame) for accept in [(0, 0.9), (0, 0.5)])
+    assert (held.value, held.outcome, held.at_edge) == (0.625, "reproduced", True)
+    assert "no number" in held.reason
+    # Nor do such runs show a direction.
+    assert (near.outcome, near.at_edge) == ("not reproduced", True)
+
+
 def test_first_at_least_max_and_min():
     frame = runs({"a": {1: 0.1, 2: 0.6, 3: 1.0}}, noise=0)
     assert judge(claim("first-at-least", (2, 2), level=0.5), frame).value == 2

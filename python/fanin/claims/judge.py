@@ -66,6 +66,8 @@ class Judgement:
     """The runs that the explanation describes, if they are not the judged ones."""
     alone: Outcome | None = None
     """The outcome of this half of a sentence by itself; ``None`` for a whole sentence."""
+    undefined: bool = False
+    """Whether other seeds might have given no number, as where neither side of a ratio has lost a packet."""
     halves: tuple[Judgement, ...] = ()
     """The other halves of the sentence under the same reading; ``outcome`` is that of all together."""
 
@@ -181,8 +183,12 @@ class Judgement:
     def _doubt(self) -> str:
         """A remark if other seeds could have given another outcome."""
         lowest, highest = self.case.accept
+        if self.undefined:
+            return "; other seeds might have given no number"
         if math.isnan(self.low) or math.isnan(self.value):
             return ""
+        if _may_be_nothing(self.case, (self.low, self.high)):
+            return "; the 95 % interval includes zero: other seeds might have shown nothing"
         if lowest <= self.value <= highest:
             passable = self._passable
             crosses = (self.low < lowest and lowest in passable) or (self.high > highest and highest in passable)
@@ -311,9 +317,15 @@ def judge(
         low, high = value - half, value + half
     else:
         low, high = _bootstrap(value_of, seeds)
+    if low <= 0 and case.measure == "mean" and len(curves) == 1 and curves[0][1].min() >= 0:
+        # Of what is never negative, and mostly zero, no symmetric interval tells whether there is any.
+        low, high = _bootstrap(value_of, seeds)
+    undefined = seeds >= FEWEST and math.isnan(high) and not math.isnan(value)
     reach = max(float(x.max()) for x, _ in curves)
-    outcome = _outcome(case, value, (low, high))
-    return Judgement(case, value, low, high, outcome, reach, provisional, label, environment, written_for)
+    outcome = _outcome(case, value, (low, high), undefined=undefined)
+    return Judgement(
+        case, value, low, high, outcome, reach, provisional, label, environment, written_for, undefined=undefined
+    )
 
 
 _WEAKEST: tuple[Outcome, ...] = ("not run", "not judged", "not reproduced", "direction only", "reproduced")
@@ -394,11 +406,22 @@ def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float
     return float(values[int(0.025 * _RESAMPLES)]), float(values[int(0.975 * _RESAMPLES) - 1])
 
 
-def _outcome(case: Case, value: float, interval: tuple[float, float]) -> Outcome:
-    if case.accept[0] <= value <= case.accept[1]:
+def _outcome(case: Case, value: float, interval: tuple[float, float], *, undefined: bool) -> Outcome:
+    if case.accept[0] <= value <= case.accept[1] and not _may_be_nothing(case, interval):
         return "reproduced"
     # The whole interval counts: an effect that other seeds might not show has no direction.
     spread = [value, *(end for end in interval if not math.isnan(end))]
-    if case.direction is not None and case.direction[0] <= min(spread) and max(spread) <= case.direction[1]:
-        return "direction only"
-    return "not reproduced"
+    within = case.direction is not None and case.direction[0] <= min(spread) and max(spread) <= case.direction[1]
+    return "direction only" if within and not undefined else "not reproduced"
+
+
+def _may_be_nothing(case: Case, interval: tuple[float, float]) -> bool:
+    """Whether the interval includes zero, and the accepted range does not.
+
+    A mean of nine runs without a loss and one with many is no loss rate. A share of points or pairs may be zero.
+    """
+    return case.measure not in ("wins", "order") and not _includes_zero(case.accept) and _includes_zero(interval)
+
+
+def _includes_zero(span: tuple[float, float]) -> bool:
+    return span[0] <= 0 <= span[1]
