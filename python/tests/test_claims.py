@@ -7,6 +7,7 @@ import pytest
 from fanin.claims.judge import Judgement, judge, together
 from fanin.errors import FaninError
 from fanin.numbers.stats import mean_interval, t_quantile
+from fanin.results.curves import of_claim
 from fanin.scenario.format.claim import Case
 
 
@@ -194,6 +195,42 @@ def test_the_farthest_rival_is_the_one_with_the_largest_factor():
         judge(claim("farthest", (0.8, 1.2), where={"scheme": ["a"]}, rivals=rivals[1:]), frame).outcome == "reproduced"
     )
     assert judge(claim("farthest", (0, 0), where={"scheme": ["none"]}, rivals=rivals), frame).value == 0
+
+
+class NoTables:
+    def rows(self, table, where=None):
+        raise AssertionError(table)
+
+
+@pytest.mark.parametrize("group", ["", "groups.bursts."])
+def test_a_system_that_never_finishes_comes_last(group):
+    frame = pl.DataFrame(
+        {
+            "scheme": ["a"] * 3 + ["b"] * 3 + ["c"] * 3,
+            "n": [1] * 9,
+            "seed": [1, 2, 3] * 3,
+            f"{group}fct_mean_s": [0.1, 0.2, 0.3, 0.2, None, None, None, None, None],
+            f"{group}incomplete": [0] * 3 + [1, 4, 4] + [0] * 3,
+        }
+    )
+
+    def judged(measure, accept, **more):
+        case = claim(measure, accept, y=f"{group}fct_mean_s", **more)
+        return judge(case, of_claim(case, NoTables(), frame))
+
+    rival = {"where": {"scheme": "a"}, "rivals": [{"scheme": "b"}], "better": "low"}
+    assert judged("wins", (1, 1), **rival).value == 1
+    assert judged("lead", (0, 0.5), **rival).value == 0
+    longer = judged("mean", (1.5, math.inf), where={"scheme": "b"}, over={"scheme": "a"})
+    assert (longer.value, longer.outcome, longer.shown.value) == (math.inf, "reproduced", "infinite")
+    assert judged("mean", (0, 1), where={"scheme": "b"}).outcome == "not reproduced"
+    # Of two that never finish none is ahead.
+    both = {**rival, "where": {"scheme": "b"}}
+    assert judged("wins", (1, 1), **both).value == 0
+    assert judged("margin", (0, math.inf), **both).outcome == "not reproduced"
+    # No completion time without an unfinished transfer is no result at all.
+    with pytest.raises(FaninError, match="no run matches"):
+        judged("mean", (0, 1), where={"scheme": "c"})
 
 
 def test_a_margin_is_the_smallest_over_x():

@@ -10,6 +10,7 @@ import pytest
 from fanin.claims import sentences
 from fanin.claims.judge import Judgement
 from fanin.claims.sentences import Entry, Searched, Sentence, Shown
+from fanin.claims.usual import shortened, usual
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Outcome, Verdict, basis_of, names, verdict
 from fanin.errors import ScenarioError
 from fanin.run.experiment import Experiment
@@ -78,6 +79,48 @@ def test_a_verdict_says_what_it_rests_on():
         "none of 12 settings; closest 5 (8 KB), accepted 8 to 10"
     )
     assert said("as printed", [own]) == said("not run", []) == ""
+
+
+def test_a_verdict_rests_on_a_case_of_its_own_experiment_or_a_search_before_those_of_others():
+    fails = entry("c", basis="reading", outcome="not reproduced", reading="64 KB")
+    holds = replace(fails, outcome="reproduced", reading="8 KB")
+    there = replace(fails, outcome="reproduced", experiment="a/d")
+    found = setting("1 MB", "reading", "reproduced", 0.0)
+    own = Sentence("c", "s", [fails, holds], repeats=[there], searched=[found])
+    assert own.rests_on == '8 KB (in a/b); holds in 3 of 4 settings, not with "64 KB (in a/b)"'
+    assert Sentence("c", "s", [fails], repeats=[there], searched=[found]).rests_on == (
+        '1 MB; holds in 2 of 3 settings, not with "64 KB (in a/b)"'
+    )
+    elsewhere = Sentence("c", "s", [fails], repeats=[there])
+    assert elsewhere.rests_on == '64 KB (in a/d); holds in 1 of 2 settings, not with "64 KB (in a/b)"'
+
+
+def test_a_setting_that_fails_twice_is_listed_once():
+    fails, holds = setting("8 KB", "reading", "not reproduced"), setting("64 KB", "reading", "reproduced", 0.0)
+    said = sentences.rests_on("under a reading", [holds, fails, fails], "")
+    assert said == '64 KB; holds in 1 of 2 settings, not with "8 KB"'
+
+
+def test_what_most_settings_share_is_left_out_of_each():
+    shared = "starts = spread, network.delay = 1us"
+    readings = [f"first; {shared}", f"{shared}, scheme.x.eq = sub", "second, so far; starts = together", ""]
+    cases = [entry("c", basis="reading", outcome="not reproduced", reading=each) for each in readings]
+    contrary = entry("c", basis="sensitivity", outcome="not reproduced", reading="against the text")
+    found = setting("starts = spread, network.delay = 2us", "reading", "not reproduced")
+    claim = Sentence("c", "s", [*cases, contrary], searched=[found])
+    assert usual([claim]) == ["starts = spread"]
+    assert usual([Sentence("c", "s", cases[:2])]) == ["starts = spread", "network.delay = 1us"]
+    assert usual([Sentence("c", "s", cases[:1])]) == []
+    short = shortened(claim, ["starts = spread", "network.delay = 1us"])
+    assert [each.reading for each in short.entries] == [
+        "first",
+        "scheme.x.eq = sub",
+        "second, so far; starts = together, without network.delay",
+        "without starts, network.delay",
+        "against the text",
+    ]
+    assert short.searched[0].setting == "network.delay = 2us"
+    assert shortened(claim, []).entries == claim.entries
 
 
 @pytest.mark.parametrize(

@@ -312,7 +312,7 @@ def judge(
 
     seeds = len(curves[0][1])
     value = value_of(np.arange(seeds))
-    if case.measure == "mean" and len(curves) == 1:
+    if case.measure == "mean" and len(curves) == 1 and math.isfinite(value):
         half = mean_interval(curves[0][1].mean(axis=1))[1]
         low, high = value - half, value + half
     else:

@@ -14,7 +14,15 @@ Curve = tuple[Floats, Floats]
 
 
 def number(case: Case, curves: list[Curve]) -> float:
-    """The claim's number; its own curve comes first, then those of ``over``, ``minus`` or ``rivals``."""
+    """The claim's number; its own curve comes first, then those of ``over``, ``minus`` or ``rivals``.
+
+    It is NaN where two infinite values would have to be compared: of two systems that never finish none is ahead.
+    """
+    with np.errstate(invalid="ignore"):
+        return _number(case, curves)
+
+
+def _number(case: Case, curves: list[Curve]) -> float:
     if case.measure == "wins":
         return _wins(case, curves)
     if case.measure == "order":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from fanin.claims import verdicts
@@ -120,16 +120,20 @@ _UNKNOWN = ("not run", "not judged")
 
 
 def _reading(first: Setting, counted: Sequence[Setting], tried: int) -> str:
-    """The first reading that reproduces the sentence, and the settings that do not."""
-    holds = [each for each in counted if each.outcome == "reproduced"]
-    fails = [each.setting or "the experiment's own values" for each in counted if each.outcome != "reproduced"]
-    named = first.setting or "the experiment's own values"
+    """The first reading that reproduces the sentence, and the settings that do not; equal ones count once."""
+    holds = dict.fromkeys(_named(each) for each in counted if each.outcome == "reproduced")
+    fails = list(dict.fromkeys(_named(each) for each in counted if each.outcome != "reproduced"))
+    named = _named(first)
     if not fails:
         return f"{named}; {_tried(tried)}" if tried else named
     listed = ", ".join(f'"{each}"' for each in fails[:_FEW])
     more = f" and {len(fails) - _FEW} more" if len(fails) > _FEW else ""
-    holding = f"holds in {len(holds)} of {len(counted)} settings, not with {listed}{more}"
+    holding = f"holds in {len(holds)} of {len(holds) + len(fails)} settings, not with {listed}{more}"
     return f"{named}; {holding}" + (f"; {_tried(tried)}" if tried else "")
+
+
+def _named(setting: Setting) -> str:
+    return setting.setting or "the experiment's own values"
 
 
 def _tried(tried: int) -> str:
@@ -269,8 +273,15 @@ class Sentence:
 
     @property
     def settings(self) -> list[Setting]:
-        """All cases, and the settings from searches."""
-        return [*self.entries, *self.repeats, *self.searched]
+        """All cases, and the settings from searches; those of other experiments last.
+
+        If other experiments judge the sentence too, every case names its own, as a setting can hold in one and fail in
+        another.
+        """
+        if not self.repeats:
+            return [*self.entries, *self.searched]
+        own, others = ([_placed(each) for each in cases] for cases in (self.entries, self.repeats))
+        return [*own, *self.searched, *others]
 
     @property
     def id(self) -> str:
@@ -326,6 +337,11 @@ class Sentence:
         own |= {"rests_on": self.rests_on, "settings_tried": self.tried}
         about = {"id": self.id, "same_as": self.same_as, "half_of": self.half_of, "cannot_be": self.cannot_be}
         return {**cases[0], **own, **about, "cases": cases, "repeats": [entry.id for entry in self.repeats]}
+
+
+def _placed(entry: Entry) -> Entry:
+    """The same case, with its experiment in its setting."""
+    return replace(entry, reading=f"{_named(entry)} (in {entry.experiment})")
 
 
 class Claimed(Protocol):

@@ -11,6 +11,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from fanin.claims.standing import Standing
+from fanin.claims.usual import shortened
+from fanin.claims.usual import usual as usual_of
 from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS
 from fanin.show import pages
 
@@ -52,5 +54,11 @@ def write(path: Path, standings: list[Standing], wanted: Collection[str] = ()) -
         impossible=pages.IMPOSSIBLE,
     )
     for paper in papers:
-        pages.write_markdown(files[paper.key], "claims-paper.md.j2", command=command, paper=paper, page=path.name)
+        usual = {each.key: usual_of(each.claims) for each in paper.standings}
+        short = [
+            dataclasses.replace(each, claims=[shortened(claim, usual[each.key]) for claim in each.claims])
+            for each in paper.standings
+        ]
+        values = {"paper": dataclasses.replace(paper, standings=short), "usual": usual, "page": path.name}
+        pages.write_markdown(files[paper.key], "claims-paper.md.j2", command=command, **values)
     return [path, *files.values()]
