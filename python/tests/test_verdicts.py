@@ -95,6 +95,20 @@ def test_a_verdict_rests_on_a_case_of_its_own_experiment_or_a_search_before_thos
     assert elsewhere.rests_on == '64 KB (in a/d); holds in 1 of 2 settings, not with "64 KB (in a/b)"'
 
 
+def test_a_sentence_about_all_experiments_holds_only_where_each_of_them_shows_it():
+    holds = entry("c", basis="reading", outcome="reproduced", reading="64 KB")
+    fails = replace(holds, outcome="not reproduced", experiment="a/d")
+    weak = replace(fails, outcome="direction only", experiment="a/e")
+    some = Sentence("c", "s", [holds], repeats=[fails, weak])
+    assert some.verdict == "under a reading"
+    every = replace(some, everywhere=True)
+    assert every.verdict == "never"
+    assert every.rests_on == "none of 1 setting; closest 5 (64 KB (in a/d)), accepted 8 to 10"
+    assert replace(every, repeats=[weak]).verdict == "direction only"
+    assert replace(every, repeats=[replace(holds, experiment="a/d")]).verdict == "under a reading"
+    assert replace(every, repeats=[]).rests_on == "64 KB"
+
+
 def test_a_setting_that_fails_twice_is_listed_once():
     fails, holds = setting("8 KB", "reading", "not reproduced"), setting("64 KB", "reading", "reproduced", 0.0)
     said = sentences.rests_on("under a reading", [holds, fails, fails], "")

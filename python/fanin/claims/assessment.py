@@ -109,7 +109,9 @@ def _sentences(
         )
         entries.setdefault(case.claim, []).append(entry)
     return [
-        Sentence(each.id, each.says, entries[each.id], each.same_as, each.half_of, each.cannot_be)
+        Sentence(
+            each.id, each.says, entries[each.id], each.same_as, each.half_of, each.cannot_be, everywhere=each.everywhere
+        )
         for each in experiment.document.claim
     ]
 
@@ -142,6 +144,7 @@ def of_results(key: str, out: Path) -> tuple[Standing, Files | None]:
             each.same_as,
             each.half_of,
             each.cannot_be,
+            everywhere=each.everywhere,
         )
         for each in found.claims
     ]

@@ -79,6 +79,8 @@ class JudgedClaim(_Part):
     """The same sentence in another experiment: ``experiment#claim``."""
     half_of: str = ""
     """The claim of this experiment that has the rest of the sentence and is counted."""
+    everywhere: bool = False
+    """Whether it holds only if it does in each experiment that judges it."""
     cannot_be: str = ""
     """Why no setting can show it: arithmetic, or another sentence of the paper."""
     verdict: Verdict
@@ -246,6 +248,7 @@ def _claim(claim: Claim, judged: list[Judgement], where: str) -> JudgedClaim:
         says=claim.says,
         same_as=claim.same_as,
         half_of=claim.half_of,
+        everywhere=claim.everywhere,
         cannot_be=claim.cannot_be,
         verdict=verdict([(each.basis, each.outcome) for each in judged], claim.cannot_be),
         cases=[_judged(each, where) for each in judged],

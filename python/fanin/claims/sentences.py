@@ -265,6 +265,8 @@ class Sentence:
     """The results of searches over what the paper leaves open."""
     tried: int = 0
     """Number of settings tried by these searches."""
+    everywhere: bool = False
+    """Whether it speaks of all experiments, and so holds only if it does in each one that judges it."""
 
     @property
     def main(self) -> Entry:
@@ -275,12 +277,16 @@ class Sentence:
     def settings(self) -> list[Setting]:
         """All cases, and the settings from searches; those of other experiments last.
 
+        Of a sentence about all experiments they are those of the experiment with the weakest verdict.
         If other experiments judge the sentence too, every case names its own, as a setting can hold in one and fail in
         another.
         """
         if not self.repeats:
             return [*self.entries, *self.searched]
         own, others = ([_placed(each) for each in cases] for cases in (self.entries, self.repeats))
+        if self.everywhere:
+            places: list[list[Setting]] = [[*own, *self.searched], *_by_experiment(others)]
+            return max(places, key=lambda cases: names(VERDICTS).index(_verdict(cases)))
         return [*own, *self.searched, *others]
 
     @property
@@ -291,7 +297,7 @@ class Sentence:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the sentence."""
-        return verdicts.verdict([(each.basis, each.outcome) for each in self.settings], self.cannot_be)
+        return _verdict(self.settings, self.cannot_be)
 
     @property
     def marked(self) -> str:
@@ -342,6 +348,15 @@ class Sentence:
 def _placed(entry: Entry) -> Entry:
     """The same case, with its experiment in its setting."""
     return replace(entry, reading=f"{_named(entry)} (in {entry.experiment})")
+
+
+def _by_experiment(cases: Sequence[Entry]) -> list[list[Setting]]:
+    """The cases of each experiment."""
+    return [[each for each in cases if each.experiment == name] for name in dict.fromkeys(c.experiment for c in cases)]
+
+
+def _verdict(settings: Sequence[Setting], cannot_be: str = "") -> Verdict:
+    return verdicts.verdict([(each.basis, each.outcome) for each in settings], cannot_be)
 
 
 class Claimed(Protocol):

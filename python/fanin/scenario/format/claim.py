@@ -132,6 +132,7 @@ class Claim(Terms):
     says: str = Field(description="The paper's claim.")
     same_as: str = Field(default="", description="The same sentence in another file: experiment#claim. It counts once.")
     half_of: str = Field(default="", description="Claim of the file with the rest of the sentence; both have to hold.")
+    everywhere: bool = Field(default=False, description="It holds only if it does in each experiment that judges it.")
     like: str = Field(default="", description="Another claim of the file, whose terms and readings this one has too.")
     cannot_be: str = Field(default="", description="Why no setting can show it: arithmetic, or another sentence.")
     readings: list[str] | None = Field(default=None, description="Readings that judge it, the main one first.")
