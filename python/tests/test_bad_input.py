@@ -299,3 +299,13 @@ def test_a_line_number_is_no_emoji(monkeypatch, capsys):
 def test_a_description_loads_no_image():
     html = html_report._markdown("![x](https://example.com/x.png) and <img src=y>")
     assert "<img" not in html
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("rto-min = 5us", 'rto-min = "5us"'), ("scheme = dctcp  # it", 'scheme = "dctcp"')]
+)
+def test_a_value_without_its_quotes_is_shown_with_them(cli, work, written, meant):
+    Path("bare.toml").write_text(f"[transport]\n{written}\n")
+    complaint(cli("check", "bare.toml"), "bare.toml:2", "written in quotes", meant)
+    Path("other.toml").write_text("[transport\nack-every = 2\n")
+    assert "written in quotes" not in cli("check", "other.toml").err

@@ -53,6 +53,7 @@ def test_a_collapse_by_lost_windows(tmp_path):
     tries = [each.command for each in words.trials]
     assert "fanin run s.toml --set traffic.servers.concurrent=20" in tries
     assert "fanin run s.toml --set transport.rto-min=1ms" in tries
+    assert tries[-1] == "fanin advise s.toml"
 
 
 def test_a_collapse_by_a_lost_last_segment(tmp_path):
@@ -147,7 +148,7 @@ def test_endless_flows_alone_have_a_course(tmp_path):
     found, words = told(tmp_path / "b.toml", text, **{"run.duration": "50ms"})
     assert found.under_way_s == pytest.approx(0.05, rel=0.01)
     assert words.what
-    assert [each.command.split()[1] for each in words.trials][-1] == "compare"
+    assert [each.command.split()[1] for each in words.trials][-1] == "advise"
 
 
 def test_pauses_between_rounds_are_not_idle(tmp_path):

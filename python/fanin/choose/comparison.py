@@ -17,6 +17,7 @@ from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
 from fanin.run.laboratory import Laboratory
+from fanin.scenario.format.values import Scalar
 
 SCHEME = "transport.scheme"
 
@@ -153,11 +154,27 @@ def compare(
     for scheme in schemes:
         experiment.check({SCHEME: scheme})
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
-    found = dict(zip(schemes, laboratory.cases([({SCHEME: scheme}, seeds) for scheme in schemes]), strict=True))
-    reference = found[against or schemes[0]].rows
-    return [
-        Compared(scheme, each.rows, each.failures, _estimates(each.rows, reference)) for scheme, each in found.items()
-    ]
+    return compare_cases(laboratory, {scheme: {SCHEME: scheme} for scheme in schemes}, seeds, against or schemes[0])
+
+
+def compare_cases(
+    laboratory: Laboratory, cases: Mapping[str, Mapping[str, Scalar]], seeds: list[int], against: str
+) -> list[Compared]:
+    """As :func:`compare`, for any scenario values.
+
+    Args:
+        laboratory: What runs them.
+        cases: Name -> scenario values, which must be valid.
+        seeds: Seeds of every case.
+        against: The name of the case with which the others are compared.
+
+    Raises:
+        ResultsError: results cannot be written.
+
+    """
+    found = dict(zip(cases, laboratory.cases([(values, seeds) for values in cases.values()]), strict=True))
+    reference = found[against].rows
+    return [Compared(name, each.rows, each.failures, _estimates(each.rows, reference)) for name, each in found.items()]
 
 
 def _estimates(rows: list[Row], reference: list[Row]) -> dict[str, Estimate]:

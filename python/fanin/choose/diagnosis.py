@@ -6,6 +6,7 @@ lay idle counts only while a transfer of known size was under way.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -49,6 +50,8 @@ class Port:
     out_bps: float
     """What all ports of its switch towards other switches carry together."""
     between_switches: bool
+    beside: int
+    """Number of ports of its switch."""
 
     @property
     def oversubscribed(self) -> float:
@@ -145,6 +148,15 @@ class Facts:
         window = self.size(self.scenario["transport"]["initial-window"])
         each = quantity(group.get("bytes-each", "")) or (0.0, "")
         return at_once, min(window, each[0]) if each[0] else window
+
+    @property
+    def answers_that_fit(self) -> int:
+        """How many whole responses the buffer holds together, at least one: windows grow until a response has ended."""
+        group = self.fan_in or {}
+        each = quantity(group.get("bytes-each", "")) or (0.0, "")
+        mss = self.segment - self.size(self.scenario["transport"]["header"])
+        packets = math.ceil(each[0] / mss) if each[0] else self.first_windows[1] / self.segment
+        return max(1, int(self.buffer // (packets * self.segment)))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -256,6 +268,7 @@ def _port(run: Run) -> Port:
         into_bps=float(into["rate_bps"].sum()),
         out_bps=float(out["rate_bps"].sum()),
         between_switches=here not in hosts and there not in hosts,
+        beside=ends.filter(pl.col("from") == (there if here in hosts else here)).height,
     )
 
 

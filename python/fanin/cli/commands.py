@@ -53,6 +53,10 @@ COMMANDS = {
         "verify",
         "Compare every file of a results folder with the digest that was written with it, and name what is damaged.",
     ),
+    "advise": Command(
+        "advise",
+        "Advise which remedy to deploy: ranks all on the scenario, with what each needs and how far it carries.",
+    ),
     "compare": Command("compare", "Compare schemes on one scenario."),
     "capacity": Command(
         "capacity",

@@ -77,7 +77,8 @@ def explain(key: str) -> dict[str, Any]:
         ``{kind, key, summary, manual, params}`` for a scheme, topology, queue, traffic pattern, fault or experiment; an
         environment has ``{stack, switch}`` as well, lists of ``{path, value, source}``;
         ``{kind, key, params}`` for a section of the scenario file, and ``{kind: "parameter", key, ...}`` for one
-        parameter. Each parameter has ``key takes default doc source reading``. The id of a reading gives
+        parameter, or ``{kind: "name", ...}`` with all parameters whose paths end so. Each parameter has ``key takes
+        default doc source reading``. The id of a reading gives
         ``{kind: "reading", key, readings, params}``: its text for each scheme, and every parameter that selects it.
 
     Raises:
@@ -112,10 +113,13 @@ def explain(key: str) -> dict[str, Any]:
         return reading
     if len(ends := [path for path in every if path.endswith(f".{key}")]) == 1:
         return {"kind": "parameter", **every[ends[0]], "key": ends[0]}
+    if ends:
+        summary = f"{len(ends)} parameters have this name"
+        params = [{**every[path], "key": path} for path in ends]
+        return {"kind": "name", "key": key, "summary": summary, "manual": "", "params": params}
     names = [row["key"] for plural in KINDS for row in registry()[plural]]
     names += [*registry()["sections"], *every, *library.experiments()]
-    ends = [name for name in names if name.endswith(f".{key}")]
-    close = ends or difflib.get_close_matches(key, names, n=1)
+    close = difflib.get_close_matches(key, names, n=1)
     hint = _did_you_mean(close)
     kinds = "scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment"
     raise NotFoundError(f"{key}: no {kinds}{hint}")

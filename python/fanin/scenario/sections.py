@@ -25,7 +25,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
 from fanin.scenario.format.sweep import Quick, Sweep, Variants
-from fanin.scenario.toml_lines import line_of, syntax_error_line
+from fanin.scenario.toml_lines import line_of, syntax_error_line, unquoted
 
 
 class Document(Section):
@@ -122,7 +122,8 @@ def parse(text: str, file: str) -> Document:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(file, syntax_error_line(text, error), "", f"not TOML: {error}") from None
+        line = syntax_error_line(text, error)
+        raise ScenarioError(file, line, "", unquoted(text, line) or f"not TOML: {error}") from None
     known = [*_engine.keys(), *OWNED]
     if unknown := [key for key in tables if key not in known]:
         raise _unknown(tables, text, file, unknown, known)

@@ -83,3 +83,20 @@ def _positions(text: str) -> list[tuple[tuple[str | int, ...], int]]:
 
 def _parts(dotted: str) -> tuple[str, ...]:
     return tuple(quoted or single or bare for quoted, single, bare in _PART.findall(dotted))
+
+
+_UNQUOTED = re.compile(r"\s*([\w.-]+|\"[^\"]*\")\s*=\s*([\w.%+/-][^#\"']*?)\s*(#.*)?")
+
+
+def unquoted(text: str, line: int) -> str | None:
+    """What to write for a value that lacks its quotes, such as ``5us``; ``None`` if that is not what is wrong."""
+    lines = text.splitlines()
+    found = _UNQUOTED.fullmatch(lines[line - 1]) if 0 < line <= len(lines) else None
+    if found is None:
+        return None
+    key, value = found[1], found[2]
+    try:
+        tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return f'not TOML: values with letters or units are written in quotes: {key} = "{value}"'
+    return None

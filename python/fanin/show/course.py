@@ -176,7 +176,8 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
         found.append(with_(f"traffic.{loads[0]}.load=80%", "more load"))
     if facts.fan_in is not None and facts.outcome in ("full", "idle"):
         found.append(Trial(f"fanin capacity {where}", "how many senders it carries"))
-    return [*found[:2], Trial(f"fanin compare {where} --goal {_goal(facts)}", "all schemes on this scenario")]
+    advise = Trial(f"fanin advise {where}", "which of all remedies to deploy, what it needs, and how far it carries")
+    return [*found[:2], advise]
 
 
 def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
@@ -213,10 +214,6 @@ def _twice(facts: Facts) -> str:
     keys = ("uplink-rate", "trunk-rate") if facts.port.between_switches else ()
     key = next((key for key in keys if key in network), "rate")
     return f"network.{key}={2 * facts.port.rate_bps / 1e9:g}Gbps"
-
-
-def _goal(facts: Facts) -> str:
-    return "p99-fct" if facts.summary["fct_p99_s"] is not None else "goodput"
 
 
 def _timers(facts: Facts) -> str:

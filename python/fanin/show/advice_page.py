@@ -1,0 +1,158 @@
+"""Advice as sentences, as tables, and as a Markdown page in ``results/advice/<id>/``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from fanin.choose.advice import Advice, Advised
+from fanin.numbers.summary import format_number, format_value
+from fanin.results.dataset import as_json
+from fanin.results.files import whole_folder
+from fanin.run.experiment import Experiment
+from fanin.show import pages
+from fanin.show.course import Course
+
+ADVICE = "advice"
+
+PAGE = "advice.md"
+
+HEADER = ["rank", "remedy", "result", "against yours", "background", "carries"]
+
+NEEDS_HEADER = ["remedy", "needs", "settings"]
+
+
+def folder_of(experiment: Experiment, asked: dict[str, Any], out: Path | str) -> Path:
+    """The folder of an answer; its name includes a hash of the scenario and the question."""
+    return Path(out) / ADVICE / experiment.folder_name(asked)
+
+
+def sentences(advice: Advice) -> list[str]:
+    """What to do, in words."""
+    own, best, first = advice.own, advice.best, advice.best_of_all
+    said = []
+    if best is None:
+        said.append(
+            f"Keep yours: no remedy that takes only settings of hosts, applications and switches improves "
+            f"{advice.goal.name} by what counts ({_result(own, advice)})."
+        )
+    else:
+        said.append(
+            f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}. "
+            f"It needs {best.remedy.needs}."
+        )
+        if cost := _cost(best):
+            said.append(f"The background traffic changes by {cost}.")
+        if best.found is not None:
+            said.append(f"{_carries_in_words(best, advice)} {_carries_in_words(own, advice, 'As it is,')}".strip())
+    if first is not best and not first.remedy.effort.is_deployable and first.effect(advice.goal) == "better":
+        said.append(f"Best of all is {_quoted(first)} ({_result(first, advice)}), but it needs {first.remedy.needs}.")
+    return said
+
+
+def _quoted(each: Advised) -> str:
+    return f'"{each.remedy.name}"'
+
+
+def _carries_in_words(each: Advised, advice: Advice, begin: str = "It") -> str:
+    if each.found is None:
+        return ""
+    what = (advice.over or "").rpartition(".")[2]
+    bounds = " and ".join(keep.text for keep in advice.keeps)
+    verb = "it carries" if begin != "It" else "carries"
+    if each.found.capacity is None:
+        return f"{begin} {verb} no number of {what} that keeps {bounds}."
+    more = "at least " if each.found.breaks_at is None else ""
+    return f"{begin} {verb} {more}{each.found.capacity} {what} ({bounds})."
+
+
+def _result(each: Advised, advice: Advice) -> str:
+    """The goal with its unit."""
+    mean, half = each.place.value
+    if math.isinf(mean):
+        return "unfinished"
+    unit = "" if len(advice.goal.parts) > 1 else format_value(advice.goal.parts[0][0].shown_as, 0.0).partition(" ")[2]
+    return f"{advice.goal.format(mean, half)} {unit}".rstrip()
+
+
+def _cost(each: Advised) -> str:
+    return "" if each.cost is None else f"{100 * each.cost:+.3g} %"
+
+
+def rows(advice: Advice) -> list[list[str]]:
+    """The ranking as text, a row per remedy."""
+    found = []
+    for each in advice.every:
+        tied = sum(other.place.rank == each.place.rank for other in advice.every) > 1
+        rank = "-" if each.place.rank is None else f"{each.place.rank}{'=' if tied else ''}"
+        background = "-" if each.background is None else _cost(each) or "same"
+        found.append(
+            [
+                rank,
+                each.remedy.name,
+                advice.goal.format(*each.place.value),
+                _against(each, advice),
+                background,
+                _carried(each),
+            ]
+        )
+    return found
+
+
+def _against(each: Advised, advice: Advice) -> str:
+    """How often as good or as bad it is as the scenario as it is."""
+    effect = each.effect(advice.goal)
+    if effect not in ("better", "worse") or each.change is None:
+        return effect
+    before = each.change.mean - each.change.difference
+    if not before or not each.change.mean or len(advice.goal.parts) > 1:
+        return effect
+    times = each.change.mean / before
+    times = times if advice.goal.more else 1 / times
+    return f"{effect}: {format_number(max(times, 1 / times), 3)} times"
+
+
+def _carried(each: Advised) -> str:
+    if each.found is None:
+        return ""
+    if each.found.capacity is None:
+        return "none"
+    return f"{each.found.capacity}{' or more' if each.found.breaks_at is None else ''}"
+
+
+def needs(advice: Advice) -> list[list[str]]:
+    """What each remedy takes, and how to set it here."""
+    return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in advice.every]
+
+
+def write(advice: Advice, told: Course, title: str, command: str, asked: dict[str, Any], folder: Path) -> list[Path]:
+    """Writes the page and ``advice.json``.
+
+    Args:
+        advice: The answer.
+        told: What happens in the scenario as it is.
+        title: Of the scenario.
+        command: The command that gives this page.
+        asked: The question.
+        folder: The folder to write.
+
+    Raises:
+        ResultsError: the folder cannot be written; its earlier contents are kept.
+
+    """
+    values = {
+        "advice": advice,
+        "told": told,
+        "title": title,
+        "command": command,
+        "sentences": sentences(advice),
+        "header": [*HEADER[:2], advice.goal.heading, *HEADER[3:]],
+        "rows": rows(advice),
+        "needs_header": NEEDS_HEADER,
+        "needs": needs(advice),
+    }
+    with whole_folder(folder) as temporary:
+        pages.write_markdown(temporary / PAGE, f"{PAGE}.j2", **values)
+        (temporary / "advice.json").write_bytes(as_json({**asked, **advice.as_dict()}))
+    return [folder / PAGE, folder / "advice.json"]
