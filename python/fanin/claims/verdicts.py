@@ -42,7 +42,12 @@ class Word:
 
 
 OUTCOMES: tuple[Word, ...] = (
-    Word("reproduced", "our number lies inside the accepted range, and the runs show that it is not nothing.", "✓", "good"),
+    Word(
+        "reproduced",
+        "our number lies inside the accepted range, and the runs show that it is not nothing.",
+        "✓",
+        "good",
+    ),
     Word(
         "direction only",
         "it lies outside, but our number and its whole interval are on the right side: they show the order or the sign "

@@ -33,7 +33,7 @@ EXIT_CODES = (
 """The exit codes of all commands."""
 
 COMMANDS = {
-    "run": Command("run", "Run a scenario once and show its summary."),
+    "run": Command("run", "Run a scenario once and say what happened."),
     "sweep": Command("sweep", "Run a grid of scenario values with several seeds, and write one data set."),
     "merge": Command("merge", "Merge the shards of a sweep (`fanin sweep --shard`) into one data set."),
     "cluster": Command("cluster", "Check a Dask cluster before running sweeps on it: workers, threads and versions."),
