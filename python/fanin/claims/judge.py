@@ -120,16 +120,20 @@ class Judgement:
         return not math.isnan(self.value) and (bool(self._doubt()) or any(map(self._is_close, self._passable)))
 
     @property
-    def _passable(self) -> list[float]:
-        """The bounds of the accepted range that a number can be beyond."""
+    def _limits(self) -> tuple[float, float]:
+        """The lowest and the highest value that such a number can have."""
         case = self.case
-        signed = case.minus is not None or case.measure in ("margin", "trend")
+        signed = case.minus is not None or case.measure == "margin"
         plain = case.over is None and case.minus is None and case.measure not in ("lead", "farthest", "margin")
         share = case.measure in ("wins", "order") or (plain and case.y.endswith("_ratio"))
-        limits = {0.0} if not signed else set()
-        limits |= {1.0} if share or (plain and case.measure == "trend") else set()
-        limits |= {-1.0} if case.measure == "trend" else set()
-        return [bound for bound in case.accept if math.isfinite(bound) and bound not in limits]
+        if case.measure == "trend":
+            return -1.0, 1.0 if plain else math.inf
+        return -math.inf if signed else 0.0, 1.0 if share else math.inf
+
+    @property
+    def _passable(self) -> list[float]:
+        """The bounds of the accepted range that a number can be beyond."""
+        return [bound for bound in self.case.accept if math.isfinite(bound) and bound not in self._limits]
 
     def _is_close(self, bound: float) -> bool:
         lowest, highest = self.case.accept
@@ -190,8 +194,8 @@ class Judgement:
         if _may_be_nothing(self.case, (self.low, self.high)):
             return "; the 95 % interval includes zero: other seeds might have shown nothing"
         if lowest <= self.value <= highest:
-            passable = self._passable
-            crosses = (self.low < lowest and lowest in passable) or (self.high > highest and highest in passable)
+            below, above = self._limits
+            crosses = self.low < lowest != below or self.high > highest != above
             return "; the 95 % interval reaches beyond the accepted range" if crosses else ""
         overlaps = self.low <= highest and self.high >= lowest
         return "; the 95 % interval reaches into the accepted range" if overlaps else ""
