@@ -207,18 +207,20 @@ windows limit it. The tools limit it:
 | environment | a host's queue there |
 |---|---|
 | `rfc` | not specified |
-| `qualnet` | `IP-QUEUE-PRIORITY-QUEUE-SIZE 150000` and `IP-QUEUE-TYPE FIFO` in the scenario files below: set for all nodes, so also hosts |
-| `ns3-2020` | 100 packets in the device (`drop-tail-queue.h`), and above it FQ-CoDel with its target of 5 ms |
-| `ns3.18-rdtcp` | 100 packets in the device (`drop-tail-queue.cc`), unless a script sets another queue |
+| `qualnet` | FIFO, 150,000 bytes for each of three priorities: the scenario files below set it without naming a node, so presumably for hosts too |
+| `ns3-2020` | FQ-CoDel: 10240 packets, 5 ms and ECN (`fq-codel-queue-disc.cc`); then 100 packets in the device (`drop-tail-queue.h`), which stops it when full |
+| `ns3.18-rdtcp` | that of a switch without RED: 120,000 bytes, marks from 60,000 bytes on (`SetupToR` and the defaults in all seven of its scripts) |
 | `mininet-2.2` | that of a switch's port: `TCLink` gives both ends of a link one rate, RED and `max_queue_size` (`link.py`) |
-| `linux-6` | `pfifo_fast`, 1000 packets (`DEFAULT_TX_QUEUE_LEN`), or as most distributions set it, FQ-CoDel, 10240 packets and 5 ms (`tc-fq_codel(8)`) |
+| `linux-6` | `pfifo_fast`, 1000 packets (`DEFAULT_TX_QUEUE_LEN`), or where `net.core.default_qdisc` says so FQ-CoDel: 10240 packets, 5 ms (`tc-fq_codel(8)`) |
 
 With one connection per host, receive windows are smaller than these limits: 16 KiB in QualNet, 64 KiB in ns-3.18, and 128 KiB in ns-3.31,
 which are 91 segments of 1448 bytes. No packet can then be lost in a host, so the missing limit changes nothing, and FQ-CoDel's target is
 not reached at 1 Gbit/s, where 91 packets take 1.1 ms. It can matter in these cases:
 
 - Many connections start on one host, as with `placement = "round-robin"` (DT-CWA's nine workers) or in closed loops. The sum of their
-  windows may exceed 100 packets in ns-3 or 150,000 bytes in QualNet, where the host would drop what here waits.
+  windows may exceed 120,000 bytes in rdtcp or 150,000 in QualNet, where the host would drop what here waits. In ns-3.31 it would drop only
+  beyond 10240 packets, but FQ-CoDel sends the connections' packets in turn, not in the order in which they came.
+- In rdtcp a host would mark from 60,000 bytes on, which two windows may exceed, and nearly one.
 - A window grows beyond a few hundred packets, as it may with Linux's receive buffer autotuning, on links of 100 Mbit/s or less, or with
   `receive-buffer` set to several megabytes: FQ-CoDel would mark or drop in the host.
 - Mininet with `enable_ecn`: a flow that only its own host's link limits has its queue there, and RED in the host marks it from 30,000 bytes
@@ -232,7 +234,7 @@ host a segment waits changes neither its order nor when it leaves, except betwee
 "fresh"` (the default: a handshake, then data at once), `"opened"` with `open-at` (handshakes before the first round) or `"persistent"`
 (no handshake in the run). What tools decide about it is in the stacks: `syn-timeout`, `syn-retries`, `initial-window`,
 `rto-after-syn-timeout`, `ecn-syn`. Neither the time that an operating system takes to accept a connection nor a limit of connections that
-wait to be accepted (`somaxconn`, 128 in Linux 3.16 and 4096 in Linux 6) is modelled. It matters where a program is slow to accept and more
+wait to be accepted (`somaxconn`: 128 by default before Linux 5.4, 4096 since) is modelled. It matters where a program is slow to accept and more
 servers than that connect to one client at once, as SDTCP's 150 may; their SYNs would then be repeated after a second.
 """
 
