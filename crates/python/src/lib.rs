@@ -311,8 +311,12 @@ fn run_seeds(
                 *value = seed.to_string();
             }
             let scenario = read(text, file, &overrides)?;
-            // The outputs before it may still have files of theirs.
-            let spill = spill.as_ref().map(|path| path.with_extension(seed.to_string()));
+            // The outputs before it may still have files of theirs, and so may other threads with the same seeds.
+            let spill = spill.as_ref().map(|path| {
+                let mut own = path.clone().into_os_string();
+                own.push(format!("-{seed}"));
+                PathBuf::from(own)
+            });
             outputs.push(simulate(&scenario, &mut watch, spill.as_deref())?);
         }
         Ok(outputs)
