@@ -322,6 +322,16 @@ def test_rows_of_finished_flows_wait_on_the_disk_and_are_gone_after_it(work):
     assert [path.name for path in store.folder.iterdir()] == [in_memory.run_id]
 
 
+def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
+    """As when two threads of a process simulate one seed of two scenarios."""
+    (work / "many.toml").write_text(MANY)
+    given, store = fanin.load("many.toml").engine_input([]), Store("results")
+    held = [fanin._engine.run_seeds(*given, [1, 2], 600.0, None, store.spill()) for _ in range(2)]
+    first, second = ([output.summary["result_hash"] for output in outputs] for outputs in held)
+    assert first == second
+    assert len(list(store.folder.glob(".tmp-*"))) == 4
+
+
 def test_rows_that_find_no_room_are_told_as_what_cannot_be_written(work, monkeypatch):
     (work / "many.toml").write_text(MANY)
     monkeypatch.setattr(Store, "spill", lambda _: Path("/dev/full/nowhere"))
