@@ -37,6 +37,8 @@ def sentences(advice: Advice) -> list[str]:
             f"Keep yours: no remedy that takes only settings of hosts, applications and switches improves "
             f"{advice.goal.name} by what counts ({_result(own, advice)})."
         )
+        if own.found is not None:
+            said.append(_carries_in_words(own, advice, "As it is,"))
     else:
         said.append(
             f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}. "
