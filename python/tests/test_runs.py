@@ -327,7 +327,7 @@ def test_rows_of_equal_seeds_wait_in_a_file_for_each_run(work):
     (work / "many.toml").write_text(MANY)
     given, store = fanin.load("many.toml").engine_input([]), Store("results")
     held = [fanin._engine.run_seeds(*given, [1, 2], 600.0, None, store.spill()) for _ in range(2)]
-    first, second = ([output.summary["result_hash"] for output in outputs] for outputs in held)
+    first, second = ([json.loads(output.summary)["result_hash"] for output in outputs] for outputs in held)
     assert first == second
     assert len(list(store.folder.glob(".tmp-*"))) == 4
 
