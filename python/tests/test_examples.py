@@ -43,16 +43,6 @@ NOT_RUN = {
 }
 """Commands that are only parsed, and why."""
 
-FAILING = {
-    "fanin sweep s.toml --set network.rate=1Gbps,9Gbps --set network.buffer=1MB,9MB --zip network.rate,network.buffer",
-    "fanin reproduce dtcwa/fig6 --set transport.rto-min=200ms",
-    "fanin report",
-    "fanin report --out /tmp/results --to public",
-    "fanin compare sweep.toml --reference ns3.csv --column goodput_bps=mbps*1e6 --tolerance goodput_bps=5%",
-    "fanin capacity scenario.toml --scheme newreno,dctcp --vary network.buffer=50pkt..800pkt",
-}
-"""Examples that fail in the folder of this test. It is not known whether the folder or the command is wrong."""
-
 SMALLER = {
     r"(fanin reproduce dtcwa/fig6 .*)": r"\1 --quick",
     r"(fanin reproduce my-sweep.toml) --seeds 1..20 (.*)": r"\1 --seeds 1..3 \2",
@@ -159,35 +149,29 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given(folder)
     shell(folder, "fanin run scenario.toml --set measure.queue-trace=on-change")
     shell(folder, "fanin sweep sweep.toml --seeds 1")
-    (swept,) = folder.glob("results/sweeps/*/runs.parquet")
-    figure = folder / "figure"
-    figure.mkdir(parents=True)
-    shutil.copy(swept, figure)
+    shell(folder, "fanin reproduce tour/collapse --quick")
     for index in (1, 2, 3):
         shell(folder, f"fanin sweep scenario.toml --seeds 1..3 --shard {index}/3 --out part-{index}")
         shell(folder, f"fanin sweep scenario.toml --seeds 1..3 --shard {index}/3")
-    shutil.copytree(folder / "results", folder / "data" / "results")
+    for copy in ("data", "tmp"):
+        shutil.copytree(folder / "results", folder / copy / "results")
     (folder / "docs" / "papers").mkdir(parents=True)
     return folder
 
 
 @pytest.mark.parametrize("example", [example for example in examples() if example not in NOT_RUN])
-def test_examples_of_help_texts_run(example, world, tmp_path, monkeypatch, cli, request):
-    if example in FAILING:
-        request.applymarker(pytest.mark.xfail(reason="fails, and it is not known why", strict=False))
+def test_examples_of_help_texts_run(example, world, tmp_path, monkeypatch, cli):
     folder = tmp_path / "folder"
     shutil.copytree(world, folder)
     monkeypatch.chdir(folder)
     (run,) = {path.parent.name for path in folder.glob("results/runs/*/queues.parquet")}
-    if "sdtcp/fig9/runs.parquet" in example:
-        shutil.copytree("figure", "results/sdtcp/fig9")
     parse(example)
     # The folders of the examples are this one's.
     paste(re.sub(r"(?<= )/(?=(data|tmp)/)", "", smaller(example).replace(RUN_ID, run)), cli)
 
 
 def test_commands_that_are_not_run_are_parsed_and_still_there():
-    assert set(NOT_RUN) | FAILING <= set(examples())
+    assert set(NOT_RUN) <= set(examples())
     for command in NOT_RUN:
         parse(command)
     assert set(re.findall(r"`fanin ([a-z]+)", README.read_text(encoding="utf-8"))) <= set(COMMANDS)

@@ -22,7 +22,7 @@ def describe(
 
     **Examples**
 
-    - `fanin describe results/sdtcp/fig9/runs.parquet`
+    - `fanin describe results/tour/collapse/runs.parquet`
     - `fanin describe results/runs/0123456789abcdef`
     - `fanin describe results/runs/*/flows.parquet`
     """

@@ -90,7 +90,8 @@ def sweep(
 
     - `fanin sweep scenario.toml --set transport.scheme=dctcp,rcc --set traffic.servers.senders=10..200:10 --seeds
       1..10`
-    - `fanin sweep s.toml --set network.rate=1Gbps,9Gbps --set network.buffer=1MB,9MB --zip network.rate,network.buffer`
+    - `fanin sweep s.toml --set network.rate=1Gbps,10Gbps --set network.buffer=1MB,9MB --zip
+      network.rate,network.buffer`
     - `fanin sweep sdtcp/fig9 --bare --set scheme.dctcp.mark-threshold=5pkt..80pkt:5pkt --columns fct_p99_s`
     - `fanin sweep scenario.toml --seeds 1..100 --shard 2/8 --out part-2`, and then `fanin merge part-*`
     """
