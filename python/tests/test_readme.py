@@ -1,0 +1,75 @@
+"""The snippets of the README in their order, as a user pastes them in one folder."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_examples import README, parse, paste, scenario, snippets
+
+import fanin
+
+MAKEFILE = README.with_name("Makefile")
+
+pytestmark = pytest.mark.skipif(not README.is_file(), reason="an installed package has no README")
+
+ELSEWHERE = {"advise", "capacity", "claims", "compare", "merge", "report", "reproduce", "sweep", "tune", "verify"}
+"""Verbs that are only parsed here: they take long, and examples of their help texts are run, with fewer seeds."""
+
+PARSED = {
+    "fanin list experiments": "reads every experiment; run as an example of its help text",
+    "fanin fit dtcwa/fig6 dtcwa/fig7 --held-out": "takes hours",
+}
+"""Other commands that are only parsed, and why."""
+
+TRACE = "1\n0 1 3 100 1500 2.0\n"
+"""What the README's ``trace.txt`` may be: one flow."""
+
+
+def commands(block: str) -> list[str]:
+    """The commands of a snippet, without the comments behind them."""
+    return [line.partition("  #")[0].strip() for line in block.splitlines() if line.startswith("fanin ")]
+
+
+def test_snippets_run_in_order(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    Path("trace.txt").write_text(TRACE, encoding="utf-8")
+    seen = set()
+    for block in snippets():
+        if block.startswith("# scenario.toml\n"):
+            Path("scenario.toml").write_text(block, encoding="utf-8")
+        elif block.startswith("import fanin\n"):
+            exec(compile(block, str(README), "exec"), {})
+        for command in commands(block):
+            seen.add(command)
+            parse(command)
+            if command.split()[1] not in ELSEWHERE and command not in PARSED:
+                paste(command, cli)
+    assert set(PARSED) <= seen
+
+
+def test_tables_of_snippets_belong_to_a_scenario(tmp_path):
+    first, second = (block for block in snippets() if block.startswith("["))
+    network, fault = first.split("\n\n")
+    traffic = second.partition("\n\n")[0]
+    larger = re.sub(r"(?s)\[network\]\ntopology = .*?\n", network + "\n", scenario())
+    for content in (f"{larger}\n{fault}", f"{scenario()}\n{traffic}\n"):
+        path = tmp_path / "scenario.toml"
+        path.write_text(content, encoding="utf-8")
+        fanin.load(path).check()
+
+
+def test_targets_of_make_exist():
+    text = README.read_text(encoding="utf-8")
+    targets = set(re.findall(r"^    make ([a-z]+)", text, re.MULTILINE)) | set(re.findall(r"`make ([a-z]+)`", text))
+    assert {"demo", "test"} <= targets
+    declared = re.findall(r"^([a-z]+):.*## \S", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert targets <= set(declared)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+def test_make_help_lists_the_targets():
+    done = subprocess.run(["make", "help"], cwd=MAKEFILE.parent, check=True, capture_output=True, text=True)
+    listed = [line.split()[0] for line in done.stdout.splitlines()]
+    assert listed == re.findall(r"^([a-z]+):.*## \S", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)
