@@ -71,10 +71,10 @@ class Document(Section):
         ]
         return {**tables, "plot": full}
 
-    @property
-    def cases(self) -> list[Case]:
+    @functools.cached_property
+    def cases(self) -> tuple[Case, ...]:
         """Each claim under each of its readings."""
-        return [case for index in range(len(self.claim)) for case in cases(index, self.claim, self.claims)]
+        return tuple(case for index in range(len(self.claim)) for case in cases(index, self.claim, self.claims))
 
 
 OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())

@@ -6,6 +6,7 @@ scenario files consist; if it does not find a key, it returns the line of the ne
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from collections.abc import Collection
@@ -59,7 +60,9 @@ def syntax_error_line(text: str, error: tomllib.TOMLDecodeError) -> int:
     return int(match.group(1)) if match else len(text.splitlines())
 
 
-def _positions(text: str) -> list[tuple[tuple[str | int, ...], int]]:
+# Checks ask for the lines of many keys of one text.
+@functools.lru_cache(maxsize=16)
+def _positions(text: str) -> tuple[tuple[tuple[str | int, ...], int], ...]:
     found: list[tuple[tuple[str | int, ...], int]] = []
     table: tuple[str | int, ...] = ()
     counts: dict[tuple[str, ...], int] = {}
@@ -78,7 +81,7 @@ def _positions(text: str) -> list[tuple[tuple[str | int, ...], int]]:
             found.append((table, number))
         elif key := _KEY.match(line):
             found.append(((*table, *_parts(key.group(1))), number))
-    return found
+    return tuple(found)
 
 
 def _parts(dotted: str) -> tuple[str, ...]:
