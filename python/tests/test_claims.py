@@ -143,6 +143,16 @@ def test_a_mean_that_might_be_nothing_is_not_reproduced(losses, accept, outcome)
     assert ("includes zero" in judged.reason) == (outcome == "not reproduced")
 
 
+@pytest.mark.parametrize(
+    ("losses", "edge"), [([0.0] * 4, False), ([0.0, 0.0, 0.0, 0.9], False), ([0.0] * 3 + [2.0], True)]
+)
+def test_nothing_far_below_the_range_is_not_at_the_edge(losses, edge):
+    frame = pl.DataFrame({"n": [1] * 4, "seed": range(4), "goodput": losses})
+    judged = judge(claim("mean", (1, 4)), frame)
+    assert (judged.outcome, judged.at_edge) == ("not reproduced", edge)
+    assert "includes zero" not in judged.reason
+
+
 def test_a_share_of_points_may_be_none_with_other_seeds():
     frame = by_seed(a={1: 5.0, 2: 5.0, 3: 1.0}, b={1: 1.0, 2: 1.0, 3: 5.0})
     wins = claim("wins", (1, 1), where={"scheme": "a"}, rivals=[{"scheme": "b"}], better="high")

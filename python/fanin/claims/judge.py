@@ -191,9 +191,9 @@ class Judgement:
             return "; other seeds might have given no number"
         if math.isnan(self.low) or math.isnan(self.value):
             return ""
-        if _may_be_nothing(self.case, (self.low, self.high)):
-            return "; the 95 % interval includes zero: other seeds might have shown nothing"
         if lowest <= self.value <= highest:
+            if _may_be_nothing(self.case, (self.low, self.high)):
+                return "; the 95 % interval includes zero: other seeds might have shown nothing"
             below, above = self._limits
             crosses = self.low < lowest != below or self.high > highest != above
             return "; the 95 % interval reaches beyond the accepted range" if crosses else ""
