@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from test_examples import parse
 
 import fanin
 from fanin.cli.commands import COMMANDS
@@ -38,6 +39,7 @@ def test_scenarios_and_commands_are_valid(guide, tmp_path):
             words = shlex.split(command.replace("\\\n", ""))
             assert words[0] != "fanin" or words[1] in COMMANDS
             if words[0] == "fanin":
+                parse(command.replace("\\\n", ""))
                 # What it printed stands below it.
                 after = content.split(f"$ {command}\n", 1)[1]
                 assert after.startswith("# "), command
