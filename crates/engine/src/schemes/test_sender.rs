@@ -78,7 +78,11 @@ impl<C: CongestionControl> TestSender<C> {
     }
     /// The first outstanding segment is acknowledged, with an echo or without.
     pub(super) fn ack(&mut self, ece: bool) {
-        let acked = self.mss as u64;
+        self.ack_of(1, ece);
+    }
+    /// One acknowledgement of the first `segments` outstanding ones.
+    pub(super) fn ack_of(&mut self, segments: u64, ece: bool) {
+        let acked = segments * self.mss as u64;
         self.una += acked;
         let ends_window = self.una > self.window_end;
         if ends_window {

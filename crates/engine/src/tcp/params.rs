@@ -235,12 +235,15 @@ pub const PARAMS: &[Param] = &[
         "RFC 6675, section 5, step C; one-more is ns-3.44",
     ),
     Param::new(
-        "sack-pipe",
-        Kind::Choice(&["rfc", "resent"]),
-        "rfc",
-        "Whether a segment that was retransmitted and then reported by SACK counts as in flight until it is \
-         acknowledged.",
-        "RFC 6675, section 4, SetPipe(): it does not; resent is ns-3.44",
+        "sack-scoreboard",
+        Kind::Choice(&["reports", "marks"]),
+        "reports",
+        "What a sender with SACK goes by: the reports, in recovery only; or marks of segments, always. A segment is \
+         marked as lost when three above it are reported, when it is the first one at the start of recovery, or at a \
+         timeout, and as retransmitted; each mark stays until the segment is acknowledged or, that of a loss, reported. \
+         Whatever is marked as lost is retransmitted, but new data goes first if nothing above it is reported; all \
+         that was retransmitted counts as in flight.",
+        "RFC 6675, section 4; marks is ns-3.44, tcp-tx-buffer.cc, UpdateLostCount, NextSeg and BytesInFlight",
     ),
     Param::new(
         "sack-recovery-timer",
@@ -359,6 +362,24 @@ pub const PARAMS: &[Param] = &[
         "RFC 3168, section 6.1.2 forbids only a second reduction; off: ns-3 and Linux, state CWR",
     ),
     Param::new(
+        "growth-after-repair",
+        Kind::Bool,
+        "true",
+        "Whether the ACK of all that had been sent before a timeout grows the window like any other; off: only if it \
+         acknowledges a full segment more.",
+        "RFC 5681, section 3.1; off: ns-3.44, tcp-socket-base.cc, ProcessAck, the end of CA_LOSS",
+    ),
+    Param::new(
+        "echo-in-recovery",
+        Kind::Choice(&["ignored", "replaces"]),
+        "ignored",
+        "What an ECN echo does in loss recovery and while a timeout is repaired: nothing, because the window has been \
+         reduced; or it takes the place of both and reduces the window again, by the rule for losses in loss recovery, so \
+         that duplicates start no recovery before the data that was outstanding then is acknowledged. With the \
+         latter only ACKs of new data count as echoes.",
+        "RFC 3168, section 6.1.2; replaces is ns-3.44, tcp-socket-base.cc, ReceivedAck and EnterCwr",
+    ),
+    Param::new(
         "ecn",
         Kind::Choice(&["auto", "off", "on"]),
         "auto",
@@ -472,7 +493,7 @@ impl From<&Values> for SenderConfig {
             window_wraps: either("partial-ack-window", "wraps", "one-segment"),
             keeps_reports: either("sack-after-timeout", "keep", "forget"),
             emulates_sack: transport.flag("sack-emulation"),
-            counts_resent: either("sack-pipe", "resent", "rfc"),
+            marks: either("sack-scoreboard", "marks", "reports"),
             one_more: either("sack-partial-ack", "one-more", "pipe"),
             sack_impatient: either("sack-recovery-timer", "first", "every"),
             rtt_of: transport.choose(
@@ -487,6 +508,8 @@ impl From<&Values> for SenderConfig {
             idle_restart: transport.flag("idle-restart"),
             window_validation: transport.flag("window-validation"),
             growth_after_echo: transport.flag("growth-after-echo"),
+            growth_after_repair: transport.flag("growth-after-repair"),
+            echo_replaces: either("echo-in-recovery", "replaces", "ignored"),
             ecn_syn: transport.flag("ecn-syn"),
             ecn_retransmit: transport.flag("ecn-retransmit"),
             ecn_ack: transport.flag("ecn-ack"),

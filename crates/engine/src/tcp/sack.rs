@@ -5,7 +5,7 @@
 //! `HighRxt` is `high_rxt - 1`, and the "less or equal" of the RFC becomes "less".
 
 use super::FIRST_DATA;
-use super::ranges::RangeSet;
+use super::ranges::{Range, RangeSet};
 
 /// The SACK option of one ACK: up to three blocks, most recent first (RFC 2018 section 3; timestamps take the
 /// room of a fourth).
@@ -100,14 +100,16 @@ pub struct NextSeg {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scoreboard {
     sacked: RangeSet,
-    /// Retransmitted numbers, if they count as in flight until acknowledged.
+    /// Retransmitted numbers, if they are marked: they count as in flight until acknowledged.
     resent: RangeSet,
+    /// All unreported numbers below this are marked as lost, if that is marked.
+    lost_to: u64,
 }
 
 impl Scoreboard {
     /// An empty scoreboard.
     pub const fn new() -> Self {
-        Self { sacked: RangeSet::new(), resent: RangeSet::new() }
+        Self { sacked: RangeSet::new(), resent: RangeSet::new(), lost_to: 0 }
     }
 
     /// Whether nothing is reported: no hole is known.
@@ -147,9 +149,68 @@ impl Scoreboard {
         self.resent.clear();
     }
 
-    /// How many of the sequence numbers recorded as retransmitted have been reported since.
-    pub fn resent_and_reported(&self) -> u64 {
-        self.resent.as_slice().iter().map(|range| self.sacked.count_within(range.start, range.end)).sum()
+    /// Marks all unreported numbers below `end` as lost.
+    pub fn mark_lost(&mut self, end: u64) {
+        self.lost_to = self.lost_to.max(end);
+    }
+
+    /// Marks as lost what `IsLost()` deems lost.
+    pub fn mark_deemed_lost(&mut self, cfg: &SackConfig) {
+        self.mark_lost(self.lost_end(cfg));
+    }
+
+    /// Marks the first segment, `una..end`, as lost and not retransmitted, unless it is known to be lost: if it is
+    /// marked so and something is reported above.
+    pub fn mark_first_lost(&mut self, una: u64, end: u64, cfg: &SackConfig) {
+        if !self.is_first_marked_lost(una, cfg) {
+            self.resent.drop_below(end);
+            self.mark_lost(end);
+        }
+    }
+
+    /// Whether the first segment is marked as lost and not just below the highest reported one.
+    pub fn is_first_marked_lost(&self, una: u64, cfg: &SackConfig) -> bool {
+        una < self.lost_to && self.highest_reported(cfg).is_some_and(|start| una < start)
+    }
+
+    /// Whether `seq` was retransmitted.
+    pub fn is_resent(&self, seq: u64) -> bool {
+        self.resent.range_at_or_above(seq).is_some_and(|range| range.start <= seq)
+    }
+
+    /// Whether a segment from `una` on has a mark or is reported.
+    pub fn has_marks(&self, una: u64) -> bool {
+        una < self.lost_to || !self.sacked.is_empty() || !self.resent.is_empty()
+    }
+
+    /// What is in flight by the marks: neither reported nor lost, and all that was retransmitted.
+    pub fn marked_pipe(&self, una: u64, high_data: u64) -> u64 {
+        let again: u64 = self.resent.as_slice().iter().map(Range::len).sum();
+        self.unsacked(self.lost_to.max(una), high_data) + again
+    }
+
+    /// What to send next by the marks, with RFC 6675's rule (3) if `holes`, and never by rule (4).
+    pub fn next_marked(&self, out: &Outstanding, holes: bool, cfg: &SackConfig) -> Option<NextSeg> {
+        let hole = self.first_unmarked(out, cfg);
+        if let Some((start, end)) = hole.filter(|&(start, _)| start < self.lost_to) {
+            return Some(piece(start, end, Rule::Lost, out, cfg));
+        }
+        if out.new_end > out.high_data {
+            return Some(piece(out.high_data, out.new_end, Rule::New, out, cfg));
+        }
+        hole.filter(|_| holes).map(|(start, end)| piece(start, end, Rule::Hole, out, cfg))
+    }
+
+    /// The first numbers neither reported nor retransmitted; below the highest reported segment, if there is one.
+    fn first_unmarked(&self, out: &Outstanding, cfg: &SackConfig) -> Option<(u64, u64)> {
+        let limit = self.highest_reported(cfg).unwrap_or(out.high_data);
+        let mut gaps = self.sacked.gaps_within(out.una, limit);
+        gaps.find_map(|(from, to)| self.resent.gaps_within(from, to).next())
+    }
+
+    /// Where the highest reported segment begins.
+    fn highest_reported(&self, cfg: &SackConfig) -> Option<u64> {
+        self.sacked.as_slice().last().map(|range| segment_start(range.end - 1, None, cfg.mss).max(range.start))
     }
 
     /// Forgets all reports: after a timeout the receiver may have dropped what it reported (RFC 2018 section 8).

@@ -34,6 +34,7 @@ fn parameters_of_schemes() {
     let lossy = &format!("{LONG}[control]\nloss = \"30%\"\n");
     for (network, scheme, param, more) in [
         (SHALLOW, "linux", "reno-friendly = false", LONG),
+        (SHALLOW, "newreno", "flavour = \"ns-3\"", LONG),
         (SHALLOW, "pfdct", "kt-when = \"literal\"", LONG),
         (deep, "sdtcp", "rule-timeout = \"1s\"", lossy),
         (deep, "sdtcp", "buffer-timeout = \"1ms\"", lossy),

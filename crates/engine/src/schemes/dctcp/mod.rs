@@ -1,7 +1,8 @@
 //! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010).
 //!
-//! `rcc_code.rs` is the sender with which RCC's authors compared their scheme; it differs in every rule.
+//! `rcc_code.rs` is the sender with which RCC's authors compared their scheme, `ns3.rs` that of ns-3.
 
+mod ns3;
 mod rcc_code;
 mod readings;
 
@@ -10,6 +11,7 @@ use crate::queue::{MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx};
 use crate::spec::{Kind, Param, Values, Window};
 use crate::tcp::EcnMode;
+use ns3::Ns3;
 use rcc_code::RccCode;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
@@ -20,10 +22,12 @@ pub(super) const ROW: SchemeRow = SchemeRow {
         MarkAt::PARAM,
         Param::new(
             "flavour",
-            Kind::Choice(&["rfc8257", "rcc-code"]),
+            Kind::Choice(&["rfc8257", "ns-3", "rcc-code"]),
             "rfc8257",
-            "The sender of the RFC, or the one in RCC's published code, which also fixes alpha0 at 0 and min-window at 1mss.",
-            "RFC 8257",
+            "The sender of the RFC; that of ns-3, whose windows of data end one segment earlier, which reduces by the \
+             estimate before the ACK of the echo, and which counts in whole segments; or the one in RCC's published \
+             code, which also fixes alpha0 at 0 and min-window at 1mss.",
+            "RFC 8257; ns-3.44, tcp-dctcp.cc, PktsAcked, and tcp-linux-reno.cc, IncreaseWindow",
         )
         .reading("DCTCP1"),
         DctcpSender::G,
@@ -37,7 +41,10 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     build: |params| {
         Box::new(Bundle {
             marking: DctcpSender::marking(params),
-            rcc_code: params.is("flavour", "rcc-code"),
+            flavour: params.choose(
+                "flavour",
+                &[("rfc8257", Flavour::Rfc8257), ("ns-3", Flavour::Ns3), ("rcc-code", Flavour::RccCode)],
+            ),
             sender: DctcpSender::new(params),
         })
     },
@@ -45,13 +52,25 @@ pub(super) const ROW: SchemeRow = SchemeRow {
 
 struct Bundle {
     marking: Threshold,
-    rcc_code: bool,
+    flavour: Flavour,
     sender: DctcpSender,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Flavour {
+    Rfc8257,
+    Ns3,
+    RccCode,
 }
 
 impl Scheme for Bundle {
     fn congestion_control(&self, flow: &FlowFacts) -> Box<dyn CongestionControl> {
-        if self.rcc_code { Box::new(RccCode::new(self.sender.g)) } else { Box::new(self.sender.build(flow.mss)) }
+        let DctcpSender { g, alpha0, min_window } = self.sender;
+        match self.flavour {
+            Flavour::Rfc8257 => Box::new(self.sender.build(flow.mss)),
+            Flavour::Ns3 => Box::new(Ns3::new(g, alpha0, min_window.bytes(flow.mss) as f64)),
+            Flavour::RccCode => Box::new(RccCode::new(g)),
+        }
     }
     fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
         Some(Box::new(self.marking))

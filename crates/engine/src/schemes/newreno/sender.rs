@@ -33,3 +33,18 @@ impl CongestionControl for NewReno {
         }
     }
 }
+
+/// NewReno's sender of ns-3.44 (`tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`): an acknowledgement of several
+/// segments with which slow start reaches the threshold counts for congestion avoidance, too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ns3;
+
+impl CongestionControl for Ns3 {
+    fn on_ack(&mut self, cx: &mut SenderCx<'_>, ack: &AckEvent) {
+        let below = cx.window.cwnd < cx.window.ssthresh;
+        NewReno.on_ack(cx, ack);
+        if below && cx.window.cwnd >= cx.window.ssthresh && real(ack.acked) >= 2.0 * cx.mss {
+            NewReno.on_ack(cx, ack);
+        }
+    }
+}

@@ -95,6 +95,7 @@ fn topologies_schemes_and_starts() {
 #[test]
 fn variants_of_dctcp() {
     let variants = [
+        ("dctcp", "mark-threshold = \"8pkt\"\nflavour = \"ns-3\""),
         ("dctcp", "mark-threshold = \"8pkt\"\nflavour = \"rcc-code\""),
         ("l2dct", "mark-threshold = \"8pkt\"\nlight-up-to = \"5mss\"\nheavy-from = \"40KB\""),
         ("d2tcp", "mark-threshold = \"8pkt\"\nlate = \"hurry\""),
@@ -358,12 +359,14 @@ fn transport_options() {
         "full-ack-window = \"threshold\"\nrecover-check = \"reached\"\nloss-flight = \"pipe\"\nrepeated-timeout = \"halve\"\n\
          rtt-of = \"oldest\"\nlimited-transmit = true\nsack-emulation = true",
         "sack = true\nfull-ack-window = \"threshold\"\nloss-flight = \"pipe\"\nsack-after-timeout = \"keep\"\n\
-         sack-recovery-timer = \"first\"\nsack-pipe = \"resent\"\nsack-partial-ack = \"one-more\"",
+         sack-recovery-timer = \"first\"\nsack-scoreboard = \"marks\"\n\
+         growth-after-repair = false\nsack-partial-ack = \"one-more\"",
         "partial-ack-window = \"wraps\"\nrecover-check = \"off\"\nloss-flight = \"highest\"\nrtt-of = \"newest-clean\"\n\
          recovery-start = \"retransmit\"\nwindow-bytes = \"whole\"",
         "sack = true\nloss-detection = \"rack\"",
         "sack = true\nloss-detection = \"rack\"\nrate-reduction = \"proportional\"\ntail-loss-probe = false",
         "sack = true\nloss-detection = \"rack\"\nack-every = 2\nquickack = 5\nprobe-ack-delay = \"300us\"",
+        "ecn = \"on\"\nsack = true\nsack-scoreboard = \"marks\"\necho-in-recovery = \"replaces\"",
         "ecn = \"on\"\necn-syn = true\necn-retransmit = true\necn-ack = true",
         "rtt-of = \"oldest\"\nrtt-clock = \"1ms\"\nack-every = 2\nack-delay = \"500us\"",
         "initial-window = \"1mss\"\nreceive-buffer = \"8KB\"",

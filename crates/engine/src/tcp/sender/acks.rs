@@ -3,6 +3,7 @@
 use super::{Env, FullAck, InAck, Recovery, Sender, SenderConfig, SenderIo, State};
 use crate::packet::Flags;
 use crate::roles::{AckEvent, CongestionWindow};
+use crate::tcp::sack::SackConfig;
 use crate::tcp::{EcnMode, FIRST_DATA};
 use crate::units::{Time, real};
 
@@ -54,6 +55,9 @@ impl Sender {
         };
         self.sample(ack.rtt, acked, env);
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
+        if news {
+            self.take_news(env.cfg);
+        }
         let mut was_in_recovery = self.recovery != Recovery::Open && self.in_recovery();
         if was_in_recovery && env.cfg.full_ack != FullAck::Flight {
             was_in_recovery = !self.leave_with_growth(acked, env.cfg);
@@ -72,7 +76,7 @@ impl Sender {
                 true
             }
             Recovery::NewReno { partial } => self.on_recovery_ack(acked, partial, env),
-            Recovery::Sack { partial } => self.on_sack_recovery_ack(partial, env),
+            Recovery::Sack { partial } => self.on_sack_recovery_ack(partial, ack, env),
             Recovery::Rack => true,
         };
         self.react_to_echo(ack, env);
@@ -88,6 +92,14 @@ impl Sender {
         }
     }
 
+    /// The scoreboard has learnt something.
+    #[cold]
+    fn take_news(&mut self, cfg: &SenderConfig) {
+        if let Some(board) = self.scoreboard.as_mut().filter(|_| cfg.marks) {
+            board.mark_deemed_lost(&SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold });
+        }
+    }
+
     /// An acknowledgement of nothing new: a duplicate, a window update, or RCC's request to retransmit.
     pub(super) fn on_old_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         let edge = ack.ack + ack.window;
@@ -97,6 +109,9 @@ impl Sender {
             Some(board) => board.update(ack.sack, self.una) > 0,
             None => edge == self.peer_edge || env.cfg.any_window_is_duplicate,
         };
+        if duplicate && self.scoreboard.is_some() {
+            self.take_news(env.cfg);
+        }
         self.peer_edge = edge;
         // RFC 5681 s2 (a): without data outstanding there are no duplicates. A request is dealt with elsewhere.
         if self.nxt == self.una || ack.flags.has(Flags::PSH) {
@@ -105,7 +120,9 @@ impl Sender {
         if duplicate {
             self.tell_ack(0, ack, self.in_recovery(), env);
         }
-        self.react_to_echo(ack, env);
+        if !env.cfg.echo_replaces {
+            self.react_to_echo(ack, env);
+        }
         match self.recovery {
             _ if !duplicate => {}
             Recovery::Open => self.on_duplicate(env),
@@ -138,11 +155,20 @@ impl Sender {
         let ends_window = self.una > self.next_end && self.pass_end(flight);
         self.most_in_flight = self.most_in_flight.max(flight);
         let limits = self.is_window_limited(env.cfg) || !env.cfg.window_validation;
-        let window_limited = limits && (!self.frozen || self.una > self.cwr_end);
+        let window_limited = limits && (!self.frozen || self.thaws(env.cfg));
         let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt: ack.rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
+    }
+
+    /// Whether the window may grow although it is frozen.
+    #[cold]
+    fn thaws(&self, cfg: &SenderConfig) -> bool {
+        if self.repairing {
+            return self.una < self.recover || self.una >= self.recover + cfg.mss;
+        }
+        self.una > self.cwr_end
     }
 
     /// The end of a round trip or of a window of data is acknowledged, where `flight` was outstanding before. Returns
@@ -183,11 +209,14 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn reduce_for_echo<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
-        self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
+        if !(env.cfg.echo_replaces && self.replace_recovery(env)) {
+            self.with_cc(env, |cc, cx| cc.on_ecn_echo(cx));
+        }
         self.cut_fractions(env.cfg);
         self.arm_wake(env);
         self.cwr_end = self.max_sent;
         self.cwr_pending = true;
         self.frozen = !env.cfg.growth_after_echo;
+        self.repairing = false;
     }
 }

@@ -46,8 +46,8 @@ pub struct SenderConfig {
     pub keeps_reports: bool,
     /// Without SACK every duplicate counts as a report, and what these guesses say outlasts recovery, as in ns-3.
     pub emulates_sack: bool,
-    /// A retransmitted segment counts as in flight until it is acknowledged, even if it was reported since, as in ns-3.
-    pub counts_resent: bool,
+    /// With SACK, what is lost and what is retransmitted is marked, and everything sent goes by these marks, as in ns-3.
+    pub marks: bool,
     /// In recovery with SACK an acknowledgement that moves on sends one segment whatever the pipe, as in ns-3.
     pub one_more: bool,
     /// In recovery with SACK only the first acknowledgement that moves on restarts the timer.
@@ -71,6 +71,10 @@ pub struct SenderConfig {
     /// After a reduction for an echo the window grows again at once, and not only when the window of data that was
     /// outstanding then is acknowledged (state CWR of ns-3 and Linux).
     pub growth_after_echo: bool,
+    /// The acknowledgement of all that had been sent before a timeout grows the window.
+    pub growth_after_repair: bool,
+    /// An echo takes the place of a loss recovery, as state CWR does in ns-3.
+    pub echo_replaces: bool,
     /// SYN and SYN-ACK are sent ECN-capable (RFC 5562, and what DCTCP deployments do).
     pub ecn_syn: bool,
     /// Retransmissions are sent ECN-capable.

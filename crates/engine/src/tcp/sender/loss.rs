@@ -14,7 +14,8 @@ impl Sender {
         let (fresh, lost) = if let Some(board) = &self.scoreboard {
             // RFC 6675 s5.1: no new recovery before everything sent at the last timeout is acknowledged.
             let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
-            (self.una >= self.recover, board.is_lost(self.una, &sack))
+            let marked = env.cfg.marks && board.is_first_marked_lost(self.una, &sack);
+            (self.una >= self.recover, marked || (!env.cfg.marks && board.is_lost(self.una, &sack)))
         } else {
             // RFC 6582 s3.2 step 2: the acknowledgement must cover more than `recover`.
             self.count_left(env.cfg);
@@ -22,10 +23,15 @@ impl Sender {
         };
         if (fresh && (self.dup_acks >= env.cfg.duplicate_ack_threshold || lost)) || self.first_lost {
             self.enter_recovery(env);
-        } else if env.cfg.limited_transmit && self.dup_acks <= 2 && !env.cfg.emulates_sack {
-            // With emulated reports `send` does it.
+        } else if env.cfg.limited_transmit && self.dup_acks <= 2 && !self.counts_duplicates(env.cfg) {
+            // Where duplicates count as reports, or all reports as segments that have arrived, `send` does it.
             self.limited_transmit(env);
         }
+    }
+
+    /// Whether what is in flight shrinks with every duplicate outside recovery, too.
+    fn counts_duplicates(&self, cfg: &SenderConfig) -> bool {
+        if self.scoreboard.is_some() { cfg.marks } else { cfg.emulates_sack }
     }
 
     fn passes_recover(&self, check: RecoverCheck) -> bool {
@@ -73,6 +79,7 @@ impl Sender {
         match (cfg.loss_flight, &self.scoreboard) {
             (LossFlight::Sent, _) => self.in_flight() - excess,
             (LossFlight::Highest, _) => self.max_sent - self.una,
+            (LossFlight::Pipe, Some(board)) if cfg.marks => board.marked_pipe(self.una, self.max_sent),
             (LossFlight::Pipe, Some(board)) => {
                 let sack = SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold };
                 let first = if board.is_lost(self.una, &sack) { 0 } else { cfg.mss };
@@ -94,13 +101,12 @@ impl Sender {
         match (cfg.loss_flight, &self.scoreboard) {
             (LossFlight::Sent, _) => self.in_flight(),
             (LossFlight::Highest, _) => self.max_sent - self.una,
-            (LossFlight::Pipe, Some(board)) if repairing => {
-                board.unreported(self.una, self.nxt) + board.resent_and_reported()
-            }
+            (LossFlight::Pipe, Some(board)) if cfg.marks => board.marked_pipe(self.una, self.max_sent),
+            (LossFlight::Pipe, Some(board)) if repairing => board.unreported(self.una, self.nxt),
             (LossFlight::Pipe, Some(board)) => {
                 let sack = SackConfig { mss: cfg.mss, dup_thresh: cfg.duplicate_ack_threshold };
                 let high_rxt = if self.in_recovery() { self.high_rxt } else { self.una };
-                board.set_pipe(self.una, self.max_sent, high_rxt, &sack) + board.resent_and_reported()
+                board.set_pipe(self.una, self.max_sent, high_rxt, &sack)
             }
             (LossFlight::Pipe, None) if repairing => self.in_flight(),
             (LossFlight::Pipe, None) => self.in_flight().saturating_sub(self.left),
@@ -120,13 +126,16 @@ impl Sender {
     pub(super) fn enter_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         // RFC 5681 s3.2 step 2: what limited transmit sent does not count as outstanding.
         let excess = std::mem::take(&mut self.limited_bytes);
+        if let Some(board) = self.scoreboard.as_mut().filter(|_| env.cfg.marks) {
+            let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
+            board.mark_first_lost(self.una, self.max_sent.min(self.una + env.cfg.mss), &sack);
+        }
         let flight = self.flight_at_loss(excess, env.cfg);
         self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
         self.cut_fractions(env.cfg);
         self.recover = self.max_sent;
         // A window reduced for a loss is not reduced again for marks of the same round trip (RFC 3168 s6.1.2).
-        self.cwr_end = self.max_sent;
-        self.cwr_pending = self.ecn != EcnMode::Off;
+        self.end_echoes(env.cfg);
         if self.scoreboard.is_some() {
             self.enter_sack_recovery(env);
         } else {
@@ -234,9 +243,31 @@ impl Sender {
         }
         self.window.cwnd = env.cfg.mss as f64;
         // RFC 3168 s6.1.2: one reduction a round trip, and CWR after any reduction.
-        self.cwr_end = self.max_sent;
+        self.end_echoes(env.cfg);
+        self.repairing = !env.cfg.growth_after_repair;
+        self.frozen = self.repairing;
+    }
+
+    /// The window is reduced for a loss, and no echo reduces it again unless it may replace recovery.
+    fn end_echoes(&mut self, cfg: &SenderConfig) {
+        self.cwr_end = if cfg.echo_replaces { 0 } else { self.max_sent };
+        self.frozen &= !(cfg.echo_replaces || self.repairing);
+        self.repairing = false;
         self.cwr_pending = self.ecn != EcnMode::Off;
-        self.frozen = false;
+    }
+
+    /// [`SenderConfig::echo_replaces`]: ends loss recovery for an echo and reduces the window, if there was recovery.
+    #[cold]
+    pub(super) fn replace_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
+        let recovering = self.recovery != Recovery::Open;
+        if recovering {
+            let flight = self.flight_at_timeout(env.cfg);
+            self.window.ssthresh = self.with_cc_flight(flight, env, |cc, cx| cc.on_loss(cx));
+            self.window.cwnd = self.window.ssthresh;
+            self.leave_recovery();
+        }
+        self.recover = self.max_sent;
+        recovering
     }
 
     pub(super) fn on_retransmission_timeout<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> TimerOutcome {
@@ -255,11 +286,18 @@ impl Sender {
                 // RFC 2018 s8: the receiver may have discarded what it reported.
                 board.clear();
             }
+            if env.cfg.marks {
+                board.mark_lost(self.max_sent);
+            }
         }
         // RFC 6298 s5.4-5.6: back off, send the earliest segment again, restart; go back to it for the rest.
         self.estimator.on_timeout(&env.cfg.rto);
-        self.nxt = self.una;
         self.restart_timer(env);
+        if env.cfg.marks && self.scoreboard.is_some() {
+            self.transmit_marked(env);
+            return TimerOutcome::Timeout;
+        }
+        self.nxt = self.una;
         let len = env.cfg.mss.min(self.data_end.saturating_sub(self.nxt));
         self.transmit_next(len, env);
         TimerOutcome::Timeout

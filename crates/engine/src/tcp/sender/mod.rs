@@ -125,8 +125,11 @@ pub struct Sender {
     ecn: EcnMode,
     /// Set CWR on the next new data segment (RFC 3168 section 6.1.2).
     cwr_pending: bool,
-    /// The window does not grow before `cwr_end` is acknowledged (`transport.growth-after-echo`).
+    /// The window does not grow before `cwr_end` is acknowledged (`transport.growth-after-echo`), or when `recover` is
+    /// (`transport.growth-after-repair`).
     frozen: bool,
+    /// Which of these: the latter.
+    repairing: bool,
     pace_armed: bool,
     /// [`CongestionControl::obeys_peer`].
     obeys_peer: bool,
@@ -191,6 +194,7 @@ impl Sender {
             cwr_pending: false,
             cwr_end: 0,
             frozen: false,
+            repairing: false,
             limited_bytes: 0,
             last_sent: Time::ZERO,
             pace_next: Time::ZERO,

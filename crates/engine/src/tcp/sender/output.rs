@@ -12,8 +12,8 @@ impl Sender {
         if matches!(self.recovery, Recovery::Sack { .. } | Recovery::Rack) {
             return self.send_in_recovery(env);
         }
-        if env.cfg.keeps_reports && self.una < self.recover && self.scoreboard.is_some() {
-            return self.send_unreported(env);
+        if self.scoreboard.is_some() && (env.cfg.keeps_reports || env.cfg.marks) && self.send_by_reports(env) {
+            return;
         }
         let segment = self.packet.segment_of(env.cfg.mss);
         if self.silent {
@@ -64,6 +64,7 @@ impl Sender {
     pub(super) fn send_in_recovery<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         match self.recovery {
             Recovery::Rack => self.rack_transmit(env),
+            _ if env.cfg.marks => self.transmit_marked(env),
             _ => self.sack_transmit(env),
         }
     }

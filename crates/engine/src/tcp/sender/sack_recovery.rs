@@ -3,7 +3,8 @@
 //! The scoreboard (`sack.rs`) knows what is missing; here is what the sender does about it. The congestion window
 //! stays at the threshold during recovery, and the estimate of what is in flight ("pipe") decides about sending.
 
-use super::{Env, Recovery, Sender, SenderConfig, SenderIo};
+use super::{Env, InAck, Recovery, Sender, SenderConfig, SenderIo};
+use crate::packet::Flags;
 use crate::tcp::sack::{NextSeg, Outstanding, Rule, SackConfig};
 use crate::units::Time;
 
@@ -23,14 +24,24 @@ impl Sender {
     }
 
     /// An acknowledgement of new data in recovery: step A; `send` goes on. Returns whether the timer restarts.
-    pub(super) fn on_sack_recovery_ack<I: SenderIo>(&mut self, partial: bool, env: &mut Env<'_, I>) -> bool {
+    pub(super) fn on_sack_recovery_ack<I: SenderIo>(
+        &mut self,
+        partial: bool,
+        ack: &InAck<'_>,
+        env: &mut Env<'_, I>,
+    ) -> bool {
         if self.una >= self.recover {
             // (A) everything sent before the recovery is acknowledged.
             self.leave_recovery();
             return true;
         }
         self.recovery = Recovery::Sack { partial: true };
-        if env.cfg.one_more && self.high_rxt <= self.una {
+        let resent = match &self.scoreboard {
+            Some(board) if env.cfg.marks => board.is_resent(self.una),
+            _ => self.high_rxt > self.una,
+        };
+        let ends = env.cfg.echo_replaces && ack.flags.has(Flags::ECE);
+        if env.cfg.one_more && !resent && !ends {
             self.send_one_more(env);
         }
         !(env.cfg.sack_impatient && partial)
@@ -42,7 +53,13 @@ impl Sender {
     fn send_one_more<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
         let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
         let outstanding = self.outstanding(env.cfg);
-        let next = self.scoreboard.as_ref().and_then(|board| board.next_seg(&outstanding, &sack));
+        let next = self.scoreboard.as_ref().and_then(|board| {
+            if env.cfg.marks {
+                board.next_marked(&outstanding, false, &sack)
+            } else {
+                board.next_seg(&outstanding, &sack)
+            }
+        });
         if let Some(next) = next.filter(|next| matches!(next.rule, Rule::Lost | Rule::New)) {
             return self.send_recovery_segment(&next, env);
         }
@@ -71,13 +88,10 @@ impl Sender {
             self.nxt = start;
             let segment = self.packet.segment_of(env.cfg.mss);
             let len = segment.min(self.data_end.saturating_sub(start)).min(hole_end - start);
-            let flight = board.unreported(self.una, start) + board.resent_and_reported();
+            let flight = board.unreported(self.una, start);
             let fits = start + len <= self.peer_edge && flight + len <= (self.window.cwnd as u64).max(segment);
             if start >= self.stream_end() || !fits || (self.packet.gap > Time::ZERO && !self.may_pace(env)) {
                 return;
-            }
-            if start < self.max_sent {
-                self.note_resent(start, start + len, env.cfg);
             }
             self.transmit_next(len, env);
             if self.deadline.is_never() {
@@ -86,10 +100,49 @@ impl Sender {
         }
     }
 
-    /// [`SenderConfig::counts_resent`].
+    /// [`SenderConfig::marks`].
     fn note_resent(&mut self, start: u64, end: u64, cfg: &SenderConfig) {
-        if let Some(board) = self.scoreboard.as_mut().filter(|_| cfg.counts_resent) {
+        if let Some(board) = self.scoreboard.as_mut().filter(|_| cfg.marks) {
             board.note_resent(start, end);
+        }
+    }
+
+    /// [`SenderConfig::marks`] and [`SenderConfig::keeps_reports`]: sends outside recovery if the reports matter then. Returns
+    /// whether they do.
+    #[cold]
+    pub(super) fn send_by_reports<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
+        let Some(board) = &self.scoreboard else { return false };
+        if env.cfg.marks {
+            let matter = board.has_marks(self.una);
+            if matter {
+                self.transmit_marked(env);
+            }
+            return matter;
+        }
+        let matter = self.una < self.recover;
+        if matter {
+            self.send_unreported(env);
+        }
+        matter
+    }
+
+    /// [`SenderConfig::marks`]: step C, in recovery and outside. A segment less than full must be the last.
+    #[cold]
+    pub(super) fn transmit_marked<I: SenderIo>(&mut self, env: &mut Env<'_, I>) {
+        let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
+        let holes = matches!(self.recovery, Recovery::Sack { .. });
+        while let Some(board) = &self.scoreboard {
+            let room = self.edge(env.cfg.mss, 0) - self.una;
+            let free = room.saturating_sub(board.marked_pipe(self.una, self.max_sent));
+            let Some(next) = board.next_marked(&self.outstanding(env.cfg), holes, &sack) else { return };
+            let full = env.cfg.mss.min(self.data_end.saturating_sub(next.seq));
+            if free == 0 || free < full || (self.packet.gap > Time::ZERO && !self.may_pace(env)) {
+                return;
+            }
+            self.send_recovery_segment(&next, env);
+            if self.deadline.is_never() {
+                self.restart_timer(env);
+            }
         }
     }
 
@@ -98,7 +151,7 @@ impl Sender {
         let sack = SackConfig { mss: env.cfg.mss, dup_thresh: env.cfg.duplicate_ack_threshold };
         loop {
             let Some(board) = &self.scoreboard else { return };
-            let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack) + board.resent_and_reported();
+            let pipe = board.set_pipe(self.una, self.max_sent, self.high_rxt, &sack);
             let window =
                 if self.obeys_peer { self.peer_edge.saturating_sub(self.una) as f64 } else { self.window.cwnd };
             if window < (pipe + env.cfg.mss) as f64 {

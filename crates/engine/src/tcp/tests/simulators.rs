@@ -300,17 +300,73 @@ fn limited_transmit_by_guesses_sends_one_segment_for_each_of_two_duplicates() {
     bench.expect_cwnd(450.0 + 300.0);
 }
 
+/// As [`SACK`], but with ns-3's marks.
+const MARKS: SenderConfig = SenderConfig { marks: true, ..SACK };
+
 #[test]
 fn a_segment_sent_again_and_reported_since_counts_until_it_is_acknowledged() {
-    for (counts_resent, sent) in [(false, "1201:1301 1301:1401"), (true, "1201:1301")] {
-        let mut bench = Bench::flying(12, &SenderConfig { counts_resent, ..SACK });
+    for (cfg, sent) in [(&SACK, "1201:1301 1301:1401"), (&MARKS, "1201:1301")] {
+        let mut bench = Bench::flying(12, cfg);
+        bench.window = 1200; // nothing new before recovery
         bench.sack(&[(101, 201)]);
         bench.sack(&[(101, 201), (301, 501)]); // 1 and 201 are lost; the window is 600
         bench.sack(&[(101, 201), (301, 801)]);
         bench.expect("1:101R 201:301R");
+        bench.window = WIDE;
         bench.sack(&[(101, 801)]); // 201 has arrived
         bench.sack(&[(101, 901)]);
         bench.expect(sent);
+    }
+}
+
+#[test]
+fn with_marks_what_is_reported_makes_room_outside_recovery_too() {
+    for (cfg, sent) in [(&SACK, ""), (&MARKS, "1001:1101 1101:1201")] {
+        let mut bench = Bench::flying(10, cfg);
+        bench.sack(&[(201, 301)]);
+        bench.sack(&[(201, 401)]);
+        assert!(!bench.sender.in_recovery());
+        bench.expect(sent);
+    }
+}
+
+#[test]
+fn with_marks_what_was_lost_of_new_data_is_sent_again_after_recovery() {
+    let mut bench = Bench::flying(6, &MARKS);
+    bench.sack(&[(101, 401)]);
+    bench.sack(&[(101, 601)]);
+    bench.sent();
+    bench.receive(101, Flags::NONE, &[(101, 601), (701, 1001)]);
+    let sent = bench.sent();
+    bench.receive(601, Flags::NONE, &[(701, 1001)]);
+    assert!(!bench.sender.in_recovery());
+    assert!((sent + &bench.sent()).contains("601:701R"), "lost when three above it were reported");
+}
+
+#[test]
+fn with_marks_new_data_go_before_what_is_lost_above_the_highest_report() {
+    let mut bench = Bench::flying(6, &SenderConfig { keeps_reports: true, ..MARKS });
+    bench.window = 600;
+    bench.sack(&[(201, 301)]);
+    bench.expire_timer();
+    bench.window = WIDE;
+    bench.ack(101);
+    bench.expect("1:101R 101:201R 601:701"); // 301 to 600 are lost as well
+    bench.ack(301);
+    assert!(bench.sent().starts_with("301:401R 401:501R"), "nothing is reported above now");
+}
+
+#[test]
+fn the_end_of_a_timeout_s_repair_grows_the_window_or_does_not() {
+    for (growth_after_repair, ack, cwnd) in [(true, 1001, 300.0), (false, 1001, 200.0), (false, 1101, 300.0)] {
+        let mut bench = Bench::flying(10, &SenderConfig { growth_after_repair, ..CFG });
+        bench.expire_timer();
+        bench.ack(901);
+        bench.expect_cwnd(200.0);
+        bench.ack(ack);
+        bench.expect_cwnd(cwnd);
+        bench.ack(1201);
+        bench.expect_cwnd(cwnd + 100.0);
     }
 }
 
@@ -322,5 +378,50 @@ fn a_partial_acknowledgement_with_sack_sends_what_the_pipe_allows_or_one_more() 
         bench.expect("1:101R"); // sixteen are in flight, the window is ten
         bench.ack(101);
         bench.expect(sent);
+    }
+}
+
+/// Ten segments in flight with ECN and SACK, of which the first is lost and sent again.
+fn recovering_with_ecn(echo_replaces: bool) -> Bench {
+    let cfg = SenderConfig { echo_replaces, growth_after_echo: false, initial_ssthresh: 1000, ..MARKS };
+    let mut bench = Bench::with(cfg, Box::new(NewReno), EcnMode::Classic, None, false);
+    bench.adopt();
+    bench.sack(&[(201, 501)]);
+    bench.sent();
+    bench
+}
+
+#[test]
+fn an_echo_in_recovery_is_ignored_or_takes_its_place() {
+    let mut bench = recovering_with_ecn(false);
+    let threshold = bench.sender.window().ssthresh;
+    bench.receive(101, Flags::ECE, &[(201, 501)]);
+    assert!(bench.sender.in_recovery());
+    bench.expect_ssthresh(threshold);
+
+    let mut bench = recovering_with_ecn(true);
+    bench.receive(101, Flags::ECE, &[(201, 501)]);
+    assert!(!bench.sender.in_recovery());
+    assert!(bench.sender.window().ssthresh < threshold);
+    let cwnd = bench.sender.window().cwnd;
+    let sent = bench.sender.max_sent();
+    bench.receive(101, Flags::NONE, &[(201, sent)]);
+    assert!(!bench.sender.in_recovery(), "reports start no recovery before the end of what was sent");
+    bench.receive(sent, Flags::NONE, &[]);
+    bench.expect_cwnd(cwnd);
+    bench.receive(bench.sender.max_sent(), Flags::NONE, &[]);
+    assert!(bench.sender.window().cwnd > cwnd);
+}
+
+#[test]
+fn an_echo_while_a_timeout_is_repaired_is_ignored_or_answered() {
+    for (echo_replaces, cwnd) in [(false, 100.0), (true, 200.0)] {
+        let cfg = SenderConfig { echo_replaces, initial_ssthresh: 1000, ..CFG };
+        let mut bench =
+            Bench::with(cfg, Box::new(crate::schemes::Dctcp::new(0.0, 0.0, 200.0)), EcnMode::Accurate, None, false);
+        bench.adopt();
+        bench.expire_timer();
+        bench.receive(101, Flags::ECE, &[]);
+        bench.expect_cwnd(cwnd); // DCTCP's least window
     }
 }

@@ -1,4 +1,4 @@
-//! DCTCP as RCC's authors coded it, in their setting.
+//! DCTCP as RCC's authors coded it, in their setting, and as ns-3 has it.
 
 use crate::outcome::run;
 use fanin_engine::sim::Outcome;
@@ -34,4 +34,23 @@ fn rcc_code_keeps_the_queue_above_the_threshold_for_longer() {
         let (code, rfc) = (marks("rcc-code"), marks("rfc8257"));
         assert!(code > 1.15 * rfc, "{senders} senders: {code} and {rfc} marks");
     }
+}
+
+/// ns-3.44 itself has 1 904 marks with the starts of this run.
+#[test]
+fn ns3_counts_whole_segments_and_reduces_by_the_earlier_estimate() {
+    let marks = |flavour: &str| {
+        let outcome = run(&format!(
+            "[network]\ntopology = \"star\"\nrate = \"1Gbps\"\ndelay = \"25us\"\nbuffer = \"100pkt\"\n\
+             frame-overhead = \"2B\"\nties = \"fresh-first\"\n[transport]\nscheme = \"dctcp\"\ninitial-window = \"1mss\"\n\
+             rto-min = \"10ms\"\nrto-initial = \"10ms\"\nwindow-bytes = \"whole\"\nwindow-validation = false\n\
+             growth-after-echo = false\necho-in-recovery = \"replaces\"\n[scheme.dctcp]\nflavour = \"{flavour}\"\n\
+             [[traffic]]\nname = \"bursts\"\nkind = \"incast\"\nsenders = 10\nbytes-each = \"512KB\"\njitter = \"100us\"\n\
+             connections = \"persistent\"\n[run]\nduration = \"5s\"\nseed = 1\n"
+        ));
+        assert_eq!(outcome.number("drops"), 0.0);
+        outcome.number("marks")
+    };
+    assert_eq!(marks("ns-3"), 1904.0);
+    assert_ne!(marks("rfc8257"), 1904.0);
 }
