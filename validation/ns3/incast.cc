@@ -16,6 +16,7 @@
 #include <ctime>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct Settings
     double granularityMs = 1;
     uint64_t jitterNs = 100000;
     uint64_t seed = 1;
+    uint32_t tieNoiseNs = 0; // a sender's packet takes 1 to so many ns longer, drawn anew for each
     std::string starts; // file of start offsets in ns, one per sender, instead of the drawn ones
     bool measure = true; // false: hook nothing but the receiver's byte count, to time ns-3 itself
 };
@@ -388,6 +390,23 @@ SetDeviceQueue(Ptr<NetDevice> device, uint32_t packets)
     queue->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, packets));
 }
 
+// Packets of several senders that would reach the switch at one instant come in an order that is drawn anew for each, as
+// the delay of a link is read when a transmission begins. Acknowledgements take the same link back without noise.
+void
+DrawTies(Ptr<NetDevice> host, Ptr<NetDevice> port, uint64_t seed)
+{
+    Ptr<Channel> channel = host->GetChannel();
+    const Time delay = Time(g_set.delay);
+    auto state = std::make_shared<uint64_t>(seed);
+    host->TraceConnectWithoutContext("PhyTxBegin", Callback<void, Ptr<const Packet>>([=](Ptr<const Packet>) {
+        const Time noise = NanoSeconds(1 + Draw(*state) % g_set.tieNoiseNs);
+        channel->SetAttribute("Delay", TimeValue(delay + noise));
+    }));
+    port->TraceConnectWithoutContext("PhyTxBegin", Callback<void, Ptr<const Packet>>([=](Ptr<const Packet>) {
+        channel->SetAttribute("Delay", TimeValue(delay));
+    }));
+}
+
 struct Star
 {
     NodeContainer senders, hub, receiver;
@@ -423,6 +442,10 @@ Build(const Settings& s)
         star.devices.Add(ends);
         star.port = ends.Get(1);
         SetDeviceQueue(ends.Get(0), 1000000);
+        if (s.tieNoiseNs > 0 && i < s.senders)
+        {
+            DrawTies(ends.Get(0), ends.Get(1), s.seed * 1000 + i);
+        }
         // A device queue does not count the packet in transmission.
         SetDeviceQueue(ends.Get(1), marking ? 1 : s.buffer - 1);
         if (marking)
@@ -572,6 +595,7 @@ main(int argc, char** argv)
     cmd.AddValue("granularity", "of the retransmission timer, ms", s.granularityMs);
     cmd.AddValue("jitter", "senders start uniformly in [t0, t0 + jitter), ns", s.jitterNs);
     cmd.AddValue("seed", "of the jitter", s.seed);
+    cmd.AddValue("tie-noise", "each packet of a sender takes 1 to so many ns longer, drawn by the seed", s.tieNoiseNs);
     cmd.AddValue("starts", "file of start offsets in ns, instead of jitter and seed", s.starts);
     cmd.AddValue("measure", "false: only the receiver's bytes, to time ns-3 itself", s.measure);
     cmd.Parse(argc, argv);
