@@ -196,3 +196,18 @@ def test_every_total_comes_on_demand(cli, work):
     # A buffer in packets or in bytes: the queue is given in both.
     assert "largest\t" in short
     assert " B)" in short
+
+
+def test_timers_that_expire_more_often_than_transfers_wait_are_counted_apart(tmp_path):
+    found, words = star(tmp_path / "s.toml", senders=100)
+    expired = sum(found.timeouts.values())
+    assert expired > found.waited
+    assert f"it expired {expired} times, " in words.why
+
+
+def test_as_many_whole_responses_at_once_are_suggested_as_the_buffer_holds(tmp_path):
+    # A response of 32 KB is 22 segments, and windows grow beyond the first while it lasts.
+    found, words = star(tmp_path / "s.toml")
+    assert found.outcome == "collapse"
+    fit = int(150_000 // (22 * found.segment))
+    assert any(each.command.endswith(f".concurrent={fit}") for each in words.trials)

@@ -90,6 +90,8 @@ def _why(facts: Facts) -> str:
     idle = f"the link lay idle for {_time(facts.idle_s)}, {_share(facts.idle_share)} of the time"
     if facts.waited:
         causes = ", ".join(f"{count:,} {_timeout(name)}" for name, count in facts.timeouts.items())
+        if (expired := sum(facts.timeouts.values())) != facts.waited:
+            causes = f"it expired {expired:,} times, {causes}"
         waited = (
             f"{facts.waited:,} of {facts.transfers:,} transfers waited for a timer of at least {_timers(facts)} "
             f"({causes})"
@@ -188,7 +190,7 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
         found.append(with_(_twice(facts), "twice the rate of the uplinks"))
     at_once, each = facts.first_windows
     if group is not None and "concurrent" in group and at_once * each > facts.buffer:
-        few = max(1, int(facts.buffer // each))
+        few = facts.answers_that_fit
         found.append(
             with_(f"traffic.{group['name']}.concurrent={few}", "as many responses at once as the buffer holds")
         )
