@@ -32,6 +32,8 @@ def test_what_is_no_number_is_none(formula):
         ("{a} + _0", "a column is written in braces: {_0}"),
         ("_0()", "a column is written in braces: {_0}"),
         ("{a}(1)", "a formula has numbers"),
+        ("{a}1 + {b}", "not a formula"),
+        ("1{a}", "not a formula"),
         ("sqrt()", "sqrt takes one value, not 0"),
         ("ceil({a}, 1)", "ceil takes one value, not 2"),
         ("min({a})", "min takes at least two values, not 1"),

@@ -127,8 +127,8 @@ def read(path: Path) -> pl.DataFrame:
         if path.suffix.lower() == ".parquet":
             return pl.read_parquet(io.BytesIO(sums.read_bytes(path)))
         return pl.read_csv(io.BytesIO(sums.read_bytes(path)), comment_prefix="#", infer_schema_length=None)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).strip().splitlines()[0]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        first = next(iter(str(error).strip().splitlines()), "nothing in it")
         raise ResultsError(f"{path}: neither CSV nor, with that ending, Parquet: {first}") from None
 
 

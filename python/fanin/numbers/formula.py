@@ -48,7 +48,8 @@ def parse_formula(formula: str) -> ast.expr:
     if own := re.search(rf"\b{_COLUMN.pattern}\b", _NAME.sub("", formula)):
         raise ValueError(f"a column is written in braces: {{{own.group()}}}, in {formula!r}")
     order = names(formula)
-    plain = _NAME.sub(lambda match: f"_{order.index(match.group(1))}", formula)
+    # Apart from what stands beside it: the 1 of "{a}1" is no part of the name.
+    plain = _NAME.sub(lambda match: f" _{order.index(match.group(1))} ", formula).strip()
     try:
         tree = ast.parse(plain, mode="eval").body
     except SyntaxError as error:

@@ -1,0 +1,150 @@
+"""Anything may be in a file: what reads it answers with a value or with an error that says what is wrong."""
+
+import io
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fanin
+from fanin import _engine, imports
+from fanin.choose import reference
+from fanin.errors import ResultsError, ScenarioError
+from fanin.results.store import read_table
+from fanin.scenario.format.values import expand_seeds, parse_values
+
+FIXED = settings(max_examples=200, derandomize=True, deadline=None, database=None)
+"""Results do not depend on what earlier runs of the tests have found, nor on how fast they are."""
+
+WORDS = """\
+0 1 -1 1e3 1e999 nan inf 0.5 100 99999999999999999999 \uff11 \u00b2 \ufeff \0 # , = -> : 0->1 0->0 1->2 Nodes
+Connections Triggers start size trigger id Tier 0 Tiers Podsize Radix_Down Radix_Up Queue_Up Downlink_speed_Gbps
+Downlink_Latency_ns Switch_Latency_ns Bundle 2001-01-01T00:00:00 2001-01-01T00:00:00+23:59 9999-12-31 dst src bytes
+"a "b" ' Totals
+""".split()
+
+LINES = st.lists(st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=7).map(" ".join), max_size=8)
+TEXTS = LINES.map("\n".join) | LINES.map(lambda lines: "\n".join(line.replace(" ", ",") for line in lines))
+BYTES = TEXTS.map(lambda text: text.encode(errors="replace")) | st.binary(max_size=80)
+
+COLUMNS = {name: name for name in ("start", "src", "dst", "bytes")}
+IMPORTS = {
+    "hpcc": (imports.hpcc, b"2\n0 1 3 100 1500 2.0\n1 0 3 100 1500 2.1\n"),
+    "htsim": (imports.htsim, b"Nodes 4\nConnections 2\n0->1 id 1 start 0 size 9\n1->0 id 2 start 5 size 9\n"),
+    "records": (
+        lambda path: imports.records(path, COLUMNS, imports.Unit.S),
+        b"start,src,dst,bytes\n2001-01-01T00:00:00,a,b,9\n2001-01-01T00:00:01,b,a,9\n",
+    ),
+    "topology": (
+        imports.topology,
+        b"Nodes 16\nTiers 2\nPodsize 4\n"
+        b"Tier 0\nRadix_Down 4\nRadix_Up 2\nDownlink_speed_Gbps 10\nDownlink_Latency_ns 5\n"
+        b"Tier 1\nRadix_Down 4\nDownlink_speed_Gbps 10\nDownlink_Latency_ns 5\n",
+    ),
+}
+
+
+def edited(draw, whole: bytes) -> bytes:
+    """A few edits of a whole file, which lead further into it than anything at random."""
+    text = bytearray(whole)
+    for at, cut, piece in draw:
+        start = at % (len(text) + 1)
+        text[start : start + cut] = piece
+    return bytes(text)
+
+
+EDITS = st.lists(
+    st.tuples(st.integers(0, 400), st.integers(0, 12), st.sampled_from(WORDS).map(str.encode) | st.binary(max_size=3)),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("kind", IMPORTS)
+def test_any_file_is_imported_or_its_line_is_named(kind, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzzed") / "file"
+    read, whole = IMPORTS[kind]
+    path.write_bytes(whole)
+    read(path)
+
+    @FIXED
+    @given(BYTES, EDITS, st.booleans())
+    def check(anything, edits, edit):
+        content = edited(edits, whole) if edit else anything
+        path.write_bytes(content)
+        try:
+            found = read(path)
+        except ScenarioError as error:
+            assert error.line is not None
+            assert 0 <= error.line <= content.count(b"\n") + content.count(b"\r") + 1
+            return
+        if isinstance(found, imports.Flows):
+            found.write(io.StringIO())
+            assert all(size > 0 for size in found.size)
+            assert min(found.start, default=found.origin) == found.origin or found.origin == 0
+        else:
+            assert found[0]
+
+    check()
+
+
+@FIXED
+@given(
+    st.text(max_size=16)
+    | st.lists(st.sampled_from(["1", "..", ",", ":", "9" * 20, "pkt", "-", '"', "e9"])).map("".join)
+)
+def test_any_text_is_values_or_a_value_error(text):
+    for read in (parse_values, lambda each: expand_seeds([each])):
+        try:
+            read(text)
+        except ValueError:
+            continue
+
+
+def damaged(whole: bytes, random_: random.Random) -> bytes:
+    """One of the ways in which files come to harm; more often at the end, where Parquet has its metadata."""
+    text = bytearray(whole)
+    start = random_.choice((0, max(len(text) - 2000, 0)))
+    for _ in range(random_.choice((1, 1, 3))):
+        at = random_.randrange(start, len(text))
+        match random_.randrange(6):
+            case 0:
+                text[at] ^= 1 << random_.randrange(8)
+            case 1:
+                text[at] = random_.choice((0, 127, 255, random_.randrange(256)))
+            case 2:
+                text[at : at + random_.randrange(64)] = b""
+            case 3:
+                text[at:at] = random_.randbytes(random_.randrange(16))
+            case 4:
+                text[at : at + 512] = bytes(len(text[at : at + 512]))
+            case _:
+                del text[max(at, 1) :]
+                return bytes(text)
+    return bytes(text)
+
+
+def outputs():
+    return fanin.load("small.toml").simulate([("run.duration", "50ms")])
+
+
+def test_parquet_of_strangers_is_read_or_refused(work):
+    """Without digests beside it."""
+    outputs().write_parquet("flows", "whole.parquet")
+    whole, path, random_ = Path("whole.parquet").read_bytes(), Path("it.parquet"), random.Random(3)
+    refused = 0
+    for number in range(300):
+        path.write_bytes(damaged(whole, random_))
+        for read in (read_table, reference.read):
+            try:
+                read(path)
+            except ResultsError as error:
+                refused += 1
+                assert "\n" not in str(error), number
+        try:
+            json.loads(_engine.describe_parquet(path))
+        except OSError:
+            continue
+    assert refused > 300
