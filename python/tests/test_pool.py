@@ -159,11 +159,11 @@ def test_batches_of_a_search_have_workers_that_remember(work, monkeypatch):
         laboratory = Laboratory(small, None, workers=workers)
         with pytest.warns(UserWarning, match="estimated memory per run"):
             laboratory.cases([({"traffic.bursts.senders": 2}, (1, 2))])
-        assert len(workers._flows) == 1
+        assert len(workers._needs._flows) == 1
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             laboratory.cases([({"traffic.bursts.senders": 3}, (1, 2))])
-        assert len(workers._flows) == 2
+        assert len(workers._needs._flows) == 2
 
 
 def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):

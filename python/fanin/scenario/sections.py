@@ -71,7 +71,8 @@ class Document(Section):
         ]
         return {**tables, "plot": full}
 
-    @functools.cached_property
+    # Not kept: a copy with other claims would keep them.
+    @property
     def cases(self) -> tuple[Case, ...]:
         """Each claim under each of its readings."""
         return tuple(case for index in range(len(self.claim)) for case in cases(index, self.claim, self.claims))
