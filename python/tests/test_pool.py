@@ -155,7 +155,9 @@ def test_while_a_long_run_goes_on_its_time_is_left(work, monkeypatch):
 def test_batches_of_a_search_have_workers_that_remember(work, monkeypatch):
     """What the first batch told of the flows of a kind holds for the second, and a warning is not repeated."""
     small = fanin.load("small.toml")
-    with closing(Threads(2, memory=1.0)) as workers:
+    with closing(Threads(2)) as workers:
+        # So that runs wait for each other, although each of them fits into what is free.
+        monkeypatch.setattr(workers, "_memory", 1.0)
         laboratory = Laboratory(small, None, workers=workers)
         with pytest.warns(UserWarning, match="estimated memory per run"):
             laboratory.cases([({"traffic.bursts.senders": 2}, (1, 2))])
