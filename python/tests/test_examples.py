@@ -104,7 +104,10 @@ def paste(command: str, cli) -> None:
     target = None
     if words[-2] == ">":
         words, target = words[:-2], Path(words[-1])
-    given = [name for word in words[1:] for name in (sorted(map(str, Path().glob(word))) if "*" in word else [word])]
+    # A word that matches nothing stays as it is.
+    given = [
+        name for word in words[1:] for name in sorted(map(str, Path().glob(word)) if "*" in word else []) or [word]
+    ]
     result = cli(*given)
     assert result.code == 0, f"{command}\n{result.err}"
     if target is not None:
