@@ -99,6 +99,9 @@ def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
     assert "`--set transport.rto-min=1ms`" in page
     assert "As it is: Incast collapse" in result.out
     assert f"fanin advise {rack}" in page
+    assert "so ranks may be left out" in page
+    # Nothing was searched, so nothing is said of how far they carry.
+    assert '"carries" is' not in page
 
 
 def test_traffic_without_a_fan_in_is_ranked_by_completion_times(cli, work):

@@ -176,7 +176,9 @@ def test_check_counts_runs_and_resolves_values(cli, work):
     assert values["transport.mss"]["from"] == "default"
     table = cli("check", "small.toml", "--resolved", "--set", "transport.mss=1KB").out
     assert "from\tsource of the default" in table
-    assert "transport.mss\t1000B\t--set\t" in table
+    # The source of a default that is replaced would read as that of the value.
+    assert "transport.mss\t1000B\t--set\t\n" in table
+    assert "transport.mss\t1460B\tdefault\t\n" not in cli("check", "small.toml", "--resolved").out
 
 
 def test_check_tries_every_value_of_the_sweep(cli, work):

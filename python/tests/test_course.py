@@ -56,6 +56,14 @@ def test_a_collapse_by_lost_windows(tmp_path):
     assert tries[-1] == "fanin advise s.toml"
 
 
+def test_a_value_that_a_suggestion_replaces_is_left_out_of_its_command(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="30KB", window="2mss", senders=20, bytes="32KB")
+    _, words = told(tmp_path / "s.toml", text, **{"transport.rto-min": "100ms", "transport.mss": "1460B"})
+    tries = [each.command for each in words.trials]
+    assert "fanin run s.toml --set transport.mss=1460B --set transport.rto-min=1ms" in tries
+    assert tries[-1] == "fanin advise s.toml --set transport.rto-min=100ms --set transport.mss=1460B"
+
+
 def test_a_collapse_by_a_lost_last_segment(tmp_path):
     # Two packets more than the buffer holds: the last segment of a response, after which no duplicate ACK comes.
     found, words = star(tmp_path / "s.toml", buffer="60pkt", senders=31, bytes_each="2920B")

@@ -179,3 +179,17 @@ def test_runs_without_a_table_of_flows_are_left_out(cli, work):
     result = cli("fct", *map(str, Path("results/runs").iterdir()), "--json")
     assert (result.code, "1 of 2 runs have no table flows" in result.err) == (0, True), result.err
     assert json.loads(result.out)["flows"] > 0
+
+
+def test_runs_of_different_scenarios_are_combined_with_a_warning(cli, work):
+    for given in ([], ["--seed", "2"]):
+        assert cli("run", "small.toml", *given).code == 0
+    alike = [str(path) for path in Path("results/runs").iterdir()]
+    assert len(alike) == 2
+    assert "warning" not in cli("fct", *alike).err
+    assert cli("run", "small.toml", "--set", "transport.mss=1000B", "--set", "transport.scheme=dctcp").code == 0
+    every = [str(path) for path in Path("results/runs").iterdir()]
+    for command in (["fct", *every], ["export", *every], ["export", *(f"{each}/flows.parquet" for each in every)]):
+        err = cli(*command).err
+        assert "warning: runs of different scenarios are combined: they differ in transport.scheme" in err
+        assert "transport.mss" in err or "more keys" in err

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fanin
 from fanin.errors import ScenarioError
 from fanin.scenario import remarks
 from fanin.scenario.format.plot import is_of_table
@@ -117,3 +118,15 @@ def test_values_that_do_nothing_are_named_with_the_reason() -> None:
     schemes, network = remarks.unused([("scheme.dctcp.g", None), ("network.buffer", beside)])
     assert schemes.startswith("scheme.dctcp.g: no network or traffic group uses this scheme")
     assert network == 'network.buffer: no effect with network.admission = "dynamic-threshold"; leave it out'
+
+
+def test_values_of_the_scheme_that_the_user_replaces_are_no_mistake(work):
+    text = (work / "small.toml").read_text()
+    plain = text[: text.index("[sweep]")] + "[scheme.dctcp]\ng = 0.5\n"
+    (work / "plain.toml").write_text(plain.replace("[transport]", '[transport]\nscheme = "dctcp"', 1))
+    experiment = fanin.load("plain.toml")
+    assert experiment.warnings() == []
+    assert experiment.warnings({"transport.scheme": "newreno"}) == []
+    # A value that no choice uses stays one.
+    (remark,) = experiment.warnings({"scheme.l2dct.g": "0.5"})
+    assert remark.startswith("scheme.l2dct.g: ")

@@ -28,7 +28,7 @@ from fanin.run.laboratory import Laboratory
 SEEDS = [1, 2, 3, 4, 5]
 """Enough for intervals, and for an answer in about a minute."""
 
-_PRECISION = 0.1
+PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
 
 _FURTHER = 4
@@ -221,7 +221,7 @@ def advise(
         over=over,
         last=max(_AT_LEAST, _FURTHER * here),
         seeds=asked.seeds,
-        precision=_PRECISION,
+        precision=PRECISION,
         out=out,
         workers=workers,
         again=again,

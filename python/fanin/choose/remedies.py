@@ -162,7 +162,8 @@ def _of_switches(facts: Facts) -> Iterator[Remedy]:
             "ports share the switch's memory",
             {"network.admission": "dynamic-threshold", "network.shared-buffer": f"{memory}B", "network.dt-alpha": 8},
             Effort.SWITCH_SETTING,
-            f"a dynamic threshold of 8 over {ports} ports' buffers together",
+            f"a dynamic threshold of 8 over {ports} ports' buffers together: one port may take eight ninths of "
+            "them, as long as the others' queues are short",
         )
     elif float(network["dt-alpha"]) < 8:
         yield Remedy("dynamic threshold of 8", {"network.dt-alpha": 8}, Effort.SWITCH_SETTING, "alpha 8 in the switch")

@@ -164,6 +164,9 @@ def _print(title: str, found: Advice) -> None:
     if all(row[4] == "-" for row in rows):
         header, rows = header[:4] + header[5:], [row[:4] + row[5:] for row in rows]
     print_table(f"{title}: remedies by {found.goal.name}", header, rows)
+    for sentence in advice_page.legend(found):
+        say_wrapped(sentence)
+    say()
     print_table("What they need", advice_page.NEEDS_HEADER, advice_page.needs(found))
 
 

@@ -58,7 +58,8 @@ def check(
         print_table(
             f"{experiment.path}: every value in effect",
             ["path", "value", "from", "source of the default"],
-            ([row["path"], str(row["value"]), row["from"], row["source"]] for row in rows),
+            # Beside a value that replaces the default, the default's source would read as the value's.
+            ([row["path"], str(row["value"]), row["from"], row["source"] if row["is_default"] else ""] for row in rows),
         )
     if offered:
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))

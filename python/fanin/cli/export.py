@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 import typer
 
 from fanin.cli.options import JsonOption
-from fanin.cli.terminal import note, print_json
+from fanin.cli.terminal import note, print_json, warn_of_differences
 from fanin.errors import ResultsError
 
 
@@ -52,6 +52,7 @@ def export(
     if json and out is None:
         raise typer.BadParameter("needs --out, because the data itself goes to stdout", param_hint="--json")
     files = [_choose(path, table) for path in paths]
+    warn_of_differences(files)
     if out is None:
         _write(files, to, sys.stdout)
         return

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fanin.cli.options import JsonOption
-from fanin.cli.terminal import note, print_json, print_table
+from fanin.cli.terminal import note, print_json, print_table, warn_of_differences
 from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.numbers import fct as analysis
@@ -88,6 +88,7 @@ def _together(paths: list[Path]) -> pl.DataFrame:
         note(f"{len(without)} of {len(files)} runs have no table flows and are left out")
     paths = [path for path, file in files if file is not None]
     found = [read_table(file) for _, file in files if file is not None]
+    warn_of_differences(paths)
     try:
         return pl.concat(found, how="vertical_relaxed")
     except pl.exceptions.PolarsError:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import fanin
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
     from rich.progress import Progress
 
@@ -41,6 +43,22 @@ def terminal(stream: TextIO) -> Console | None:
 def note(message: str) -> None:
     """Prints a message that is not data, on stderr."""
     sys.stderr.write(f"{message}\n")
+
+
+_MOST_NAMED = 4
+"""So many keys are named in a warning."""
+
+
+def warn_of_differences(paths: list[Path]) -> None:
+    """Warns if the runs whose tables are taken together are not runs of one scenario with several seeds."""
+    from fanin.results.tables import differences
+
+    found = differences(paths)
+    if found:
+        more = f" and {len(found) - _MOST_NAMED} more keys" if len(found) > _MOST_NAMED else ""
+        note(
+            f"warning: runs of different scenarios are combined: they differ in {', '.join(found[:_MOST_NAMED])}{more}"
+        )
 
 
 def accept_any_text() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -13,7 +14,7 @@ from fanin.names import is_run_id
 from fanin.numbers.summary import column
 from fanin.results import records, sums
 from fanin.results.layout import MANIFEST, RUNS
-from fanin.results.store import damaged, read_run, read_table
+from fanin.results.store import damaged, read_manifest, read_run, read_table
 
 
 def locate(path: Path) -> list[Path]:
@@ -53,6 +54,28 @@ def find(path: Path, table: str) -> Path | None:
 
     """
     return next((file for file in locate(path) if file == path or file.stem == table), None)
+
+
+def differences(paths: Iterable[Path]) -> list[str]:
+    """The keys in which the scenarios of stored runs differ, apart from their seeds; tables alone are left out.
+
+    Args:
+        paths: Run folders, or files in them.
+
+    """
+    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in paths)
+    values = [_flat(read_manifest(folder).manifest["scenario"]) for folder in folders if (folder / MANIFEST).is_file()]
+    keys = dict.fromkeys(key for each in values for key in each)
+    return [key for key in keys if key != "run.seed" and any(each.get(key) != values[0].get(key) for each in values)]
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:  # noqa: ANN401 - of JSON
+    """A value of each dotted path; entries of a list have their name, or else their place, in it."""
+    if isinstance(value, list):
+        value = {str(each.get("name", i)) if isinstance(each, dict) else str(i): each for i, each in enumerate(value)}
+    if not isinstance(value, dict):
+        return {path: value}
+    return {k: v for key, each in value.items() for k, v in _flat(each, f"{path}.{key}" if path else key).items()}
 
 
 def is_in_log(path: Path) -> bool:

@@ -77,17 +77,25 @@ class Experiment(ScenarioFile):
         if self.document.runs_of is not None:
             return []
 
-        def found(change: Settings) -> list[remarks.Unused]:
-            return _engine.unused(self._engine_text, str(self.scenario_path), self.overrides + given + change)
+        def found(values: Settings) -> list[remarks.Unused]:
+            return _engine.unused(self._engine_text, str(self.scenario_path), values)
 
-        own = found([])
+        replaced = self.overrides + given
+        own = found(replaced)
         decisive = {beside[0] for _, beside in own if beside is not None}
+
+        def chooses(path: str) -> bool:
+            return path in decisive or path.endswith(".scheme")
+
         choices = [
-            change.settings
+            replaced + change.settings
             for change in checks.changes(self)
-            if any(path in decisive or path.endswith(".scheme") for path, _ in change.settings)
+            if any(chooses(path) for path, _ in change.settings)
         ]
-        elsewhere = [{path for path, _ in found(change)} for change in choices]
+        # What the file says for its own choice is no mistake when the user makes another.
+        if any(chooses(path) for path, _ in replaced):
+            choices.append([(path, value) for path, value in replaced if not chooses(path)])
+        elsewhere = [{path for path, _ in found(values)} for values in choices]
         return [value for value in own if all(value[0] in paths for paths in elsewhere)]
 
     def run(

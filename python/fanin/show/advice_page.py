@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from fanin.choose.advice import Advice, Advised
+from fanin.choose.advice import PRECISION, Advice, Advised
 from fanin.numbers.summary import format_number, format_value
 from fanin.results.dataset import as_json
 from fanin.results.files import whole_folder
@@ -123,6 +123,25 @@ def _carried(each: Advised) -> str:
     return f"{each.found.capacity}{' or more' if each.found.breaks_at is None else ''}"
 
 
+def legend(advice: Advice) -> list[str]:
+    """What the columns of the table mean, a sentence each."""
+    said = [
+        "Every remedy ran with the same seeds. A difference counts if its 95 % interval over pairs of runs excludes "
+        f"zero and it is at least {100 * advice.own.margin:g} % of the value; what does not differ in that sense ties. "
+        "A rank is one more than the number of remedies that are better by a difference that counts, so ranks may be "
+        "left out.",
+        '"background" is the change of the goodput of the background flows.',
+    ]
+    if advice.over is not None and any(each.found for each in advice.every):
+        bounds = " and ".join(keep.text for keep in advice.keeps)
+        said.append(
+            f'"carries" is the largest {advice.over} that keeps {bounds}, to within {100 * PRECISION:g} %; it was '
+            "searched for the scenario as it is and the best remedies (--capacities says for how many). `fanin "
+            "capacity` searches more narrowly and with more seeds, so its answer may differ by as much."
+        )
+    return said
+
+
 def needs(advice: Advice) -> list[list[str]]:
     """What each remedy takes, and how to set it here."""
     return [[each.remedy.name, each.remedy.needs, each.remedy.command or "-"] for each in advice.every]
@@ -151,6 +170,7 @@ def write(advice: Advice, told: Course, title: str, command: str, asked: dict[st
         "sentences": sentences(advice),
         "header": [*HEADER[:2], advice.goal.heading, *HEADER[3:]],
         "rows": rows(advice),
+        "legend": legend(advice),
         "needs_header": NEEDS_HEADER,
         "needs": needs(advice),
     }

@@ -165,10 +165,16 @@ def _controller(facts: Facts) -> str:
 
 def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     """The two or three commands to try."""
-    where = " ".join([shlex.quote(scenario), *(f"--set {shlex.quote(f'{path}={value}')}" for path, value in given)])
+
+    def of(kept: Settings) -> str:
+        return " ".join([shlex.quote(scenario), *(f"--set {shlex.quote(f'{path}={value}')}" for path, value in kept)])
 
     def with_(setting: str, why: str) -> Trial:
-        return Trial(f"fanin run {where} --set {setting}", why)
+        # The last of two values for a path counts; one that is replaced would only confuse.
+        kept = [(path, value) for path, value in given if path != setting.partition("=")[0]]
+        return Trial(f"fanin run {of(kept)} --set {setting}", why)
+
+    where = of(given)
 
     found = _against_losses(facts, with_) if facts.outcome in ("collapse", "timeouts", "losses") else []
     if facts.outcome == "full":
