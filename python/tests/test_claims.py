@@ -7,7 +7,6 @@ import pytest
 from fanin.claims.judge import Judgement, judge, together
 from fanin.errors import FaninError
 from fanin.numbers.stats import mean_interval, t_quantile
-from fanin.results.curves import of_claim
 from fanin.scenario.format.claim import Case
 
 
@@ -208,40 +207,56 @@ def test_the_farthest_rival_is_the_one_with_the_largest_factor():
     assert judge(claim("farthest", (0, 0), where={"scheme": ["none"]}, rivals=rivals), frame).value == 0
 
 
-class NoTables:
-    def rows(self, table, where=None):
-        raise AssertionError(table)
-
-
 @pytest.mark.parametrize("group", ["", "groups.bursts."])
 def test_a_system_that_never_finishes_comes_last(group):
+    never = math.inf
     frame = pl.DataFrame(
         {
             "scheme": ["a"] * 3 + ["b"] * 3 + ["c"] * 3,
             "n": [1] * 9,
             "seed": [1, 2, 3] * 3,
-            f"{group}fct_mean_s": [0.1, 0.2, 0.3, 0.2, None, None, None, None, None],
-            f"{group}incomplete": [0] * 3 + [1, 4, 4] + [0] * 3,
+            f"{group}fct_mean_s": [0.1, 0.2, 0.3, 0.2, never, never, None, None, None],
+            f"{group}incomplete": [0] * 3 + [0, 4, 1] + [0] * 3,
+            f"{group}completed": [4] * 3 + [4, 0, 3] + [0] * 3,
         }
     )
 
     def judged(measure, accept, **more):
-        case = claim(measure, accept, y=f"{group}fct_mean_s", **more)
-        return judge(case, of_claim(case, NoTables(), frame))
+        return judge(claim(measure, accept, y=f"{group}fct_mean_s", **more), frame)
 
     rival = {"where": {"scheme": "a"}, "rivals": [{"scheme": "b"}], "better": "low"}
     assert judged("wins", (1, 1), **rival).value == 1
     assert judged("lead", (0, 0.5), **rival).value == 0
     longer = judged("mean", (1.5, math.inf), where={"scheme": "b"}, over={"scheme": "a"})
     assert (longer.value, longer.outcome, longer.shown.value) == (math.inf, "reproduced", "infinite")
+    assert longer.reason.startswith("infinite (in 2 of 6 runs 5 of 8 transfers had not ended); accepted at least 1.5")
     assert judged("mean", (0, 1), where={"scheme": "b"}).outcome == "not reproduced"
-    # Of two that never finish none is ahead.
-    both = {**rival, "where": {"scheme": "b"}}
-    assert judged("wins", (1, 1), **both).value == 0
-    assert judged("margin", (0, math.inf), **both).outcome == "not reproduced"
     # No completion time without an unfinished transfer is no result at all.
     with pytest.raises(FaninError, match="no run matches"):
         judged("mean", (0, 1), where={"scheme": "c"})
+
+
+def test_of_two_systems_that_never_finish_none_is_ahead():
+    frame = pl.DataFrame(
+        {
+            "scheme": ["a", "a", "b", "b"],
+            "n": [1, 2] * 2,
+            "seed": [1] * 4,
+            "fct_mean_s": [math.inf, 0.1, math.inf, 0.3],
+        }
+    )
+
+    def value(measure, **more):
+        return judge(claim(measure, (0, 1), y="fct_mean_s", where={"scheme": "a"}, **more), frame).value
+
+    rival = {"rivals": [{"scheme": "b"}], "better": "low"}
+    assert value("wins", **rival) == 1
+    assert value("margin", **rival) == 0
+    assert value("margin", at=[2], **rival) == pytest.approx(0.2)
+    assert value("trend") == -1
+    # There is no ratio of the two, and no difference.
+    assert math.isnan(value("mean", over={"scheme": "b"}))
+    assert math.isnan(value("mean", minus={"scheme": "b"}))
 
 
 def test_a_margin_is_the_smallest_over_x():

@@ -107,6 +107,12 @@ def test_a_sentence_about_all_experiments_holds_only_where_each_of_them_shows_it
     assert replace(every, repeats=[weak]).verdict == "direction only"
     assert replace(every, repeats=[replace(holds, experiment="a/d")]).verdict == "under a reading"
     assert replace(every, repeats=[]).rests_on == "64 KB"
+    # It cannot hold before all have run, and fails if one that has run shows so; a sensitivity judges nothing.
+    unknown = replace(fails, outcome="not run", experiment="a/f")
+    assert replace(every, repeats=[unknown]).verdict == "not run"
+    assert replace(every, repeats=[unknown, fails]).verdict == "never"
+    against = replace(fails, basis="sensitivity")
+    assert replace(every, repeats=[against]).verdict == "under a reading"
 
 
 def test_a_setting_that_fails_twice_is_listed_once():
@@ -218,6 +224,24 @@ def test_a_verdict_is_at_the_edge_if_what_it_rests_on_is(cases, edge):
     assert claim.at_edge == edge
     assert claim.marked.endswith(", at the edge") == edge
     assert claim.as_dict()["at_edge"] == edge
+
+
+def test_a_verdict_names_a_case_that_is_not_at_the_edge():
+    own = entry("c", basis="reading", outcome="reproduced", reading="64 KB", at_edge=True)
+    firm = replace(own, experiment="a/d", reading="8 KB", at_edge=False)
+    claim = Sentence("c", "s", [own], repeats=[firm])
+    assert (claim.at_edge, claim.rests_on.partition(" (")[0]) == (False, "8 KB")
+    # A search does not tell whether its settings are at the edge, so none of them is firmer than a case.
+    found = setting("128 KB", "reading", "reproduced", 0.0)
+    claim = Sentence("c", "s", [own], searched=[found], tried=3)
+    assert (claim.at_edge, claim.rests_on.partition(";")[0]) == (True, "64 KB")
+
+
+def test_the_closest_number_inside_the_range_says_why_it_is_not_accepted():
+    shown = Shown(published="-", value="0.2 %", interval="0 to 0.5 %", accept="0.1 to 1 %")
+    nothing = Searched("64 KB", "not reproduced", 0.0, shown)
+    said = sentences.rests_on("never", [nothing], "")
+    assert said.endswith("closest 0.2 % (64 KB), accepted 0.1 to 1 %; its 95 % interval, 0 to 0.5 %, includes zero")
 
 
 def test_the_edge_is_marked_wherever_a_verdict_is_shown(cli, work):

@@ -25,13 +25,11 @@ from fanin.numbers.summary import (
     is_completion_time,
 )
 from fanin.numbers.units import quantity
+from fanin.results import never_ended
 from fanin.results.dataset import Row
 from fanin.run.experiment import Experiment
 from fanin.scenario import checks
 from fanin.scenario.format.column import Column
-
-_UNFINISHED = 0.01
-"""Share of the finite flows that may be missing from a completion time."""
 
 _MAYBE_NONE = ("", "1", "pkt", "B")
 """Units of measures that can be zero: counts, ratios and queues."""
@@ -53,7 +51,7 @@ class Measure:
 
     def value(self, row: Row) -> float:
         """The value in a run, given as a row of a sweep's table; NaN if the run has none."""
-        if self.is_time and unfinished(row) > _UNFINISHED:
+        if self.is_time and never_ended.share(row) > never_ended.MOST:
             return math.inf
         values = [row.get(name) for name in self.parts or (self.column,)]
         return math.fsum(math.nan if value is None else value for value in values)
@@ -84,12 +82,6 @@ class Measure:
         """Its name and unit, as the heading of a table's column."""
         unit = column(self.shown_as).shown_as
         return f"{self.name} [{unit}]" if unit else self.name
-
-
-def unfinished(row: Row) -> float:
-    """Share of a run's finite flows that did not complete."""
-    missing = row.get("incomplete") or 0
-    return missing / (missing + row["completed"]) if missing else 0.0
 
 
 def measure(name: str, experiment: Experiment) -> Measure:

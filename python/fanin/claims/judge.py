@@ -13,7 +13,7 @@ from fanin.claims.verdicts import Outcome, basis_of
 from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, ends, finite, mean_interval
-from fanin.numbers.summary import format_quantity, format_value
+from fanin.numbers.summary import format_quantity, format_value, is_completion_time
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.format.base import Where
 from fanin.scenario.format.claim import Basis, Case, Measure
@@ -66,6 +66,8 @@ class Judgement:
     """The runs that the explanation describes, if they are not the judged ones."""
     alone: Outcome | None = None
     """The outcome of this half of a sentence by itself; ``None`` for a whole sentence."""
+    never_ended: str = ""
+    """In how many runs how many transfers had not ended; empty if all have, or if the number is no time."""
     undefined: bool = False
     """Whether other seeds might have given no number, as where neither side of a ratio has lost a packet."""
     halves: tuple[Judgement, ...] = ()
@@ -182,7 +184,8 @@ class Judgement:
         if math.isinf(self.value) and self._is_point:
             what = "no collapse" if self.case.measure == "collapse-point" else "level not reached"
             return f"{what} up to {self.show(self.reach)}"
-        return "- (undefined)" if math.isnan(self.value) else self.show(self.value)
+        found = "- (undefined)" if math.isnan(self.value) else self.show(self.value)
+        return f"{found} ({self.never_ended})" if self.never_ended else found
 
     def _doubt(self) -> str:
         """A remark if other seeds could have given another outcome."""
@@ -316,20 +319,40 @@ def judge(
 
     seeds = len(curves[0][1])
     value = value_of(np.arange(seeds))
-    if case.measure == "mean" and len(curves) == 1 and math.isfinite(value):
-        half = mean_interval(curves[0][1].mean(axis=1))[1]
-        low, high = value - half, value + half
-    else:
-        low, high = _bootstrap(value_of, seeds)
-    if low <= 0 and case.measure == "mean" and len(curves) == 1 and curves[0][1].min() >= 0:
-        # Of what is never negative, and mostly zero, no symmetric interval tells whether there is any.
-        low, high = _bootstrap(value_of, seeds)
+    low, high = _interval(value, value_of, curves[0][1], plain=case.measure == "mean" and len(curves) == 1)
     undefined = seeds >= FEWEST and math.isnan(high) and not math.isnan(value)
     reach = max(float(x.max()) for x, _ in curves)
-    outcome = _outcome(case, value, (low, high), undefined=undefined)
     return Judgement(
-        case, value, low, high, outcome, reach, provisional, label, environment, written_for, undefined=undefined
+        case,
+        value,
+        low,
+        high,
+        _outcome(case, value, (low, high), undefined=undefined),
+        reach,
+        provisional,
+        label,
+        environment,
+        written_for,
+        never_ended=_never_ended(case, runs, sets),
+        undefined=undefined,
     )
+
+
+def _never_ended(case: Case, runs: pl.DataFrame, sets: Sequence[Where]) -> str:
+    """In how many of the case's runs how many transfers had not ended, if that matters for its number."""
+    group = f"{case.y.rpartition('.')[0]}." if case.y.startswith("groups.") else ""
+    missing, ended = f"{group}incomplete", f"{group}completed"
+    if case.table is not None or not {missing, ended} <= set(runs.columns):
+        return ""
+    used = pl.concat([_chosen(case, runs, where) for where in sets])
+    late = used.filter(pl.col(missing) > 0)
+    if not is_completion_time(case.y):
+        # Of a column of the experiment only an infinite value tells that it is such a time.
+        late = late.filter(~pl.col(case.y).cast(pl.Float64).is_finite())
+    if late.is_empty():
+        return ""
+    never, others = int(late[missing].sum()), int(late[ended].sum())
+    return f"in {len(late)} of {len(used)} runs {never:,} of {never + others:,} transfers had not ended"
 
 
 _WEAKEST: tuple[Outcome, ...] = ("not run", "not judged", "not reproduced", "direction only", "reproduced")
@@ -362,10 +385,15 @@ def _points(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
     for name in (case.axis, y, *where):
         if name not in runs.columns:
             raise FaninError(f"claim {case.id}: the runs have no column {name}; they have {', '.join(runs.columns)}")
-    x = pl.col("x")
-    chosen = filtered(runs, where).select(
+    return _chosen(case, runs, where).select(
         pl.col(case.axis).cast(pl.Float64).alias("x"), pl.col("seed"), pl.col(y).cast(pl.Float64).alias("y")
     )
+
+
+def _chosen(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
+    """The rows of a claim's curve."""
+    x = pl.col(case.axis).cast(pl.Float64)
+    chosen = filtered(runs, where)
     if case.at is not None:
         chosen = chosen.filter(x.is_in(case.at))
     if case.between is not None:
@@ -398,6 +426,16 @@ def _missing(case: Case, runs: pl.DataFrame, sets: list[Where]) -> str:
     if not set.intersection(*(set(of["seed"]) for of in points)):
         return f"the runs that it compares have no seed in common {at}"
     return f"no point has a value with every seed {at}"
+
+
+def _interval(value: float, value_of: Callable[[_Indices], float], own: Floats, *, plain: bool) -> tuple[float, float]:
+    """The 95 % interval of a number, of which a plain one is the mean of its own curve."""
+    if plain and math.isfinite(value):
+        half = mean_interval(own.mean(axis=1))[1]
+        # Of what is never negative, and mostly zero, no symmetric interval tells whether there is any.
+        if not (value - half <= 0 and own.min() >= 0):
+            return value - half, value + half
+    return _bootstrap(value_of, len(own))
 
 
 def _bootstrap(value_of: Callable[[_Indices], float], seeds: int) -> tuple[float, float]:

@@ -16,13 +16,8 @@ Curve = tuple[Floats, Floats]
 def number(case: Case, curves: list[Curve]) -> float:
     """The claim's number; its own curve comes first, then those of ``over``, ``minus`` or ``rivals``.
 
-    It is NaN where two infinite values would have to be compared: of two systems that never finish none is ahead.
+    Of two systems that never finish none is ahead, and the ratio or difference of their numbers is NaN.
     """
-    with np.errstate(invalid="ignore"):
-        return _number(case, curves)
-
-
-def _number(case: Case, curves: list[Curve]) -> float:
     if case.measure == "wins":
         return _wins(case, curves)
     if case.measure == "order":
@@ -38,6 +33,7 @@ def _number(case: Case, curves: list[Curve]) -> float:
     values = [_MEASURES[case.measure](case, *curve) for curve in curves]
     if case.over is not None:
         return _divide(*values)
+    # In plain floats, infinity less infinity is NaN without a warning.
     return values[0] - values[1] if case.minus is not None else values[0]
 
 
@@ -59,7 +55,7 @@ def _trend(_: Case, x: Floats, y: Floats) -> float:
     if len(x) < 2:
         return math.nan
     above = np.triu_indices(len(y), 1)
-    return float(np.sign(y[above[1]] - y[above[0]]).mean())
+    return float(np.sign(_less(y[above[1]], y[above[0]])).mean())
 
 
 def _wins(case: Case, curves: list[Curve]) -> float:
@@ -79,7 +75,13 @@ def _ahead(case: Case, curves: list[Curve]) -> Floats:
     common = np.array(sorted(set.intersection(*(set(x.tolist()) for x, _ in curves))))
     sign = 1.0 if case.better == "high" else -1.0
     own, *others = [sign * y[np.isin(x, common)] for x, y in curves]
-    found: Floats = own - np.max(others, axis=0)
+    return _less(own, np.max(others, axis=0))
+
+
+def _less(values: Floats, others: Floats) -> Floats:
+    """The differences; zero where both are infinite."""
+    equal = values == others
+    found: Floats = np.where(equal, 0.0, values - np.where(equal, 0.0, others))
     return found
 
 

@@ -109,7 +109,10 @@ def deciding(verdict: Verdict, settings: Sequence[Setting]) -> Setting | None:
     if verdict == "direction only":
         return next(each for each in counted if each.outcome == "direction only")
     basis = next(basis for basis, found in BY_BASIS if found == verdict)
-    return next(each for each in counted if (each.basis, each.outcome) == (basis, "reproduced"))
+    holding = [each for each in counted if (each.basis, each.outcome) == (basis, "reproduced")]
+    # With a case that is not at the edge, the verdict is not either. Of a search's setting it is not known.
+    firm = [each for each in holding if not each.at_edge and not isinstance(each, Searched)]
+    return firm[0] if holding[0].at_edge and firm else holding[0]
 
 
 def _counted(settings: Sequence[Setting]) -> list[Setting]:
@@ -144,9 +147,10 @@ def _closest(closest: Setting, counted: Sequence[Setting], tried: int) -> str:
     """The number of settings tried, and the closest one."""
     of = tried + sum(not isinstance(each, Searched) for each in counted)
     where = f" ({closest.setting})" if closest.setting else ""
+    nothing = f"; its 95 % interval, {closest.shown.interval}, includes zero" if closest.distance == 0 else ""
     return (
         f"none of {of} setting{'s' if of != 1 else ''}; closest {closest.shown.value}{where}, "
-        f"accepted {closest.shown.accept}"
+        f"accepted {closest.shown.accept}{nothing}"
     )
 
 
@@ -286,7 +290,8 @@ class Sentence:
         own, others = ([_placed(each) for each in cases] for cases in (self.entries, self.repeats))
         if self.everywhere:
             places: list[list[Setting]] = [[*own, *self.searched], *_by_experiment(others)]
-            return max(places, key=lambda cases: names(VERDICTS).index(_verdict(cases)))
+            judging = [cases for cases in places if any(each.basis != "sensitivity" for each in cases)]
+            return max(judging or places, key=lambda cases: _STRONGEST.index(_verdict(cases)))
         return [*own, *self.searched, *others]
 
     @property
@@ -308,7 +313,10 @@ class Sentence:
     @property
     def at_edge(self) -> bool:
         """Whether the verdict rests on cases at the edge."""
-        return verdicts.at_edge(self.verdict, self.settings)
+        if self.verdict not in verdicts.REPRODUCED:
+            return verdicts.at_edge(self.verdict, self.settings)
+        decisive = deciding(self.verdict, self.settings)
+        return decisive is not None and decisive.at_edge
 
     @property
     def said(self) -> str:
@@ -343,6 +351,11 @@ class Sentence:
         own |= {"rests_on": self.rests_on, "settings_tried": self.tried}
         about = {"id": self.id, "same_as": self.same_as, "half_of": self.half_of, "cannot_be": self.cannot_be}
         return {**cases[0], **own, **about, "cases": cases, "repeats": [entry.id for entry in self.repeats]}
+
+
+_STRONGEST = sorted(names(VERDICTS), key=lambda name: (name in ("never", "cannot be"), name == "not run"))
+"""Verdicts on a sentence about all experiments, the strongest first: what fails in one fails whether others have run
+or not, and it cannot hold before all have."""
 
 
 def _placed(entry: Entry) -> Entry:

@@ -96,12 +96,16 @@ def _allow(node: ast.AST, formula: str) -> None:
 
 
 def evaluate(formula: str, row: Mapping[str, float]) -> float | None:
-    """The formula's value for a run; ``None`` if a column has no value or the result is not a real number."""
+    """The formula's value for a run; ``None`` if a column has no value or the result is not a real number.
+
+    Of infinite columns it may be infinite too, or NaN if it is undefined, such as the difference of two.
+    """
     try:
-        found = _value(parse_formula(formula), [row[name] for name in names(formula)])
+        values = [row[name] for name in names(formula)]
+        found = _value(parse_formula(formula), values)
     except (ArithmeticError, KeyError, ValueError):
         return None
-    return found if math.isfinite(found) else None
+    return found if math.isfinite(found) or any(map(math.isinf, values)) else None
 
 
 def _value(node: ast.expr, values: list[float]) -> float:

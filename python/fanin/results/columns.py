@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ from fanin.numbers import summary
 from fanin.numbers.formula import evaluate
 from fanin.numbers.stats import Floats, percentile
 from fanin.numbers.units import quantity
+from fanin.results import never_ended
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.values import Scalar
@@ -76,11 +78,22 @@ def tables(experiment: ScenarioFile, row: Mapping[str, Scalar]) -> frozenset[str
     return frozenset(table for table in needed if table is not None)
 
 
-def extended(row: dict[str, Any], columns: list[Column], table: Table) -> dict[str, Any]:
-    """A run's row with the experiment's own columns."""
+def extended(
+    row: dict[str, Any], columns: list[Column], table: Table, going_on: frozenset[str] | None = None
+) -> dict[str, Any]:
+    """A run's row with the experiment's own columns.
+
+    Args:
+        row: The run's totals.
+        columns: The experiment's own columns.
+        table: The run's result tables.
+        going_on: The groups of :func:`fanin.results.never_ended.going_on`, if what never ended takes infinitely long;
+            without them it is left out.
+
+    """
     table = functools.cache(table)  # Several columns may read the same table.
     for column in columns:
-        row[column.id] = evaluate(column.formula, _numbers(row)) if column.formula else _taken(column, table)
+        row[column.id] = evaluate(column.formula, _numbers(row)) if column.formula else _taken(column, table, going_on)
     return row
 
 
@@ -90,7 +103,11 @@ def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
     return {name: value[0] for name, value in found.items() if value is not None}
 
 
-def _taken(column: Column, table: Table) -> float | None:
+_OF_ALL = re.compile(r"mean|sum|min|max|p\d.*")
+"""Reductions in which what never ended takes infinitely long; the others are of what has ended."""
+
+
+def _taken(column: Column, table: Table, going_on: frozenset[str] | None) -> float | None:
     """The number that a column takes from a result table; none if no row has a value."""
     assert column.of is not None
     name, _, of = column.of.partition(".")
@@ -98,6 +115,8 @@ def _taken(column: Column, table: Table) -> float | None:
     if column.between is not None:
         first, last = column.between
         rows = rows.filter(pl.col(column.time) >= first, pl.col(column.time) < last)
+    if going_on is not None and _OF_ALL.fullmatch(column.take):
+        rows = never_ended.filled(rows, name, of, going_on)
     if column.weight is not None:
         return _weighted_mean(rows, column, of)
     if column.take == "time-share":

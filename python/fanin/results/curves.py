@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Protocol
 
 from fanin.later import pl
-from fanin.numbers.summary import ColumnInfo, is_completion_time
+from fanin.numbers.summary import ColumnInfo
 from fanin.numbers.units import quantity
 from fanin.results.columns import Filter, filtered
 from fanin.scenario.format.claim import Case
@@ -22,22 +21,13 @@ class HasRows(Protocol):
 def of_claim(case: Case, runs: HasRows, frame: pl.DataFrame) -> pl.DataFrame:
     """The rows on which a claim is measured: those of the runs, or of a result table over time."""
     if case.table is None:
-        return numeric(_never_finished(frame, case.y), case.axis)
+        return numeric(frame, case.axis)
     others = [each for each in (case.over, case.minus) if each is not None]
     sets = [case.where, *others, *case.rivals]
     names = set.intersection(*(set(each) for each in sets))
     where = {name: [value for each in sets for value in each[name]] for name in names}
     rows = table_rows(runs, case.table, where, case.rows, case.axis)
     return in_intervals(rows, case.axis, case.every)
-
-
-def _never_finished(frame: pl.DataFrame, y: str) -> pl.DataFrame:
-    """The frame with an infinite completion time for runs of which no finite transfer completed."""
-    incomplete = f"{y.rpartition('.')[0]}.incomplete".removeprefix(".")
-    if not is_completion_time(y) or not {y, incomplete} <= set(frame.columns):
-        return frame
-    never = pl.col(y).is_null() & (pl.col(incomplete) > 0)
-    return frame.with_columns(pl.when(never).then(math.inf).otherwise(pl.col(y)).alias(y))
 
 
 def table_rows(runs: HasRows, table: str, where: Filter, rows: Filter, *needed: str) -> pl.DataFrame:

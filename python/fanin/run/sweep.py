@@ -10,7 +10,7 @@ from typing import Any
 
 from fanin.later import pl
 from fanin.numbers.summary import format_value, totals
-from fanin.results import columns
+from fanin.results import columns, never_ended
 from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
 from fanin.run.benchmark import measure, refuse_untrusted
@@ -40,12 +40,20 @@ class Runs:
         return sorted({point.seed for point, _ in self})
 
     def frame(self) -> pl.DataFrame:
-        """One row per run: variants, variables, seed, the run's id, its summary and the experiment's own columns."""
-        rows = []
-        for point, run in self.finished:
-            row: dict[str, Any] = {**point.row, "run_id": run.run_id, **totals(run.summary)}
-            rows.append(columns.extended(row, self.experiment.columns, run.table))
-        return frame_of(rows)
+        """One row per run: variants, variables, seed, the run's id, its summary and the experiment's own columns.
+
+        Completion times that fall among transfers that never ended are infinite (:mod:`fanin.results.never_ended`).
+        """
+        return frame_of([self._row(point, run) for point, run in self.finished])
+
+    def _row(self, point: Point, run: Run) -> dict[str, Any]:
+        row: dict[str, Any] = totals(run.summary)
+        going_on: frozenset[str] = frozenset()
+        if row.get("incomplete"):
+            scenario = self.experiment.resolved(point.overrides)
+            row, going_on = never_ended.with_infinite(row, scenario), never_ended.going_on(scenario)
+        row = {**point.row, "run_id": run.run_id, **row}
+        return columns.extended(row, self.experiment.columns, run.table, going_on)
 
     def rows(self, table: str, where: columns.Filter | None = None) -> pl.DataFrame:
         """A result table of all runs, or of those that match, each row with its run's variables and seed in front."""

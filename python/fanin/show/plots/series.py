@@ -193,6 +193,7 @@ def _relative(plot: Plot, points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summaries(points: pl.DataFrame) -> list[dict[str, Any]]:
+    """The mean over the seeds of each line and x; there is no place for those that are infinite."""
     ends = [end for end in ("low", "high") if end in points.columns]
     # A frame for each of thousands of groups would take most of the time.
     groups = points.group_by("by", "x", maintain_order=True).agg("y", pl.col(ends).mean())
@@ -200,6 +201,8 @@ def _summaries(points: pl.DataFrame) -> list[dict[str, Any]]:
     for row in groups.iter_rows(named=True):
         values = np.array(row.pop("y"))
         mean, half = mean_interval(values)
+        if not all(map(math.isfinite, (mean, *(row[end] or 0.0 for end in ends)))):
+            continue
         rows.append(row | {"mean": mean, "half": None if math.isnan(half) else half, "runs": len(values)})
     return rows
 
@@ -232,7 +235,9 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
     for (line,), group in lines.group_by("by", maintain_order=True):
         values = np.sort(group["x"].to_numpy())
         share = np.arange(1, len(values) + 1) / len(values)
-        kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).round().astype(int))
+        # What never ended counts, but has no place.
+        finite = int(np.isfinite(values).sum())
+        kept = np.unique(np.linspace(0, finite - 1, min(finite, _MOST_POINTS)).round().astype(int))
         parts.append(pl.DataFrame({"by": [line] * len(kept), "x": values[kept], "share": share[kept]}))
     return Series(pl.concat([_NO_SHARES, *parts]), describe(own_labels(runs.experiment), plot.x), _SHARE)
 

@@ -1,0 +1,107 @@
+"""Completion times of runs in which transfers had not ended: what never ends takes longer than any run, so infinitely.
+
+A mean over what has ended alone would be the smaller, the more never ends. So a mean with a transfer that never ended
+is infinite, and a quantile or maximum is if it falls among those that never ended. Where traffic goes on until the
+run's end, transfers are always in progress then; such traffic is measured by what has ended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from fanin.later import pl
+from fanin.numbers.summary import column, is_completion_time
+from fanin.numbers.units import quantity
+
+MOST = 0.01
+"""Share of the finite transfers that may be in progress at the end without making a completion time infinite."""
+
+_ASK = ("incast", "requests", "relay-tree")
+"""Kinds of traffic whose transfers are parts of queries."""
+
+_QUANTILES = {"p50": "50", "p95": "95", "p99": "99", "max": "100"}
+"""Measure in a total's name -> its quantile in per cent; the only other one is the mean."""
+
+
+def share(row: Mapping[str, Any]) -> float:
+    """Share of a run's finite transfers that had not ended."""
+    missing = row.get("incomplete") or 0
+    return missing / (missing + row["completed"]) if missing else 0.0
+
+
+def going_on(scenario: Mapping[str, Any]) -> frozenset[str]:
+    """The groups of a resolved scenario in which transfers begin until the run ends."""
+    end = _seconds(scenario["run"]["duration"])
+    return frozenset(
+        group["name"]
+        for group in scenario["traffic"]
+        if group.get("count") == 0 and not 0 < _seconds(group["stop"]) < end
+    )
+
+
+def _seconds(value: object) -> float:
+    found = quantity(value)
+    assert found is not None, value
+    return found[0]
+
+
+def with_infinite(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """The totals of a run, with an infinite value for each completion time that falls among what never ended.
+
+    Args:
+        row: The totals, those of traffic groups under dotted names.
+        scenario: The resolved scenario.
+
+    """
+    kinds = {group["name"]: group["kind"] for group in scenario["traffic"]}
+    on = going_on(scenario)
+    found = dict(row)
+    for name in filter(is_completion_time, row):
+        prefix, _, own = name.rpartition(".")
+        if prefix:
+            groups = [prefix.removeprefix("groups.")]
+        else:
+            # Of a query the totals tell only its transfers: it has not ended if one of them has not.
+            groups = [each for each, kind in kinds.items() if kind in _ASK or not own.startswith("query_")]
+        counts = [(each, row[f"groups.{each}.completed"], row[f"groups.{each}.incomplete"]) for each in groups]
+        if _is_infinite(own, counts, on):
+            found[name] = math.inf
+    return found
+
+
+def _is_infinite(name: str, counts: Sequence[tuple[str, int, int]], on: frozenset[str]) -> bool:
+    ended = sum(completed for _, completed, _ in counts)
+    never = sum(incomplete for _, _, incomplete in counts)
+    if never == 0 or _in_progress(never, ended + never, {group for group, _, missing in counts if missing}, on):
+        return False
+    percent = _QUANTILES.get(name.split("_")[1])
+    return percent is None or math.ceil(Fraction(percent) * (ended + never) / 100) > ended
+
+
+def _in_progress(missing: int, of: int, groups: set[str], on: frozenset[str]) -> bool:
+    """Whether transfers that had not ended are but a few in progress, of traffic that goes on."""
+    return groups <= on and missing <= MOST * of
+
+
+def filled(rows: pl.DataFrame, table: str, name: str, on: frozenset[str]) -> pl.DataFrame:
+    """The rows of a result table with an infinite time for each transfer or query that never ended.
+
+    Args:
+        rows: The rows.
+        table: Name of the table.
+        name: The column; only times at which something ends, or that it takes, are filled in.
+        on: The groups of :func:`going_on`.
+
+    """
+    known = column(f"{table}.{name}")
+    if table not in ("flows", "requests") or (known.unit, known.better) != ("s", "less"):
+        return rows
+    # What has no size has no end.
+    rows = rows.filter(pl.col("bytes").is_not_null())
+    missing = rows.filter(pl.col(name).is_null())
+    if missing.is_empty() or _in_progress(len(missing), len(rows), set(missing["group"].cast(pl.String)), on):
+        return rows
+    return rows.with_columns(pl.col(name).fill_null(math.inf))
