@@ -253,6 +253,9 @@ def test_of_two_systems_that_never_finish_none_is_ahead():
     assert value("wins", **rival) == 1
     assert value("margin", **rival) == 0
     assert value("margin", at=[2], **rival) == pytest.approx(0.2)
+    # Where nothing finishes at all, nothing has been compared.
+    assert math.isnan(value("wins", at=[1], **rival))
+    assert math.isnan(value("margin", at=[1], **rival))
     assert value("trend") == -1
     # There is no ratio of the two, and no difference.
     assert math.isnan(value("mean", over={"scheme": "b"}))

@@ -59,7 +59,10 @@ def test_transfers_in_progress_of_traffic_that_goes_on_are_left_out():
     assert "fct_mean_s" in infinite(GOING_ON, web=(989, 11))
     for end in ({"count": 1000, "stop": "0s"}, {"count": 0, "stop": "19s"}):
         assert "fct_mean_s" in infinite(scenario(("web", "poisson", end)), web=(990, 10))
-    assert infinite(scenario(("web", "sessions", {"count": 0, "stop": "20s"})), web=(990, 10)) == []
+    # A closed loop has as many in progress at its end as ever.
+    loop = scenario(("web", "sessions", {"count": 0, "stop": "20s", "concurrent": 2}))
+    assert infinite(loop, web=(10, 2)) == []
+    assert infinite(loop, web=(0, 2)) == [*TIMES, "groups.web.fct_mean_s", "groups.web.fct_p99_s"]
 
 
 def test_a_query_has_not_ended_if_one_of_its_transfers_has_not():
@@ -90,17 +93,17 @@ FLOWS = pl.DataFrame(
 )
 def test_a_declared_time_counts_what_never_ended_as_the_longest(take, expected):
     column = Column(id="x_s", label="X", of="flows.fct_s", take=take)
-    assert extended({}, [column], lambda _: FLOWS, frozenset())["x_s"] == expected
+    assert extended({}, [column], lambda _: FLOWS, {})["x_s"] == expected
 
 
 def test_a_declared_time_leaves_out_what_is_in_progress():
     column = Column(id="x_s", label="X", of="flows.fct_s", take="max")
     many = pl.concat([FLOWS[:1]] * 98 + [FLOWS[:3]])
-    assert extended({}, [column], lambda _: many, frozenset(["bursts"]))["x_s"] == 0.2
-    assert extended({}, [column], lambda _: many[50:], frozenset(["bursts"]))["x_s"] == math.inf
+    assert extended({}, [column], lambda _: many, {"bursts": 0})["x_s"] == 0.2
+    assert extended({}, [column], lambda _: many[50:], {"bursts": 0})["x_s"] == math.inf
     # A column that is no time at which something ends is as it is.
     size = Column(id="size", label="Size", of="flows.bytes", take="max")
-    assert extended({}, [size], lambda _: many, frozenset())["size"] == 1000
+    assert extended({}, [size], lambda _: many, {})["size"] == 1000
 
 
 def test_a_formula_of_infinite_times_is_not_a_missing_value():

@@ -71,11 +71,15 @@ def _margin(case: Case, curves: list[Curve]) -> float:
 
 
 def _ahead(case: Case, curves: list[Curve]) -> Floats:
-    """The difference to the best rival at each x that all curves have; negative if that is better."""
+    """The difference to the best rival at each x that all curves have; negative if that is better.
+
+    Of two that never finish none is better, but there is no difference at all if nothing finishes anywhere.
+    """
     common = np.array(sorted(set.intersection(*(set(x.tolist()) for x, _ in curves))))
     sign = 1.0 if case.better == "high" else -1.0
     own, *others = [sign * y[np.isin(x, common)] for x, y in curves]
-    return _less(own, np.max(others, axis=0))
+    best = np.max(others, axis=0)
+    return _less(own, best) if np.isfinite([own, best]).any() else own[:0]
 
 
 def _less(values: Floats, others: Floats) -> Floats:

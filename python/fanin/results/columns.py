@@ -79,7 +79,7 @@ def tables(experiment: ScenarioFile, row: Mapping[str, Scalar]) -> frozenset[str
 
 
 def extended(
-    row: dict[str, Any], columns: list[Column], table: Table, going_on: frozenset[str] | None = None
+    row: dict[str, Any], columns: list[Column], table: Table, going_on: never_ended.GoingOn | None = None
 ) -> dict[str, Any]:
     """A run's row with the experiment's own columns.
 
@@ -107,7 +107,7 @@ _OF_ALL = re.compile(r"mean|sum|min|max|p\d.*")
 """Reductions in which what never ended takes infinitely long; the others are of what has ended."""
 
 
-def _taken(column: Column, table: Table, going_on: frozenset[str] | None) -> float | None:
+def _taken(column: Column, table: Table, going_on: never_ended.GoingOn | None) -> float | None:
     """The number that a column takes from a result table; none if no row has a value."""
     assert column.of is not None
     name, _, of = column.of.partition(".")

@@ -2,7 +2,8 @@
 
 A mean over what has ended alone would be the smaller, the more never ends. So a mean with a transfer that never ended
 is infinite, and a quantile or maximum is if it falls among those that never ended. Where traffic goes on until the
-run's end, transfers are always in progress then; such traffic is measured by what has ended.
+run's end, transfers are always in progress then: as many as a closed loop keeps so, and a few of open arrivals. Such
+traffic is measured by what has ended.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fanin.numbers.summary import column, is_completion_time
 from fanin.numbers.units import quantity
 
 MOST = 0.01
-"""Share of the finite transfers that may be in progress at the end without making a completion time infinite."""
+"""Share of the finite transfers that may be missing from a completion time: of open arrivals more are a backlog."""
 
 _ASK = ("incast", "requests", "relay-tree")
 """Kinds of traffic whose transfers are parts of queries."""
@@ -32,14 +33,18 @@ def share(row: Mapping[str, Any]) -> float:
     return missing / (missing + row["completed"]) if missing else 0.0
 
 
-def going_on(scenario: Mapping[str, Any]) -> frozenset[str]:
+GoingOn = Mapping[str, int]
+"""Groups in which transfers begin until the run ends -> how many a closed loop keeps in progress; 0 without one."""
+
+
+def going_on(scenario: Mapping[str, Any]) -> GoingOn:
     """The groups of a resolved scenario in which transfers begin until the run ends."""
     end = _seconds(scenario["run"]["duration"])
-    return frozenset(
-        group["name"]
+    return {
+        group["name"]: group.get("concurrent", 0)
         for group in scenario["traffic"]
         if group.get("count") == 0 and not 0 < _seconds(group["stop"]) < end
-    )
+    }
 
 
 def _seconds(value: object) -> float:
@@ -72,21 +77,23 @@ def with_infinite(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> dict[s
     return found
 
 
-def _is_infinite(name: str, counts: Sequence[tuple[str, int, int]], on: frozenset[str]) -> bool:
+def _is_infinite(name: str, counts: Sequence[tuple[str, int, int]], on: GoingOn) -> bool:
     ended = sum(completed for _, completed, _ in counts)
     never = sum(incomplete for _, _, incomplete in counts)
-    if never == 0 or _in_progress(never, ended + never, {group for group, _, missing in counts if missing}, on):
+    if never == 0 or (
+        ended and _in_progress(never, ended + never, {group for group, _, missing in counts if missing}, on)
+    ):
         return False
     percent = _QUANTILES.get(name.split("_")[1])
     return percent is None or math.ceil(Fraction(percent) * (ended + never) / 100) > ended
 
 
-def _in_progress(missing: int, of: int, groups: set[str], on: frozenset[str]) -> bool:
-    """Whether transfers that had not ended are but a few in progress, of traffic that goes on."""
-    return groups <= on and missing <= MOST * of
+def _in_progress(missing: int, of: int, groups: set[str], on: GoingOn) -> bool:
+    """Whether transfers that had not ended are but those in progress, of traffic that goes on."""
+    return groups <= set(on) and missing <= sum(on[group] for group in groups) + MOST * of
 
 
-def filled(rows: pl.DataFrame, table: str, name: str, on: frozenset[str]) -> pl.DataFrame:
+def filled(rows: pl.DataFrame, table: str, name: str, on: GoingOn) -> pl.DataFrame:
     """The rows of a result table with an infinite time for each transfer or query that never ended.
 
     Args:
@@ -102,6 +109,7 @@ def filled(rows: pl.DataFrame, table: str, name: str, on: frozenset[str]) -> pl.
     # What has no size has no end.
     rows = rows.filter(pl.col("bytes").is_not_null())
     missing = rows.filter(pl.col(name).is_null())
-    if missing.is_empty() or _in_progress(len(missing), len(rows), set(missing["group"].cast(pl.String)), on):
+    groups = set(missing["group"].cast(pl.String))
+    if missing.is_empty() or (len(missing) < len(rows) and _in_progress(len(missing), len(rows), groups, on)):
         return rows
     return rows.with_columns(pl.col(name).fill_null(math.inf))

@@ -48,7 +48,7 @@ class Runs:
 
     def _row(self, point: Point, run: Run) -> dict[str, Any]:
         row: dict[str, Any] = totals(run.summary)
-        going_on: frozenset[str] = frozenset()
+        going_on: never_ended.GoingOn = {}
         if row.get("incomplete"):
             scenario = self.experiment.resolved(point.overrides)
             row, going_on = never_ended.with_infinite(row, scenario), never_ended.going_on(scenario)
