@@ -346,7 +346,11 @@ def test_what_was_written_of_other_runs_says_so():
     found = judge(about, runs({"a": COLLAPSE}), written_for="seeds 1..10")
     assert found.reason.endswith("accepted 1 to 2 (w): written for seeds 1..10, not for these runs: because")
     assert found.note == "written for seeds 1..10, not for these runs: rank"
+    assert found.measured.endswith("accepted 1 to 2 (w)")
+    assert found.explained_elsewhere
     assert judge(about, runs({"a": COLLAPSE})).note == "rank"
+    own = judge(about, runs({"a": COLLAPSE}))
+    assert (own.measured, own.explained_elsewhere) == (own.reason, False)
     bare = judge(claim("mean", (1, 2), at=[5]), runs({"a": COLLAPSE}), written_for="seeds 1..10")
     assert "written for" not in bare.reason
     assert bare.note == ""

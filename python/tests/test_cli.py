@@ -208,7 +208,7 @@ def test_reproduce_prints_table_verdicts_and_paths_last(cli, work):
     assert any(line == "    reproduced: some-goodput" for line in lines)
     assert lines[-3].endswith("claims.json")
     assert lines[-2] == "±: half of the 95 % interval over seeds; bands in plots: the whole interval"
-    assert lines[-1] == "1 sentence: 1 under a reading; reasons above"
+    assert lines[-1] == "1 sentence: 1 under a reading"
     assert any("±" in line for line in lines[:-3])
     assert "±" not in cli("reproduce", "small.toml", "--quick").out
 

@@ -297,6 +297,13 @@ def test_an_explanation_of_other_runs_says_so(cli, work):
     assert reason("--seeds", "1,2").endswith("): written for seeds 1..3, not for these runs: x")
     assert "): written for the full run with seeds 1..3, " in reason("--quick", "--out", "elsewhere")
     assert "): written for the file's own values, " in reason("--set", "network.buffer=30pkt")
+    # The text, whose numbers deny those in the tables above it, is not printed.
+    said = cli("reproduce", "small.toml", "--seeds", "1,2").out
+    assert "): written for" not in said
+    assert "\nExplanations are left out: they were written for seeds 1..3 (to be read in " in said
+    own = cli("reproduce", "small.toml").out
+    assert "): x\n" in own
+    assert "Explanations are left out" not in own
 
 
 @pytest.fixture

@@ -161,10 +161,28 @@ class Judgement:
         others = (f"; other half, {each.case.id}, {each.outcome}: {each.reason}" for each in self.halves)
         return f"{self._reason(self.alone or self.outcome)}{''.join(others)}"
 
+    @property
+    def measured(self) -> str:
+        """The reason, without an explanation whose numbers are those of other runs."""
+        if not self.explained_elsewhere:
+            return self.reason
+        others = (f"; other half, {each.case.id}, {each.outcome}: {each.measured}" for each in self.halves)
+        return f"{self._numbers()}{''.join(others)}"
+
+    @property
+    def explained_elsewhere(self) -> bool:
+        """Whether the reason has an explanation whose numbers are those of other runs."""
+        told = [self.alone or self.outcome, self.case.explanation, self.written_for]
+        own = all(told) and told[0] not in ("not judged", "reproduced")
+        return own or any(half.explained_elsewhere for half in self.halves)
+
+    def _numbers(self) -> str:
+        return f"{self._found()}; accepted {self.span(*self.case.accept)} ({self.case.why}){self._doubt()}"
+
     def _reason(self, outcome: Outcome) -> str:
         if outcome == "not judged":
             return "the quick look made no run for this claim"
-        sentence = f"{self._found()}; accepted {self.span(*self.case.accept)} ({self.case.why}){self._doubt()}"
+        sentence = self._numbers()
         if outcome == "reproduced":
             return sentence
         explanation = self.case.explanation or "no explanation has been written yet"

@@ -79,7 +79,8 @@ def reproduce(
 
     --environment and --set change every system of every figure, except where a line of the figure sets the same key.
     Such results are kept apart, in OUT/changed, and never count as verdicts on the paper: what they reproduce is
-    "under a reading", which is these values. An explanation that was written for other seeds or values says so.
+    "under a reading", which is these values. Explanations that were written for other seeds or values
+    are not printed; the closing lines say where they are.
 
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, reading, added,
     measure, x, y, published, value, interval, accept, outcome, distance, at_edge, basis, environment, reason, note,
@@ -219,7 +220,7 @@ def _make_page(out: Path) -> None:
     """Updates the HTML report; damaged results of other experiments do not make this command fail."""
     from fanin.show import html_report
 
-    note(f"writing the report of everything in {out}")
+    note(f"all results are written; updating the report of everything in {out}, which can be interrupted")
     try:
         note(f"report: {html_report.write(out)}")
     except FaninError as error:
@@ -227,12 +228,13 @@ def _make_page(out: Path) -> None:
 
 
 def _print(result: Reproduction) -> None:
+    from fanin.scenario import library
+
     experiment = result.experiment
     document = experiment.document
-    title = ": ".join(part for part in (f"{document.paper} {document.figure}".strip(), document.title) if part)
     for plot in document.plot:
         if plot.name in result.series:
-            _print_plot(title or experiment.name, plot, result.series[plot.name])
+            _print_plot(experiment.name, plot, result.series[plot.name])
     for remark in dict.fromkeys(plot.note for plot in document.plot if plot.note and plot.name in result.series):
         say(remark)
     if rows := [_claim_row(judgement) for judgement in result.judgements]:
@@ -242,15 +244,18 @@ def _print(result: Reproduction) -> None:
         for each in judged:
             edge = EDGE if each.at_edge else ""
             say(f"    {each.outcome}{edge}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
-            say(f"        {each.reason}")
+            say(f"        {each.measured}")
+    if elsewhere := [each for each in result.judgements if each.explained_elsewhere]:
+        where = f"{experiment.path}{' and docs/papers/claims.md' if library.is_shipped(experiment.path) else ''}"
+        say(f"Explanations are left out: they were written for {elsewhere[0].written_for} (to be read in {where}).")
     say()
 
 
-def _print_plot(title: str, plot: Plot, drawn: Series) -> None:
+def _print_plot(experiment: str, plot: Plot, drawn: Series) -> None:
     """Prints a row per x and a column per line; quantiles for distributions, and only a note for a long curve."""
     from fanin.scenario.format.plot import CATEGORICAL
 
-    heading = f"{title}: {plot.title or drawn.y.label}"
+    heading = f"{experiment}: {plot.title or drawn.y.label}"
     if plot.kind == "cdf":
         _print_quantiles(f"{heading} [{drawn.x.shown_as}]", plot, drawn)
         return
@@ -278,13 +283,13 @@ def _place(x: object, drawn: Series) -> str:
 
 def _print_quantiles(heading: str, plot: Plot, drawn: Series) -> None:
     groups = [drawn.data.filter(by=line) for line in drawn.lines]
-    rows = (
-        [
-            f"{share:.0%}",
-            *(format_number(group.filter(pl.col("share") >= share)["x"][0] * drawn.x.scale) for group in groups),
-        ]
-        for share in _SHARES
-    )
+
+    def quantile(group: pl.DataFrame, share: float) -> str:
+        reached = group.filter(pl.col("share") >= share)["x"]
+        # The rest never ended.
+        return "infinite" if reached.is_empty() else format_number(reached[0] * drawn.x.scale)
+
+    rows = ([f"{share:.0%}", *(quantile(group, share) for group in groups)] for share in _SHARES)
     print_table(heading, ["share", *(line or drawn.x.label for line in drawn.lines)], rows)
 
 
@@ -295,7 +300,7 @@ def _print_closing(reports: list[Reproduction]) -> None:
         say("±: half of the 95 % interval over seeds; bands in plots: the whole interval")
     claims = [(claim, each.verdict(claim, cases)) for each in reports for claim, cases in each.claims]
     if claims:
-        say(f"{sentences.tally(claims)}; reasons above")
+        say(sentences.tally(claims))
 
 
 def _claim_row(judgement: Judgement) -> list[str]:

@@ -231,8 +231,17 @@ def _coincide(
     return bool(np.nanmax(np.abs(values[one] - values[other]), initial=0.0) <= distance)
 
 
-def _ends(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
-    """Mean, and lower and upper end of the interval or of the whiskers, in display units."""
+def _ends(group: pl.DataFrame, plot: Plot, drawn: Series) -> tuple[Any, Any, Any]:
+    """Mean, and lower and upper end of the interval or of the whiskers, in display units, within the plot's y-range."""
+    mean, low, high = _unlimited(group, drawn)
+    if plot.y_range is None:
+        return mean, low, high
+    # The axis has some room above the range, in which an interval would show what cannot be.
+    least, most = (limit * drawn.y.scale for limit in plot.y_range)
+    return mean, np.clip(low, least, most), np.clip(high, least, most)
+
+
+def _unlimited(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
     mean = group["mean"].to_numpy() * drawn.y.scale
     if "low" in group.columns:
         return mean, group["low"].to_numpy() * drawn.y.scale, group["high"].to_numpy() * drawn.y.scale
@@ -245,7 +254,7 @@ def _draw_lines(axes: Axes, plot: Plot, drawn: Series) -> None:
     for line in _lines(plot, drawn):
         style, (place, number) = line.style, line.turn
         x = line.data["x"].cast(pl.Float64).to_numpy() * drawn.x.scale
-        mean, low, high = _ends(line.data, drawn)
+        mean, low, high = _ends(line.data, plot, drawn)
         axes.plot(
             x,
             mean,
@@ -287,7 +296,7 @@ def _placed(axes: Axes, plot: Plot, drawn: Series) -> list[tuple[_Line, Floats, 
     for index, line in enumerate(_lines(plot, drawn)):
         shift = (index - (len(drawn.lines) - 1) / 2) * width
         at = np.array([places.index(x) + shift for x in line.data["x"]])
-        found.append((line, at, _ends(line.data, drawn), width))
+        found.append((line, at, _ends(line.data, plot, drawn), width))
     layout.name_places(axes, [_place(x, drawn) for x in places])
     return found
 
@@ -325,7 +334,7 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
     for line in _lines(plot, drawn):
         colour = line.style.colour
         x = line.data["x"].to_numpy() * drawn.x.scale
-        mean, low, high = _ends(line.data, drawn)
+        mean, low, high = _ends(line.data, plot, drawn)
         if plot.table in ("flows", "requests", "drops") and plot.every is None:
             axes.plot(x, mean, ".", color=colour, markersize=3, label=line.label)
             continue
