@@ -449,7 +449,7 @@ def test_neighbours_are_tried_until_none_is_better(tmp_path):
 
         sentences = ("x", "y", "z")
 
-        def judge(self, settings, seeds):
+        def judge(self, settings, seeds, what=""):
             return [tried(each["a"], each["b"], *"xyz"[: each["a"]]) for each in settings]
 
     wide = Space([Open("a", tuple(range(8)), ("",) * 8, ()), Open("b", (True, False), ("",) * 2, ())])

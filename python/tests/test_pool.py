@@ -178,10 +178,12 @@ def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):
     counter.advance(Progress(55, 70, left=0.2, simulated=3, found=45, running=2))
     now[0] = 200.0 + 90.0
     counter.advance(Progress(70, 70, simulated=8, found=45))
+    counter.advance(Progress(80, 80, simulated=8, found=45, what="round 2"))
     assert capsys.readouterr().err.splitlines() == [
         "runs: 45 of 70, 45 found in the store",
         "runs: 55 of 70, 45 found in the store, 0.5/s, about 1 s left",
         "runs: 70 of 70, 45 found in the store, 0.25/s",
+        "runs: 80 of 80 so far, 45 found in the store, 0.35/s, round 2",
     ]
 
 
@@ -289,3 +291,13 @@ def test_an_engine_that_breaks_off_spoils_one_run_only(work, monkeypatch):
     found = outcomes([job(small, senders, 1) for senders in (2, 3, 4)], "results")
     assert [type(each) for each in found] == [Run, Failure, Run]
     assert found[1].error == "the engine crashed: index out of bounds"
+
+
+def test_a_long_reading_says_how_far_it_is(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    advance = terminal.reading("experiments read")
+    for done in range(4):
+        advance(done, 4)
+        now[0] += 30.0 if done == 1 else 0.1
+    assert capsys.readouterr().err.splitlines() == ["experiments read: 2 of 4"]

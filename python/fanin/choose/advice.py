@@ -192,7 +192,7 @@ def advise(
     remedies, refused = tried
     laboratory = Laboratory(experiment, out, workers=workers, again=again, advance=advance)
     cases = {each.name: each.settings for each in remedies}
-    compared = compare_cases(laboratory, cases, asked.seeds, AS_IT_IS)
+    compared = compare_cases(laboratory, cases, asked.seeds, AS_IT_IS, "comparing the remedies")
     places = {each.scheme: each for each in placed(compared, asked.goal, AS_IT_IS, asked.margin)}
     by_name = {each.scheme: each for each in compared}
     own = by_name[AS_IT_IS]

@@ -158,7 +158,7 @@ def compare(
 
 
 def compare_cases(
-    laboratory: Laboratory, cases: Mapping[str, Mapping[str, Scalar]], seeds: list[int], against: str
+    laboratory: Laboratory, cases: Mapping[str, Mapping[str, Scalar]], seeds: list[int], against: str, what: str = ""
 ) -> list[Compared]:
     """As :func:`compare`, for any scenario values.
 
@@ -167,12 +167,13 @@ def compare_cases(
         cases: Name -> scenario values, which must be valid.
         seeds: Seeds of every case.
         against: The name of the case with which the others are compared.
+        what: What the progress says they are.
 
     Raises:
         ResultsError: results cannot be written.
 
     """
-    found = dict(zip(cases, laboratory.cases([(values, seeds) for values in cases.values()]), strict=True))
+    found = dict(zip(cases, laboratory.cases([(values, seeds) for values in cases.values()], what), strict=True))
     reference = found[against].rows
     return [Compared(name, each.rows, each.failures, _estimates(each.rows, reference)) for name, each in found.items()]
 

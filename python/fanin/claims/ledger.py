@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from fanin.claims.searches import OfSentence
     from fanin.results.store import Store
 
+Advance = Callable[[int, int], None]
+"""Called with the number of experiments that have been read, and of all."""
 
-def standings(out: Path | str) -> list[Standing]:
+
+def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) -> list[Standing]:
     """Every experiment of the library, and those that are only in the results, by paper and figure.
 
     Args:
         out: Results folder; it need not exist.
+        advance: Called before each experiment is read, which takes a while the first time.
 
     Raises:
         ResultsError: a record is damaged, or ``out`` is not a folder.
@@ -47,7 +51,10 @@ def standings(out: Path | str) -> list[Standing]:
     cache = Cache("standings", Path.cwd(), str(out), made_by={key: str(path) for key, path in experiments.items()})
     sweeps: Sweeps = {}
     stored = _stored_runs(out / RUNS)
-    known = [_of_library(key, path, out, cache, sweeps, stored) for key, path in experiments.items()]
+    known = []
+    for done, (key, path) in enumerate(experiments.items()):
+        advance(done, len(experiments))
+        known.append(_of_library(key, path, out, cache, sweeps, stored))
     found = [*known, *(_of_results(key, out, cache) for key in _recorded(out) - experiments.keys())]
     cache.write()
     return _joined(sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}")), _searched(out))

@@ -12,7 +12,7 @@ from fanin.claims import sentences
 from fanin.claims.verdicts import EDGE, VERDICTS
 from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
-from fanin.cli.terminal import note, print_json, print_table, say
+from fanin.cli.terminal import note, print_json, print_table, reading, say
 
 if TYPE_CHECKING:
     from fanin.claims.sentences import Sentence
@@ -72,7 +72,7 @@ def claims(
     from fanin.claims import ledger
 
     wanted = _verdicts(verdict or [])
-    standings = ledger.chosen(ledger.standings(out), paper)
+    standings = ledger.chosen(ledger.standings(out, advance=reading("experiments read")), paper)
     for each in standings:
         if each.state == "invalid":
             note(f"warning: {each.key}: {each.note}")

@@ -220,7 +220,9 @@ def _judged(
     from fanin.choose.fit.bench import Bench
 
     bench = Bench(judges, guard.extended(found, judges), batches)
-    setting, own = bench.judge([fitted.winner.values, {}], fitted.fresh)
+    setting, own = bench.judge(
+        [fitted.winner.values, {}], fitted.fresh, "the best setting in held-out figures, the last step"
+    )
     return guard.judged(judges, setting, own, search, fitted.fresh, out)
 
 

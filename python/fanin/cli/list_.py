@@ -12,7 +12,7 @@ import typer
 
 from fanin.cli import tab_completion
 from fanin.cli.options import JsonOption, OutOption
-from fanin.cli.terminal import note, print_json, print_table
+from fanin.cli.terminal import note, print_json, print_table, reading
 
 if TYPE_CHECKING:
     from fanin.claims.standing import Standing
@@ -89,7 +89,8 @@ def list_(
     if kind is Kind.EXPERIMENTS:
         from fanin.claims import ledger
 
-        _experiments(ledger.chosen(ledger.standings(out), paper), json)
+        found = ledger.standings(out, advance=reading("experiments read"))
+        _experiments(ledger.chosen(found, paper), json)
         return
     if paper is not None:
         raise typer.BadParameter("only experiments are listed by paper", param_hint=paper)
@@ -129,5 +130,6 @@ def _age(standing: Standing) -> str:
 
 
 def _reproduced(standing: Standing) -> str:
-    judged = standing.size - standing.count("not run")
+    # What cannot be is known without a run, and another experiment may have judged a sentence.
+    judged = standing.state != "never run" and standing.size - standing.count("not run")
     return f"{standing.reproduced} of {standing.size}" if judged else "-"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fanin.cli.options import JsonOption, OutOption
-from fanin.cli.terminal import print_json, say
+from fanin.cli.terminal import print_json, reading, say
 
 
 def report(
@@ -30,7 +30,7 @@ def report(
     """
     from fanin.show import html_report
 
-    page = html_report.write(out, to)
+    page = html_report.write(out, to, advance=reading("experiments read"))
     if json:
         print_json({"page": str(page)})
     else:

@@ -13,7 +13,7 @@ from fanin.claims import sentences
 from fanin.claims.verdicts import EDGE
 from fanin.cli import tab_completion
 from fanin.cli.options import JobsOption, JsonOption, MemoryOption, OutOption, SetOption, memory_of, overrides, seeds
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import counting, keeping, note, print_json, print_table, reading, say
 from fanin.errors import FaninError, ScenarioError
 from fanin.later import pl
 from fanin.numbers.summary import format_number
@@ -222,7 +222,7 @@ def _make_page(out: Path) -> None:
 
     note(f"all results are written; updating the report of everything in {out}, which can be interrupted")
     try:
-        note(f"report: {html_report.write(out)}")
+        note(f"report: {html_report.write(out, advance=reading('experiments read'))}")
     except FaninError as error:
         note(f"warning: no report: {error}")
 

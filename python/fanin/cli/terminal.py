@@ -217,7 +217,11 @@ class Counter:
             bar.update(task, completed=progress.done, total=progress.total, left=", ".join(shown))
         elif begins or now - self._said >= _PLAIN_INTERVAL_S or progress.done == progress.total:
             self._said = now
-            note(", ".join((f"{self._what}: {progress.done} of {progress.total}", *shown)))
+            note(
+                ", ".join(
+                    (f"{self._what}: {progress.done} of {progress.total}{' so far' if progress.what else ''}", *shown)
+                )
+            )
 
 
 def _shown(progress: PoolProgress, seconds: float) -> list[str]:
@@ -230,10 +234,24 @@ def _shown(progress: PoolProgress, seconds: float) -> list[str]:
         rate = finished / seconds
         shown.append(f"{format_number(rate, 2)}/s" if rate >= 0.1 else f"{format_number(60 * rate, 2)}/min")
     if progress.left is not None and progress.done < progress.total:
-        shown.append(f"about {_duration(progress.left)} left")
+        shown.append(f"about {_duration(progress.left)} left{' of this' if progress.what else ''}")
     if progress.failed:
         shown.append(f"{progress.failed} failed")
-    return shown
+    return [*shown, progress.what] if progress.what else shown
+
+
+def reading(what: str) -> Callable[[int, int], None]:
+    """What to call with the number of things that have been read, and of all: it says so in lines on stderr."""
+    said = time.monotonic()
+
+    def advance(done: int, of: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if now - said >= _PLAIN_INTERVAL_S:
+            said = now
+            note(f"{what}: {done} of {of}")
+
+    return advance
 
 
 def _duration(seconds: float) -> str:

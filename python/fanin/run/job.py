@@ -35,6 +35,8 @@ class Progress:
     """Jobs that were found in the store."""
     running: int = 0
     """Runs in progress."""
+    what: str = ""
+    """What these jobs are, of a command that asks for more when they are done; ``left`` is that of these alone."""
 
 
 Advance = Callable[[Progress], None]

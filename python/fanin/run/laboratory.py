@@ -54,8 +54,8 @@ class Batches:
         self._again = again
         self._advance = advance
 
-    def run(self, wanted: list[Job]) -> list[Run | Failure]:
-        """The results of some jobs, in their order.
+    def run(self, wanted: list[Job], what: str = "") -> list[Run | Failure]:
+        """The results of some jobs, in their order; the progress says what they are.
 
         Raises:
             ScenarioError: a value is invalid.
@@ -68,7 +68,8 @@ class Batches:
         def count(now: Progress) -> None:
             simulated, failed = before.simulated + now.simulated, before.failed + now.failed
             found = before.found + now.found
-            self._progress = Progress(before.done + now.done, asked, now.left, simulated, failed, found, now.running)
+            done = before.done + now.done
+            self._progress = Progress(done, asked, now.left, simulated, failed, found, now.running, what)
             self._advance(self._progress)
 
         return outcomes(wanted, self._out, workers=self._workers, again=self._again, advance=count)
@@ -99,8 +100,12 @@ class Laboratory:
         self.experiment = experiment.vary({}, bare=True)
         self._batches = Batches(out, workers=workers, again=again, advance=advance)
 
-    def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]]) -> list[Outcome]:
+    def cases(self, asked: Sequence[tuple[Mapping[str, Scalar], Sequence[int]]], what: str = "") -> list[Outcome]:
         """The results of some cases, each with scenario values and seeds, in their order.
+
+        Args:
+            asked: The cases.
+            what: What the progress says they are.
 
         Raises:
             ScenarioError: a value is invalid.
@@ -109,7 +114,7 @@ class Laboratory:
         """
         points = [Point(dict(values), seed) for values, seeds in asked for seed in seeds]
         wanted = [Job(self.experiment, point.overrides, columns.tables(self.experiment, point.row)) for point in points]
-        runs = zip(points, self._batches.run(wanted), strict=True)
+        runs = zip(points, self._batches.run(wanted, what), strict=True)
         found = []
         for _, seeds in asked:
             outcome = Outcome([], [])

@@ -63,12 +63,13 @@ class Drawing:
     left_out: str
 
 
-def write(out: Path | str, to: Path | str | None = None) -> Path:
+def write(out: Path | str, to: Path | str | None = None, *, advance: ledger.Advance = lambda _done, _of: None) -> Path:
     """Writes the report of everything in the results folder; it replaces an earlier one only when it is complete.
 
     Args:
         out: Results folder.
         to: Folder of the report; ``report`` in the results folder if left out.
+        advance: As for :func:`fanin.claims.ledger.standings`.
 
     Returns:
         The page.
@@ -80,7 +81,7 @@ def write(out: Path | str, to: Path | str | None = None) -> Path:
     out = Path(out)
     final = out / FOLDER if to is None else Path(to)
     _refuse_to_replace(final)
-    standings = ledger.standings(out)
+    standings = ledger.standings(out, advance=advance)
     if not any(each.record for each in standings):
         old = any((each.folder / CLAIMS).is_file() for each in standings)
         why = "its results were written by another version of fanin" if old else "no results yet"

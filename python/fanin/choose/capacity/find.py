@@ -101,7 +101,9 @@ def find(
         for case in cases
     ]
     while wanted := [(search, step) for search in searches if (step := _step(search)) is not None]:
-        found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted])
+        tried = ", ".join(map(str, sorted({fan_in for _, (fan_in, _) in wanted})))
+        what = f"trying {over} = {tried}, until the largest is known"
+        found = laboratory.cases([({**search.case, over: fan_in}, some) for search, (fan_in, some) in wanted], what)
         for (search, (fan_in, _)), each in zip(wanted, found, strict=True):
             if each.failures:
                 search.error = f"fan-in {fan_in}, seed {each.failures[0].seed}: {each.failures[0].error}"

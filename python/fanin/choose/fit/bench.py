@@ -140,8 +140,8 @@ class Bench:
             if not case.half_of
         }
 
-    def judge(self, settings: Sequence[Values], seeds: Sequence[int]) -> list[Tried]:
-        """Judges some settings; their runs form one batch.
+    def judge(self, settings: Sequence[Values], seeds: Sequence[int], what: str = "") -> list[Tried]:
+        """Judges some settings; their runs form one batch, of which the progress says what it is.
 
         Raises:
             ScenarioError: a value is invalid.
@@ -156,7 +156,7 @@ class Bench:
             for (experiment, _), chosen in zip(setting, of, strict=True)
             for point in chosen
         ]
-        finished = iter(self._batches.run(wanted))
+        finished = iter(self._batches.run(wanted, what))
         tried = []
         for setting, each, of in zip(settings, applied, todo, strict=True):
             made = Tried(dict(setting), {})

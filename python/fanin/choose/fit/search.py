@@ -84,9 +84,11 @@ def search(bench: Bench, space: Space, log: Log, seeds: Sequence[int], trials: i
             if whole
             else proposals.from_optuna(space, log.tried, sentences, left)
         )
-        log.add(bench.judge(asked, seeds))
+        tried, of = len(log.tried), space.size if whole else trials
+        log.add(bench.judge(asked, seeds, f"settings {tried + 1} to {tried + len(asked)} of {of}, then neighbours"))
     while asked := missing(best(log.tried, sentences).values, space, log.tried):
-        log.add(bench.judge(asked[: proposals.BATCH], seeds))
+        what = f"{len(asked)} neighbours of the best of {len(log.tried)} settings, until none is better"
+        log.add(bench.judge(asked[: proposals.BATCH], seeds, what))
     if not any(each.found for each in log.tried):
         raise RunError(next(error for each in log.tried for error in each.errors))
     return log.tried
@@ -128,7 +130,7 @@ def fit(
     chosen += [
         (f"{SENSITIVITY}: {label}", {**found[0].values, **values}) for label, values in (sensitivities or {}).items()
     ]
-    judged = bench.judge([values for _, values in chosen], confirming)
+    judged = bench.judge([values for _, values in chosen], confirming, "the best settings, with fresh seeds")
     confirmed = [Confirmed(label, each) for (label, _), each in zip(chosen, judged, strict=True)]
     changes = ablation(found[0], space, tried)
     return Fitted(space, bench.says, bench.declared, list(tried), found, changes, confirmed, list(seeds), confirming)
