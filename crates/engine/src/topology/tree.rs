@@ -4,7 +4,7 @@
 //! `network.buffer`.
 //
 // READING: D11 DT-CWA gives 25 us for each link and a round trip of 100 us, but three links and back take 150 us. The
-// delay of a link is kept; `network.delay = "16.666667us"` is the other reading.
+// topology's default is the delay of a link; the experiments keep the round trip, `network.delay = "16667ns"`.
 // READING: D12 There are nine workers and up to 60 flows, which are placed round-robin: `placement = "round-robin"`.
 // READING: D15 The 128 KB of switch 1 are per port: `network.buffer = "128KB"` under static admission.
 
@@ -28,14 +28,14 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             Kind::Rate,
             "1Gbps",
             "Rate of the cables between edge switches and root; rate is that of the hosts.",
-            "DT-CWA section 4: 1 Gbps",
+            "DT-CWA section 3: 1 Gbps",
         ),
         Param::new(
             "edge-buffer",
             Kind::Size,
             "512KB",
             "Buffer of every port of an edge switch; 0 for the same as buffer, which is that of the root.",
-            "DT-CWA section 4: 512 KB at switches 2 to 4",
+            "DT-CWA section 3: 512 KB at switches 2 to 4",
         )
         .ignored_with("admission", "dynamic-threshold")
         .reading("D15"),

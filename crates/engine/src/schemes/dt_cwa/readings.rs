@@ -83,7 +83,7 @@ pub(super) const READINGS: &[Reading] = &[
     Reading {
         id: "D11",
         text: "25 us per link make 150 us over the three links from worker to aggregator and back, but the text says RTT 100 us: the \
-               delay per link is kept; 16.67 us give the RTT.",
+               experiments keep the RTT, with 16.67 us per link; the topology's default is the delay of a link.",
         params: &["network.delay"],
     },
     Reading {
