@@ -230,7 +230,8 @@ def test_figures_have_units_definitions_and_what_the_paper_says(cli, paper):
     assert "A note." in (folder / "fct.svg").read_text()
     assert "receiver" in (folder / "network.svg").read_text()
     relative = pl.read_csv(folder / "by-size.csv").filter(by="TCP")
-    assert relative["mean"].to_list() == [1, 1]
+    # With a seed no burst of 64 KB ends: its mean is infinite, and has no place.
+    assert relative["mean"].to_list() == [1]
     shares = pl.read_csv(folder / "cdf.csv").filter(by="TCP")["share"]
     assert shares[-1] == 1
     assert shares.is_sorted()
