@@ -47,7 +47,7 @@ picture: $(VENV)/installed ## Draw the README's picture anew
 	mkdir -p docs/pictures
 	cp results/tour/collapse/goodput.svg docs/pictures/goodput-collapse.svg
 
-guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (three minutes)
+guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (five minutes)
 	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md
 
 clean: ## Remove what was built and installed, and the results
