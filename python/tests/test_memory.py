@@ -1,5 +1,6 @@
 """The estimate of a run's memory, held against real peaks, and what it is for."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import fanin
+from fanin.claims import assessment
 from fanin.errors import RunError, WorkerError
 from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run
@@ -213,6 +215,20 @@ def test_a_run_that_does_not_fit_costs_only_itself(work, monkeypatch):
     assert not list(Path("results/failures").glob("*"))
 
 
+NARROW = """
+[[claim]]
+id = "of-few"
+says = "Something arrives from a few."
+measure = "max"
+x = "traffic.bursts.senders"
+between = [2, 8]
+y = "goodput_bps"
+where = { "transport.scheme" = "dctcp" }
+published = 9e8
+accept = [1.0, 1e9]
+why = "more than nothing, and no more than the link carries"
+"""
+
 LIMITED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (100 << 20, 100 << 20))
@@ -248,6 +264,43 @@ def test_a_run_in_a_process_of_its_own_can_fail_and_be_stopped(work, monkeypatch
     monkeypatch.setattr(sys, "executable", "false")
     with pytest.raises(WorkerError, match=r"the process of the run died \(exit code 1\)"):
         alone.simulate(task, work, lambda: False)
+
+
+def test_a_reproduction_goes_on_without_the_runs_that_do_not_fit(cli, work, monkeypatch):
+    def needed(job, _):
+        return Estimate(0, 1e12 if ("traffic.bursts.senders", "24") in job.settings else 0)
+
+    monkeypatch.setattr(pool, "_estimate", needed)
+    text = (work / "small.toml").read_text() + NARROW
+    (work / "small.toml").write_text(text)
+    result = cli("reproduce", "small.toml", "--memory", "1GB", "--jobs", "1", "--json")
+    assert result.code == 1
+    assert (
+        "small: no run with transport.scheme = dctcp, traffic.bursts.senders = 24, seed = 3: the run does" in result.err
+    )
+    assert result.err.endswith("error: 6 of 18 runs could not be made; the same command tries them again\n")
+    said = json.loads(result.out)
+    (done,) = said["experiments"]
+    assert (done["runs"], len(said["missing"]), done["plots"][0]["series"] != []) == (12, 6, True)
+    # A claim that needs one of them has no verdict, even if the others would be enough for a number.
+    outcomes = {each["id"]: (each["outcome"], each["reason"]) for each in done["claims"]}
+    assert outcomes["some-goodput"] == ("not judged", "not judged: 3 of the runs for this claim could not be made here")
+    assert outcomes["of-few"][0] == "reproduced"
+    assert assessment.of_results("small", work / "results")[0].state == "partial"
+    with pytest.raises(WorkerError, match=r"6 of 18 runs are missing: no run with .*does not fit in memory"):
+        fanin.sweep(fanin.load("small.toml"), memory=1e9, jobs=1)
+    # Where there is room, the same command makes them and only them.
+    monkeypatch.undo()
+    monkeypatch.chdir(work)
+    again = cli("reproduce", "small.toml", "--jobs", "1")
+    assert (again.code, "12 found in the store" in again.err, "no run with" in again.err) == (0, True, False)
+
+
+def test_an_experiment_none_of_whose_runs_fits_is_left_out(cli, work):
+    result = cli("reproduce", "small.toml", "--memory", "1MB", "--jobs", "1")
+    assert result.code == 1
+    assert "error: small: no run with transport.scheme = newreno" in result.err
+    assert not Path("results/small").exists()
 
 
 def test_what_runs_may_take_can_be_stated(cli, work):

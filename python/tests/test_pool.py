@@ -5,6 +5,7 @@ import random
 import shutil
 import warnings
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,9 +13,9 @@ from patches import before_runs
 
 import fanin
 from fanin.cli import terminal
-from fanin.errors import RunError, WorkerError
+from fanin.errors import RunError
 from fanin.results import files, records, store
-from fanin.results.failures import Failure
+from fanin.results.failures import BrokenOff, Failure
 from fanin.results.runs import Run
 from fanin.run import pool, waiting
 from fanin.run.job import Job, PooledRun, Progress
@@ -256,13 +257,14 @@ def test_a_sweep_of_a_paper_stops_at_a_run_that_fails(work, monkeypatch):
         run_jobs([job(small, senders, 1) for senders in (2, 3, 4)], "results")
 
 
-def test_a_sweep_of_a_paper_that_runs_out_of_memory_says_so(work, monkeypatch):
+def test_a_run_of_a_paper_that_runs_out_of_memory_costs_only_itself(work, monkeypatch):
     def hungry(*_):
         raise MemoryError
 
     before_runs(monkeypatch, hungry)
-    with pytest.raises(WorkerError, match="not enough memory; the next command retries it"):
-        run_jobs([job(fanin.load("small.toml"), 2, 1)], "results")
+    (found,) = run_jobs([job(fanin.load("small.toml"), 2, 1)], "results")
+    assert isinstance(found, BrokenOff)
+    assert "not enough memory; the next command retries it" in found.error
 
 
 def test_what_is_not_the_run_s_fault_stops_everything(work, monkeypatch):
@@ -301,3 +303,28 @@ def test_a_long_reading_says_how_far_it_is(capsys, monkeypatch):
         advance(done, 4)
         now[0] += 30.0 if done == 1 else 0.1
     assert capsys.readouterr().err.splitlines() == ["experiments read: 2 of 4"]
+
+
+def test_a_damaged_line_is_noticed_by_a_look_up_that_compares_no_other(work):
+    small = fanin.load("small.toml")
+    kept, lost = run_jobs([job(small, senders, 1) for senders in (2, 3)], "results", jobs=1)
+    (log,) = Path("results/runs").glob("*.jsonl")
+    content = log.read_bytes()
+    place = content.index(lost.run_id.encode()) + len('xxxxxxxxxxxxxxxx"], "seeds": [')
+    log.write_bytes(content[:place] + b"7" + content[place + 1 :])
+    found = store.Store("results")
+    with pytest.warns(UserWarning, match="damaged .line .*its content differs from what was written"):
+        assert found.find(lost.run_id) is None
+    assert found.find(kept.run_id).summary == kept.summary
+
+
+def test_a_folder_that_holds_another_run_is_not_that_run(cli, work):
+    small = fanin.load("small.toml")
+    wanted = [Job(small, [("traffic.bursts.senders", senders)], frozenset({"flows"}), folder=True) for senders in "23"]
+    first, second = run_jobs(wanted, "results", jobs=1)
+    folders = [Path("results/runs") / run.run_id for run in (first, second)]
+    shutil.rmtree(folders[0])
+    shutil.copytree(folders[1], folders[0])
+    with pytest.warns(UserWarning, match=f"it is that of {second.run_id}"):
+        assert store.Store("results").find(first.run_id) is None
+    assert (cli("verify", "results").code, store.Store("results").find(second.run_id).run_id) == (1, second.run_id)

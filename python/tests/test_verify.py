@@ -355,3 +355,14 @@ def test_a_missing_file_is_damage_and_a_foreign_list_of_digests_is_not_ours(cli,
     digest = hashlib.sha256(b"b").hexdigest()
     (tmp_path / "made/SHA256SUMS").write_text(f"{digest}  b.csv\n")
     assert sums.read_sums(tmp_path / "made") is None
+
+
+def test_progress_counts_the_bytes_of_logs_line_by_line(results):
+    told = []
+    verify(results, lambda done, total: told.append((done, total)))
+    total = sum(path.stat().st_size for path in results.rglob("*") if path.is_file())
+    assert told == sorted(told)
+    assert told[-1] == (total, total)
+    lines = sum(len(log.read_bytes().splitlines()) for log in (results / "runs").glob("*.jsonl"))
+    assert lines > 0
+    assert len(told) >= lines

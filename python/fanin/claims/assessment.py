@@ -165,7 +165,7 @@ def _state(found: Record, experiment: Experiment | None) -> tuple[State, str]:
         return "stale", "the experiment's file has changed since"
     if found.quick:
         return "quick", "a quick look with fewer runs"
-    if found.work.runs < found.work.of:
+    if found.work.missing or found.work.runs < found.work.of:
         return "partial", ""
     return "complete", ""
 

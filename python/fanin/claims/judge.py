@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -14,9 +14,11 @@ from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import FEWEST, Floats, ends, finite, mean_interval
 from fanin.numbers.summary import format_quantity, format_value, is_completion_time
-from fanin.results.columns import Filter, filtered
+from fanin.numbers.units import quantity
+from fanin.results.columns import Filter, filtered, matches
 from fanin.scenario.format.base import Where
 from fanin.scenario.format.claim import Basis, Case, Measure
+from fanin.scenario.format.values import Scalar
 
 _NAMES: dict[Measure, str] = {
     "mean": "mean",
@@ -68,6 +70,8 @@ class Judgement:
     """The outcome of this half of a sentence by itself; ``None`` for a whole sentence."""
     never_ended: str = ""
     """In how many runs how many transfers had not ended; empty if all have, or if the number is no time."""
+    missing: int = 0
+    """Number of the runs for the claim that are missing; then it is not judged."""
     undefined: bool = False
     """Whether other seeds might have given no number, as where neither side of a ratio has lost a packet."""
     halves: tuple[Judgement, ...] = ()
@@ -180,6 +184,9 @@ class Judgement:
         return f"{self._found()}; accepted {self.span(*self.case.accept)} ({self.case.why}){self._doubt()}"
 
     def _reason(self, outcome: Outcome) -> str:
+        if self.missing:
+            runs = "one of the runs" if self.missing == 1 else f"{self.missing} of the runs"
+            return f"not judged: {runs} for this claim could not be made here"
         if outcome == "not judged":
             return "the quick look made no run for this claim"
         sentence = self._numbers()
@@ -308,6 +315,7 @@ def judge(
     label: str = "",
     environment: str = "",
     written_for: str = "",
+    missing: Iterable[Mapping[str, Scalar]] = (),
 ) -> Judgement:
     """Measures the claim on a table of runs (one row per run, or per run and x, with a ``seed`` column) and judges it.
 
@@ -318,6 +326,7 @@ def judge(
         label: Label of the claim's y.
         environment: The environment that the runs were made in.
         written_for: The runs that the claim's explanation describes, if they are not these.
+        missing: The values of runs that could not be made; without one of its runs a claim is not judged.
 
     Raises:
         FaninError: a column of the claim does not exist, or no run matches it.
@@ -325,12 +334,14 @@ def judge(
     """
     sets = [case.where, *(each for each in (case.over, case.minus) if each is not None), *case.rivals]
     curves = _paired([_points(case, runs, where) for where in sets])
-    if any(not y.size for _, y in curves):
-        if not provisional:
+    lost = sum(any(_reads(case, row, where) for where in sets) for row in missing)
+    if lost or any(not y.size for _, y in curves):
+        if not (lost or provisional):
             raise FaninError(f"claim {case.id}: {_missing(case, runs, sets)}")
         return Judgement(
-            case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label, environment, written_for
-        )
+            case, math.nan, math.nan, math.nan, "not judged", math.nan, provisional, label, environment, written_for,
+            missing=lost,
+        )  # fmt: skip
 
     def value_of(rows: _Indices) -> float:
         return number(case, [(x, y[rows].mean(axis=0)) for x, y in curves])
@@ -417,6 +428,13 @@ def _chosen(case: Case, runs: pl.DataFrame, where: Filter) -> pl.DataFrame:
     if case.between is not None:
         chosen = chosen.filter(x >= case.between[0], x <= case.between[1])
     return chosen
+
+
+def _reads(case: Case, row: Mapping[str, Scalar], where: Filter) -> bool:
+    """Whether a run with these values would be on a claim's curve."""
+    x = quantity(row.get(case.axis))
+    first, last = case.between or (-math.inf, math.inf)
+    return matches(row, where) and (x is None or ((case.at is None or x[0] in case.at) and first <= x[0] <= last))
 
 
 def _paired(curves: list[pl.DataFrame]) -> list[tuple[Floats, Floats]]:

@@ -113,6 +113,8 @@ class Simulations(_Part):
     runs: int
     of: int
     """Number of runs in the experiment's file."""
+    missing: int = 0
+    """Number of runs that were aborted because of the machine."""
     seeds: list[int]
     engine_version: str
     fanin_version: str
@@ -285,6 +287,7 @@ def _work(runs: Runs) -> Simulations:
     return Simulations(
         runs=len(runs),
         of=len(points(runs.experiment)),
+        missing=len(runs.missing),
         seeds=runs.seeds,
         engine_version=provenance()["engine_version"],
         fanin_version=fanin.__version__,

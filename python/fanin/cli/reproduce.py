@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,9 +84,11 @@ def reproduce(
 
     --json prints one object: {experiments: [{experiment, title, runs, claims: [{id, says, verdict, reading, added,
     measure, x, y, published, value, interval, accept, outcome, distance, at_edge, basis, environment, reason, note,
-    cases}], plots: [{name, kind, x, y, series}], warnings, paths}], kept}. cases has an entry for each case of a claim,
-    and the numbers beside it are those of the main case. kept lists the experiments that --quick skipped because they
-    already have a full run.
+    cases}], plots: [{name, kind, x, y, series}], warnings, paths}], kept, missing: [{experiment, run, error}]}. cases
+    has an entry for each case of a claim, and the numbers beside it are those of the main case. kept lists the
+    experiments that --quick skipped because they already have a full run. missing lists the runs that could not be made
+    here, such as those that do not fit in memory, with their values: a claim that needs one of them is not judged, and
+    the command exits with 1.
 
     **Examples**
 
@@ -131,12 +133,14 @@ def reproduce(
     if quick and loaded:
         note("quick look with fewer seeds and points: the verdicts below are provisional")
     with keeping(f"all runs are kept in {out}"):
-        drawn = _draw(swept, out, jobs, quick=quick, png=png)
-        _show(drawn, list(kept), json=json)
+        drawn = _draw([runs for runs in swept if not _is_lost(runs)], out, jobs, quick=quick, png=png)
+        missing = _missing(swept)
+        _show(drawn, list(kept), missing, json=json)
         _make_page(out)
+    _tell_missing(swept)
     outcomes: set[str] = {judgement.outcome for each in drawn for judgement in each.judgements}
     outcomes |= {case.outcome for each in kept.values() for case in each.cases}
-    if strict and any(outcome != "reproduced" for outcome in outcomes):
+    if missing or (strict and any(outcome != "reproduced" for outcome in outcomes)):
         raise typer.Exit(1)
 
 
@@ -186,7 +190,31 @@ def _draw(swept: list[Runs], out: Path, jobs: int | None, *, quick: bool, png: b
         return judge_and_draw_all(swept, out, jobs=jobs, quick=quick, png=png, advance=advance)
 
 
-def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
+def _is_lost(runs: Runs) -> bool:
+    """Whether none of an experiment's runs could be made, so that there is nothing to judge."""
+    return bool(runs.missing) and not runs.finished
+
+
+def _missing(swept: list[Runs]) -> list[dict[str, Any]]:
+    """The runs that could not be made here, for ``--json``."""
+    return [
+        {"experiment": runs.experiment.name, "run": point.row, "error": broken.error}
+        for runs in swept
+        for point, broken in runs.missing
+    ]
+
+
+def _tell_missing(swept: list[Runs]) -> None:
+    """Says how many runs are missing, and which are of the experiments that have no others; others' are warnings."""
+    for runs in swept:
+        for remark in runs.without() if _is_lost(runs) else []:
+            note(f"error: {runs.experiment.name}: {remark}")
+    missing, made = sum(len(runs.missing) for runs in swept), sum(map(len, swept))
+    if missing:
+        note(f"error: {missing} of {missing + made} runs could not be made; the same command tries them again")
+
+
+def _show(drawn: list[Reproduction], kept: list[str], missing: list[dict[str, Any]], *, json: bool) -> None:
     """Prints the results."""
     remarks: dict[str, list[str]] = {}
     for each in drawn:
@@ -195,7 +223,7 @@ def _show(drawn: list[Reproduction], kept: list[str], *, json: bool) -> None:
     for remark, names in remarks.items():
         note(f"warning: {', '.join(names)}: {remark}")
     if json:
-        print_json({"experiments": [each.as_dict() for each in drawn], "kept": kept})
+        print_json({"experiments": [each.as_dict() for each in drawn], "kept": kept, "missing": missing})
         return
     for each in drawn:
         _print(each)

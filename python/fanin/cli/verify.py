@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MOST = 5
 """How many files without a digest are listed individually."""
 
+_MEGA = 10**6
+
 
 def verify(
     out: Annotated[Path, typer.Argument(help="Results folder.")] = Path("results"),
@@ -36,8 +38,8 @@ def verify(
     Exit code 1 means that something is damaged and was not repaired.
 
     --json prints one object: {folder, files, damaged: [{file, why, kind, remedy, repaired}], leftovers, unchecked}.
-    kind is run, experiment, folder or file; unchecked lists files without a digest, which an earlier version or
-    somebody else wrote.
+    kind is run, experiment, folder or file; unchecked lists files without a digest, which fanin did
+    not write.
 
     **Examples**
 
@@ -75,8 +77,18 @@ def _checked(out: Path) -> Verified:
     from fanin.results.verify import verify as check
     from fanin.run.job import Progress
 
-    with counting("folders") as counter:
-        return check(out, lambda done, total: counter.advance(Progress(done, total)))
+    told = -1
+    with counting("megabytes compared") as counter:
+
+        def advance(done: int, total: int) -> None:
+            nonlocal told
+            whole = -(-total // _MEGA)
+            done = whole if done == total else done // _MEGA
+            if done > told:
+                told = done
+                counter.advance(Progress(done, whole))
+
+        return check(out, advance)
 
 
 def _print(found: Verified, left: Verified, remedies: dict[Path, str]) -> None:

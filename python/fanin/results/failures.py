@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,6 @@ class Failure:
     engine_version: str = ""
     failed: str = ""
     """When."""
-
-
-KEYS = tuple(each.name for each in fields(Failure))
-"""The keys of a failure's file besides its digest."""
 
 
 class BrokenOff(Failure):
@@ -79,7 +75,9 @@ class Failures:
         """The record of a failed run; ``None`` if there is none; a damaged one is reported as a warning."""
         path = self._path(name)
         try:
-            content = sums.unsealed(sums.loaded(path.read_bytes()), KEYS)
+            content = sums.unsealed(sums.loaded(path.read_bytes()))
+            if content["run_id"] != name:
+                raise ValueError(f"it is that of {content['run_id']}")
             return Failure(**{**content, "settings": [(path, value) for path, value in content["settings"]]})
         except FileNotFoundError:
             return None

@@ -24,9 +24,6 @@ FIT = "fit.json"
 FIT_LOG = "tried.jsonl"
 """The settings that a search tried, one per line, in its folder."""
 
-FIT_LOG_KEYS = ("values", "found", "errors")
-"""The keys of a line besides its digest."""
-
 HELD_OUT = "held-out.json"
 """What held-out experiments judged, in the folder of all searches."""
 

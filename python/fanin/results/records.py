@@ -35,6 +35,9 @@ SUFFIX = ".jsonl"
 
 _SYNC_EVERY_S = 1.0
 
+_BUFFER = 1 << 20
+"""Lines of many seeds have hundreds of kilobytes."""
+
 _HEAD = b'{"sha256": "'
 _REST = b'", '
 _DIGEST = slice(len(_HEAD), len(_HEAD) + 64)
@@ -113,7 +116,8 @@ def text_of(runs: Sequence[Packed], about: Mapping[str, Any]) -> bytes:
 
 def is_whole(line: bytes) -> bool:
     """Whether a line is what was written."""
-    rest = line[_START:].removesuffix(b"\n")
+    # Lines may be large, and there may be many: nothing is copied.
+    rest = memoryview(line)[_START : len(line) - line.endswith(b"\n")]
     return line[:_START] == b"".join((_HEAD, hashlib.sha256(rest).hexdigest().encode(), _REST))
 
 
@@ -124,7 +128,7 @@ def lines(path: Path, start: int = 0) -> Iterator[tuple[Line, bytes]]:
         OSError: it cannot be read.
 
     """
-    with path.open("rb") as stream:
+    with path.open("rb", buffering=_BUFFER) as stream:
         stream.seek(start)
         for number, line in enumerate(stream, start=1):
             # The line feed may be what is damaged.
@@ -232,8 +236,14 @@ class Records:
         self._synced = float("-inf")
         self._unsynced = False
 
-    def refresh(self) -> list[Line]:
-        """Reads what was written since; returns the damaged lines, which count as not there."""
+    def refresh(self, *, compared: bool = True) -> list[Line]:
+        """Reads what was written since; returns the damaged lines, which count as not there.
+
+        Args:
+            compared: Whether to compare all lines with their digests. A line is compared in any case when it is used,
+                which is enough to look up a few runs.
+
+        """
         found = []
         for path in logs(self._folder):
             known = self._read.get(path, 0)
@@ -242,7 +252,7 @@ class Records:
                     continue
                 for line, text in lines(path, known):
                     self._read[path] = line.end
-                    if not is_whole(text):
+                    if compared and not is_whole(text):
                         found.append(line)
                         continue
                     for name in ids_of(text):

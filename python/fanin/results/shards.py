@@ -23,9 +23,6 @@ from fanin.results.store import Store
 
 SHARDS = "shards"
 
-KEYS = ("sweep", "shard", "rows", "failed")
-"""The keys of a shard's file besides its digest."""
-
 
 @dataclass(frozen=True)
 class Shard:
@@ -95,7 +92,7 @@ def _read(path: Path, root: Path) -> Part:
 
     """
     try:
-        content: dict[str, Any] = sums.unsealed(sums.loaded(path.read_bytes()), KEYS)
+        content: dict[str, Any] = sums.unsealed(sums.loaded(path.read_bytes()))
         rows, failed = ({int(place): row for place, row in content[name]} for name in ("rows", "failed"))
         head = Head(**content["sweep"])
         checked(head.id)

@@ -40,12 +40,6 @@ CAPTURE = "trace.pcapng"
 _MOST_ROWS = 4096
 """A run whose tables have more rows in all needs a folder."""
 
-_KEYS = frozenset(
-    "run_id experiment summary scenario measured files finished engine_version python_version packages git_commit host "
-    "platform cpus".split()
-)
-"""The keys of a manifest besides its digest, which earlier versions did not write."""
-
 
 @dataclass(frozen=True)
 class StoredRun:
@@ -183,7 +177,7 @@ def read_manifest(folder: Path) -> StoredRun:
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ResultsError(damaged(path, "not a manifest")) from None
     try:
-        sums.unsealed(manifest, _KEYS)
+        sums.unsealed(manifest)
     except ValueError as error:
         raise ResultsError(damaged(path, str(error))) from None
     return StoredRun(folder, manifest)
@@ -310,6 +304,8 @@ class Store:
         if not (self.folder / name).is_dir():
             return None
         found = read_run(self.folder / name)
+        if found.manifest["run_id"] != name:
+            raise ResultsError(damaged(self.folder / name / MANIFEST, f"it is that of {found.manifest['run_id']}"))
         if not tables <= set(found.tables):
             return None
         for table in tables:
@@ -322,10 +318,13 @@ class Store:
 
     def _in_logs(self, name: str) -> Iterator[StoredRun]:
         if not self._is_read:
-            self._refresh()
+            self._is_read = True
+            self._records.refresh(compared=False)
         for line in self._records.find(name):
-            with contextlib.suppress(ResultsError):
+            try:
                 yield StoredRun(self.folder / name, records.manifest(line, name), line)
+            except ResultsError as error:
+                warnings.warn(f"{error}; its runs are repeated", stacklevel=2)
 
     def tables(self, name: str) -> list[str]:
         """The stored tables of a run; none if it is not stored."""

@@ -2,8 +2,7 @@
 
 A folder has a file ``SHA256SUMS`` in the format of ``sha256sum``, written last. Its first line is a comment with the
 digest of the rest; a second comment may name the command that made the folder. A JSON file outside such a folder, and
-each line of a log, carries the digest of its own value, as the manifest of a run does. What earlier versions wrote has
-no digests and is accepted as it is.
+each line of a log, carries the digest of its own value, as the manifest of a run does.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,22 +119,17 @@ def sealed(content: dict[str, Any]) -> dict[str, Any]:
     return {**bare, OWN: whole_digest(bare)}
 
 
-def unsealed(content: object, known: Collection[str]) -> dict[str, Any]:
+def unsealed(content: object) -> dict[str, Any]:
     """A JSON object without its digest, after that was compared.
 
-    Args:
-        content: The object.
-        known: The keys of objects that earlier versions wrote without a digest.
-
     Raises:
-        ValueError: it is no object, or differs from what was written.
+        ValueError: it is no object, has no digest, or differs from what was written.
 
     """
     if not isinstance(content, dict):
         raise ValueError("not a JSON object")
     bare = {key: value for key, value in content.items() if key != OWN}
-    # Without a digest only what an earlier version can have written: the key of the digest may be what is damaged.
-    if content[OWN] != whole_digest(bare) if OWN in content else not content.keys() <= set(known):
+    if content.get(OWN) != whole_digest(bare):
         raise ValueError("its content differs from what was written")
     return bare
 
@@ -148,7 +142,7 @@ def lines_of(content: bytes) -> list[bytes]:
     """
     *lines, rest = content.split(b"\n")
     with contextlib.suppress(ValueError, TypeError):
-        unsealed(loaded(rest[:-1]), ())
+        unsealed(loaded(rest[:-1]))
         lines.append(rest)
     return lines
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from fanin.errors import ResultsError
@@ -13,7 +14,7 @@ from fanin.names import is_run_id
 from fanin.results import failures, records, shards, sums
 from fanin.results.dataset import as_json
 from fanin.results.files import is_leftover
-from fanin.results.layout import CLAIMS, FIT_LOG, FIT_LOG_KEYS, FITS, HELD_OUT, MANIFEST, RUNS
+from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST, RUNS
 from fanin.results.store import manifest_text, read_manifest
 
 RUN, EXPERIMENT, FOLDER, FILE = "run", "experiment", "folder", "file"
@@ -54,7 +55,7 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
 
     Args:
         out: Results folder.
-        advance: Called with the number of folders done and their total.
+        advance: Called with the bytes compared so far and those of all files.
 
     Raises:
         ResultsError: it is not a folder.
@@ -64,19 +65,34 @@ def verify(out: Path, advance: Callable[[int, int], None] = lambda *_: None) -> 
         raise ResultsError(f"{out}: no such folder")
     found = Verified()
     folders = list(_folders(out, found))
+    sizes = [sum(map(_size, (folder / name for name in names))) for folder, names in folders]
+    done, total = 0, sum(sizes)
     covered: set[Path] = set()
-    for done, (folder, names) in enumerate(folders, start=1):
+    for (folder, names), size in zip(folders, sizes, strict=True):
         if MANIFEST in names or (is_run_id(folder.name) and folder.parent.name == RUNS):
             covered |= _run(folder, found)
         elif sums.SUMS in names:
             covered |= _summed(folder, names, found)
         for name in names:
             if records.is_log(folder / name):
-                _log_of_runs(folder / name, found)
+                _log_of_runs(folder / name, found, partial(_advanced, advance, done, total))
+                size -= (whole := _size(folder / name))
+                done += whole
             elif folder / name not in covered:
                 _alone(folder / name, found)
-        advance(done, len(folders))
+        advance(done := done + size, total)
     return found
+
+
+def _advanced(advance: Callable[[int, int], None], before: int, total: int, more: int) -> None:
+    advance(before + more, total)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _folders(out: Path, found: Verified) -> Iterator[tuple[Path, list[str]]]:
@@ -99,8 +115,10 @@ def _run(folder: Path, found: Verified) -> set[Path]:
     try:
         run = read_manifest(folder)
         # The digest is of the values. Only the bytes show a change that leaves these as they are.
-        if sums.OWN in run.manifest and manifest.read_bytes() != manifest_text(run.manifest):
+        if manifest.read_bytes() != manifest_text(run.manifest):
             raise ResultsError("(its content differs from what was written)")
+        if folder.parent.name == RUNS and run.manifest["run_id"] != folder.name:
+            raise ResultsError(f"(it is that of {run.manifest['run_id']})")
     except ResultsError as error:
         why = str(error).partition("(")[2].rpartition(")")[0] if manifest.is_file() else "missing"
         damaged(manifest, why)
@@ -115,11 +133,14 @@ def _run(folder: Path, found: Verified) -> set[Path]:
     return {manifest, *(folder / name for name in run.manifest["files"])}
 
 
-def _log_of_runs(path: Path, found: Verified) -> None:
+def _log_of_runs(path: Path, found: Verified, advance: Callable[[int], None]) -> None:
     """Compares the lines of a log of runs; a last one without an end was being written when its command was killed."""
     found.files += 1
     try:
-        damaged = [line for line, text in records.lines(path) if not records.is_whole(text)]
+        damaged = []
+        for line, text in records.lines(path):
+            damaged += [] if records.is_whole(text) else [line]
+            advance(line.end)
     except OSError as error:
         found.damaged.append(Damage(path, error.strerror or str(error), RUN, path))
         return
@@ -168,24 +189,24 @@ def _check_of(path: Path) -> Callable[[bytes], bool] | None:
     """What compares a file with the digest in it; it returns whether there is one."""
     above = path.parent.name
     if above == failures.FAILURES and path.suffix == ".json":
-        return lambda content: _json(content, failures.KEYS, failures.text_of)
+        return lambda content: _json(content, failures.text_of)
     if path.parent.parent.name == shards.SHARDS and path.suffix == ".json":
-        return lambda content: _json(content, shards.KEYS, as_json)
+        return lambda content: _json(content, as_json)
     if above == FITS and path.name == HELD_OUT:
-        return lambda content: _json(content, (), as_json)
+        return lambda content: _json(content, as_json)
     if path.parent.parent.name == FITS and path.name == FIT_LOG:
         return _log
     return None
 
 
-def _json(content: bytes, known: tuple[str, ...], text_of: Callable[[object], bytes]) -> bool:
+def _json(content: bytes, text_of: Callable[[object], bytes]) -> bool:
     value = sums.loaded(content)
     if isinstance(value, list):
         return False
-    sums.unsealed(value, known)
-    if sums.OWN in value and text_of(value) != content:
+    sums.unsealed(value)
+    if text_of(value) != content:
         raise ValueError("its content differs from what was written")
-    return sums.OWN in value
+    return True
 
 
 def _log(content: bytes) -> bool:
@@ -193,7 +214,7 @@ def _log(content: bytes) -> bool:
     for number, line in enumerate(sums.lines_of(content), start=1):
         try:
             value = sums.loaded(line)
-            sums.unsealed(value, FIT_LOG_KEYS)
+            sums.unsealed(value)
             if json.dumps(value).encode() != line:
                 raise ValueError("its content differs from what was written")
         except ValueError as error:

@@ -33,10 +33,11 @@ def run_jobs(
     jobs: int | None = None,
     workers: Workers | None = None,
     advance: Advance = lambda _: None,
-) -> list[Run]:
+) -> list[Run | BrokenOff]:
     """The requested runs, in order; those found in the store are not run again.
 
-    The first failed run stops those that have not started. On Ctrl-C the finished runs stay in the store.
+    The first failed run stops those that have not started, but a run that was aborted because of the machine costs only
+    itself. On Ctrl-C the finished runs stay in the store.
 
     Args:
         wanted: What to run; equal runs are simulated once.
@@ -53,7 +54,7 @@ def run_jobs(
     """
     with _stored(out) as store, _at(workers, jobs) as where:
         found = _Pool(wanted, store, where, advance, stop_at_failures=True).run()
-    return [each for each in found if isinstance(each, Run)]
+    return [each for each in found if isinstance(each, Run | BrokenOff)]
 
 
 def outcomes(
@@ -189,10 +190,10 @@ class _Pool:
                 queue.give_back(works, alone=True)
                 return
             work = works[0]
-            if self._strict and is_of_run(error) and not isinstance(error, ScenarioError):
-                raise RunError(f"{work.shown}: {describe(error)}") from error
-            if self._strict or not spoils_run:
+            if not spoils_run or (self._strict and isinstance(error, ScenarioError)):
                 raise
+            if self._strict and is_of_run(error):
+                raise RunError(f"{work.shown}: {describe(error)}") from error
             failure = work.failure(error)
             if self._failures is not None and not isinstance(failure, BrokenOff):
                 self._failures.save(failure)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fanin.errors import WorkerError
 from fanin.later import pl
 from fanin.numbers.summary import format_value, totals
 from fanin.results import columns, never_ended
+from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
 from fanin.run.benchmark import measure, refuse_untrusted
@@ -20,6 +22,8 @@ from fanin.run.pool import run_jobs
 from fanin.run.threads import Threads
 from fanin.scenario.points import Point, points
 
+_MOST_REMARKS = 10
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -27,6 +31,8 @@ class Runs:
 
     experiment: Experiment
     finished: list[tuple[Point, Run]] = field(repr=False)
+    missing: list[tuple[Point, BrokenOff]] = field(default_factory=list, repr=False)
+    """Points whose runs were aborted because of the machine, such as those that do not fit in memory."""
 
     def __len__(self) -> int:
         return len(self.finished)
@@ -37,7 +43,16 @@ class Runs:
     @property
     def seeds(self) -> list[int]:
         """The seeds, in order."""
-        return sorted({point.seed for point, _ in self})
+        return sorted({point.seed for point, _ in [*self.finished, *self.missing]})
+
+    def without(self) -> list[str]:
+        """Remarks on the missing runs and on why they are missing; of many on the first ones."""
+        remarks = []
+        for point, broken in self.missing[:_MOST_REMARKS]:
+            values = ", ".join(f"{name} = {value}" for name, value in point.row.items())
+            remarks.append(f"no run with {values}: {broken.error}")
+        more = len(self.missing) - len(remarks)
+        return [*remarks, f"and {more} more runs are missing"] if more else remarks
 
     def frame(self) -> pl.DataFrame:
         """One row per run: variants, variables, seed, the run's id, its summary and the experiment's own columns.
@@ -122,10 +137,11 @@ def sweep(
     Raises:
         ScenarioError: a point is invalid, or a file that is not trusted starts a program.
         RunError: a run violated an invariant.
+        WorkerError: runs were aborted because of the machine; all others are in the store.
         ResultsError: results cannot be written.
 
     """
-    done = sweep_all(
+    (done,) = sweep_all(
         [experiment],
         seeds=seeds,
         jobs=jobs,
@@ -136,7 +152,20 @@ def sweep(
         trust=trust,
         advance=advance,
     )
-    return done[0]
+    return whole(done)
+
+
+def whole(runs: Runs) -> Runs:
+    """The same runs, if none is missing.
+
+    Raises:
+        WorkerError: some are.
+
+    """
+    if runs.missing:
+        some = f"{len(runs.missing)} of {len(runs.missing) + len(runs)} runs are missing"
+        raise WorkerError(f"{some}: {runs.without()[0]}")
+    return runs
 
 
 def sweep_all(
@@ -153,9 +182,10 @@ def sweep_all(
 ) -> list[Runs]:
     """Runs the sweeps of several experiments as one: equal runs are simulated once, and long runs start first.
 
-    The measurements of a ``benchmark`` are stored as well, but repeated each time.
+    The measurements of a ``benchmark`` are stored as well, but repeated each time. A run that was aborted because of
+    the machine is among the missing ones of its experiment.
 
-    Arguments and errors are those of :func:`sweep`.
+    Arguments and other errors are those of :func:`sweep`.
     """
     if not trust:
         refuse_untrusted(experiments)
@@ -173,8 +203,9 @@ def sweep_all(
     for experiment, todo in swept:
         # After all simulations and one at a time, so that nothing else uses the processor.
         measured = experiment.document.benchmark is not None
-        runs = [_measured(experiment, point, store) if measured else next(finished) for point in todo]
-        found.append(Runs(experiment, list(zip(todo, runs, strict=True))))
+        runs = [(point, _measured(experiment, point, store) if measured else next(finished)) for point in todo]
+        made = [(point, run) for point, run in runs if isinstance(run, Run)]
+        found.append(Runs(experiment, made, [(point, run) for point, run in runs if isinstance(run, BrokenOff)]))
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
 
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.base import Where
@@ -50,7 +51,9 @@ class Departures:
     def __init__(self, experiment: ScenarioFile) -> None:
         self._experiment = experiment
         self._cases = experiment.document.cases
-        self._points: list[Point] | None = None
+        self._found: dict[str, dict[str, None]] = {}
+        """The departures of cases by their ids: a sentence of many cases asks for each of them as often."""
+        self._tables: dict[tuple[object, ...], dict[str, dict[str, Any]]] = {}
         self._known: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
     def of(self, case: Case) -> list[str]:
@@ -66,16 +69,42 @@ class Departures:
         ]
         found: dict[str, None] = {}
         for part in parts:
-            for point in self._used(part):
-                found |= dict.fromkeys([*self._labels(point), *self._keys(point)])
+            found |= self._of_part(part)
         return list(found)
 
-    def _used(self, case: Case) -> Iterable[Point]:
-        """The points whose runs a case looks at, with one seed."""
-        if self._points is None:
-            self._points = points(self._experiment, self._experiment.seeds[:1])
-        selections = [each for each in (case.where, case.over, case.minus, *case.rivals) if each is not None]
-        return (point for point in self._points if any(_matches(point, where) for where in selections))
+    def _of_part(self, case: Case) -> dict[str, None]:
+        """The departures at the points whose runs a case looks at."""
+        if case.id not in self._found:
+            selections = [each for each in (case.where, case.over, case.minus, *case.rivals) if each is not None]
+            used = sorted(set.union(*map(self._matching, selections)))
+            points = (self._points[index] for index in used)
+            self._found[case.id] = {
+                name: None for point in points for name in (*self._labels(point), *self._keys(point))
+            }
+        return self._found[case.id]
+
+    def _matching(self, where: Where) -> set[int]:
+        """The points that can be among these runs; columns that are known only after a run say nothing."""
+        found = set(range(len(self._points)))
+        for name, values in where.items():
+            with_value = self._places.get(name, {})
+            others = with_value.keys() - set(map(_text, values))
+            found.difference_update(*(with_value[other] for other in others))
+        return found
+
+    @cached_property
+    def _points(self) -> list[Point]:
+        """The points, with one seed."""
+        return points(self._experiment, self._experiment.seeds[:1])
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, list[int]]]:
+        """Column -> value -> the points that have it."""
+        places: dict[str, dict[str, list[int]]] = {}
+        for index, point in enumerate(self._points):
+            for name, value in point.row.items():
+                places.setdefault(name, {}).setdefault(_text(value), []).append(index)
+        return places
 
     def _labels(self, point: Point) -> list[str]:
         """The labels of axes that the paper leaves open."""
@@ -92,7 +121,7 @@ class Departures:
         given = [(path, override(value)) for path, value in point.values.items() if path not in varied]
         name = tuple(given)
         if name not in self._known:
-            rows = {row["path"]: row for row in experiment.table_of(*experiment.engine_input(given))}
+            rows = self._table(*experiment.engine_input(given))
             self._known[name] = [
                 f"{choice.path} = {rows[choice.path]['value']}"
                 for choice in experiment.open
@@ -113,14 +142,15 @@ class Departures:
             if not _ONE_KEY.match(lines[line - 1]):
                 return None
             lines[line - 1] = ""
-        rows = self._experiment.table_of("\n".join(lines), name, [each for each in settings if each[0] != path])
-        return next((row["value"] for row in rows if row["path"] == path and row["is_default"]), None)
+        rows = self._table("\n".join(lines), name, [each for each in settings if each[0] != path])
+        return rows[path]["value"] if path in rows and rows[path]["is_default"] else None
 
-
-def _matches(point: Point, where: Where) -> bool:
-    """Whether a point can be among these runs; columns that are known only after a run say nothing."""
-    row = point.row
-    return all(name not in row or _text(row[name]) in map(_text, values) for name, values in where.items())
+    def _table(self, text: str, name: str, settings: Settings) -> dict[str, dict[str, Any]]:
+        """The values of a scenario by their paths; variants that differ in one key only are often the same without."""
+        key = (text, *settings)
+        if key not in self._tables:
+            self._tables[key] = {row["path"]: row for row in self._experiment.table_of(text, name, settings)}
+        return self._tables[key]
 
 
 def _text(value: Scalar) -> str:

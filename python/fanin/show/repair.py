@@ -26,7 +26,7 @@ from fanin.results.shards import SHARDS
 from fanin.results.store import Finished, Store, read_manifest
 from fanin.results.verify import EXPERIMENT, FILE, FOLDER, KINDS, RUN, Damage, Verified
 from fanin.run.experiment import Experiment, load
-from fanin.run.sweep import sweep_all
+from fanin.run.sweep import sweep_all, whole
 from fanin.scenario.format.values import expand_seeds
 from fanin.scenario.run_id import run_id
 from fanin.show import html_report
@@ -265,7 +265,7 @@ def _experiment_again(folder: Path) -> None:
     if experiment.document.benchmark is not None:
         raise ResultsError(f"it measures a program, which the command repeats: {command}")
     (runs,) = sweep_all([experiment], seeds=seeds, out=out, quick=quick)
-    judge_and_draw(runs, out, quick=quick, png=png)
+    judge_and_draw(whole(runs), out, quick=quick, png=png)
 
 
 def _read_command(command: str) -> tuple[Experiment, bool, bool, list[int] | None]:

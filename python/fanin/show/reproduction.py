@@ -177,6 +177,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
             label=columns.describe(labels, case.y).label,
             environment=experiment.environment,
             written_for=_written_for(runs, quick=quick),
+            missing=[point.row for point, _ in runs.missing],
         )
         for case in as_judged(experiment)
     ]
@@ -185,6 +186,7 @@ def judge_and_draw(runs: Runs, out: Path | str, *, quick: bool = False, png: boo
     remark = remarks.incomplete_in(run.summary for _, run in runs)
     warnings = [*remarks.changed(experiment.overrides), *experiment.warnings(swept=True)]
     warnings += [remark] if remark else []
+    warnings += runs.without()
     warnings += remarks.undrawn(name for name, each in series.items() if each.data.is_empty())
     command = record.command(experiment, quick=quick, png=png, seeds=runs.seeds, out=str(out))
     with writing(folder), filling(folder, command) as new:

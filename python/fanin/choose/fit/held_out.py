@@ -113,7 +113,7 @@ def read(out: Path | str) -> list[Judgement]:
     try:
         content = sums.loaded(path.read_bytes())
         # The first versions wrote only an array, without a digest.
-        every = content if isinstance(content, list) else sums.unsealed(content, ())[_JUDGEMENTS]
+        every = content if isinstance(content, list) else sums.unsealed(content)[_JUDGEMENTS]
         return [Judgement(**each) for each in every]
     except (ValueError, TypeError, KeyError):
         raise ResultsError(f"{path}: damaged; it is the record of what was judged by held-out experiments") from None

@@ -18,7 +18,7 @@ from fanin.choose.fit.space import Space, Values
 from fanin.errors import RunError
 from fanin.results import sums
 from fanin.results.files import write_whole, writing
-from fanin.results.layout import FIT_LOG, FIT_LOG_KEYS
+from fanin.results.layout import FIT_LOG
 
 OWN = "the file's own values"
 WINNER = "winner"
@@ -36,7 +36,7 @@ class Log:
         content = path.read_bytes() if path.is_file() else b""
         for number, line in enumerate(sums.lines_of(content), start=1):
             try:
-                self.tried.append(Tried.from_dict(sums.unsealed(sums.loaded(line), FIT_LOG_KEYS)))
+                self.tried.append(Tried.from_dict(sums.unsealed(sums.loaded(line))))
             except (ValueError, KeyError, TypeError):
                 warnings.warn(f"{path}:{number}: damaged; it and what follows is tried again", stacklevel=2)
                 break
