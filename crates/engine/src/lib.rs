@@ -25,13 +25,13 @@
 //!
 //! # The life of a packet
 //!
-//! A sender's window allows a segment (`tcp::sender`). It becomes a [`packet::Packet`] of 40 bytes and enters the port
+//! A sender's window allows a segment (`tcp::sender`). It becomes a [`packet::Packet`] of 48 bytes and enters the port
 //! of the host's link (`event::core`). If the port is quiet its departure is known at once: the packet is written into
 //! the link's ring with its arrival time. If it is the first packet there, the link's leaf in the queue of links is
-//! set. When that arrival is the earliest event, the packet leaves the ring, the next link is read from the table of
-//! paths, and the packet enters the next port. There it may be marked, dropped, queued in a priority band, or passed
-//! to a switch agent. At the end of its path a segment goes to `tcp::receiver`. The host's scheduler may hold the
-//! acknowledgement before it travels back in the same way.
+//! set. When that arrival is the earliest event, the packet leaves the ring, the link after its next one is read from
+//! the table of paths, and the packet enters the next port. There it may be marked, dropped, queued in a priority band,
+//! or passed to a switch agent. At the end of its path a segment goes to `tcp::receiver`. The host's scheduler may hold
+//! the acknowledgement before it travels back in the same way.
 
 pub mod environment;
 mod event;

@@ -1,6 +1,6 @@
-//! The packet: a plain value of 40 bytes that is copied from hop to hop.
+//! The packet: a plain value of 48 bytes that is copied from hop to hop.
 
-use crate::ids::{FlowId, NodeId};
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::units::Time;
 
 /// Header bits. The low byte is the TCP flag byte of RFC 9293 section 3.1; the ECN field of the IP header
@@ -127,6 +127,27 @@ impl Stamp {
     }
 }
 
+/// Marks the end of a path in the table of paths.
+pub(crate) const END: u32 = u32::MAX;
+
+/// The rest of a packet's path. The next link is read when the packet is sent, so that its arrival does not wait for the
+/// table of paths, which is rarely in the cache where thousands of flows use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Onward {
+    /// Index of the next link in the table.
+    pub(crate) index: u32,
+    /// That link, or [`END`].
+    pub(crate) link: u32,
+}
+
+impl Onward {
+    /// The next link, or none at the end of the path.
+    #[inline(always)]
+    pub(crate) fn link(self) -> Option<LinkId> {
+        (self.link != END).then(|| LinkId::new(self.link as usize))
+    }
+}
+
 /// One packet, as it stands in a port or on a link.
 ///
 /// Sequence numbers are those of the wire: 32 bits, modulo 2^32, counting bytes; the SYN has number 0 and the
@@ -144,8 +165,8 @@ pub struct Packet {
     pub flow: FlowId,
     /// Sequence or acknowledgement number.
     pub seq: u32,
-    /// Index of the next link in the table of paths.
-    pub(crate) hop: u32,
+    /// The rest of its path.
+    pub(crate) onward: Onward,
     /// When the segment was sent; on an ACK, the echo of the segment that caused it.
     pub stamp: Stamp,
     /// Priority, 0 the highest, as a code point in the IP header would carry it.
@@ -158,7 +179,7 @@ pub struct Packet {
     pub flags: Flags,
 }
 
-const _: () = assert!(std::mem::size_of::<Packet>() == 40);
+const _: () = assert!(std::mem::size_of::<Packet>() == 48);
 
 impl Packet {
     /// Whether this is a pure acknowledgement (or a SYN-ACK), travelling from the receiver of the data.

@@ -7,8 +7,8 @@
 //! and none after T was admitted. As the packet in service is delivered after its departure, the check at the delivery
 //! of a ring's last packet is never too late.
 //!
-//! A port is quiet while fewer packets than its threshold are on the link. No packet can then be marked or dropped and
-//! no statistics are kept, so a hop is a copy and two additions.
+//! A port is quiet while fewer packets than its threshold are on the link, or all of them in flight. No packet can then be
+//! marked or dropped and no statistics are kept, so a hop is a copy and two additions.
 
 use crate::event::links::LinkQueue;
 use crate::event::memory::SharedMemory;
@@ -30,6 +30,8 @@ pub(crate) struct Core {
     now: Time,
     links: LinkQueue,
     ports: Vec<Port>,
+    /// Apart from the rest, as in a large network packets come to them much more often.
+    stepped: Vec<Option<Stepped>>,
     slow: Vec<SlowPort>,
     misc: BinaryHeap<Reverse<(u64, MiscKey)>>,
     /// Time of the first entry of `misc`.
@@ -44,7 +46,7 @@ pub(crate) struct Core {
 impl Core {
     #[inline(never)]
     fn send_slow(&mut self, link: LinkId, packet: &Packet) {
-        if let Some(stepped) = self.slow[link.index()].stepped {
+        if let Some(stepped) = self.stepped[link.index()] {
             return self.send_stepped(link, packet, stepped);
         }
         let mut packet = *packet;
@@ -420,6 +422,7 @@ impl EventCore for Core {
             now: Time::ZERO,
             links: LinkQueue::new(ties),
             ports: specs.iter().map(Port::new).collect(),
+            stepped: specs.iter().map(Stepped::of).collect(),
             slow: specs.into_iter().map(slow_part).collect(),
             misc: BinaryHeap::new(),
             misc_min: u64::MAX,
@@ -439,7 +442,7 @@ impl EventCore for Core {
     fn send(&mut self, link: LinkId, packet: &Packet) {
         let port = &mut self.ports[link.index()];
         let on_link = port.tail.wrapping_sub(port.head);
-        if on_link >= port.threshold {
+        if !port.is_quiet(on_link, self.now.ps()) {
             return self.send_slow(link, packet);
         }
         port.bytes_in += u64::from(packet.size);

@@ -46,7 +46,7 @@ impl Port {
         // With bands, only a packet that finds the link empty certainly leaves at once.
         let quiet = bounded.min(spec.discipline.idle_below()).min(if scheduled { 1 } else { u32::MAX });
         Self {
-            ring: vec![Packet::default(); 4].into_boxed_slice(),
+            ring: vec![Packet::default(); 2].into_boxed_slice(),
             head: 0,
             dep: 0,
             tail: 0,
@@ -70,6 +70,12 @@ impl Port {
     #[inline(always)]
     fn index(&self, i: u32) -> usize {
         (i & (self.ring.len() as u32).wrapping_sub(1)) as usize
+    }
+
+    /// Whether a packet is admitted as it is, without a closer look at the `on_link` packets before it.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self, on_link: u32, now: u64) -> bool {
+        on_link < self.threshold || self.busy_until <= now && self.threshold > 0 && !self.scheduled
     }
 
     /// Takes the first packet of the link, which arrives now.
@@ -156,7 +162,7 @@ pub(super) struct Stepped {
 
 impl Stepped {
     /// None if the decision depends on anything else.
-    fn of(spec: &PortSpec) -> Option<Self> {
+    pub(super) fn of(spec: &PortSpec) -> Option<Self> {
         let limit = match spec.limit {
             Limit::Unlimited => u32::MAX,
             Limit::Packets(packets) => packets,
@@ -170,7 +176,6 @@ impl Stepped {
 
 /// The part of a port that only the slow path needs.
 pub(super) struct SlowPort {
-    pub(super) stepped: Option<Stepped>,
     pub(super) spec: PortSpec,
     pub(super) bytes_out: u64,
     /// Lazy service: packets that wait, by band, and their counts.
@@ -196,7 +201,6 @@ impl SlowPort {
             acts_on_dequeue: spec.discipline.acts_on_dequeue(),
             shares,
             plain: leaves_at_once(&spec),
-            stepped: Stepped::of(&spec),
             spec,
             bytes_out: 0,
             waiting: (0..bands).map(|_| VecDeque::new()).collect(),

@@ -34,19 +34,19 @@ impl Flow {
         }
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(size);
+        let (link, onward) = net.paths.begin(wire.reverse);
         let packet = Packet {
             arrival: 0,
             field: side.field,
             flow: wire.id,
             seq: ack.ack as u32,
-            hop: wire.reverse + 1,
+            onward,
             stamp,
             window: side.granted.scaled,
             size,
             flags,
             priority: 0,
         };
-        let link = net.paths.next(wire.reverse).expect("a path has links");
         net.core.send(link, &packet);
     }
 }
@@ -62,12 +62,13 @@ impl Hosts {
         let side = &mut flow.receiver;
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(flow.wire.header);
+        let (link, onward) = net.paths.begin(flow.wire.reverse);
         let packet = Packet {
             arrival: 0,
             field: side.field,
             flow: id,
             seq: FIRST_DATA as u32,
-            hop: flow.wire.reverse + 1,
+            onward,
             stamp: side.syn_stamp,
             window: side.granted.unscaled,
             size: flow.wire.header,
@@ -79,7 +80,6 @@ impl Hosts {
                 .with_if(Flags::ECT, side.ecn_agreed && endpoint.sender.ecn_syn),
             priority: 0,
         };
-        let link = net.paths.next(flow.wire.reverse).expect("a path has links");
         net.core.send(link, &packet);
     }
 }

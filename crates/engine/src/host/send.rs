@@ -78,12 +78,13 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
         if syn && self.wire.announcement != 0 {
             field = self.wire.announcement;
         }
+        let (link, onward) = self.net.paths.begin(self.wire.forward);
         let packet = Packet {
             arrival: 0,
             field,
             flow: self.wire.id,
             seq: segment.seq as u32,
-            hop: self.wire.forward + 1,
+            onward,
             stamp: Stamp::of(now),
             window: if syn { u16::MAX } else { 0 },
             size: self.wire.header + segment.len as u16,
@@ -91,7 +92,6 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             priority,
         };
         self.wire.sent_bytes += u64::from(packet.size);
-        let link = self.net.paths.next(self.wire.forward).expect("a path has links");
         self.net.core.send(link, &packet);
     }
     // Rare, as deadlines move lazily: what calls it stays small.

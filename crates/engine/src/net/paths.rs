@@ -1,17 +1,14 @@
 //! The paths in use.
 
 use crate::ids::{FlowId, LinkId, NodeId};
-use crate::packet::CellTag;
+use crate::packet::{CellTag, END, Onward};
 use crate::rng::Stream;
 use crate::roles::{PathCx, PathRequest, PathSelector, Routes};
 use crate::topology::{ShortestPaths, Topology};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Marks the end of a path in the table of paths.
-const END: u32 = u32::MAX;
-
-/// The paths of all unfinished flows, one after another in one table. A packet carries the index of its next link.
+/// The paths of all unfinished flows, one after another in one table. A packet carries its place in it ([`Onward`]).
 ///
 /// A large network has far more pairs of hosts than active flows, and a flow takes only one of a pair's equal-cost
 /// paths. Paths are therefore not stored per pair: each flow has its own entry here for as long as it uses the path.
@@ -49,11 +46,21 @@ impl Paths {
         x ^ (x >> 31)
     }
 
-    /// The link at `hop`, or none at the end of the path.
+    /// The first link of the path at `offset`, and the rest of the path.
     #[inline(always)]
-    pub(crate) fn next(&self, hop: u32) -> Option<LinkId> {
-        let link = self.table[hop as usize];
-        (link != END).then(|| LinkId::new(link as usize))
+    pub(crate) fn begin(&self, offset: u32) -> (LinkId, Onward) {
+        (LinkId::new(self.table[offset as usize] as usize), self.read(offset + 1))
+    }
+
+    /// What is left of a path after its next link.
+    #[inline(always)]
+    pub(crate) fn after(&self, onward: Onward) -> Onward {
+        self.read(onward.index + 1)
+    }
+
+    #[inline(always)]
+    fn read(&self, index: u32) -> Onward {
+        Onward { index, link: self.table[index as usize] }
     }
 
     /// The links of the path at `offset`.
@@ -90,17 +97,17 @@ impl Paths {
         offset as u32
     }
 
-    /// The offset of the path of a packet that leaves on `link` instead of on the link at `hop`.
-    pub(crate) fn detour(&mut self, hop: u32, link: LinkId, topology: &Topology) -> u32 {
-        let to = topology.end(self.links(hop).last().expect("a path has links"));
+    /// The rest of the path of a packet that leaves on `link` instead of on the link before `onward`.
+    pub(crate) fn detour(&mut self, onward: Onward, link: LinkId, topology: &Topology) -> Onward {
+        let to = topology.end(self.links(onward.index - 1).last().expect("a path has links"));
         if let Some(offset) = self.detours.get(&(link, to)) {
-            return *offset;
+            return self.read(offset + 1);
         }
-        let onward = topology.onward(self.shortest(to, topology), topology.end(link), to);
+        let rest = topology.onward(self.shortest(to, topology), topology.end(link), to);
         let offset = self.table.len() as u32;
-        self.table.extend([link].iter().chain(&onward).map(|link| link.index() as u32).chain([END]));
+        self.table.extend([link].iter().chain(&rest).map(|link| link.index() as u32).chain([END]));
         self.detours.insert((link, to), offset);
-        offset
+        self.read(offset + 1)
     }
 
     /// Releases the path at `offset`.

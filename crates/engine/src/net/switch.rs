@@ -70,8 +70,7 @@ impl Switches {
         match pass {
             Pass::Forward => net.core.send(to, &packet),
             Pass::Reroute(link) => {
-                // The packet's index is that of the link after `to`.
-                packet.hop = net.paths.detour(packet.hop - 1, link, &net.topology) + 1;
+                packet.onward = net.paths.detour(packet.onward, link, &net.topology);
                 net.core.send(link, &packet);
             }
             Pass::Drop => net.core.books().on_drop(to, &packet, DropReason::Agent, now),

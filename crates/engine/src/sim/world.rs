@@ -114,9 +114,8 @@ impl<C: EventCore> World<C> {
             return;
         }
         self.hops += 1;
-        let next = self.net.paths.next(packet.hop);
-        if let Some(next) = next {
-            packet.hop += 1;
+        if let Some(next) = packet.onward.link() {
+            packet.onward = self.net.paths.after(packet.onward);
             if self.switches.any {
                 return self.switches.forward([link, next], packet, &mut self.net, &self.hosts.flows);
             }
