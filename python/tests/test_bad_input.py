@@ -309,3 +309,11 @@ def test_a_value_without_its_quotes_is_shown_with_them(cli, work, written, meant
     complaint(cli("check", "bare.toml"), "bare.toml:2", "written in quotes", meant)
     Path("other.toml").write_text("[transport\nack-every = 2\n")
     assert "written in quotes" not in cli("check", "other.toml").err
+
+
+@pytest.mark.parametrize("value", ["[" * 50_000 + "]" * 50_000, "{ a = " * 50_000 + "1" + " }" * 50_000])
+def test_values_that_are_nested_too_deeply_are_named(cli, work, value):
+    (work / "small.toml").write_text(f"title = {value}\n")
+    complaint(cli("check", "small.toml"), "small.toml: its values are nested too deeply")
+    assert cli("reproduce", "small.toml").code == 3
+    assert cli("list", "experiments").code == 0

@@ -396,6 +396,15 @@ def _program(*arguments, **environment):
     )
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_a_closed_stream_is_no_defect(work, closed):
+    command = f"{sys.executable} -m fanin check small.toml {closed}"
+    done = subprocess.run(
+        ["sh", "-c", command], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=False
+    )
+    assert done.returncode == 0
+
+
 def test_a_terminal_without_a_letter_shows_a_question_mark(work):
     text = (work / "small.toml").read_text().replace("Something arrives.", "Etwas kommt \u00fcberall an.")
     (work / "small.toml").write_text(text.replace("A small incast", "Kleiner Stau \u2014 f\u00fcr alle"))

@@ -62,11 +62,14 @@ def warn_of_differences(paths: list[Path]) -> None:
 
 
 def accept_any_text() -> None:
-    """Lets every text be printed.
+    """Lets every text be printed; where a stream is closed (``>&-``), nowhere.
 
     A character that the terminal does not have becomes a question mark; the bytes of a file name that is not UTF-8 are
     printed as they are.
     """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding.lower() == "utf-8" else "replace")

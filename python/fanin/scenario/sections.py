@@ -125,6 +125,8 @@ def parse(text: str, file: str) -> Document:
     except tomllib.TOMLDecodeError as error:
         line = syntax_error_line(text, error)
         raise ScenarioError(file, line, "", unquoted(text, line) or f"not TOML: {error}") from None
+    except RecursionError:
+        raise ScenarioError(file, None, "", "its values are nested too deeply") from None
     known = [*_engine.keys(), *OWNED]
     if unknown := [key for key in tables if key not in known]:
         raise _unknown(tables, text, file, unknown, known)
