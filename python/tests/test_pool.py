@@ -328,3 +328,12 @@ def test_a_folder_that_holds_another_run_is_not_that_run(cli, work):
     with pytest.warns(UserWarning, match=f"it is that of {second.run_id}"):
         assert store.Store("results").find(first.run_id) is None
     assert (cli("verify", "results").code, store.Store("results").find(second.run_id).run_id) == (1, second.run_id)
+
+
+def test_cases_are_derived_once_and_anew_for_a_copy_with_other_claims(work):
+    document = fanin.load("small.toml").document
+    assert [case.id for case in document.cases] == ["some-goodput"]
+    assert document.cases is document.cases
+    other = document.claim[0].model_copy(update={"id": "other"})
+    assert [case.id for case in document.model_copy(update={"claim": [other]}).cases] == ["other"]
+    assert document.model_copy(update={"claim": []}).cases == ()

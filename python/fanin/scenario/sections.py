@@ -71,11 +71,21 @@ class Document(Section):
         ]
         return {**tables, "plot": full}
 
-    # Not kept: a copy with other claims would keep them.
     @property
     def cases(self) -> tuple[Case, ...]:
         """Each claim under each of its readings."""
-        return tuple(case for index in range(len(self.claim)) for case in cases(index, self.claim, self.claims))
+        of, found = self._derived
+        # A copy with other claims has those of the original.
+        if of[0] is self.claim and of[1] is self.claims:
+            return found
+        del self.__dict__["_derived"]
+        return self._derived[1]
+
+    @functools.cached_property
+    def _derived(self) -> tuple[tuple[list[Claim], Claims], tuple[Case, ...]]:
+        """The claims and their cases, which each point of a sweep asks for."""
+        found = (case for index in range(len(self.claim)) for case in cases(index, self.claim, self.claims))
+        return (self.claim, self.claims), tuple(found)
 
 
 OWNED = frozenset(field.alias or name for name, field in Document.model_fields.items())
