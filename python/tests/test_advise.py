@@ -114,5 +114,6 @@ def test_traffic_without_a_fan_in_is_ranked_by_completion_times(cli, work):
 
 def test_every_scheme_says_what_it_needs():
     assert set(SYSTEMS) == {row["key"] for row in registry()["schemes"]}
-    assert {key for key, (effort, _) in SYSTEMS.items() if effort.is_deployable} == {"newreno", "linux", "dctcp"}
+    deployable = {"newreno", "linux", "linux-reno", "linux-dctcp", "dctcp"}
+    assert {key for key, (effort, _) in SYSTEMS.items() if effort.is_deployable} == deployable
     assert not Effort.KERNEL.is_deployable

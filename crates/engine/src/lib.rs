@@ -13,7 +13,7 @@
 //! | [`sim`] | building the world, the only event loop, and the invariants that every run must satisfy |
 //! | `event` | the event queue, the order of simultaneous events, and the reference core that tests compare with |
 //! | `net` | ports, paths, faults, switches, the control channel, and the books (counts of what happened to packets) |
-//! | `host` | flows, their senders and receivers, and the receiving host's scheduler |
+//! | `host` | flows, their senders and receivers, the receiving host's scheduler, interrupts and host queues |
 //! | `work` | traffic groups, transfers and queries, and how long a transfer would take alone |
 //! | [`roles`] | the six places where a remedy can act |
 //! | [`schemes`] | the remedies, one module each |

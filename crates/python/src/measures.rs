@@ -18,7 +18,7 @@ pub(crate) const WALL: Total = Total {
 /// Every total in display order; `always` is false for those of a single scheme.
 pub(crate) fn totals() -> Vec<Value> {
     let common = declared::totals().chain([WALL]).map(|each| total(&each, true));
-    common.chain(declared::totals_of_schemes().iter().map(|each| total(each, false))).collect()
+    common.chain(declared::totals_of_some().iter().map(|each| total(each, false))).collect()
 }
 
 fn total(total: &Total, always: bool) -> Value {

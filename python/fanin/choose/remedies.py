@@ -57,6 +57,11 @@ AS_IT_IS = "as it is"
 SYSTEMS: dict[str, tuple[Effort, str]] = {
     "newreno": (Effort.HOSTS, "hosts without SACK (RFC 6582): no remedy, for comparison"),
     "linux": (Effort.HOSTS, "Linux hosts with their default, CUBIC"),
+    "linux-reno": (Effort.HOSTS, "Linux hosts with net.ipv4.tcp_congestion_control=reno"),
+    "linux-dctcp": (
+        Effort.SWITCH_SETTING,
+        "an ECN threshold in the switch, and Linux hosts with net.ipv4.tcp_congestion_control=dctcp",
+    ),
     "dctcp": (Effort.SWITCH_SETTING, "an ECN threshold in the switch, and net.ipv4.tcp_congestion_control=dctcp"),
     "l2dct": (Effort.KERNEL, "a kernel module on the senders, and an ECN threshold in the switch"),
     "d2tcp": (Effort.KERNEL, "a kernel module on the senders, deadlines of applications, and an ECN threshold"),

@@ -4,15 +4,23 @@ use super::{EnvironmentRow, set};
 
 pub(super) const ROW: EnvironmentRow = EnvironmentRow {
     key: "linux-6",
-    summary: "TCP below the congestion control as Linux 6 runs it: RACK, tail loss probes, delayed acknowledgements.",
+    summary: "What is below congestion control in Linux 6: RACK, tail loss probes, delayed ACKs, offloads, small queues.",
     manual: "\
 The parts of Linux 6's TCP that do not depend on the congestion control, so that DCTCP or Reno can run on it as well as CUBIC. The
-scheme `linux` uses it unless a scenario names another stack. Values are those of `include/net/tcp.h` and `net/ipv4/`.
+schemes `linux`, `linux-reno` and `linux-dctcp` use it unless a scenario names another stack. Values are those of `include/net/tcp.h`,
+`net/ipv4/` and `net/core/`. It has no switch: ports are as in `rfc`.
 
-It has no switch: ports are as in `rfc`.
+**The host.** Interfaces interrupt at most every 8 us (adaptive moderation may choose 1 to 256 us: try others), GRO merges what an
+interrupt hands over, TSO sends bursts of up to 64 KB, TCP small queues limit a flow's bytes in its host, and the host's queue is
+that of the kernel's default. `gro = \"0B\"`, `tso = \"0B\"`, `small-queue = \"0B\"`, `host-queue = 0` and `interrupt-interval = \"0s\"` take each away.
 
-**Left out.** Receive buffer autotuning, TCP small queues, offloads and pacing (except in schemes that pace themselves, as
-BBR does) are not simulated. Linux adapts the delayed-ACK timeout; here it is fixed at the minimum.",
+**Pacing** is off. Linux paces a flow only below the queueing discipline `fq`, or if its congestion control asks for it (BBR). The kernel's
+default discipline is `pfifo_fast`; systemd, and with it most distributions, sets `fq_codel`, which does not pace. With
+`net.core.default_qdisc = fq` write `pacing = \"fq\"`.
+
+**Left out.** Receive buffer autotuning; interrupts after a number of packets, and the adaptation of their interval; NAPI's budget of 64
+packets and the time that a processor takes; compressed ACKs beyond a hole; the delay controller of `fq_codel` and its fair queues;
+moderated completions of sent packets, for which small queues wait. Linux adapts the delayed-ACK timeout; here it is fixed at the minimum.",
     stack: &[
         set("initial-window", "10mss", "Linux 6: TCP_INIT_CWND 10"),
         set("ack-every", "2", "Linux 6, __tcp_ack_snd_check: more than one full segment"),
@@ -36,6 +44,16 @@ BBR does) are not simulated. Linux adapts the delayed-ACK timeout; here it is fi
         ),
         set("syn-timeout", "1s", "Linux 6: TCP_TIMEOUT_INIT"),
         set("window-validation", "true", "Linux 6: tcp_is_cwnd_limited"),
+        set(
+            "interrupt-interval",
+            "8us",
+            "Linux 6, lib/dim/net_dim.c: where adaptive interrupt moderation starts (NET_DIM_DEF_PROFILE_EQE)",
+        ),
+        set("gro", "64KiB", "Linux 6, netdevice.h: GRO_LEGACY_MAX_SIZE 65536, on by default"),
+        set("tso", "64KiB", "Linux 6, netdevice.h: GSO_LEGACY_MAX_SIZE 65536, on by default"),
+        set("pacing", "off", "Linux 6, sch_generic.c: pfifo_fast; systemd: fq_codel; neither paces"),
+        set("small-queue", "1MiB", "Linux 6, tcp_ipv4.c: tcp_limit_output_bytes 16 * 65536 (4 MiB since 6.16)"),
+        set("host-queue", "1000", "Linux 6, net/ethernet/eth.c, ether_setup: DEFAULT_TX_QUEUE_LEN 1000"),
         set("growth-after-echo", "false", "Linux 6, tcp_cong_control: not while the window is being reduced (state CWR)"),
     ],
     switch: &[],

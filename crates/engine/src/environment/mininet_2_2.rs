@@ -23,6 +23,7 @@ those of `include/net/tcp.h`, `net/ipv4/` and `net/sched/sch_red.c` of version 3
 - TCP small queues, which limit a flow's bytes in the host's interface queue to 131072, or to about a millisecond at the paced rate.
   With both, the window of a flow that has run alone for a second is about twice the sum of this limit and the path's
   bandwidth-delay product, some 300 KB; set `receive-buffer` to that to approximate it.
+- Segmentation offload and GRO: packets between namespaces can be larger than a frame until netem divides them.
 - Tail loss probes: Linux had them before RACK, but here they require RACK.
 - DCTCP: it came with Linux 3.18, so a paper that ran it on 3.16 patched its kernel.",
     stack: &[

@@ -13,6 +13,8 @@ use crate::units::Time;
 pub(crate) enum Class {
     /// A fault begins or ends, before anything else that is rare. Index: twice the fault, one more for its end.
     Fault,
+    /// A host's interface hands over the packets that have arrived, before any timer looks at what they bring. Index: node.
+    Interrupt,
     /// A transfer begins. Index: transfer.
     TransferStart,
     /// An endless transfer is stopped. Index: transfer.
@@ -96,15 +98,16 @@ pub(crate) enum Event {
     Misc { class: Class, index: u32 },
 }
 
-/// Key of a rare event: class in the high 4 bits, index below.
+/// Key of a rare event: class in the high 5 bits, index below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MiscKey(u32);
 
-const INDEX_BITS: u32 = 28;
+const INDEX_BITS: u32 = 27;
 /// One above the largest index of a rare event.
 pub(crate) const MAX_INDEX: usize = 1 << INDEX_BITS;
-const CLASSES: [Class; 16] = [
+const CLASSES: [Class; 17] = [
     Class::Fault,
+    Class::Interrupt,
     Class::TransferStart,
     Class::TransferStop,
     Class::Traffic,

@@ -47,7 +47,7 @@ impl Flow {
             flags,
             priority: 0,
         };
-        net.core.send(link, &packet);
+        net.put(link, &packet, wire.endpoint);
     }
 }
 
@@ -80,6 +80,6 @@ impl Hosts {
                 .with_if(Flags::ECT, side.ecn_agreed && endpoint.sender.ecn_syn),
             priority: 0,
         };
-        net.core.send(link, &packet);
+        net.put(link, &packet, flow.wire.endpoint);
     }
 }

@@ -4,6 +4,7 @@ use crate::event::slots::Slots;
 use crate::flow_map::FlowMap;
 use crate::host::finished::Finished;
 use crate::host::flow::Flow;
+use crate::host::interfaces::Interfaces;
 use crate::ids::{FlowId, GroupId, LinkId, NodeId};
 use crate::measure::delay::DelayStats;
 use crate::measure::probes::HostProbes;
@@ -11,6 +12,7 @@ use crate::roles::{PathSelector, ReceiverAction, WindowControl};
 use crate::schemes::Scheme;
 use crate::tcp::receiver::{AckList, ReceiverConfig};
 use crate::tcp::sender::SenderConfig;
+use crate::units::Time;
 
 /// The common settings of the end points of a traffic group.
 pub(crate) struct Endpoint {
@@ -22,6 +24,12 @@ pub(crate) struct Endpoint {
     pub(crate) scale: u8,
     /// Scheme of the end points, by index.
     pub(crate) scheme: usize,
+    /// Least time between two interrupts of a receiving interface; zero hands over each packet when it arrives.
+    pub(crate) interrupts: Time,
+    /// Bytes of the largest segment that a receiving host merges, headers included; zero if it merges none.
+    pub(crate) gro: u64,
+    /// Packets that a sending host's queue holds, if that is limited.
+    pub(crate) host_queue: Option<usize>,
 }
 
 /// One host's roles.
@@ -60,6 +68,8 @@ pub(crate) struct Hosts {
     /// By traffic group.
     pub(crate) arrivals: Vec<Arrivals>,
     pub(crate) probes: HostProbes,
+    /// The interfaces of receiving hosts, if some hand over packets by interrupts.
+    pub(crate) interfaces: Option<Box<Interfaces>>,
     /// Whether some host puts flowcells back in order.
     pub(crate) resequences: bool,
     /// Whether some receiving host has a scheduler.
@@ -80,8 +90,10 @@ impl Hosts {
         endpoints: Vec<Endpoint>,
         probes: HostProbes,
     ) -> Self {
+        let moderated = endpoints.iter().any(|endpoint| endpoint.interrupts > Time::ZERO);
         Self {
             flows: FlowMap::default(),
+            interfaces: moderated.then(|| Box::new(Interfaces::new(hosts.len()))),
             finished: Finished::new(hosts.len()),
             resequences: hosts.iter().flatten().any(|host| host.selector.patience().is_some()),
             has_schedulers: hosts.iter().flatten().any(|host| !host.windows.is_empty()),

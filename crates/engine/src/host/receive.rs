@@ -7,13 +7,13 @@
 use crate::event::EventCore;
 use crate::event::order::Class;
 use crate::host::flow::Purpose;
-use crate::host::hosts::Hosts;
-use crate::ids::FlowId;
+use crate::host::hosts::{Arrivals, Hosts};
+use crate::ids::{FlowId, GroupId};
 use crate::net::network::Network;
 use crate::packet::{Flags, Packet};
 use crate::roles::{Announcement, Arrival};
 use crate::tcp::receiver::Segment;
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 /// The TCP segment in a packet whose `len` bytes of payload begin at `seq`.
 #[inline(always)]
@@ -21,6 +21,7 @@ fn segment(packet: &Packet, seq: u64, len: u64) -> Segment {
     Segment {
         seq,
         len,
+        parts: 1,
         fin: packet.flags.has(Flags::FIN),
         ce: packet.flags.has(Flags::CE),
         cwr: packet.flags.has(Flags::CWR),
@@ -29,11 +30,34 @@ fn segment(packet: &Packet, seq: u64, len: u64) -> Segment {
     }
 }
 
+impl Arrivals {
+    /// A segment of the group `group` arrived at `now` after `delay`; the one before it on its flow took `previous`.
+    #[inline(always)]
+    fn record_delay<C: EventCore>(
+        &mut self,
+        group: GroupId,
+        (now, delay, previous): (Time, Time, Option<Time>),
+        net: &mut Network<C>,
+    ) {
+        self.delays.record(delay, previous);
+        if let Some(bins) = &mut net.core.books().bins {
+            bins.add_delay(group, now, delay, previous);
+        }
+    }
+}
+
 impl Hosts {
     /// Passes a segment to TCP and carries out everything that follows. The segment `arrives` now, or arrived earlier
-    /// and waited for its turn. Returns whether it completes the transfer in progress on its flow.
+    /// and waited for its turn, or is merged of several `parts`. Returns whether it completes the transfer in progress on
+    /// its flow.
     #[inline(always)]
-    pub(crate) fn accept<C: EventCore>(&mut self, packet: &Packet, arrives: bool, net: &mut Network<C>) -> bool {
+    pub(crate) fn accept<C: EventCore>(
+        &mut self,
+        packet: &Packet,
+        arrives: bool,
+        parts: u32,
+        net: &mut Network<C>,
+    ) -> bool {
         let Some(flow) = self.flows.get_mut(packet.flow) else {
             net.stray(packet);
             return false;
@@ -49,13 +73,13 @@ impl Hosts {
             return false;
         }
         let now = net.now();
-        let segment = segment(packet, side.state.unwrap(packet.seq), payload);
+        let segment = Segment { parts, ..segment(packet, side.state.unwrap(packet.seq), payload) };
         let cfg = &self.endpoints[flow.wire.endpoint as usize].receiver;
         let delivery = side.state.on_segment(&segment, now, cfg, &mut self.acks);
         let next = side.state.next();
-        side.segments += 1;
-        let delay = net.age(packet);
-        let previous = side.last_delay.replace(delay);
+        side.segments += u64::from(parts);
+        let delay = (parts == 1).then(|| net.age(packet));
+        let previous = delay.and_then(|delay| side.last_delay.replace(delay));
         let (group, to) = (flow.wire.group, flow.wire.to);
         let deadline = side.state.ack_deadline();
         if !deadline.is_never() && (C::EAGER_TIMERS || deadline < side.timer_at) {
@@ -66,10 +90,11 @@ impl Hosts {
         // Requests are small and travel in the other direction, so goodput and delays do not count them.
         if flow.purpose == Purpose::Data {
             let arrivals = &mut self.arrivals[group.index()];
-            arrivals.delays.record(delay, previous);
+            if let Some(delay) = delay {
+                arrivals.record_delay(group, (now, delay, previous), net);
+            }
             arrivals.delivered += delivery.new_in_order;
             if let Some(bins) = &mut net.core.books().bins {
-                bins.add_delay(group, now, delay, previous);
                 bins.add_delivered(group, flow.transfer, now, Bytes::new(delivery.new_in_order));
             }
         }
@@ -81,6 +106,20 @@ impl Hosts {
             self.acks.as_slice().iter().for_each(|ack| flow.send_ack(*ack, false, net));
         }
         arrived
+    }
+
+    /// Counts the packets that arrived as parts of a merged segment.
+    pub(crate) fn book_parts<C: EventCore>(&mut self, parts: &[Packet], net: &mut Network<C>) {
+        for packet in parts {
+            let Some(flow) = self.flows.get_mut(packet.flow) else { return net.stray(packet) };
+            flow.book_arrival(packet);
+            let delay = net.age(packet);
+            let previous = flow.receiver.last_delay.replace(delay);
+            if flow.purpose == Purpose::Data {
+                let group = flow.wire.group;
+                self.arrivals[group.index()].record_delay(group, (net.now(), delay, previous), net);
+            }
+        }
     }
 
     /// The first segment of a connection.

@@ -92,7 +92,11 @@ impl<C: EventCore> SenderIo for Io<'_, C> {
             priority,
         };
         self.wire.sent_bytes += u64::from(packet.size);
-        self.net.core.send(link, &packet);
+        self.net.put(link, &packet, self.wire.endpoint);
+    }
+    fn leaves(&mut self, bytes: u64, segments: u64) -> Time {
+        let (link, _) = self.net.paths.begin(self.wire.forward);
+        self.net.leaves(link, bytes + segments * u64::from(self.wire.header))
     }
     // Rare, as deadlines move lazily: what calls it stays small.
     #[inline(never)]

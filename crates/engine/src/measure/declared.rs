@@ -407,15 +407,7 @@ const LISTS: &[Total] = &[
 
 /// Every total that each run has, in display order.
 pub fn totals() -> impl Iterator<Item = Total> {
-    let drops = DropReason::ALL.into_iter().map(|reason| Total {
-        name: reason.total(),
-        definition: reason.definition(),
-        doc: "",
-        goal: "",
-        of_groups: false,
-        hidden_at_zero: true,
-        ..DROPS
-    });
+    let drops = DropReason::ALL.into_iter().filter(|reason| reason.is_everywhere()).map(drops_by);
     let timeouts = TimeoutCause::ALL.into_iter().map(|cause| Total {
         name: cause.column(),
         definition: cause.definition(),
@@ -435,9 +427,24 @@ pub fn totals() -> impl Iterator<Item = Total> {
         .chain([MARKS, BOTTLENECK, AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
 }
 
-/// Totals that schemes count in the state shared by their roles on a switch; a run has those of its network's scheme.
-pub fn totals_of_schemes() -> Vec<Total> {
-    let mut found: Vec<Total> = Vec::new();
+/// The drops for one reason.
+fn drops_by(reason: DropReason) -> Total {
+    Total {
+        name: reason.total(),
+        definition: reason.definition(),
+        doc: "",
+        goal: "",
+        of_groups: false,
+        hidden_at_zero: true,
+        ..DROPS
+    }
+}
+
+/// Totals that only some runs have: drops for reasons that need a key (`transport.host-queue`), and what schemes count in the
+/// state shared by their roles on a switch, of which a run has those of its network's scheme.
+pub fn totals_of_some() -> Vec<Total> {
+    let rare = DropReason::ALL.into_iter().filter(|reason| !reason.is_everywhere());
+    let mut found: Vec<Total> = rare.map(drops_by).collect();
     for count in schemes::REGISTRY.iter().flat_map(|row| row.totals) {
         let total = Total { name: count.name, label: count.label, doc: count.doc, better: Less, ..QUEUE };
         if !found.contains(&total) {

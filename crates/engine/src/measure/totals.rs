@@ -315,7 +315,8 @@ impl Totals {
     fn network<C: EventCore>(&mut self, world: &mut World<C>, queues: &[(LinkId, QueueSummary)]) {
         let books = world.net.core.books();
         self.put("drops", json!(books.drops.iter().sum::<u64>()));
-        for reason in DropReason::ALL {
+        let limited = world.net.host_queues.as_ref().is_some_and(|queues| queues.limited());
+        for reason in DropReason::ALL.into_iter().filter(|reason| reason.is_everywhere() || limited) {
             self.put(reason.total(), json!(books.drops[reason as usize]));
         }
         self.put("loss_run_longest", json!(books.longest_loss_run()));

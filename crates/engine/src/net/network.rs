@@ -2,6 +2,7 @@
 
 use crate::event::EventCore;
 use crate::event::order::Class;
+use crate::host::queue::HostQueues;
 use crate::ids::LinkId;
 use crate::measure::capture::Capture;
 use crate::net::faults::{Faults, Turn};
@@ -26,6 +27,8 @@ pub(crate) struct Network<C> {
     pub(crate) capture: Option<Capture>,
     /// Whether some link loses packets at random, or packets are captured.
     pub(crate) watched: bool,
+    /// The queues of sending hosts, if they matter.
+    pub(crate) host_queues: Option<Box<HostQueues>>,
 }
 
 impl<C: EventCore> Network<C> {
@@ -77,6 +80,33 @@ impl<C: EventCore> Network<C> {
             capture.record(link, packet, now, self.header, book, blocks);
         }
         false
+    }
+
+    /// A host sends a packet of a flow of the traffic group `group` on its link.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, link: LinkId, packet: &Packet, group: u32) {
+        if self.host_queues.is_some() && !self.enters_queue(link, packet, group) {
+            return;
+        }
+        self.core.send(link, packet);
+    }
+
+    #[inline(never)]
+    fn enters_queue(&mut self, link: LinkId, packet: &Packet, group: u32) -> bool {
+        let (now, leaves) = (self.now(), self.leaves(link, u64::from(packet.size)));
+        let Some(queues) = &mut self.host_queues else { return true };
+        let admitted = queues.admits(link, packet, group as usize, now, leaves);
+        if !admitted {
+            self.core.books().on_drop(link, packet, DropReason::HostQueueFull, now);
+        }
+        admitted
+    }
+
+    /// When the last of so many bytes that a host puts into the queue of `link` now will have left it.
+    pub(crate) fn leaves(&self, link: LinkId, bytes: u64) -> Time {
+        let free_at = self.host_queues.as_ref().map_or(Time::ZERO, |queues| queues.free_at(link));
+        let ps_per_byte = self.rates[link.index()].ps_per_byte().map_or(0, u64::from);
+        free_at.max(self.now()) + Time::from_ps(bytes * ps_per_byte)
     }
 
     /// The age of a packet, or of the segment that it acknowledges.

@@ -34,11 +34,13 @@ pub enum DropReason {
     LinkDown,
     /// A fault of its link lost it at random, after its transmission.
     RandomLoss,
+    /// The queue of the sending host was full, see `host/queue.rs`.
+    HostQueueFull,
 }
 
 impl DropReason {
     /// Every reason, in the order of its code.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::BufferFull,
         Self::SharedBufferFull,
         Self::Discipline,
@@ -46,7 +48,12 @@ impl DropReason {
         Self::Agent,
         Self::LinkDown,
         Self::RandomLoss,
+        Self::HostQueueFull,
     ];
+    /// Whether every run counts it; if not, those with a limited host queue.
+    pub const fn is_everywhere(self) -> bool {
+        !matches!(self, Self::HostQueueFull)
+    }
     /// Name in tables.
     pub const fn name(self) -> &'static str {
         self.names().0
@@ -73,6 +80,9 @@ impl DropReason {
             Self::Agent => ("agent", "drops_agent", "by the scheme's switch agent"),
             Self::LinkDown => ("link-down", "drops_link_down", "their link was down"),
             Self::RandomLoss => ("random-loss", "drops_random_loss", "lost at random by a fault"),
+            Self::HostQueueFull => {
+                ("host-queue-full", "drops_host_queue_full", "the sending host's own queue was full")
+            }
         }
     }
 }

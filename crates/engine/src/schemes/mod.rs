@@ -26,6 +26,7 @@ pub use newreno::NewReno;
 pub use sdtcp::stress as sdtcp_stress;
 
 use dctcp::DctcpSender;
+use linux::Growth;
 use rcc::{Bundle as Rcc, PARAMS as RCC_PARAMS};
 
 use crate::ids::{FlowId, NodeId};
@@ -110,6 +111,8 @@ pub struct SwitchTotal {
 pub const REGISTRY: &[SchemeRow] = &[
     newreno::ROW,
     linux::ROW,
+    linux::ROW_RENO,
+    linux::ROW_DCTCP,
     dctcp::ROW,
     l2dct::ROW,
     d2tcp::ROW,

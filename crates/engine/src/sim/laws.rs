@@ -31,11 +31,13 @@ impl<C: EventCore> World<C> {
     /// Every packet and byte that a flow sent has arrived, was dropped, is held by an agent or is in the network.
     fn check_flows(&mut self) -> Result<(), RunError> {
         let mut inside: BTreeMap<FlowId, (u64, u64)> = BTreeMap::new();
-        self.net.core.in_network(&mut |packet: &Packet| {
+        let mut count = |packet: &Packet| {
             let (packets, bytes) = inside.entry(packet.flow).or_default();
             *packets += 1;
             *bytes += u64::from(packet.size);
-        });
+        };
+        self.net.core.in_network(&mut count);
+        self.hosts.interfaces.iter().flat_map(|all| all.waiting()).for_each(|(_, packet)| count(packet));
         for (id, flow) in self.hosts.flows.iter() {
             let (i, book) = (id.index(), &self.net.core.books().flows[id]);
             let inside = inside.remove(&id).unwrap_or_default();
@@ -58,7 +60,7 @@ impl<C: EventCore> World<C> {
                 if gone != i128::from(sent) || kept < 0 {
                     return Err(self.broken(format!(
                         "flow {i} sent {sent} {what}, but {arrived} arrived, {dropped} were dropped, {kept} are kept by a \
-                         switch and {inside} are in the network"
+                         switch and {inside} are in the network or wait for an interrupt"
                     )));
                 }
             }
@@ -121,6 +123,9 @@ impl<C: EventCore> World<C> {
         }
         let mut ends = self.hosts.finished.nodes.clone();
         self.hosts.flows.iter().for_each(|(_, flow)| add_ends(&mut ends, flow));
+        for (node, packet) in self.hosts.interfaces.iter().flat_map(|all| all.waiting()) {
+            ends[node.index()].ended += u64::from(packet.size);
+        }
         for (i, (node, ends)) in nodes.iter().zip(&ends).enumerate() {
             let kept = self.net.core.books().kept[i];
             let gone = i128::from(node.let_in + node.dropped + ends.ended) + i128::from(kept);

@@ -3,7 +3,8 @@
 use crate::event::EventCore;
 use crate::event::order::{Class, Event};
 use crate::host::hosts::Hosts;
-use crate::ids::{FlowId, LinkId, TransferId};
+use crate::host::interfaces::Handed;
+use crate::ids::{FlowId, LinkId, NodeId, TransferId};
 use crate::net::network::Network;
 use crate::net::switch::Switches;
 use crate::packet::{Flags, Packet};
@@ -121,10 +122,32 @@ impl<C: EventCore> World<C> {
             }
             return self.net.core.send(next, &packet);
         }
+        if self.hosts.interfaces.is_some() && self.hosts.waits_for_interrupt(&packet, &mut self.net) {
+            return;
+        }
+        self.hand_over(&packet);
+    }
+
+    /// A packet has reached the end of its path, and TCP may see it.
+    #[inline(always)]
+    fn hand_over(&mut self, packet: &Packet) {
         if packet.flags.has(Flags::ACK) {
-            self.hosts.on_ack(&packet, &mut self.net);
+            self.hosts.on_ack(packet, &mut self.net);
         } else {
-            self.on_segment(&packet);
+            self.on_segment(packet);
+        }
+    }
+
+    /// A host's interface hands over what has arrived since the last time.
+    #[inline(never)]
+    fn on_interrupt(&mut self, node: NodeId) {
+        for Handed { packet, parts } in self.hosts.on_interrupt(node, self.net.now(), self.net.header) {
+            if parts.is_empty() {
+                self.hand_over(&packet);
+                continue;
+            }
+            self.hosts.book_parts(&parts, &mut self.net);
+            self.accept(&packet, parts.len() as u32);
         }
     }
 
@@ -134,7 +157,7 @@ impl<C: EventCore> World<C> {
         if self.hosts.resequences || packet.flags.has(Flags::SYN) {
             return self.on_unusual_segment(packet);
         }
-        if self.hosts.accept(packet, true, &mut self.net) {
+        if self.hosts.accept(packet, true, 1, &mut self.net) {
             self.work.on_transfer_arrived(packet.flow, &mut self.hosts, &mut self.net);
         }
     }
@@ -144,9 +167,9 @@ impl<C: EventCore> World<C> {
         if packet.flags.has(Flags::SYN) {
             self.hosts.on_syn(packet, &mut self.net);
         } else if self.hosts.is_in_turn(packet, &mut self.net) {
-            self.accept(packet);
+            self.accept(packet, 1);
             while let Some(packet) = self.hosts.next_in_turn(packet.flow) {
-                self.accept(&packet);
+                self.accept(&packet, 1);
             }
         }
     }
@@ -155,15 +178,15 @@ impl<C: EventCore> World<C> {
     fn on_resequencing_timer(&mut self, flow: FlowId) {
         if self.hosts.is_overdue(flow, &self.net) {
             while let Some(packet) = self.hosts.next_overdue(flow, &self.net) {
-                self.accept(&packet);
+                self.accept(&packet, 1);
             }
         }
         self.hosts.wait_on(flow, &mut self.net);
     }
 
-    /// Passes a segment to TCP that has waited since its arrival.
-    fn accept(&mut self, packet: &Packet) {
-        if self.hosts.accept(packet, false, &mut self.net) {
+    /// Passes a segment to TCP that has waited since its arrival, or is merged of several `parts`.
+    fn accept(&mut self, packet: &Packet, parts: u32) {
+        if self.hosts.accept(packet, false, parts, &mut self.net) {
             self.work.on_transfer_arrived(packet.flow, &mut self.hosts, &mut self.net);
         }
     }
@@ -175,6 +198,7 @@ impl<C: EventCore> World<C> {
                 let ports = net.on_fault(index);
                 switches.on_ports(&ports, net, &hosts.flows);
             }
+            Class::Interrupt => self.on_interrupt(NodeId::new(index)),
             Class::TransferStart => work.start_transfer(TransferId::new(index), hosts, net),
             Class::TransferStop => work.stop_transfer(TransferId::new(index), hosts, net),
             Class::Traffic => work.on_wake(index, net),

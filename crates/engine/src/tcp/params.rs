@@ -3,7 +3,7 @@
 use super::EcnMode;
 use super::receiver::ReceiverConfig;
 use super::rto::RtoConfig;
-use super::sender::{FullAck, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
+use super::sender::{FullAck, InterfaceConfig, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
 use super::tlp::ProbeConfig;
 use crate::spec::{Kind, Param, SpecError, Values};
 
@@ -408,6 +408,60 @@ pub const PARAMS: &[Param] = &[
         "Whether pure acknowledgements of a flow that uses ECN may be marked instead of dropped.",
         "RFC 3168, section 6.1.4: not on pure acknowledgements",
     ),
+    Param::new(
+        "interrupt-interval",
+        Kind::Time,
+        "0s",
+        "Interrupt moderation of receiving interfaces: the least time between two interrupts of a host. An interrupt hands \
+         over all packets that have arrived; the first one after a pause comes at once. 0s hands over each packet when it \
+         arrives.",
+        "an ideal host; ethtool's rx-usecs",
+    ),
+    Param::new(
+        "gro",
+        Kind::Bytes,
+        "0B",
+        "Generic receive offload (GRO): consecutive data segments of a flow with the same header that one interrupt hands \
+         over are merged up to this size, headers included, and acknowledged as one; 0B merges none. Requires \
+         interrupt-interval to have an effect. Pure acknowledgements are never merged.",
+        "an ideal host; Linux's gro_max_size",
+    )
+    .at_most(65_536.0),
+    Param::new(
+        "tso",
+        Kind::Bytes,
+        "0B",
+        "Segmentation offload (TSO): new data leaves in bursts of up to this size, as long as about a millisecond of the \
+         flow's rate or more if the round trip is short, and a sender waits for ACKs to fill a burst unless it can send a \
+         third of its window; 0B sends each segment alone.",
+        "an ideal host; Linux's gso_max_size, tcp_tso_autosize and tcp_tso_should_defer",
+    )
+    .at_most(65_536.0),
+    Param::new(
+        "pacing",
+        Kind::Choice(&["off", "fq"]),
+        "off",
+        "Whether senders are paced whose congestion control does not pace itself: at twice the window per smoothed RTT \
+         below half of the slow-start threshold, and at 1.2 times that above; the first ten segments are not.",
+        "an ideal host; fq is Linux's queueing discipline of that name, tcp_update_pacing_rate",
+    ),
+    Param::new(
+        "small-queue",
+        Kind::Bytes,
+        "0B",
+        "TCP small queues (TSQ): a flow with more than this in its host's queue waits; less for a slow flow, for which two \
+         bursts or a millisecond of its rate suffice; 0B is no limit.",
+        "an ideal host; Linux's tcp_limit_output_bytes and tcp_small_queue_check",
+    ),
+    Param::new(
+        "host-queue",
+        Kind::Integer,
+        "0",
+        "Packets that the queue of a sending host holds, where a burst of tso is one packet; those beyond are lost. 0 is \
+         no limit.",
+        "an ideal host; Linux's txqueuelen",
+    )
+    .at_most(1e9),
 ];
 
 /// Refuses contradictory values.
@@ -513,7 +567,17 @@ impl From<&Values> for SenderConfig {
             ecn_syn: transport.flag("ecn-syn"),
             ecn_retransmit: transport.flag("ecn-retransmit"),
             ecn_ack: transport.flag("ecn-ack"),
+            interface: InterfaceConfig::new(transport),
         }
+    }
+}
+
+impl InterfaceConfig {
+    /// The values of `[transport]`; none if a sender has nothing below it.
+    fn new(transport: &Values) -> Option<Self> {
+        let paced = transport.choose("pacing", &[("off", false), ("fq", true)]);
+        let (burst, small_queue) = (transport.bytes("tso").get(), transport.bytes("small-queue").get());
+        (paced || burst > 0 || small_queue > 0).then_some(Self { burst, paced, small_queue })
     }
 }
 

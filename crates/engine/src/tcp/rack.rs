@@ -116,6 +116,10 @@ impl Rack {
     pub(super) const fn pipe(&self) -> u64 {
         self.pipe
     }
+    /// The shortest round-trip time so far.
+    pub(super) fn min_rtt(&self) -> Option<Time> {
+        (!self.min_rtt.is_never()).then_some(self.min_rtt)
+    }
     /// Whether nothing is outstanding.
     pub(super) fn is_empty(&self) -> bool {
         self.segments.is_empty()

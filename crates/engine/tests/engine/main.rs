@@ -7,6 +7,7 @@ mod closed_forms;
 mod conformance;
 mod declared;
 mod determinism;
+mod host;
 mod knobs;
 mod measures;
 mod outcome;

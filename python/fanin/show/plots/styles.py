@@ -25,6 +25,8 @@ _SCHEMES = {
     "dt-dctcp": ("#AA4499", "d"),
     "d2tcp": ("#117733", "H"),
     "linux": ("#8B4513", "8"),
+    "linux-reno": ("#6699CC", "<"),
+    "linux-dctcp": ("#CC3311", "D"),
 }
 """First word of a line's name in lower case -> colour and marker; RTCP is RCC without its scheduler and marks."""
 

@@ -1,6 +1,7 @@
 //! The DCTCP sender of ns-3.44 (`tcp-dctcp.cc`, `tcp-linux-reno.cc`), apart from its reaction to loss.
 
 use crate::roles::{AckEvent, CongestionControl, SenderCx};
+use crate::schemes::Growth;
 use crate::tcp::EcnMode;
 use crate::units::real;
 
@@ -17,14 +18,13 @@ pub(super) struct Ns3 {
     marked: u64,
     /// The window of data ends when everything below this is acknowledged; 0 before the first acknowledgement.
     window_end: u64,
-    /// Acknowledged segments that have not increased the window yet.
-    credit: u64,
+    growth: Growth,
 }
 
 impl Ns3 {
     pub(super) fn new(g: f64, alpha0: f64, min_window: f64) -> Self {
         let (alpha, alpha_before) = (alpha0, alpha0);
-        Self { alpha, alpha_before, g, min_window, acked: 0, marked: 0, window_end: 0, credit: 0 }
+        Self { alpha, alpha_before, g, min_window, acked: 0, marked: 0, window_end: 0, growth: Growth::default() }
     }
 
     /// `PktsAcked`.
@@ -42,21 +42,13 @@ impl Ns3 {
         }
     }
 
-    /// `IncreaseWindow` of the base class, which follows Linux.
+    /// `IncreaseWindow` of the base class, which follows Linux but for what slow start leaves.
     fn grow(&mut self, segments: u64, cx: &mut SenderCx<'_>) {
-        let window = &mut *cx.window;
-        if window.cwnd < window.ssthresh {
-            window.cwnd = (window.cwnd + real(segments) * cx.mss).min(window.ssthresh);
-            return;
+        if cx.window.cwnd < cx.window.ssthresh {
+            Growth::slow_start(segments, cx);
+        } else {
+            self.growth.avoid_congestion(segments, cx);
         }
-        let each = ((window.cwnd / cx.mss) as u64).max(1);
-        if self.credit >= each {
-            self.credit = 0;
-            window.cwnd += cx.mss;
-        }
-        self.credit += segments;
-        window.cwnd += real(self.credit / each) * cx.mss;
-        self.credit %= each;
     }
 }
 

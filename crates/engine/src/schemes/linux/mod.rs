@@ -1,16 +1,23 @@
 //! TCP as Linux runs it today: the baseline that a remedy has to beat.
 //!
-//! What is not CUBIC is TCP's: this scheme only brings the stack `linux-6`, on which any other can run as well.
+//! What is not congestion control is TCP's: these schemes only bring the stack `linux-6`, on which any other can run as
+//! well. Linux's default is CUBIC; `reno.rs` and `dctcp_sender.rs` are the senders of two others that servers run.
 
 mod cubic;
+mod dctcp_sender;
 mod hystart;
 mod readings;
+mod reno;
 
 pub use cubic::{Cubic, CubicConfig};
+pub(crate) use reno::Growth;
 
-use super::{FlowFacts, Scheme, SchemeRow, Wish};
-use crate::roles::CongestionControl;
+use super::{DctcpSender, FlowFacts, NodeFacts, Scheme, SchemeRow, Wish};
+use crate::queue::{MarkAt, Threshold};
+use crate::roles::{CongestionControl, QueueDiscipline};
 use crate::spec::{Kind, Param, Values};
+use dctcp_sender::LinuxDctcp;
+use reno::LinuxReno;
 
 pub(super) const ROW: SchemeRow = SchemeRow {
     key: "linux",
@@ -22,6 +29,57 @@ pub(super) const ROW: SchemeRow = SchemeRow {
     totals: &[],
     build: |values| Box::new(Bundle::new(values)),
 };
+
+/// Linux Reno: congestion control `reno` on the same stack.
+pub(super) const ROW_RENO: SchemeRow = SchemeRow {
+    key: "linux-reno",
+    summary: "Reno as Linux runs it: congestion control `reno` on the stack of Linux 6.",
+    params: &[],
+    transport: &[Wish::Stack("linux-6")],
+    manual: include_str!("reno.md"),
+    readings: &[],
+    totals: &[],
+    build: |_| Box::new(Reno),
+};
+
+/// Linux DCTCP: congestion control `dctcp` on the same stack.
+pub(super) const ROW_DCTCP: SchemeRow = SchemeRow {
+    key: "linux-dctcp",
+    summary: "DCTCP as Linux runs it: congestion control `dctcp` on the stack of Linux 6.",
+    params: DCTCP_PARAMS,
+    transport: &[
+        Wish::Stack("linux-6"),
+        // tcp_output.c, with tcp_ca_needs_ecn: every packet of such a connection is ECT.
+        Wish::Needs("ecn-syn", "true"),
+        Wish::Needs("ecn-retransmit", "true"),
+        Wish::Needs("ecn-ack", "true"),
+    ],
+    manual: include_str!("dctcp.md"),
+    readings: &[],
+    totals: &[],
+    build: |values| Box::new(MarkedDctcp::new(values)),
+};
+
+const DCTCP_PARAMS: &[Param] = &[
+    DctcpSender::MARK_THRESHOLD,
+    MarkAt::PARAM,
+    Param::new(
+        "shift-g",
+        Kind::Integer,
+        "4",
+        "Weight of the latest window in the estimate of the marked share: 2 to the power of minus this.",
+        "Linux 6, tcp_dctcp.c: module parameter dctcp_shift_g",
+    )
+    .at_most(10.0),
+    Param::new(
+        "alpha-on-init",
+        Kind::Integer,
+        "1024",
+        "Initial estimate of the marked share, in 1/1024.",
+        "Linux 6, tcp_dctcp.c: module parameter dctcp_alpha_on_init",
+    )
+    .at_most(1024.0),
+];
 
 const PARAMS: &[Param] = &[
     Param::new("c", Kind::Number, "0.4", "Growth of the window, in segments per cubed second.", "RFC 9438 section 5")
@@ -82,5 +140,38 @@ impl Bundle {
 impl Scheme for Bundle {
     fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
         Box::new(Cubic::new(self.cubic))
+    }
+}
+
+struct Reno;
+
+impl Scheme for Reno {
+    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(LinuxReno::default())
+    }
+}
+
+struct MarkedDctcp {
+    marking: Threshold,
+    shift_g: u32,
+    alpha_on_init: u64,
+}
+
+impl MarkedDctcp {
+    fn new(values: &Values) -> Self {
+        Self {
+            marking: DctcpSender::marking(values),
+            shift_g: values.integer("shift-g") as u32,
+            alpha_on_init: values.integer("alpha-on-init"),
+        }
+    }
+}
+
+impl Scheme for MarkedDctcp {
+    fn congestion_control(&self, _flow: &FlowFacts) -> Box<dyn CongestionControl> {
+        Box::new(LinuxDctcp::new(self.shift_g, self.alpha_on_init))
+    }
+    fn queue(&self, _switch: &NodeFacts) -> Option<Box<dyn QueueDiscipline>> {
+        Some(Box::new(self.marking))
     }
 }

@@ -23,6 +23,9 @@ pub(super) fn endpoint(
         buffer: transport.bytes("receive-buffer").get(),
         scale: tcp::window_scale(transport),
         scheme: index,
+        interrupts: transport.time("interrupt-interval"),
+        gro: transport.bytes("gro").get(),
+        host_queue: Some(transport.integer("host-queue") as usize).filter(|limit| *limit > 0),
     })
 }
 

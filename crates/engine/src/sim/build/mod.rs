@@ -11,7 +11,8 @@ pub(crate) use layout::Substitutes;
 
 use crate::event::order::TieBreak;
 use crate::event::{CoreParts, EventCore};
-use crate::host::hosts::Hosts;
+use crate::host::hosts::{Endpoint, Hosts};
+use crate::host::queue::HostQueues;
 use crate::ids::GroupId;
 use crate::net::control::{Control, ControlChannel};
 use crate::net::network::Network;
@@ -42,6 +43,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let packet = layout.mss + u64::from(layout.header);
     let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
     let hosts = layout.hosts(scenario);
+    let host_queues = host_queues(&layout);
     let groups = groups(scenario, &layout, seed)?;
     let (host_probes, switch_probes) = watch::probes(scenario, &layout.schemes)?;
     let capture = watch::capture(scenario, &layout.topology, &layout.endpoints);
@@ -60,6 +62,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
             header: layout.header,
             watched: layout.faults.any_loss() || capture.is_some(),
             faults: layout.faults,
+            host_queues,
             capture,
             topology: layout.topology,
         },
@@ -70,6 +73,16 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
         hops: 0,
         events: 0,
     })
+}
+
+/// The queues of hosts, if somebody asks when packets leave them, or they are limited.
+fn host_queues(layout: &Layout) -> Option<Box<HostQueues>> {
+    let matters = |endpoint: &Endpoint| endpoint.host_queue.is_some() || endpoint.sender.interface.is_some();
+    let limits =
+        |endpoint: &Endpoint| (endpoint.host_queue, endpoint.sender.interface.map_or(0, |interface| interface.burst));
+    let endpoints = &layout.endpoints;
+    let queues = || HostQueues::new(layout.topology.links.len(), endpoints.iter().map(limits).collect());
+    endpoints.iter().any(matters).then(|| Box::new(queues()))
 }
 
 /// The traffic groups, each with its hosts.

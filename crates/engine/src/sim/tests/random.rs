@@ -54,12 +54,28 @@ pub(super) fn queue() -> impl Strategy<Value = String> {
     })
 }
 
+/// What lies between TCP and the wire of a host.
+fn host() -> impl Strategy<Value = String> {
+    let receives = (select(vec!["0s", "3us", "50us", "1ms"]), select(vec!["0B", "4KB", "64KiB"]));
+    let sends = (select(vec!["0B", "9KB", "64KiB"]), any::<bool>(), select(vec!["0B", "3KB", "60KB"]), 0_u32..30);
+    let modelled = (receives, sends).prop_map(|((interval, gro), (tso, paced, queue, limit))| {
+        format!(
+            "interrupt-interval = \"{interval}\"\ngro = \"{gro}\"\ntso = \"{tso}\"\npacing = \"{}\"\n\
+             small-queue = \"{queue}\"\nhost-queue = {limit}\n",
+            if paced { "fq" } else { "off" }
+        )
+    });
+    let ideal = "interrupt-interval = \"0s\"\ngro = \"0B\"\ntso = \"0B\"\nsmall-queue = \"0B\"\nhost-queue = 0\n";
+    prop_oneof![Just(ideal.to_owned()), modelled]
+}
+
 pub(super) fn transport() -> impl Strategy<Value = String> {
     let scheme = select(schemes::REGISTRY.iter().map(|row| row.key).collect::<Vec<_>>());
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let rack = (any::<bool>(), any::<bool>(), any::<bool>(), 0_u32..20);
     let sizes = (1_u32..12, 1_u32..4, prop_oneof![Just(536_u32), Just(1460), Just(997)], 1_u32..200);
-    (scheme, flags, rack, sizes).prop_map(|(scheme, (sack, limited, ecn), rack, (window, every, mss, buffer))| {
+    (scheme, flags, rack, sizes, host()).prop_map(|(scheme, (sack, limited, ecn), rack, sizes, host)| {
+        let (window, every, mss, buffer) = sizes;
         let (by_time, proportional, probe, quick) = rack;
         let recovery = format!(
             "loss-detection = \"{}\"\nrate-reduction = \"{}\"\ntail-loss-probe = {probe}\nquickack = {quick}\n\
@@ -68,6 +84,7 @@ pub(super) fn transport() -> impl Strategy<Value = String> {
             if proportional { "proportional" } else { "at-once" },
         );
         recovery
+            + &host
             + &format!(
                 "scheme = \"{scheme}\"\nsack = {sack}\nlimited-transmit = {limited}\necn = \"{}\"\ninitial-window = \
              \"{window}mss\"\nack-every = {every}\nack-delay = \"300us\"\nmss = \"{mss}B\"\nreceive-buffer = \"{}B\"\n\

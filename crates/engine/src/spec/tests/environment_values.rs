@@ -143,6 +143,12 @@ rto-backoff-limit = 15
 rto-backoff-reset = new-ack
 syn-timeout = 1s
 window-validation = true
+interrupt-interval = 8us
+gro = 64KiB
+tso = 64KiB
+pacing = off
+small-queue = 1MiB
+host-queue = 1000
 growth-after-echo = false
 ",
     ),

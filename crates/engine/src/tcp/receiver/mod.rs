@@ -28,12 +28,14 @@ pub struct ReceiverConfig {
 }
 
 /// An arriving segment of the flow, unwrapped by [`Receiver::unwrap`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Number of its first byte.
     pub seq: u64,
     /// Bytes of payload.
     pub len: u64,
+    /// Segments on the wire of which it is merged; 1 if none were.
+    pub parts: u32,
     /// It carries a FIN, which takes the number after the payload.
     pub fin: bool,
     /// It carries a congestion mark (CE).
@@ -44,6 +46,21 @@ pub struct Segment {
     pub stamp: Stamp,
     /// It is a retransmission.
     pub retransmitted: bool,
+}
+
+impl Default for Segment {
+    fn default() -> Self {
+        Self {
+            seq: 0,
+            len: 0,
+            parts: 1,
+            fin: false,
+            ce: false,
+            cwr: false,
+            stamp: Stamp::default(),
+            retransmitted: false,
+        }
+    }
 }
 
 /// The result of processing a segment.
@@ -161,7 +178,7 @@ impl Receiver {
             self.fin = end - 1;
         }
         // RFC 5681 s4.2: an ACK for every `ack_every` segments; a FIN is acknowledged at once.
-        let wait = self.waiting + 1 < cfg.ack_every && !seg.fin && !self.is_quick(cfg);
+        let wait = self.waiting + seg.parts < cfg.ack_every && !seg.fin && !self.is_quick(cfg);
         if self.waiting == 0 {
             self.record_stamp(seg);
             if wait {
@@ -169,7 +186,7 @@ impl Receiver {
             }
         }
         if wait {
-            self.waiting += 1;
+            self.waiting += seg.parts;
         } else {
             out.push(self.take_ack(cfg));
         }

@@ -81,6 +81,19 @@ pub struct SenderConfig {
     pub ecn_retransmit: bool,
     /// Pure ACKs are sent ECN-capable.
     pub ecn_ack: bool,
+    /// What lies between the sender and its host's queue, if anything.
+    pub interface: Option<InterfaceConfig>,
+}
+
+/// What lies between a sender and its host's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceConfig {
+    /// Largest burst in bytes (TSO); zero sends each segment alone.
+    pub burst: u64,
+    /// A sender is paced whose congestion control does not do it.
+    pub paced: bool,
+    /// Bytes of a flow that its host's queue may hold before the flow waits; zero is no limit.
+    pub small_queue: u64,
 }
 
 /// What bounds the window after recovery, beside the threshold (RFC 6582 section 3.2 step 3).

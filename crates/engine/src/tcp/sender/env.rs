@@ -24,6 +24,8 @@ pub trait SenderIo {
     const EAGER_TIMERS: bool = false;
     /// Put a segment into the host's network interface at `now`; `facts` go into the packet.
     fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, now: Time);
+    /// When a burst of so many bytes of payload in so many segments that is sent now will have left the host.
+    fn leaves(&mut self, bytes: u64, segments: u64) -> Time;
     /// Call [`Sender::on_timer`](super::Sender::on_timer) at `at`.
     fn retransmission_timer(&mut self, at: Time);
     /// Call [`Sender::on_pace`](super::Sender::on_pace) at `at`.

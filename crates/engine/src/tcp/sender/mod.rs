@@ -15,6 +15,7 @@
 //! | `rack_recovery.rs`, `rack_timers.rs`, `timed.rs` | loss detection by time |
 //! | `output.rs` | what is sent |
 //! | `history.rs` | which segments an acknowledgement may time |
+//! | `bursts.rs`, `interface.rs` | bursts, pacing and small queues below the windows |
 //! | `timers.rs` | retransmission timer, window probes, wake-ups |
 //!
 //! Sequence numbers are 64 bits wide and count bytes: the SYN is 0, the first data byte 1, and the FIN takes the
@@ -23,10 +24,12 @@
 //! for an echo at a window of one segment (deployed stacks keep sending that segment).
 
 mod acks;
+mod bursts;
 mod config;
 mod connection;
 mod env;
 mod history;
+mod interface;
 mod loss;
 mod output;
 mod rack_recovery;
@@ -35,7 +38,7 @@ mod sack_recovery;
 mod timed;
 mod timers;
 
-pub use config::{FullAck, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
+pub use config::{FullAck, InterfaceConfig, LossFlight, RackConfig, RecoverCheck, RttOf, SenderConfig};
 pub use env::{Env, InAck, OutSegment, SenderIo, TimerOutcome};
 
 use crate::roles::{CongestionControl, CongestionWindow, PacketFacts, SenderCx, TransferFacts};
@@ -44,6 +47,7 @@ use crate::tcp::sack::Scoreboard;
 use crate::tcp::{EcnMode, FIRST_DATA};
 use crate::units::{Time, real};
 use history::History;
+use interface::Interface;
 use timed::Timed;
 
 /// The state of a connection.
@@ -157,6 +161,8 @@ pub struct Sender {
     silent: bool,
     /// When each segment was sent, where acknowledgements time others than the one that caused them.
     history: Option<Box<History>>,
+    /// What lies between the windows and the host's queue, if anything.
+    interface: Option<Box<Interface>>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Sender, recover) <= 256);
@@ -212,6 +218,7 @@ impl Sender {
             first_resent: false,
             silent: false,
             history: (cfg.rtt_of != RttOf::Cause).then(|| Box::new(History::new(cfg.rtt_of))),
+            interface: cfg.interface.is_some().then(Box::default),
             timed: cfg.rack.is_some().then(Box::default),
             retransmissions: 0,
             segments_sent: 0,

@@ -33,7 +33,7 @@ impl Sender {
             if self.nxt + len > edge {
                 break;
             }
-            if self.packet.gap > Time::ZERO && !self.may_pace(env) {
+            if self.is_shaped() && !self.may_leave(len, Some(edge - self.nxt), env) {
                 break;
             }
             self.transmit_next(len, env);
@@ -69,16 +69,32 @@ impl Sender {
         }
     }
 
-    pub(super) fn may_pace<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
+    /// Whether more than the windows decide what leaves when.
+    #[inline(always)]
+    pub(super) fn is_shaped(&self) -> bool {
+        self.packet.gap > Time::ZERO || self.interface.is_some()
+    }
+
+    /// Whether a segment of `len` bytes may leave now, as far as pacing and the host go: a new one if `room` says what the
+    /// windows let go from there on, else a retransmission.
+    pub(super) fn may_leave<I: SenderIo>(&mut self, len: u64, room: Option<u64>, env: &mut Env<'_, I>) -> bool {
+        if self.interface.is_some() {
+            return self.passes_interface(len, room, env);
+        }
         if env.now >= self.pace_next {
             self.pace_next = env.now + self.packet.gap;
             return true;
         }
+        self.wait_until(self.pace_next, env);
+        false
+    }
+
+    /// Tries again to send at `at`, unless it does so anyway.
+    pub(super) fn wait_until<I: SenderIo>(&mut self, at: Time, env: &mut Env<'_, I>) {
         if !self.pace_armed {
             self.pace_armed = true;
-            env.io.pacing_timer(self.pace_next);
+            env.io.pacing_timer(at);
         }
-        false
     }
 
     /// The pacing timer expired.

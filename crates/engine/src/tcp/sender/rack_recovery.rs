@@ -180,7 +180,8 @@ impl Sender {
             };
             let pipe = timed.rack.pipe();
             if let Some(lost) = timed.rack.first_lost() {
-                if !(timed.force || pipe + lost.len() <= window) || !self.pacing_allows(env) {
+                let fits = timed.force || pipe + lost.len() <= window;
+                if !fits || (self.is_shaped() && !self.may_leave(lost.len(), None, env)) {
                     break;
                 }
                 self.send_again(&lost, env);
@@ -188,7 +189,11 @@ impl Sender {
             }
             let len = segment.min(self.data_end.saturating_sub(self.nxt));
             let ended = self.nxt >= self.stream_end();
-            if ended || self.nxt + len > self.peer_edge || pipe + len > window || !self.pacing_allows(env) {
+            if ended || self.nxt + len > self.peer_edge || pipe + len > window {
+                break;
+            }
+            let room = (self.peer_edge - self.nxt).min(window - pipe);
+            if self.is_shaped() && !self.may_leave(len, Some(room), env) {
                 break;
             }
             self.send_new(len, env);
@@ -201,10 +206,6 @@ impl Sender {
             self.schedule_probe(env);
         }
         self.arm_rack_timers(env);
-    }
-
-    fn pacing_allows<I: SenderIo>(&mut self, env: &mut Env<'_, I>) -> bool {
-        self.packet.gap == Time::ZERO || self.may_pace(env)
     }
 
     pub(super) fn send_new<I: SenderIo>(&mut self, len: u64, env: &mut Env<'_, I>) {

@@ -6,7 +6,6 @@
 use super::{Env, InAck, Recovery, Sender, SenderConfig, SenderIo};
 use crate::packet::Flags;
 use crate::tcp::sack::{NextSeg, Outstanding, Rule, SackConfig};
-use crate::units::Time;
 
 impl Sender {
     /// RFC 6675 section 5 step 4. The threshold is set and `recover` holds the recovery point.
@@ -90,7 +89,7 @@ impl Sender {
             let len = segment.min(self.data_end.saturating_sub(start)).min(hole_end - start);
             let flight = board.unreported(self.una, start);
             let fits = start + len <= self.peer_edge && flight + len <= (self.window.cwnd as u64).max(segment);
-            if start >= self.stream_end() || !fits || (self.packet.gap > Time::ZERO && !self.may_pace(env)) {
+            if start >= self.stream_end() || !fits || (self.is_shaped() && !self.may_leave(len, None, env)) {
                 return;
             }
             self.transmit_next(len, env);
@@ -136,7 +135,7 @@ impl Sender {
             let free = room.saturating_sub(board.marked_pipe(self.una, self.max_sent));
             let Some(next) = board.next_marked(&self.outstanding(env.cfg), holes, &sack) else { return };
             let full = env.cfg.mss.min(self.data_end.saturating_sub(next.seq));
-            if free == 0 || free < full || (self.packet.gap > Time::ZERO && !self.may_pace(env)) {
+            if free == 0 || free < full || (self.is_shaped() && !self.may_leave(next.len, None, env)) {
                 return;
             }
             self.send_recovery_segment(&next, env);

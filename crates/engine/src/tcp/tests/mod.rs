@@ -6,6 +6,7 @@
 mod congestion;
 mod connection;
 mod ecn;
+mod interface;
 mod led;
 mod pacing;
 mod rack;
@@ -19,8 +20,8 @@ use super::EcnMode;
 use super::rto::RtoConfig;
 use super::sack::SackBlocks;
 use super::sender::{
-    Env, FullAck, InAck, LossFlight, OutSegment, RecoverCheck, RttOf, Sender, SenderConfig, SenderIo, State,
-    TimerOutcome,
+    Env, FullAck, InAck, InterfaceConfig, LossFlight, OutSegment, RecoverCheck, RttOf, Sender, SenderConfig, SenderIo,
+    State, TimerOutcome,
 };
 use crate::packet::Flags;
 use crate::roles::{CongestionControl, PacketFacts};
@@ -72,6 +73,7 @@ const CFG: SenderConfig = SenderConfig {
     ecn_syn: false,
     ecn_retransmit: false,
     ecn_ack: false,
+    interface: None,
 };
 
 /// A window that never limits.
@@ -101,12 +103,21 @@ struct Wire {
     timers: Vec<Time>,
     paces: Vec<Time>,
     wakes: Vec<Time>,
+    /// Bytes of each burst whose end a sender has asked for, and when all will have left.
+    bursts: Vec<u64>,
+    free_at: Time,
 }
 
 impl SenderIo for Wire {
     fn transmit(&mut self, segment: OutSegment, facts: &PacketFacts, _now: Time) {
         self.sent.push(segment);
         self.facts = *facts;
+    }
+    fn leaves(&mut self, bytes: u64, segments: u64) -> Time {
+        self.bursts.push(bytes);
+        // 40 bytes of headers, a microsecond for each byte, and never idle.
+        self.free_at += Time::from_us(bytes + 40 * segments);
+        self.free_at
     }
     fn retransmission_timer(&mut self, at: Time) {
         self.timers.push(at);
