@@ -61,6 +61,22 @@ def test_all_schemes_are_compared_if_none_are_named(cli, work):
     assert all(each["metrics"]["goodput_bps"]["half"] is None for each in found["schemes"] if not each["error"])
 
 
+def test_systems_that_differ_in_more_than_their_scheme_are_named_with_the_keys(cli, work):
+    def warnings(*arguments):
+        result = cli("compare", "small.toml", "--seeds", "1", "--no-store", "--json", *arguments)
+        return [each for each in json.loads(result.out)["warnings"] if "more than their scheme" in each]
+
+    (warning,) = warnings("--schemes", "newreno,dctcp,linux")
+    assert "stack (rfc under newreno, dctcp; linux-6 under linux), " in warning
+    assert {"sack", "ack-every", "loss-detection", "tso"} <= set(re.findall(r"[\w-]+", warning))
+    assert "initial-window" not in warning
+    assert "--set transport.stack=linux-6" in warning
+    assert warnings("--schemes", "newreno,dctcp,linux", "--set", "transport.stack=linux-6") == []
+    assert warnings(*TWO) == []
+    (warning,) = warnings("--schemes", "dctcp,linux-dctcp", "--set", "transport.stack=linux-6")
+    assert warning.endswith("[transport]: ecn-syn, ecn-retransmit, ecn-ack")
+
+
 def test_finished_runs_are_found_again(cli, work):
     cli("compare", "small.toml", *TWO, "--seeds", "1..3")
     before = stored()

@@ -157,6 +157,21 @@ def compare(
     return compare_cases(laboratory, {scheme: {SCHEME: scheme} for scheme in schemes}, seeds, against or schemes[0])
 
 
+def beside_scheme(experiment: Experiment, schemes: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The keys of ``[transport]`` in which schemes differ on a scenario besides themselves: key -> scheme -> value.
+
+    Loss recovery, acknowledgements and timers differ where schemes bring a stack or values of their own, and then a
+    difference between them need not be one of their congestion control.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for scheme in schemes:
+        for row in experiment.resolved_table({SCHEME: scheme}):
+            path, _, other = row["path"].partition(" of ")
+            if path.startswith("transport.") and path != SCHEME and other in ("", scheme):
+                found.setdefault(path, {})[scheme] = row["value"]
+    return {path: values for path, values in found.items() if len(set(values.values())) > 1}
+
+
 def compare_cases(
     laboratory: Laboratory, cases: Mapping[str, Mapping[str, Scalar]], seeds: list[int], against: str, what: str = ""
 ) -> list[Compared]:

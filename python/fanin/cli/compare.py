@@ -33,6 +33,10 @@ from fanin.cli.terminal import counting, keeping, note, print_json, print_table,
 from fanin.numbers.stats import FEWEST
 from fanin.numbers.summary import column, short
 
+_STACK = "transport.stack"
+_PLAIN = "rfc"
+"""The stack that sets nothing."""
+
 if TYPE_CHECKING:
     from fanin.choose.comparison import Compared, Placed
     from fanin.choose.goals import Goal
@@ -117,7 +121,8 @@ def compare(
     that are better by a difference that counts; schemes that tie share a rank, as 2=. It is undecided if results vary
     so much between seeds that a scheme with a better mean has a worse rank. Where more seeds would decide, the table
     says about how many. Traffic groups that name a scheme of their own keep it. A run that fails is recorded and does
-    not stop the others; the exit code is then 1. Finished runs are reused.
+    not stop the others; the exit code is then 1. Finished runs are reused. A warning names the keys of [transport] in
+    which the systems differ besides their scheme: recovery, acknowledgements, timers.
 
     Goals: query-p99, query-mean, p99-fct, mean-fct, goodput, background, timeout-ratio, timeouts, drops, queue,
     queue-p99, fairness, or any column of the totals. Several with weights, as in query-p99:2,background:1, are ranked
@@ -188,6 +193,7 @@ def compare(
     order = [each.scheme for each in ranking]
     compared.sort(key=lambda each: order.index(each.scheme) if each.scheme in order else len(order))
     warnings = [remark for each in compared if (remark := _warning(each))]
+    warnings += _unequal(comparison.beside_scheme(experiment, names))
     scored = referred_to(compared, wanted, reference) if len(wanted.parts) > 1 else None
     if len(wanted.parts) > 1 and scored != reference:
         warnings.append(_unfinished(reference, scored))
@@ -210,6 +216,22 @@ def _warning(each: Compared) -> str | None:
 
     remark = remarks.incomplete_in(each.rows)
     return remark and f"{each.scheme}: {remark}"
+
+
+def _unequal(keys: dict[str, dict[str, str]]) -> list[str]:
+    """Warns that systems differ in more than their scheme, and names the keys."""
+    if not keys:
+        return []
+    stacks: dict[str, list[str]] = {}
+    for scheme, stack in keys.get(_STACK, {}).items():
+        stacks.setdefault(stack, []).append(scheme)
+    named = ", ".join(path.removeprefix("transport.") for path in keys if path != _STACK)
+    start = "the systems differ in more than their scheme, in these keys of [transport]: "
+    if not stacks:
+        return [start + named]
+    told = "; ".join(f"{stack} under {', '.join(schemes)}" for stack, schemes in stacks.items())
+    one = next(stack for stack in stacks if stack != _PLAIN)
+    return [f"{start}stack ({told}), {named}; --set {_STACK}={one} runs all on one stack"]
 
 
 def _unfinished(reference: str, scored: str | None) -> str:
