@@ -10,7 +10,9 @@ __all__ = [
     "check",
     "controller_benchmark",
     "describe_parquet",
+    "keep_panics",
     "keys",
+    "panics",
     "quantity",
     "registry",
     "resolve",
@@ -51,6 +53,8 @@ def run_seeds(
 ) -> list[RunOutput]: ...
 def controller_benchmark(entries: int, background: float = 0.01, decisions: int = 20) -> str: ...
 def describe_parquet(path: str | Path) -> str: ...
+def keep_panics() -> None: ...
+def panics() -> list[str]: ...
 
 @final
 class RunOutput:

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -375,6 +376,27 @@ def test_a_defect_ends_in_one_line_and_a_report(cli, work, monkeypatch, tmp_path
     report = Path(line.rpartition(" ")[2])
     assert report.parent == tmp_path
     assert all(part in report.read_text() for part in ("Traceback", "engine 0.", "arguments: ", str(defect)))
+
+
+def test_what_rust_says_of_a_panic_is_in_the_report_only(work, tmp_path):
+    # More decisions than any vector has room for, which the benchmark of the controller does not expect.
+    panic = "fanin.load = lambda *_: fanin._engine.controller_benchmark(1, decisions=2**62)"
+    command = f"import fanin, sys; from fanin.cli import main; {panic}; main(['check', 'small.toml'])"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": paths},
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (70, "")
+    assert re.fullmatch(
+        r"error: internal error \(PanicException: capacity overflow\); please report it with .*\n", done.stderr
+    )
+    report = Path(done.stderr.split()[-1]).read_text()
+    assert "panicked at" in report
+    assert "stress.rs" in report
 
 
 def test_a_defect_without_room_for_a_report_is_reported_on_stderr(cli, work, monkeypatch):

@@ -4,6 +4,7 @@
 //! each result table is returned as Arrow or written as Parquet.
 
 mod measures;
+mod panics;
 mod spill;
 mod stress;
 mod tables;
@@ -48,6 +49,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_seeds, module)?)?;
     module.add_function(wrap_pyfunction!(describe_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(stress::controller_benchmark, module)?)?;
+    module.add_function(wrap_pyfunction!(panics::keep_panics, module)?)?;
+    module.add_function(wrap_pyfunction!(panics::panics, module)?)?;
     Ok(())
 }
 

@@ -46,9 +46,11 @@ def _is_text(word: str) -> bool:
 
 
 def _run(arguments: list[str] | None) -> None:
+    from fanin import _engine
     from fanin.cli import commands
 
     interrupt_on_sigterm()
+    _engine.keep_panics()
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
         commands.app(arguments, prog_name="fanin")

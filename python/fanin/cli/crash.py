@@ -7,6 +7,7 @@ import sys
 import tempfile
 import traceback
 
+from fanin import _engine
 from fanin.cli.terminal import note, version
 
 
@@ -21,6 +22,7 @@ def report(error: BaseException) -> str:
         f"arguments: {sys.argv[1:]!r}",
         "",
         *traceback.format_exception(error),
+        *_engine.panics(),
     )
     text = "\n".join(lines)
     try:
