@@ -556,6 +556,17 @@ def test_an_open_key_at_a_printed_value_is_no_reading(tmp_path):
     assert based(open_key(tmp_path, why="printed: 'a new sample' (section 1)")) == [("environment", "")]
 
 
+def test_a_printed_value_in_another_unit_is_no_reading(tmp_path):
+    text = OPEN_KEY.format(why="printed: 'a new sample'", basis="", reset="file")
+    text = text.replace("transport.rto-backoff-reset", "network.buffer").replace('"sample"', '"128KB"')
+    for said, expected in (("128KB", "environment"), ("128000B", "environment"), ("0.128MB", "environment")):
+        path = tmp_path / f"{said}.toml"
+        path.write_text(text.replace("sample =", f'"{said}" =').replace("new-ack", "150KB"), encoding="utf-8")
+        assert based(Experiment("open", path))[0][0] == expected, said
+    path.write_text(text.replace("sample =", '"128KiB" =').replace("new-ack", "150KB"), encoding="utf-8")
+    assert based(Experiment("open", path))[0][0] == "reading"
+
+
 def test_a_printed_value_needs_a_quotation(tmp_path):
     with pytest.raises(ScenarioError, match="the paper's words in single quotes"):
         open_key(tmp_path, why="printed: section 1")

@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import Any
 
+from fanin.numbers.units import quantity
 from fanin.scenario.file import ScenarioFile
 from fanin.scenario.format.base import Where
 from fanin.scenario.format.claim import Case
@@ -127,7 +128,7 @@ class Departures:
                 for choice in experiment.open
                 if choice.path in rows
                 and not rows[choice.path]["is_default"]
-                and rows[choice.path]["value"] not in map(override, choice.printed)
+                and not any(_is_same(rows[choice.path]["value"], override(value)) for value in choice.printed)
                 and rows[choice.path]["value"] != self._default(choice.path, given)
             ]
         return self._known[name]
@@ -155,3 +156,9 @@ class Departures:
 
 def _text(value: Scalar) -> str:
     return override(float(value)) if isinstance(value, int) and not isinstance(value, bool) else override(value)
+
+
+def _is_same(value: str, other: str) -> bool:
+    """Whether two values of a key are the same, in whichever units they are written."""
+    found = quantity(value)
+    return value == other or (found is not None and found == quantity(other))
