@@ -12,8 +12,11 @@ The default attributes of ns-3.31 (June 2020), from `tcp-socket.cc`, `tcp-socket
 `red-queue-disc.cc` of its source. Scripts almost always set the segment size.
 
 **Why PFDCT.** The paper uses ns-3's names for its queues, its enqueueing algorithm is that of `PrioQueueDisc`, and its rate,
-delay and thresholds are those of the example `dctcp-example`. It does not name the simulator's version; ns-3.31 is the
-release before the paper.
+delay and thresholds are those of the example `dctcp-example`, which ns-3.31 is the first release to have. The paper does not name
+the simulator's version, and which one it used is open: it was submitted on 9 March 2023, when 3.32 to 3.37 were out too.
+
+**Releases since 3.34.** Four of those (3.34 of July 2021 to 3.37 of November 2022) count an RTT of 0 ms as 1 us, so that the next
+paragraph does not apply to them. An exact clock, `transport.rtt-clock = 0s`, stands for theirs.
 
 **The timeout** depends on more than `MinRto`. RTTs are measured with millisecond timestamps; an RTT measured as 0 ms is discarded
 (`TcpSocketBase::EstimateRtt`; since 3.34 it counts as 1 us). Until an RTT of at least a millisecond has been measured, the RTO of a
