@@ -324,7 +324,9 @@ class Store:
             try:
                 yield StoredRun(self.folder / name, records.manifest(line, name), line)
             except ResultsError as error:
-                warnings.warn(f"{error}; its runs are repeated", stacklevel=2)
+                # The whole lines of a log that is gone are in another.
+                if line.path.exists():
+                    warnings.warn(f"{error}; its runs are repeated", stacklevel=2)
 
     def tables(self, name: str) -> list[str]:
         """The stored tables of a run; none if it is not stored."""
