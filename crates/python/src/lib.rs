@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use fanin_engine::environment::{self, EnvironmentRow, Setting};
 use fanin_engine::measure::table::Table;
 use fanin_engine::schemes::{self, Reading, SchemeRow, Wish};
-use fanin_engine::sim::{self, Failure, GroupPreview, Outcome, Preview, RunError};
+use fanin_engine::sim::{self, Failure, FanInPort, GroupPreview, Outcome, Preview, RunError, TierLoad};
 use fanin_engine::spec::{self, Files, KEYS, Kind, Param, Scenario, SpecError, common, json_schema, workloads};
 use fanin_engine::traffic::{self, TrafficRow};
 use fanin_engine::{fault, queue, tcp, topology};
@@ -42,6 +42,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(loads, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(resolved_table, module)?)?;
     module.add_function(wrap_pyfunction!(unused, module)?)?;
@@ -159,7 +160,8 @@ fn parameter(param: &Param) -> Value {
         "key": param.key,
         "takes": takes(param.kind),
         "words": words(param),
-        "default": param.default,
+        "default": param.default_in_words(),
+        "follows": param.rule.map(|rule| rule.key().map_or_else(|| "network".to_owned(), |key| format!("network.{key}"))),
         "doc": param.doc,
         "source": param.source,
         "reading": param.reading,
@@ -210,6 +212,46 @@ fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResu
     let Preview { hosts, switches, ports, buffered, .. } = preview;
     let found = json!({ "hosts": hosts, "switches": switches, "ports": ports, "buffered": buffered, "groups": groups });
     Ok(found.to_string())
+}
+
+/// What the traffic can put on the ports of the switches, as a JSON object: the tiers between switches, and the ports
+/// that a fan-in can fill.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn loads(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
+    let scenario = parse(py, text, file, &overrides)?;
+    let loads = sim::loads(&scenario).map_err(|error| scenario_error(py, &error))?;
+    let tiers: Vec<Value> = loads.tiers.iter().map(tier_load).collect();
+    let fan_in: Vec<Value> = loads.fan_in.iter().map(fan_in_port).collect();
+    Ok(json!({ "tiers": tiers, "fan_in": fan_in }).to_string())
+}
+
+fn tier_load(load: &TierLoad) -> Value {
+    let [low, high] = load.tier.ends;
+    let (below, out) = (load.tier.below.bps(), load.tier.out.bps());
+    json!({
+        "tier": format!("{low} to {high}"),
+        "below_bps": below,
+        "out_bps": out,
+        "oversubscription": below as f64 / out as f64,
+        "load": load.offered,
+        "port": load.port,
+    })
+}
+
+fn fan_in_port(port: &FanInPort) -> Value {
+    json!({
+        "group": port.group,
+        "port": port.port,
+        "tier": port.tier.map(|[low, high]| format!("{low} to {high}")),
+        "responses": port.responses,
+        "arriving_bps": port.arriving,
+        "rate_bps": port.rate.bps(),
+        "first_packets": port.first,
+        "buffer_bytes": port.buffer,
+        "packet_bytes": port.packet,
+        "rtt_s": port.rtt.secs(),
+    })
 }
 
 fn group_preview(group: &GroupPreview) -> Value {

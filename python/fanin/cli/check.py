@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import fanin
 from fanin.cli.options import JsonOption, ScenarioArgument, SetOption, overrides
 from fanin.cli.terminal import note, print_json, print_table
-from fanin.numbers.summary import OFFERED_HEADER, offered_rows
+from fanin.numbers.summary import OFFERED_HEADER, format_value, offered_rows
+
+if TYPE_CHECKING:
+    from fanin.scenario.loads import Loads
 
 
 def check(
@@ -24,10 +27,19 @@ def check(
     the mean size from which it was computed. It warns about values without effect, and about variants that no plot
     shows.
 
-    --json prints one object: {file, experiment, runs, offered, values}. offered is an array of {group, mean_bytes,
-    interval_s, offered_bps, load, load_of, capacity_bps}. values is present only with --resolved; it is an array of
-    {path, value, is_default, from, source, doc}, where from is file:line, --set or default, and source is the source of
-    the default.
+    For the scenario without its sweep it shows the tiers between switches, with what the hosts below a rack or a pod
+    can send over what its cables out carry (oversubscription), and the ports that the senders of a fan-in can fill: the
+    one towards the receiver, and the fullest of each tier on the way. Equal-cost paths count as equally used. It warns
+    about a buffer with less than a packet for each response, a marking threshold below C x RTT / 7 (for DCTCP's
+    reaction to marks) or not below the buffer, and a load that a tier does not carry.
+
+    --json prints one object: {file, experiment, runs, warnings, offered, tiers, fan_in, values}. offered is an array of
+    {group, mean_bytes, interval_s, offered_bps, load, load_of, capacity_bps}. tiers is one of {tier, below_bps,
+    out_bps, oversubscription, load, port}, where load is the largest of its ports' loads and port is the one with it.
+    fan_in is one of {group, port, tier, responses, arriving_bps, rate_bps, first_packets, buffer_bytes, packet_bytes,
+    rtt_s}, where tier is null for a port towards a receiver, and rtt_s is without queues. values is present only with
+    --resolved; it is an array of {path, value, is_default, from, source, doc}, where from is file:line, --set or
+    default, and source is the source of the default, or the rule from which it was computed.
 
     **Examples**
 
@@ -36,12 +48,16 @@ def check(
     - `fanin check scenario.toml --set transport.rto-min=1ms --json`
     """
     from fanin.run.benchmark import asks_for_trust
+    from fanin.scenario.loads import remarks
     from fanin.scenario.points import points
 
     experiment = fanin.load(scenario)
     settings = overrides(set_)
     experiment.check(settings)
-    for remark in [*experiment.warnings(settings, swept=True), *experiment.unshown()]:
+    loads: Loads = experiment.loads(settings) if experiment.needs_network else {"tiers": [], "fan_in": []}
+    warnings = [*experiment.warnings(settings, swept=True), *experiment.unshown()]
+    warnings += remarks(loads, experiment.resolved(settings)) if experiment.needs_network else []
+    for remark in warnings:
         note(f"warning: {remark}")
     if command := asks_for_trust(experiment):
         note(f"warning: benchmark: `fanin reproduce` would start a program: {command}")
@@ -50,9 +66,8 @@ def check(
     runs = len(points(experiment))
     if json:
         values = {"values": rows} if resolved else {}
-        print_json(
-            {"file": str(experiment.path), "experiment": experiment.name, "runs": runs, "offered": offered, **values}
-        )
+        head = {"file": str(experiment.path), "experiment": experiment.name, "runs": runs, "warnings": warnings}
+        print_json({**head, "offered": offered, **loads, **values})
         return
     if resolved:
         print_table(
@@ -63,7 +78,44 @@ def check(
         )
     if offered:
         print_table("Offered load", OFFERED_HEADER, offered_rows(offered))
+    _print_loads(loads)
     swept = f"its sweep has {runs} run{'s' if runs > 1 else ''}" if runs else "one run"
     if not runs and experiment.document.plot:
         swept = "its plots need no run"
     note(f"{experiment.path}: valid; {swept}")
+
+
+def _print_loads(loads: Loads) -> None:
+    """The tiers between switches, and the ports that a fan-in can fill."""
+    if loads["tiers"]:
+        print_table(
+            "Tiers between switches",
+            ["tier", "hosts below can send", "cables carry", "oversubscription", "largest load"],
+            (
+                [
+                    each["tier"],
+                    format_value("rate_bps", each["below_bps"]),
+                    format_value("rate_bps", each["out_bps"]),
+                    f"{each['oversubscription']:.3g} to 1",
+                    "-" if each["load"] is None else f"{100 * each['load']:.3g} % of {each['port']}",
+                ]
+                for each in loads["tiers"]
+            ),
+        )
+    if loads["fan_in"]:
+        print_table(
+            "Ports that a fan-in can fill",
+            ["group", "port", "responses at once", "arriving", "rate", "first windows", "buffer"],
+            (
+                [
+                    each["group"],
+                    each["port"],
+                    f"{each['responses']:.4g}",
+                    format_value("rate_bps", each["arriving_bps"]),
+                    format_value("rate_bps", each["rate_bps"]),
+                    f"{each['first_packets']:.4g} packets",
+                    f"{each['buffer_bytes'] // each['packet_bytes']:,} packets",
+                ]
+                for each in loads["fan_in"]
+            ),
+        )

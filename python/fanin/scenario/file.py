@@ -19,6 +19,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
 from fanin.scenario.format.sweep import Quick, Sweep, Variant
 from fanin.scenario.format.values import Scalar
+from fanin.scenario.loads import Loads
 from fanin.scenario.run_id import run_id, simulated
 from fanin.scenario.sections import Document, nearest
 from fanin.scenario.settings import Overrides, Settings, settings
@@ -306,6 +307,16 @@ class ScenarioFile:
 
         """
         found: dict[str, Any] = json.loads(_engine.check(*self.engine_input(overrides)))
+        return found
+
+    def loads(self, overrides: Overrides | None = None) -> Loads:
+        """What the traffic can put on the ports of the switches.
+
+        Raises:
+            ScenarioError: the message names file, line, key and the nearest valid name.
+
+        """
+        found: Loads = json.loads(_engine.loads(*self.engine_input(overrides)))
         return found
 
     def engine_input(self, overrides: Overrides | None) -> tuple[str, str, Settings]:

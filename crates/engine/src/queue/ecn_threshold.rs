@@ -7,7 +7,7 @@
 use super::{QueueRow, REQUIRES_ECT};
 use crate::packet::Packet;
 use crate::roles::{Admission, Backlog, Markable, QueueCx, QueueDiscipline, Step};
-use crate::spec::{Kind, Param, Values};
+use crate::spec::{Kind, Param, Rule, Values};
 use crate::units::Size;
 
 pub(super) const ROW: QueueRow = QueueRow {
@@ -19,8 +19,9 @@ pub(super) const ROW: QueueRow = QueueRow {
             Kind::Size,
             "20pkt",
             "Marking threshold K: packets that arrive at a queue of at least this size are marked.",
-            "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
-        ),
+            MARKING_SOURCE,
+        )
+        .by(MARKING_RULE),
         MarkAt::PARAM,
         Param::new(
             "compare",
@@ -40,6 +41,11 @@ pub(super) const ROW: QueueRow = QueueRow {
         })
     },
 };
+
+/// The default of a threshold for senders with DCTCP's reaction.
+pub(crate) const MARKING_RULE: Rule = Rule::Packets { least: 20, per_10g: 65 };
+/// Its source.
+pub(crate) const MARKING_SOURCE: &str = "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps; our choice: in proportion between and above";
 
 /// When a packet's mark is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

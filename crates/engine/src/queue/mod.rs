@@ -10,6 +10,7 @@ mod red;
 mod strict_priority;
 
 pub use double_threshold::DoubleThreshold;
+pub(crate) use ecn_threshold::{MARKING_RULE, MARKING_SOURCE};
 pub use ecn_threshold::{MarkAt, Threshold};
 pub use red::{Notice, Red, RedConfig, transmission};
 pub use strict_priority::StrictPriority;

@@ -4,6 +4,7 @@ mod build;
 pub(crate) mod error;
 mod laws;
 mod limits;
+mod loads;
 mod preview;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use crate::measure::timeouts::TimeoutCause;
 pub use crate::measure::totals::{Outcome, offered_json};
 pub use build::probe_names;
 pub use error::RunError;
+pub use loads::{FanInPort, Loads, TierLoad};
 pub use preview::{GroupPreview, Preview};
 pub use world::Progress;
 
@@ -72,6 +74,16 @@ pub fn run_spilling(
 pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
     let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
     Ok(Preview::of(scenario, &mut world))
+}
+
+/// What the traffic can put on the ports of the switches; simulates nothing.
+///
+/// # Errors
+///
+/// The scenario has an error.
+pub fn loads(scenario: &Scenario) -> Result<Loads, SpecError> {
+    let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
+    Ok(Loads::of(scenario, &mut world))
 }
 
 fn run_with(

@@ -3,6 +3,8 @@
 //! The parser's checks, the default, the JSON Schema, `check --resolved` with the source of every default, and the
 //! parameter table of a manual page are all derived from this declaration.
 
+use crate::units::Rate;
+
 /// What kind of value a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -33,6 +35,56 @@ pub enum Kind {
     Sizes,
 }
 
+/// A default that follows from the rates of `[network]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// So many times the rate of this key.
+    Times(u64, &'static str),
+    /// Packets in proportion to the rate of the slowest links, but not less than at 1 Gbit/s.
+    Packets {
+        /// The number at 1 Gbit/s and below.
+        least: u64,
+        /// The number per 10 Gbit/s.
+        per_10g: u64,
+    },
+}
+
+impl Rule {
+    /// The key of `[network]` that it follows; none for the lowest of all rates.
+    pub const fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Times(_, key) => Some(key),
+            Self::Packets { .. } => None,
+        }
+    }
+    /// The rule in words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Times(1, key) => format!("that of {key}"),
+            Self::Times(factor, key) => format!("{factor} times {key}"),
+            Self::Packets { least, per_10g } => {
+                format!("{per_10g}pkt per 10Gbps of the slowest links, at least {least}pkt")
+            }
+        }
+    }
+    /// The default for this rate, as in a scenario file; none if no link can have it.
+    pub fn at(self, rate: Rate) -> Option<String> {
+        match self {
+            Self::Times(factor, _) => {
+                let rate = Rate::from_bps(rate.bps().checked_mul(factor)?);
+                rate.ps_per_byte().map(|_| rate.to_string())
+            }
+            Self::Packets { least, per_10g } => {
+                let scaled = (u128::from(rate.bps()) * u128::from(per_10g) + TEN_G / 2) / TEN_G;
+                Some(format!("{}pkt", u64::try_from(scaled).ok()?.max(least)))
+            }
+        }
+    }
+}
+
+/// 10 Gbit/s.
+const TEN_G: u128 = 10_000_000_000;
+
 /// One key of a scenario file.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
@@ -40,8 +92,11 @@ pub struct Param {
     pub key: &'static str,
     /// The kind of its value.
     pub kind: Kind,
-    /// Its default as in a scenario file, without quotes; empty if the key is required.
+    /// Its default as in a scenario file, without quotes; empty if the key is required. With a rule, the default at
+    /// 1 Gbit/s.
     pub default: &'static str,
+    /// The rule that its default follows, if it is not fixed.
+    pub rule: Option<Rule>,
     /// What it means, in one sentence.
     pub doc: &'static str,
     /// Where the default comes from: a paper's section, an RFC clause, or why we chose it.
@@ -68,7 +123,18 @@ impl Param {
         source: &'static str,
     ) -> Self {
         let (min, max) = (0.0, f64::INFINITY);
-        Self { key, kind, default, doc, source, reading: "", min, max, idle_with: None, ignored_with: None }
+        let (rule, idle_with, ignored_with) = (None, None, None);
+        Self { key, kind, default, rule, doc, source, reading: "", min, max, idle_with, ignored_with }
+    }
+    /// The same key, with a default that follows a rule.
+    #[must_use]
+    pub const fn by(mut self, rule: Rule) -> Self {
+        self.rule = Some(rule);
+        self
+    }
+    /// Its default in words.
+    pub fn default_in_words(&self) -> String {
+        self.rule.map_or_else(|| self.default.to_owned(), Rule::words)
     }
     /// The same key, never below `min`.
     #[must_use]

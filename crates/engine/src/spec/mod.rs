@@ -22,7 +22,7 @@ mod scenario;
 mod schema;
 mod values;
 
-pub use declare::{Kind, Param};
+pub use declare::{Kind, Param, Rule};
 pub use error::SpecError;
 pub use scenario::{Files, KEYS, ResolvedRow, Scenario, ScenarioFault, Selected, TrafficGroup, Unused};
 pub use schema::json_schema;

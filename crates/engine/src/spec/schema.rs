@@ -114,6 +114,7 @@ fn property(param: &Param) -> Value {
     schema["description"] = description(param).into();
     if let Ok(default) = quantity::read_text(param, param.default)
         && !param.default.is_empty()
+        && param.rule.is_none()
     {
         schema["default"] = (&default).into();
     }
@@ -125,7 +126,7 @@ fn description(param: &Param) -> String {
     if param.default.is_empty() {
         return param.doc.to_owned();
     }
-    format!("{} Default: {} ({}).", param.doc, param.default, param.source)
+    format!("{} Default: {} ({}).", param.doc, param.default_in_words(), param.source)
 }
 
 fn of_kind(param: &Param) -> Value {

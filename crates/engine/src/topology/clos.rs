@@ -6,7 +6,7 @@
 use super::TopologyRow;
 use super::layers::{CORE_DELAY, Layers, SPINE_BUFFER, UPLINK_DELAY};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
-use crate::spec::{Kind, Param};
+use crate::spec::{Kind, Param, Rule};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "clos",
@@ -53,15 +53,18 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             Kind::Rate,
             "1Gbps",
             "Rate of the cables between leaves and spines; rate is that of the hosts.",
-            "He et al. 2015, section 4: the same as the hosts'",
-        ),
+            "He et al. 2015, section 4: the same as the hosts'; 4 hosts and 4 spines are then not oversubscribed (1 to 1)",
+        )
+        .by(Rule::Times(1, "rate")),
         Param::new(
             "core-rate",
             Kind::Rate,
             "1Gbps",
             "Rate of the cables between spines and cores.",
-            "our choice: the same as the uplinks'",
-        ),
+            "our choice: the same as the uplinks', so that a core for each spine is a quarter of what a pod of 4 leaves \
+             can send (4 to 1)",
+        )
+        .by(Rule::Times(1, "uplink-rate")),
         SPINE_BUFFER,
         Param::new(
             "core-buffer",

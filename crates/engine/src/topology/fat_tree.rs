@@ -11,7 +11,7 @@
 use super::TopologyRow;
 use super::layers::{CORE_DELAY, Layers, UPLINK_DELAY};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
-use crate::spec::{Kind, Param};
+use crate::spec::{Kind, Param, Rule};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "fat-tree",
@@ -61,15 +61,17 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             Kind::Rate,
             "1Gbps",
             "Rate of the cables between edge and aggregation switches; rate is that of the hosts.",
-            "PFDCT, section 5.3: 1 Gbps",
-        ),
+            "PFDCT, section 5.3: 1 Gbps, as at the hosts; the k-ary tree is then not oversubscribed (1 to 1)",
+        )
+        .by(Rule::Times(1, "rate")),
         Param::new(
             "core-rate",
             Kind::Rate,
             "1Gbps",
             "Rate of the cables between aggregation switches and cores.",
-            "PFDCT, section 4: 1 Gbps; section 5.3 has 10 Gbps",
-        ),
+            "PFDCT, section 4: 1 Gbps, as at the hosts; section 5.3 has 10 Gbps",
+        )
+        .by(Rule::Times(1, "uplink-rate")),
         Param::new(
             "aggregation-buffer",
             Kind::Size,

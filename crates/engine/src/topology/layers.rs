@@ -5,7 +5,7 @@
 //! (Al-Fares et al. 2008). Flows take one of the shortest paths.
 
 use super::racks::{assign, receivers};
-use super::{Demand, MAX_PORTS, NodeKind, Topology};
+use super::{Demand, MAX_PORTS, NodeKind, Tier, Topology, together};
 use crate::ids::{LinkId, NodeId};
 use crate::spec::{Kind, Param, SpecError, Values};
 use crate::units::{Rate, Time};
@@ -82,6 +82,22 @@ impl Layers {
         Rate::from_bps(hosts.min(uplinks).min(cores))
     }
 
+    /// The tiers above a rack and, if there are several pods, above a pod.
+    fn tiers(&self, rate: Rate) -> Vec<Tier> {
+        let [leaf, spine, core] = self.names;
+        let rack = Tier {
+            ends: [leaf, spine],
+            below: together(self.hosts, rate),
+            out: together(self.spines * self.parallel, self.uplink_rate),
+        };
+        let pod = Tier {
+            ends: [spine, core],
+            below: together(self.leaves * self.hosts, rate),
+            out: together(self.cores * self.parallel, self.core_rate),
+        };
+        if self.pods > 1 { vec![rack, pod] } else { vec![rack] }
+    }
+
     fn check(&self, values: &Values, key: &str) -> Result<(), SpecError> {
         if self.pods > 1 && (self.cores == 0 || !self.cores.is_multiple_of(self.spines)) {
             let message = format!(
@@ -146,6 +162,7 @@ impl Layers {
         }
         topology.pods = self.pods;
         topology.bisection = Some(self.bisection(rate));
+        topology.tiers = self.tiers(rate);
         let receivers = receivers(&racks, values, demand);
         assign(&mut topology, racks, receivers, values, demand, self.hosts_key)?;
         Ok(topology)

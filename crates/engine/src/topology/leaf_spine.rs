@@ -3,7 +3,7 @@
 use super::TopologyRow;
 use super::layers::{Layers, SPINE_BUFFER, UPLINK_DELAY};
 use super::racks::{RECEIVER_PLACEMENT, SENDER_PLACEMENT};
-use crate::spec::{Kind, Param};
+use crate::spec::{Kind, Param, Rule};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "leaf-spine",
@@ -29,8 +29,10 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             Kind::Rate,
             "10Gbps",
             "Rate of the cables between leaves and spines; rate is that of the hosts.",
-            "Alizadeh et al. 2010, section 4: hosts at 1 Gbps, uplinks at 10 Gbps",
-        ),
+            "Alizadeh et al. 2010, section 4: hosts at 1 Gbps, uplinks at 10 Gbps; 16 hosts and 2 spines are then not \
+             oversubscribed (0.8 to 1)",
+        )
+        .by(Rule::Times(10, "rate")),
         SPINE_BUFFER,
         UPLINK_DELAY,
         SENDER_PLACEMENT,

@@ -80,6 +80,17 @@ pub struct LinkSpec {
     pub buffer: &'static str,
 }
 
+/// Cables between two kinds of switches, in the direction away from the hosts below them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// The kinds of switches that it joins, the lower one first, as their names begin.
+    pub ends: [&'static str; 2],
+    /// What the hosts below one of its parts can send together. A part is a rack, or a pod.
+    pub below: Rate,
+    /// What its cables out of that part carry together.
+    pub out: Rate,
+}
+
 /// The network of a scenario.
 #[derive(Debug)]
 pub struct Topology {
@@ -99,6 +110,8 @@ pub struct Topology {
     numbered: bool,
     /// Capacity in one direction between two halves of the pods, or with a single pod between two halves of the racks.
     pub bisection: Option<Rate>,
+    /// The tiers of cables between switches, from the hosts up.
+    pub tiers: Vec<Tier>,
     /// Names of switches; empty for hosts, whose names follow from their roles.
     switches: Vec<String>,
     /// Egress links of each node, for routing.
@@ -127,6 +140,7 @@ impl Topology {
             pods: 1,
             numbered: false,
             bisection: None,
+            tiers: Vec::new(),
             switches: Vec::new(),
             egress: Vec::new(),
             trunks: Vec::new(),
@@ -240,6 +254,11 @@ impl Topology {
     pub fn base_rtt(&self, path: &[LinkId]) -> Time {
         path.iter().map(|link| self.links[link.index()].delay * 2).sum()
     }
+}
+
+/// What so many cables of a rate carry together.
+fn together(cables: usize, rate: Rate) -> Rate {
+    Rate::from_bps(cables as u64 * rate.bps())
 }
 
 /// The opposite direction of a cable: both are adjacent in the list of links.

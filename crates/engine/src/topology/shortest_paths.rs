@@ -76,6 +76,27 @@ impl Topology {
         })
     }
 
+    /// What each link carries, in link order, if every switch sends the amount `sent` at its node to the destination of
+    /// `paths` in equal parts on its shortest paths, as hashing does on average.
+    pub fn spread(&self, paths: &ShortestPaths, mut sent: Vec<f64>) -> Vec<f64> {
+        let mut carried = vec![0.0; self.links.len()];
+        let reached = |node: &usize| paths.switches[*node].1 > 0;
+        let mut order: Vec<usize> = (0..self.nodes.len()).filter(reached).collect();
+        order.sort_by_key(|node| std::cmp::Reverse(paths.switches[*node].0));
+        for node in order.into_iter().filter(|node| *node != paths.to.index()) {
+            let (hops, count) = paths.switches[node];
+            for link in &self.trunks[node] {
+                let (distance, onward) = paths.switches[self.end(*link).index()];
+                if distance < hops {
+                    let part = sent[node] * f64::from(onward) / f64::from(count);
+                    carried[link.index()] += part;
+                    sent[self.end(*link).index()] += part;
+                }
+            }
+        }
+        carried
+    }
+
     /// The links of the first shortest path from a switch to a host.
     pub fn onward(&self, paths: &ShortestPaths, from: NodeId, to: NodeId) -> Vec<LinkId> {
         self.walk(paths, from, 0).chain([twin(self.uplink(to))]).collect()

@@ -9,9 +9,9 @@
 // READING: D15 The 128 KB of switch 1 are per port: `network.buffer = "128KB"` under static admission.
 
 use super::racks::assign;
-use super::{Demand, MAX_PORTS, Topology, TopologyRow};
+use super::{Demand, MAX_PORTS, Tier, Topology, TopologyRow, together};
 use crate::ids::LinkId;
-use crate::spec::{Kind, Param, SpecError, Values};
+use crate::spec::{Kind, Param, Rule, SpecError, Values};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "tree",
@@ -28,8 +28,9 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             Kind::Rate,
             "1Gbps",
             "Rate of the cables between edge switches and root; rate is that of the hosts.",
-            "DT-CWA section 3: 1 Gbps",
-        ),
+            "DT-CWA section 3: 1 Gbps, as at the hosts; with three hosts it is oversubscribed 3 to 1",
+        )
+        .by(Rule::Times(1, "rate")),
         Param::new(
             "edge-buffer",
             Kind::Size,
@@ -67,6 +68,8 @@ fn build(values: &Values, demand: &Demand) -> Result<Topology, SpecError> {
         racks.push((0..hosts).map(|_| topology.add_host(switch, rate, delay)).collect());
         topology.set_buffer(switch, "edge-buffer");
     }
+    let out = values.rate("uplink-rate");
+    topology.tiers = vec![Tier { ends: ["edge", "root"], below: together(hosts, rate), out }];
     assign(&mut topology, racks, receivers, values, demand, "hosts-per-edge")?;
     Ok(topology)
 }

@@ -1,8 +1,8 @@
 //! Senders on one switch, receivers on another, one cable between them (SDTCP Fig. 8).
 
-use super::{Demand, NodeKind, SENDER_HOSTS, Topology, TopologyRow, sender_hosts};
+use super::{Demand, NodeKind, SENDER_HOSTS, Tier, Topology, TopologyRow, sender_hosts, together};
 use crate::ids::LinkId;
-use crate::spec::{Kind, Param, SpecError, Values};
+use crate::spec::{Kind, Param, Rule, SpecError, Values};
 
 pub(super) const ROW: TopologyRow = TopologyRow {
     key: "two-switch",
@@ -16,8 +16,9 @@ pub(super) const ROW: TopologyRow = TopologyRow {
             Kind::Rate,
             "1Gbps",
             "Rate of the cable between the switches.",
-            "SDTCP section 5.1: 1 Gbps",
-        ),
+            "SDTCP section 5.1: 1 Gbps, as at the hosts; it is oversubscribed by the number of senders",
+        )
+        .by(Rule::Times(1, "rate")),
     ],
     build,
 };
@@ -38,5 +39,7 @@ fn build(values: &Values, demand: &Demand) -> Result<Topology, SpecError> {
         let host = topology.add_host(near, rate, delay);
         topology.senders.push(host);
     }
+    let out = values.rate("trunk-rate");
+    topology.tiers = vec![Tier { ends: ["switch", "switch"], below: together(senders, rate), out }];
     Ok(topology)
 }

@@ -7,7 +7,7 @@ mod rcc_code;
 mod readings;
 
 use super::{FlowFacts, NewReno, NodeFacts, Scheme, SchemeRow};
-use crate::queue::{MarkAt, Threshold};
+use crate::queue::{MARKING_RULE, MARKING_SOURCE, MarkAt, Threshold};
 use crate::roles::{AckEvent, CongestionControl, QueueDiscipline, SenderCx};
 use crate::spec::{Kind, Param, Values, Window};
 use crate::tcp::EcnMode;
@@ -91,8 +91,9 @@ impl DctcpSender {
         Kind::Size,
         "20pkt",
         "Marking threshold K: packets that arrive at a queue of at least this size are marked.",
-        "Alizadeh et al. 2010, section 4.4: 20 packets at 1 Gbps, 65 at 10 Gbps",
-    );
+        MARKING_SOURCE,
+    )
+    .by(MARKING_RULE);
     pub(super) const G: Param = Param::new(
         "g",
         Kind::Fraction,

@@ -12,6 +12,7 @@ mod faults;
 mod finished;
 mod grid;
 mod laws;
+mod loads;
 mod path_selector;
 mod queue_discipline;
 mod random;

@@ -113,8 +113,8 @@ impl Scenario {
         let defaults = Defaults::of(reader.environment()?);
         let mut network = variant(&Variants::network(), &reader.source("network")?)?;
         let mut queue = variant(&Variants::queue(), &reader.source("queue")?)?;
-        network.values = defaults.network(network.values);
-        queue.values = defaults.queue(&network.values, queue.values);
+        network.values = defaults.network(network.values).follow(None)?;
+        queue.values = defaults.queue(&network.values, queue.values).follow(Some(&network.values))?;
         let transport = reader.table("transport", &[SCHEME, tcp::PARAMS])?;
         let traffic = reader.traffic()?;
         let network_scheme = transport.choice("scheme");
@@ -123,7 +123,9 @@ impl Scenario {
         let rows = schemes::REGISTRY.iter().filter(|row| used.contains(&row.key));
         let transports: Vec<_> = rows.map(|row| (row.key, defaults.transport(&transport, row))).collect();
         let schemes = reader.schemes(&used)?.into_iter();
-        let schemes = schemes.map(|(key, values)| (key, defaults.queue(&network.values, values))).collect();
+        let schemes = schemes
+            .map(|(key, values)| Ok((key, defaults.queue(&network.values, values).follow(Some(&network.values))?)));
+        let schemes = schemes.collect::<Result<_, SpecError>>()?;
         Ok(Self {
             environment: defaults.environment,
             network,

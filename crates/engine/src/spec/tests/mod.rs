@@ -8,6 +8,7 @@ mod faults;
 mod fuzzed;
 mod quantities;
 mod resolved;
+mod rules;
 mod schema;
 
 use super::Scenario;

@@ -93,6 +93,30 @@ impl Values {
         item.source = Some(source);
         self
     }
+    /// The same values, with the defaults that follow from a rate of `network`, or for `[network]` itself from its own.
+    /// Defaults that come from elsewhere stay.
+    pub(in crate::spec) fn follow(mut self, network: Option<&Self>) -> Result<Self, SpecError> {
+        for at in 0..self.items.len() {
+            let Item { param, origin: None, source: None, .. } = self.items[at] else { continue };
+            let Some(rule) = param.rule else { continue };
+            let network = network.unwrap_or(&self);
+            let rate = rule.key().map_or_else(|| network.slowest(), |key| network.rate(key));
+            let Some(text) = rule.at(rate) else {
+                let message = format!("is by default {}, which no link can have at {rate}; give a rate", rule.words());
+                return Err(self.fail(param.key, message));
+            };
+            self = self.settled(param.key, &text, format!("{}: {}", rule.words(), param.source));
+        }
+        Ok(self)
+    }
+    /// The lowest of the rates in the table.
+    fn slowest(&self) -> Rate {
+        let rates = self.items.iter().filter_map(|item| match item.value {
+            Some(Value::Rate(rate)) => Some(rate),
+            _ => None,
+        });
+        rates.min_by_key(|rate| rate.bps()).expect("a network has rates")
+    }
     /// The source of the default of `key`, if that is not the declared one.
     pub(in crate::spec) fn source_of_default(&self, key: &str) -> Option<&str> {
         self.items[self.index(key)].source.as_deref()

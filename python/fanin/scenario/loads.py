@@ -1,0 +1,144 @@
+"""What the traffic of a scenario can put on the ports of its switches, and what does not fit there."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from fanin.numbers.units import quantity
+from fanin.registry import registry
+
+
+class TierLoad(TypedDict):
+    """A tier of cables between switches."""
+
+    tier: str
+    below_bps: float
+    """What the hosts below one of its parts, a rack or a pod, can send together."""
+    out_bps: float
+    """What its cables out of that part carry together."""
+    oversubscription: float
+    load: float | None
+    """The largest load of its ports from arrivals that do not wait for completions; ``None`` without such traffic."""
+    port: str
+    """The port with that load."""
+
+
+class FanInPort(TypedDict):
+    """A port that the senders of a fan-in can fill; equal-cost paths carry equal parts."""
+
+    group: str
+    port: str
+    tier: str | None
+    """``None`` for a port towards a receiver."""
+    responses: float
+    """Number of responses that cross it at once."""
+    arriving_bps: float
+    """What their hosts can send through it together."""
+    rate_bps: float
+    first_packets: float
+    """Packets of the first windows of these responses."""
+    buffer_bytes: int
+    """What it can hold while the other ports of its switch are empty."""
+    packet_bytes: int
+    rtt_s: float
+    """Round trip of a full packet and its acknowledgement, without queues."""
+
+
+class Loads(TypedDict):
+    """The tiers from the hosts up, and the ports that a fan-in can fill."""
+
+    tiers: list[TierLoad]
+    fan_in: list[FanInPort]
+
+
+def remarks(loads: Loads, resolved: dict[str, Any]) -> list[str]:
+    """Warnings about what does not fit: a buffer, a marking threshold, or the load of a tier.
+
+    Args:
+        loads: The loads of a scenario.
+        resolved: The scenario with every default filled in.
+
+    """
+    tightest: dict[str, FanInPort] = {}
+    for port in loads["fan_in"]:
+        other = tightest.setdefault(port["group"], port)
+        if packets(port) / port["responses"] < packets(other) / other["responses"]:
+            tightest[port["group"]] = port
+    found = [_no_room(port) for port in tightest.values()]
+    found += _threshold(loads["fan_in"], resolved)
+    found += [_overloaded(tier) for tier in loads["tiers"]]
+    return list(dict.fromkeys(remark for remark in found if remark))
+
+
+def packets(port: FanInPort) -> int:
+    """Full packets that a port can hold."""
+    return port["buffer_bytes"] // port["packet_bytes"]
+
+
+def _no_room(port: FanInPort) -> str | None:
+    """A remark on a buffer with less room than a packet for each response."""
+    if packets(port) >= port["responses"]:
+        return None
+    return (
+        f"traffic.{port['group']}: {port['responses']:.0f} responses at once cross {port['port']}, which holds "
+        f"{packets(port)} packets: less than one for each, so packets are lost if all begin together"
+    )
+
+
+def _overloaded(tier: TierLoad) -> str | None:
+    """A remark on a tier whose ports get more than they can carry: their queues grow during the whole run."""
+    if tier["load"] is None or tier["load"] <= 1:
+        return None
+    return f"the tier {tier['tier']} does not carry the load: {tier['port']} is offered {100 * tier['load']:.0f} %"
+
+
+def _threshold(ports: list[FanInPort], resolved: dict[str, Any]) -> list[str]:
+    """Remarks on a marking threshold that is too low for the link to stay busy, or that no queue can reach."""
+    if not ports or (threshold := _marking(resolved)) is None:
+        return []
+    path, value, like_dctcp = threshold
+    size, unit = quantity(value) or (0.0, "")
+    found = []
+    # A queue of a faster link has the same threshold, which is for the slowest.
+    slowest = min(port["rate_bps"] for port in ports)
+    for port in (port for port in ports if port["rate_bps"] == slowest):
+        full = port["packet_bytes"]
+        mark = size * full if unit == "pkt" else size
+        at = f"at {port['port']} ({_gbps(port['rate_bps'])}"
+        # Alizadeh et al. 2010, Eq. 13.
+        least = port["rate_bps"] * port["rtt_s"] / 8 / 7
+        if like_dctcp and mark < least:
+            found.append(
+                f"{path} = {value}: below C x RTT / 7, which is {least / full:.0f} packets {at}, "
+                f"{1e6 * port['rtt_s']:.0f} us), so a long flow leaves the link idle at times"
+            )
+        if mark >= port["buffer_bytes"]:
+            found.append(
+                f"{path} = {value}: not below the buffer {at}, {packets(port)} packets), so packets are lost before "
+                "any is marked"
+            )
+    return found
+
+
+def _marking(resolved: dict[str, Any]) -> tuple[str, str, bool] | None:
+    """The threshold at which queues mark: its path, its value, and whether senders react to the marks as DCTCP's do."""
+    kind, scheme = resolved["queue"]["kind"], resolved["transport"]["scheme"]
+    path = f"scheme.{scheme}.mark-threshold" if kind == "auto" else "queue.threshold"
+    table = resolved["scheme"][scheme] if kind == "auto" else resolved["queue"]
+    if (value := table.get(path.rpartition(".")[2])) is None:
+        return None
+    return path, value, scheme in _like_dctcp()
+
+
+def _like_dctcp() -> set[str]:
+    """Schemes with DCTCP's threshold: its default follows the rate."""
+    return {
+        row["key"]
+        for row in registry()["schemes"]
+        for param in row["params"]
+        if param["key"] == "mark-threshold" and param["follows"]
+    }
+
+
+def _gbps(rate: float) -> str:
+    return f"{rate / 1e9:g} Gbit/s"
