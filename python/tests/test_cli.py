@@ -130,6 +130,8 @@ def test_explain_a_parameter(cli):
     page = cli("explain", "transport.rto-min")
     assert "200ms" in page.out
     assert json.loads(cli("explain", "scheme.dctcp.mark-threshold", "--json").out)["takes"]
+    params = json.loads(cli("explain", "leaf-spine", "--json").out)["params"]
+    assert ("10 times rate", "network.rate") in [(param["default"], param["follows"]) for param in params]
 
 
 def test_explain_offers_the_nearest_name(cli):

@@ -28,12 +28,13 @@ def explain(
     Shows a description and, for each parameter, its type or choices, default, meaning, the source of the default and
     the reading of the paper that it selects.
 
-    --json prints one object: {kind, key, summary, manual, params: [{key, takes, words, default, doc, source,
-    reading}]}, where words are the values if they are listed. A scheme also has {transport, stack, reacts_to_marks,
-    readings: [{id, scheme, text, params}]}, a traffic pattern {fan_in}, an environment {stack: [{path, value,
-    source}], switch}, and a workload {title, citation, source, precision, interpolation, points, mean_bytes,
-    stated_mean_bytes, mean_from, mean_tolerance}. For the id of a reading, readings are those of every scheme. For a
-    parameter it is {kind, key, takes, words, default, doc, source, reading}.
+    --json prints one object: {kind, key, summary, manual, params: [{key, takes, words, default, follows, doc, source,
+    reading}]}, where words are the values if they are listed, and follows is the key of the network, or all of it,
+    that the default follows by a rule, which default then states. A scheme also has {transport, stack,
+    reacts_to_marks, readings: [{id, scheme, text, params}]}, a traffic pattern {fan_in}, an environment {stack:
+    [{path, value, source}], switch}, and a workload {title, citation, source, precision, interpolation, points,
+    mean_bytes, stated_mean_bytes, mean_from, mean_tolerance}. For the id of a reading, readings are those of every
+    scheme. For a parameter it is {kind, key, takes, words, default, follows, doc, source, reading}.
 
     **Examples**
 
