@@ -43,5 +43,5 @@ def _short(setting: str, usual: Sequence[str]) -> str:
     words = [part for part in parts if not _KEY.match(part)]
     values = [part for part in parts if _KEY.match(part) and part not in usual]
     lacking = [found[1] for part in usual if (found := _KEY.match(part)) and found[1] not in keys]
-    values += [f"without {', '.join(lacking)}"] if lacking else []
+    values += [f"with the default {', '.join(lacking)}"] if lacking else []
     return "; ".join([*words, ", ".join(values)] if values else words)

@@ -50,8 +50,8 @@ OUTCOMES: tuple[Word, ...] = (
     ),
     Word(
         "direction only",
-        "it lies outside, but our number and its whole interval are on the right side: they show the order or the sign "
-        "that the paper reports, but not the size.",
+        "it lies outside, but our number and its whole interval are in the wider range that the file has for the "
+        "direction: they show the order or the sign that the paper reports, but not the size.",
         "≈",
         "part",
     ),
