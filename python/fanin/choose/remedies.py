@@ -172,10 +172,10 @@ def _of_switches(facts: Facts) -> Iterator[Remedy]:
         )
     elif float(network["dt-alpha"]) < 8:
         yield Remedy("dynamic threshold of 8", {"network.dt-alpha": 8}, Effort.SWITCH_SETTING, "alpha 8 in the switch")
-    marks: dict[str, Scalar] = {SCHEME: "dctcp", "transport.stack": _LINUX, "queue.kind": "auto"}
-    needs = SYSTEMS["dctcp"][1]
+    marks: dict[str, Scalar] = {SCHEME: "linux-dctcp", "transport.stack": _LINUX, "queue.kind": "auto"}
+    needs = SYSTEMS["linux-dctcp"][1]
     for packets in thresholds(facts):
-        mark = {**marks, "scheme.dctcp.mark-threshold": f"{packets}pkt"}
+        mark = {**marks, "scheme.linux-dctcp.mark-threshold": f"{packets}pkt"}
         yield Remedy(f"Linux DCTCP, marks from {packets} packets", mark, Effort.SWITCH_SETTING, needs)
         timed = {**mark, "transport.rto-min": _SHORT}
         also = f"{needs}; rto_min {_SHORT} in the senders' routes"
@@ -194,7 +194,7 @@ def _systems(facts: Facts) -> Iterator[Remedy]:
     for row in registry()["schemes"]:
         key = row["key"]
         effort, needs = SYSTEMS[key]
-        if key not in (facts.scenario["transport"]["scheme"], "dctcp", "newreno"):
+        if key not in (facts.scenario["transport"]["scheme"], "linux-dctcp", "dctcp", "newreno"):
             yield Remedy(key, {SCHEME: key, "queue.kind": "auto"}, effort, needs)
 
 

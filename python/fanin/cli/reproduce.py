@@ -274,7 +274,8 @@ def _print(result: Reproduction) -> None:
             say(f"    {each.outcome}{edge}: {each.case.id}{f': {each.case.reading}' if each.case.reading else ''}")
             say(f"        {each.measured}")
     if elsewhere := [each for each in result.judgements if each.explained_elsewhere]:
-        where = f"{experiment.path}{' and docs/papers/claims.md' if library.is_shipped(experiment.path) else ''}"
+        page = f" and docs/papers/claims-{experiment.document.paper}.md" if library.is_shipped(experiment.path) else ""
+        where = f"{experiment.path}{page}"
         say(f"Explanations are left out: they were written for {elsewhere[0].written_for} (to be read in {where}).")
     say()
 

@@ -127,6 +127,7 @@ fn bare_numbers_need_a_unit() {
     let bare = |kind, number: &str| fault(kind, Scalar::Integer(number.into()));
     assert_eq!(bare(Kind::Time, "10"), "a time needs a unit: write \"10ms\"");
     assert_eq!(bare(Kind::Bytes, "10"), "a number of bytes needs a unit: write \"10KB\"");
+    assert_eq!(bare(Kind::Bytes, "64000"), "a number of bytes needs a unit: write \"64000B\"");
     assert_eq!(bare(Kind::Size, "10"), "a number of packets or bytes needs a unit: write \"10pkt\"");
     assert_eq!(bare(Kind::Rate, "10"), "a rate needs a unit: write \"10Gbps\"");
     assert_eq!(bare(Kind::Window, "10"), "a number of segments or bytes needs a unit: write \"10mss\"");

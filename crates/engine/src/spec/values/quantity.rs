@@ -365,7 +365,11 @@ fn quoted(kind: Kind, given: &Scalar) -> Result<&str, Fault> {
 }
 
 fn needs_unit(kind: Kind, number: &str) -> Fault {
-    format!("{} needs a unit: write \"{number}{}\"", noun(kind), units(kind)[0]).into()
+    // Who writes thousands of bytes has counted bytes.
+    let in_bytes =
+        matches!(kind, Kind::Bytes | Kind::Size) && number.parse::<f64>().is_ok_and(|number| number >= 1000.0);
+    let unit = if in_bytes { "B" } else { units(kind)[0] };
+    format!("{} needs a unit: write \"{number}{unit}\"", noun(kind)).into()
 }
 
 fn imprecise(kind: Kind, text: &str) -> Fault {
