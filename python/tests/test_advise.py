@@ -95,6 +95,8 @@ def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):
     result = cli("advise", rack, *FEW, "--capacities", "0")
     page = Path(result.out.splitlines()[-2]).read_text()
     assert page.startswith("# Advice: A rack")
+    # A table has no line without cells in it.
+    assert "|\n\n|" not in page
     assert "| sdtcp | OpenFlow switches" in page
     assert "`--set transport.rto-min=1ms`" in page
     assert "As it is: Incast collapse" in result.out

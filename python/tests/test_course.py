@@ -219,3 +219,47 @@ def test_as_many_whole_responses_at_once_are_suggested_as_the_buffer_holds(tmp_p
     assert found.outcome == "collapse"
     fit = int(150_000 // (22 * found.segment))
     assert any(each.command.endswith(f".concurrent={fit}") for each in words.trials)
+
+
+STALL = """\
+[network]
+topology = "star"
+rate = "10Gbps"
+buffer = "{buffer}"
+[transport]
+scheme = "{scheme}"
+stack = "{stack}"
+initial-window = "{window}"
+ack-delay = "40ms"
+{more}
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = {senders}
+bytes-each = "{bytes}"
+"""
+
+
+def test_windows_of_one_segment_that_wait_for_delayed_acknowledgements_are_no_short_transfers(tmp_path):
+    more = 'receive-buffer = "1460B"\nack-every = 2'
+    text = STALL.format(buffer="1MB", scheme="newreno", stack="rfc", window="1mss", more=more, senders=4, bytes="8KB")
+    found, words = told(tmp_path / "s.toml", text)
+    assert (found.outcome, found.waited) == ("stalls", 0)
+    assert words.what.startswith("Stalled without a retransmission timeout")
+    assert "Windows of one segment wait for delayed acknowledgements (40 ms)" in words.why
+    assert words.trials[0].command == "fanin run s.toml --set transport.ack-every=1"
+    cured, _ = told(tmp_path / "s.toml", text, **{"transport.ack-every": "1"})
+    assert cured.outcome != "stalls"
+    assert cured.under_way_s < found.under_way_s / 10
+
+
+def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
+    text = STALL.format(
+        buffer="15KB", scheme="linux", stack="linux-6", window="10mss", more="", senders=10, bytes="20KB"
+    )
+    found, words = told(tmp_path / "s.toml", text)
+    assert (found.outcome, found.waited) == ("stalls", 0)
+    assert "tail loss probes: with one segment under way, they wait for a delayed acknowledgement (200 ms)" in words.why
+    assert words.trials[0].command == "fanin run s.toml --set transport.rto-min=1ms"
+    cured, _ = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms"})
+    assert cured.under_way_s < found.under_way_s / 10

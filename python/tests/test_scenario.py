@@ -117,7 +117,8 @@ def test_values_that_do_nothing_are_named_with_the_reason() -> None:
     beside = ("network.admission", "dynamic-threshold")
     schemes, network = remarks.unused([("scheme.dctcp.g", None), ("network.buffer", beside)])
     assert schemes.startswith("scheme.dctcp.g: no network or traffic group uses this scheme")
-    assert network == 'network.buffer: no effect with network.admission = "dynamic-threshold"; leave it out'
+    why = 'no effect with network.admission = "dynamic-threshold"; leave it out or change network.admission'
+    assert network == f"network.buffer: {why}"
 
 
 def test_values_of_the_scheme_that_the_user_replaces_are_no_mistake(work):

@@ -17,12 +17,16 @@ from fanin.numbers.units import quantity
 from fanin.registry import registry
 from fanin.results.runs import Run
 
-Outcome = Literal["collapse", "timeouts", "losses", "full", "idle"]
-"""What a run came to: transfers of a fan-in waited for timers while the link lay idle; transfers waited for timers all
-the same; packets were lost and repaired without a timer; the link was busy; or nothing of all that."""
+Outcome = Literal["collapse", "stalls", "timeouts", "losses", "full", "idle"]
+"""What a run came to: transfers of a fan-in waited for timers while the link lay idle; the link lay idle as long
+without a retransmission timeout, because of tail loss probes or delayed acknowledgements; transfers waited for timers
+all the same; packets were lost and repaired without a timer; the link was busy; or nothing of all that."""
 
 _COLLAPSED = 0.5
 """From this share of idle time on, timers and not the link decide how long the transfers took."""
+
+_STALL_S = 0.01
+"""So long a link lies idle for no round trip of a data centre: a timer runs somewhere."""
 
 _BUSY = 0.8
 """From this share on a link counts as full: the rest is a round trip at the start and at the end."""
@@ -90,6 +94,17 @@ class Facts:
         return self.idle_s / self.under_way_s if self.under_way_s > 0 else 0.0
 
     @property
+    def stalled(self) -> bool:
+        """Whether the link lay idle for longer than round trips and shorter transfers explain."""
+        return self.idle_share >= _COLLAPSED and self.idle_s >= max(_STALL_S, 10 * self.round_trip_s)
+
+    @property
+    def round_trip_s(self) -> float:
+        """A round trip through one switch, without queues."""
+        delay = quantity(self.scenario["network"]["delay"])
+        return 4 * delay[0] if delay else 0.0
+
+    @property
     def timeouts(self) -> dict[str, int]:
         """Number of timeouts by cause, the most frequent first; causes that did not occur are left out."""
         found = {name: self.summary[f"timeouts_{name}"] for name in TIMEOUTS}
@@ -100,6 +115,8 @@ class Facts:
         """What the run came to."""
         if self.waited_in_fan_in and self.idle_share >= _COLLAPSED:
             return "collapse"
+        if self.fan_in is not None and not self.waited and self.stalled:
+            return "stalls"
         if self.waited:
             return "timeouts"
         if self.idle_share <= 1 - _BUSY:

@@ -49,9 +49,9 @@ def run(
     --json prints one object: the totals of the run and {diagnosis: {outcome, port, rate_bps, buffer_bytes, drops,
     drop_reason, first_drop_s, last_drop_s, largest_bytes, oversubscribed, transfers, waited, timer_s, timeouts: {syn,
     full_window, few_duplicates, lost_retransmission, spurious}, under_way_s, idle_s, idle_share, sentences, try:
-    [{command, why}]}, run_id, paths}. outcome is collapse, timeouts, losses, full or idle; port is the one that lost
-    most packets, or else the busiest. paths has those of the folder, the manifest and each table; with --no-store it is
-    empty.
+    [{command, why}]}, run_id, paths}. outcome is collapse, stalls, timeouts, losses, full or idle; port is the one that
+    lost most packets, or else the busiest. paths has those of the folder, the manifest and each table; with --no-store
+    it is empty.
 
     **Examples**
 

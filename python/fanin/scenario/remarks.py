@@ -90,7 +90,7 @@ def unused(values: list[Unused]) -> list[str]:
         if beside is None:
             why = "no network or traffic group uses this scheme: the value has no effect"
         else:
-            why = f'no effect with {beside[0]} = "{beside[1]}"; leave it out'
+            why = f'no effect with {beside[0]} = "{beside[1]}"; leave it out or change {beside[0]}'
         found.append(f"{', '.join(paths)}: {why}")
     return found
 

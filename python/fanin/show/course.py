@@ -61,6 +61,11 @@ def _what(facts: Facts) -> str:
                 f"Incast collapse: {goodput}; the transfers took {span}, of which the link {port.name} sent for "
                 f"{_time(facts.busy_s)}{open_}."
             )
+        case "stalls":
+            return (
+                f"Stalled without a retransmission timeout: {goodput}; the transfers took {span}, of which the link "
+                f"{port.name} sent for {_time(facts.busy_s)}{open_}."
+            )
         case "timeouts":
             slow, usual = _time(summary["fct_max_s"]), _time(summary["fct_p50_s"])
             times = f" ({slow}; the median is {usual})" if summary["fct_max_s"] is not None else ""
@@ -100,9 +105,27 @@ def _why(facts: Facts) -> str:
         return f"{lost}; {waited}{idle}." if lost else f"{waited[0].upper()}{waited[1:]}{idle}."
     if facts.outcome == "full":
         return f"{lost}; that is {_needs(facts)}." if lost else f"That is {_needs(facts)}.{_standing(facts)}"
+    if facts.outcome == "stalls":
+        return f"{lost}; {idle}. {_stall(facts)}" if lost else f"{idle[0].upper()}{idle[1:]}. {_stall(facts)}"
     if lost:
         return f"{lost}; {idle}."
     return _too_little(facts)
+
+
+def _stall(facts: Facts) -> str:
+    """Which timer the senders waited for, if no retransmission timeout came."""
+    transport, probes = facts.scenario["transport"], facts.summary["loss_probes"]
+    if probes:
+        margin = _setting(transport["probe-ack-delay"])
+        plural = "s" if probes != 1 else ""
+        return (
+            f"Senders whose last segments were lost waited to send {probes:,} tail loss probe{plural}: "
+            f"with one segment under way, they wait for a delayed acknowledgement ({margin})."
+        )
+    return (
+        f"Windows of one segment wait for delayed acknowledgements ({_setting(transport['ack-delay'])}): the receiver "
+        "expects a second segment, which the sender may not send."
+    )
 
 
 def _needs(facts: Facts) -> str:
@@ -176,7 +199,12 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
 
     where = of(given)
 
-    found = _against_losses(facts, with_) if facts.outcome in ("collapse", "timeouts", "losses") else []
+    found = _against_losses(facts, with_) if facts.outcome in ("collapse", "stalls", "timeouts", "losses") else []
+    if facts.outcome == "stalls":
+        if facts.summary["loss_probes"]:
+            found.insert(0, with_("transport.rto-min=1ms", "a shorter timer, which the probes follow"))
+        else:
+            found.insert(0, with_("transport.ack-every=1", "every segment acknowledged at once"))
     if facts.outcome == "full":
         found.append(with_(_twice(facts), "twice the rate"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
