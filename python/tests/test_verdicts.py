@@ -135,8 +135,8 @@ def test_what_most_settings_share_is_left_out_of_each():
     assert [each.reading for each in short.entries] == [
         "first",
         "scheme.x.eq = sub",
-        "second, so far; starts = together, without network.delay",
-        "without starts, network.delay",
+        "second, so far; starts = together, with the default network.delay",
+        "with the default starts, network.delay",
         "against the text",
     ]
     assert short.searched[0].setting == "network.delay = 2us"

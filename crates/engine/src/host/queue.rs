@@ -81,7 +81,9 @@ impl HostQueue {
     /// Whether a packet that leaves at `leaves` finds a place.
     fn admits(&mut self, packet: &Packet, (limit, most): (Option<usize>, u64), now: Time, leaves: Time) -> bool {
         let Some(limit) = limit else { return true };
-        while self.bursts.pop_front_if(|burst| burst.leaves <= now).is_some() {}
+        while self.bursts.front().is_some_and(|burst| burst.leaves <= now) {
+            self.bursts.pop_front();
+        }
         if self.refused.as_mut().is_some_and(|burst| burst.takes(packet, now, most)) {
             return false;
         }

@@ -55,7 +55,7 @@ fn a_threshold_follows_the_slowest_links() {
 
 #[test]
 fn a_rate_that_no_link_can_have_is_an_error_at_its_key() {
-    let error = parse_with(RACKS, &[("network.rate", "8Tbps")]).unwrap_err().to_string();
+    let error = parse_with(RACKS, &[("network.rate", "8Tbps")]).unwrap_err().clone();
     assert!(error.contains("network.uplink-rate: is by default 10 times rate"), "{error}");
     assert!(parse_with(RACKS, &[("network.rate", "8Tbps"), ("network.uplink-rate", "8Tbps")]).is_ok());
 }

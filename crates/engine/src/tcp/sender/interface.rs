@@ -27,7 +27,10 @@ impl Interface {
         while self.sent.back().is_some_and(|(end, _)| *end > nxt) {
             self.sent.pop_back();
         }
-        while let Some((_, bytes)) = self.queued.pop_front_if(|(leaves, _)| *leaves <= now) {
+        while let Some(&(leaves, bytes)) = self.queued.front()
+            && leaves <= now
+        {
+            self.queued.pop_front();
             self.queued_bytes -= bytes;
         }
     }
