@@ -22,7 +22,7 @@ use std::any::Any;
 const STAR: &str = "topology = \"star\"\n";
 const TWO_SWITCH: &str = "topology = \"two-switch\"\nreceiver-hosts = 2\n";
 /// Senders and receivers of this have links of their own speed, and the trunk is slower.
-const TRUNK: &str = "topology = \"two-switch\"\nrate = \"10Gbps\"\n";
+const TRUNK: &str = "topology = \"two-switch\"\nrate = \"10Gbps\"\ntrunk-rate = \"1Gbps\"\n";
 
 /// Fifteen flows into a port that holds a fraction of their windows.
 struct Case<'a> {
