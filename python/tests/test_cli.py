@@ -143,8 +143,11 @@ def test_explain_offers_the_nearest_name(cli):
 def test_explain_takes_ends_groups_and_experiments(cli):
     assert cli("explain", "dctcp.mark-threshold").out.startswith("scheme.dctcp.mark-threshold: ")
     every = cli("explain", "mark-threshold").out
-    assert "5 parameters have this name" in every
-    assert all(f"\nscheme.{scheme}.mark-threshold\t" in every for scheme in ("dctcp", "l2dct", "d2tcp", "rcc", "rcce"))
+    assert "6 parameters have this name" in every
+    assert all(
+        f"\nscheme.{scheme}.mark-threshold\t" in every
+        for scheme in ("dctcp", "linux-dctcp", "l2dct", "d2tcp", "rcc", "rcce")
+    )
     assert "traffic.incast.connections" in cli("explain", "traffic.bursts.connections").out
     assert "Fig. 9" in cli("explain", "sdtcp/fig10").out
 
