@@ -400,8 +400,7 @@ def test_what_rust_says_of_a_panic_is_in_the_report_only(work, tmp_path):
         r"error: internal error \(PanicException: capacity overflow\); please report it with .*\n", done.stderr
     )
     report = Path(done.stderr.split()[-1]).read_text()
-    assert "panicked at" in report
-    assert "stress.rs" in report
+    assert re.search(r"panicked at \S+\.rs:\d+", report)
 
 
 def test_a_defect_without_room_for_a_report_is_reported_on_stderr(cli, work, monkeypatch):
