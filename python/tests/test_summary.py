@@ -185,4 +185,4 @@ def test_values_of_schemes_out_of_use_are_named(cli, work):
             "warning: scheme.dctcp.g: no network or traffic group uses this scheme"
             in cli(*verb, "plain.toml", *setting).err
         )
-        assert "warning" not in cli(*verb, "plain.toml", *setting, "--set", "transport.scheme=dctcp").err
+        assert "uses this scheme" not in cli(*verb, "plain.toml", *setting, "--set", "transport.scheme=dctcp").err
