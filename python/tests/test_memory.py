@@ -87,7 +87,8 @@ CASES = {
     "many flows": ("small.toml", "traffic.bursts.senders=5000", "run.duration=100ms", "network.buffer=1000pkt"),
     "many small ones": ("sessions.toml",),
     "a closed loop": ("closed.toml",),
-    "queries": ("requests.toml",),
+    # As much as the uplinks carry: with faster ones few of the queries are in progress at a time.
+    "queries": ("requests.toml", "network.uplink-rate=10Gbps"),
     "a workload": ("hadoop.toml",),
     "a workload of small flows": ("rpc.toml",),
     "more than the network carries": ("overload.toml",),
