@@ -1,14 +1,16 @@
+import tomllib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fanin
 from fanin.errors import ScenarioError
-from fanin.scenario import remarks
+from fanin.scenario import library, remarks
 from fanin.scenario.format.plot import is_of_table
 from fanin.scenario.format.values import expand, parse_range, parse_values
 from fanin.scenario.sections import parse
-from fanin.scenario.toml_lines import line_of
+from fanin.scenario.toml_lines import line_of, without
 
 
 def test_ranges_include_their_ends():
@@ -103,6 +105,54 @@ def test_lines_are_found_through_headers_and_arrays():
     assert line_of(text, ("c", 1, "e f")) == 8
     assert line_of(text, ("c", 1, "missing")) == 7
     assert line_of(text, ("nowhere",)) is None
+
+
+HOSTILE = """\
+a = 1 # like \"\"\" or ['\u2028[t]\u2028b = 9
+[owned] # ' \x85[t]\x85
+x = [
+[ "t" ],
+  1, # ]
+]
+y = \"\"\"
+[t]
+z = \\\"\"\" \"\"\"\"
+"e \\" [" = { k = "]" }
+[t]
+b = 2
+c = '''
+[owned]
+d = \\''''
+["o\\u0077ned".inner]
+[t.'q"']
+d = 4
+"""
+
+
+def test_nothing_in_a_value_or_a_comment_is_a_key_or_a_header():
+    whole = tomllib.loads(HOSTILE)
+    assert list(whole) == ["a", "owned", "t"]
+    kept = without(HOSTILE, {"owned"})
+    assert tomllib.loads(kept) == {name: whole[name] for name in ("a", "t")}
+    places = [("owned", "y"), ("owned", 'e " ['), ("t", "b"), ("t", "c"), ("owned", "inner"), ("t", 'q"', "d")]
+    for text in (HOSTILE, kept):
+        assert [line_of(text, place) for place in places if place[0] == "t"] == [12, 13, 18]
+    assert [line_of(HOSTILE, place) for place in places] == [7, 10, 12, 13, 16, 18]
+
+
+@pytest.mark.parametrize("inside", ["1" * 100_000, "[ " + " " * 100_000 + "]", '"' + "a" * 100_000 + '"'])
+def test_the_time_of_a_scan_is_in_proportion_to_the_text(inside):
+    """The patterns once took a time that is exponential in a line's length."""
+    text = f"x = [\n{inside}\n]\ny = 1\n"
+    assert line_of(text, ("y",)) == 4
+    assert without(text, {"x"}) == text
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(cli, work):
+    text = (work / "small.toml").read_text()
+    (work / "small.toml").write_text(text, encoding="utf-8-sig")
+    assert cli("check", "small.toml").code == 0
+    assert library.title(work / "small.toml") == "A small incast"
 
 
 def test_totals_and_result_tables_of_one_name_are_told_apart() -> None:

@@ -208,7 +208,7 @@ def _of_groups(scenario: object, known: list[str]) -> list[tuple[str, str, str, 
 
     try:
         _, path = library.find(str(scenario))
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except Exception:
         # Completion does not report errors in the scenario.
         return []

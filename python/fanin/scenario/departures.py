@@ -138,7 +138,7 @@ class Departures:
         text, name, settings = self._experiment.engine_input(given)
         line = line_of(text, tuple(path.split(".")))
         key = path.rpartition(".")[2]
-        lines = text.splitlines()
+        lines = text.split("\n")
         if line is not None and re.match(rf"\s*([\w.-]+\.)?{re.escape(key)}\s*=", lines[line - 1]):
             if not _ONE_KEY.match(lines[line - 1]):
                 return None

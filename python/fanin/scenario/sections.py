@@ -104,7 +104,7 @@ def refuse_special(path: Path) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The file as text.
+    """The file as text, without a byte order mark.
 
     Raises:
         NotFoundError: there is no such file, or it cannot be read.
@@ -113,7 +113,7 @@ def read_text(path: Path) -> str:
     """
     refuse_special(path)
     try:
-        return path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ScenarioError(str(path), line, "", "the file is not UTF-8 text") from None
