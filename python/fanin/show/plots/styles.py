@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
+_PALETTE = json.loads(files("fanin.show.plots").joinpath("palette.json").read_text("utf-8"))
+"""The page in the browser draws with the same colours and markers."""
+
 # The first are Okabe and Ito's colours, which people with any common colour blindness can distinguish.
-_SCHEMES = {
-    "tcp": ("#0072B2", "o"),
-    "newreno": ("#0072B2", "o"),
-    "dctcp": ("#D55E00", "s"),
-    "ictcp": ("#E69F00", "^"),
-    "rcc": ("#009E73", "D"),
-    "rcce": ("#CC79A7", "v"),
-    "rtcp": ("#999999", "<"),
-    "l2dct": ("#56B4E9", ">"),
-    "pfdct": ("#882255", "X"),
-    "pfdct-st": ("#B8A800", "P"),
-    "sdtcp": ("#000000", "*"),
-    "sab": ("#44AA99", "p"),
-    "dt-cwa": ("#332288", "h"),
-    "dt-dctcp": ("#AA4499", "d"),
-    "d2tcp": ("#117733", "H"),
-    "linux": ("#8B4513", "8"),
-    "linux-reno": ("#6699CC", "<"),
-    "linux-dctcp": ("#CC3311", "D"),
+_SCHEMES: dict[str, tuple[str, str]] = {
+    name: (colour, marker) for name, (colour, marker) in _PALETTE["schemes"].items()
 }
 """First word of a line's name in lower case -> colour and marker; RTCP is RCC without its scheduler and marks."""
 
-_OTHERS = ("#EE6677", "#4477AA", "#228833", "#CCBB44", "#AA3377", "#66CCEE", "#777777")
+_OTHERS: tuple[str, ...] = tuple(_PALETTE["others"])
 """Paul Tol's bright colours, for lines that are no schemes."""
 
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKERS: tuple[str, ...] = tuple(_PALETTE["markers"])
 
 _DASHES: tuple[Any, ...] = (
     "-", (0, (5, 2)), (0, (1.2, 1.3)), (0, (7, 2, 1.2, 2)), (0, (3, 1.2)), (0, (7, 2, 1.2, 1.3, 1.2, 2)), (0, (9, 4)),
@@ -42,7 +30,7 @@ _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----")
 
 _FILLS = ("full", "none", "left", "top", "right", "bottom", "none")
 
-_ALONE = "#444444"
+_ALONE: str = _PALETTE["alone"]
 """The colour of the only line of a plot that is not named."""
 
 

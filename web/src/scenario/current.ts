@@ -1,0 +1,54 @@
+/** The scenario that Play, Watch, Lanes and Compare look at, and its way into the address. */
+
+import { Store } from '../ui/store'
+import { decode, encode, type Scenario } from './address'
+import { presets } from './presets'
+
+const first = presets[0]
+
+export const current = new Store<Scenario>({ toml: first?.toml ?? '', schemes: first?.compare ?? [] })
+
+/** Why the address could not be read, or empty. */
+export const addressProblem = new Store('')
+
+export interface Route {
+  view: string
+  params: URLSearchParams
+}
+
+/** `#/view?s=...`: the view, and what it shows. */
+export function routeOf(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
+  return { view: path, params: new URLSearchParams(query) }
+}
+
+let written = ''
+
+/** Takes the scenario from the address, if it holds another one than was written there. */
+export async function readAddress(): Promise<void> {
+  const text = routeOf(location.hash).params.get('s')
+  if (text === null || text === written) return
+  try {
+    const scenario = await decode(text)
+    written = text
+    addressProblem.set('')
+    current.set(scenario)
+  } catch (error) {
+    addressProblem.set((error as Error).message)
+  }
+}
+
+/** Writes the scenario into the address of the view that is open. */
+export async function writeAddress(): Promise<void> {
+  const text = await encode(current.get())
+  written = text
+  const { view, params } = routeOf(location.hash)
+  params.set('s', text)
+  history.replaceState(null, '', `#/${view}?${params.toString()}`)
+}
+
+/** Opens a scenario in another view, Play if none is named. */
+export function open(scenario: Scenario, view = 'play'): void {
+  current.set(scenario)
+  location.hash = `#/${view}`
+}

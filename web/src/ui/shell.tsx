@@ -1,0 +1,117 @@
+/** The frame around the views: navigation, theme, and what went wrong with the address. */
+
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { addressProblem, current, readAddress, routeOf, writeAddress } from '../scenario/current'
+import { useStore } from './store'
+import { toggleTheme, useTheme } from './theme'
+import { views } from './views'
+
+/** While somebody types or drags, the address follows only at rest. */
+const ADDRESS_DELAY_MS = 300
+
+export function Shell() {
+  const path = useAddress()
+  const view = views.find((each) => each.path === path) ?? views[0]
+  const problem = useStore(addressProblem)
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <header class="bar">
+        <a class="brand" href="#/play" aria-label="fanin, to the first view">
+          <img src="./icon.svg" alt="" width="24" height="24" /> fanin
+        </a>
+        <nav aria-label="Views">
+          {views.map((each) => (
+            <a key={each.path} href={`#/${each.path}`} aria-current={each === view ? 'page' : undefined}>
+              {each.title}
+            </a>
+          ))}
+        </nav>
+        <ThemeButton />
+      </header>
+      <main id="main" tabIndex={-1}>
+        {problem && (
+          <p class="note bad" role="alert">
+            {problem}
+          </p>
+        )}
+        {view && <Lazy key={view.path} load={view.load} title={view.title} />}
+      </main>
+    </>
+  )
+}
+
+/** The hash belongs to the views, so that the link cannot change it. */
+function skip(event: Event): void {
+  event.preventDefault()
+  document.getElementById('main')?.focus()
+}
+
+/** The path of the view that the address names; the scenario goes to the address and comes from it. */
+function useAddress(): string {
+  const [path, setPath] = useState(routeOf(location.hash).view)
+  useEffect(() => {
+    const follow = () => {
+      setPath(routeOf(location.hash).view)
+      void readAddress().then(() => {
+        if (!routeOf(location.hash).params.has('s')) void writeAddress()
+      })
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = current.subscribe(() => {
+      clearTimeout(timer)
+      timer = setTimeout(() => void writeAddress(), ADDRESS_DELAY_MS)
+    })
+    addEventListener('hashchange', follow)
+    follow()
+    return () => {
+      removeEventListener('hashchange', follow)
+      clearTimeout(timer)
+      stop()
+    }
+  }, [])
+  return path
+}
+
+function ThemeButton() {
+  const theme = useTheme()
+  const other = theme === 'dark' ? 'light' : 'dark'
+  return (
+    <button type="button" class="plain theme" onClick={toggleTheme} aria-label={`Switch to the ${other} theme`}>
+      <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+        <circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2" />
+        <path d="M12 4a8 8 0 0 1 0 16z" fill="currentColor" />
+      </svg>
+    </button>
+  )
+}
+
+interface LazyProps {
+  load: () => Promise<{ default: ComponentType }>
+  title: string
+}
+
+function Lazy({ load, title }: LazyProps) {
+  const [Found, setFound] = useState<ComponentType | undefined>()
+  const [problem, setProblem] = useState('')
+  useEffect(() => {
+    document.title = `${title} · fanin`
+    let wanted = true
+    load().then(
+      (module) => {
+        if (wanted) setFound(() => module.default)
+      },
+      (error: unknown) => {
+        if (wanted) setProblem(String(error))
+      },
+    )
+    return () => {
+      wanted = false
+    }
+  }, [load, title])
+  if (problem) return <p class="note bad">{`This view could not be loaded: ${problem}`}</p>
+  return Found ? <Found /> : <p class="soft">Loading…</p>
+}

@@ -1,0 +1,3 @@
+export default function Lanes() {
+  return <h1>Lanes</h1>
+}

@@ -1,0 +1,3 @@
+export default function Learn() {
+  return <h1>Learn</h1>
+}

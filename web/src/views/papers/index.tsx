@@ -1,0 +1,3 @@
+export default function Papers() {
+  return <h1>Papers</h1>
+}

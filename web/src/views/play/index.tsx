@@ -1,0 +1,3 @@
+export default function Play() {
+  return <h1>Play</h1>
+}

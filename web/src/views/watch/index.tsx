@@ -1,0 +1,3 @@
+export default function Watch() {
+  return <h1>Watch</h1>
+}
