@@ -290,6 +290,12 @@ def test_the_engine_opens_no_device_that_an_override_names(work):
             read()
 
 
+def test_a_number_of_thousands_of_digits_is_named(cli, work):
+    (work / "small.toml").write_text(f"[run]\nseed = {'9' * 5000}\n")
+    complaint(cli("check", "small.toml"), "small.toml: a number has too many digits")
+    assert cli("list", "experiments").code == 0
+
+
 def test_a_line_number_is_no_emoji(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     print_table("scenario.toml:100:", ["place"], [["scenario.toml:100:"]])

@@ -83,6 +83,12 @@ def test_a_plot_is_three_files_with_units_and_the_same_bytes_each_time(none, tmp
     assert "(published)" in svg
 
 
+def test_a_dollar_sign_begins_no_formula(none, tmp_path):
+    plot = PLOT.model_copy(update={"title": r"Costs $\frac{$ and $x$"})
+    (svg,) = [path for path in draw(plot, series_of(plot, none, RUNS), tmp_path, png=False) if path.suffix == ".svg"]
+    assert r"Costs $\frac{$ and $x$" in svg.read_text()
+
+
 def test_a_plot_of_a_missing_column_says_what_there_is(none):
     with pytest.raises(FaninError, match="no column nonsense"):
         series_of(Plot(x="n", y="nonsense"), none, RUNS)

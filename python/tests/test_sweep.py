@@ -295,6 +295,63 @@ def test_shards_that_differ_are_refused(cli, work):
     assert "nowhere: no such folder" in cli("merge", "nowhere").err
 
 
+def test_a_shard_of_another_sweep_is_not_joined(cli, work):
+    """In the folder of this one, with digests that match."""
+    cli(*SWEEP, "--shard", "1/2", "--out", "part-1")
+    cli(*SWEEP, "--shard", "2/2", "--out", "part-2", "--set", "network.delay=9us")
+    name = next(Path("part-1/shards").iterdir()).name
+    next(Path("part-2/shards").iterdir()).rename(Path("part-2/shards", name))
+    result = cli("merge", "part-1", "part-2", "--out", "joined")
+    assert (result.code, "are of two sweeps" in result.err) == (3, True)
+    assert not Path("joined/sweeps").exists()
+
+
+def _of_head(**changes):
+    return lambda content: content["sweep"].update(changes)
+
+
+def _of_row(**changes):
+    return lambda content: content["rows"][0][1].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (_of_head(runs="many"), "damaged"),
+        (_of_head(labels=[1]), "damaged"),
+        (_of_head(runs=-1), "damaged"),
+        (_of_head(runs=10**12), "two sweeps"),
+        (lambda content: content.update(shard=7), "damaged"),
+        (lambda content: content["rows"][0][1].pop("result_hash"), "not the run that its shard has tabulated"),
+        (_of_row(goodput_bps=1.0), "not the run that its shard has tabulated"),
+        (_of_row(goodput_bps="much"), "not the run that its shard has tabulated"),
+        (_of_row(run_id=5), "damaged"),
+        (_of_row(**{"transport.scheme": {}}), "damaged"),
+    ],
+)
+def test_a_shard_that_somebody_else_wrote_is_refused_in_one_line(cli, work, change, says):
+    """With a digest that matches."""
+    for index in (1, 2):
+        cli(*SWEEP, "--shard", f"{index}/2", "--out", f"part-{index}")
+    path = next(Path("part-1").glob("shards/*/1-of-2.json"))
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    seal(path)
+    result = cli("merge", "part-1", "part-2", "--out", "joined")
+    assert (result.code, says in result.err, result.err.count("\n")) == (3, True, 1), result.err
+
+
+def test_missing_shards_of_an_endless_sweep_are_named(cli, work):
+    cli(*SWEEP, "--shard", "1/2", "--out", "part-1")
+    path = next(Path("part-1").glob("shards/*/1-of-2.json"))
+    content = json.loads(path.read_text())
+    content["sweep"]["runs"] = 10**15
+    path.write_text(json.dumps(content))
+    seal(path)
+    assert "missing 1/2, 2/2" in cli("merge", "part-1", "--out", "joined").err
+
+
 def test_a_shard_with_a_damaged_run_is_refused(cli, work):
     tables = (*SWEEP, "--tables", "flows")
     for index in (1, 2):

@@ -25,7 +25,7 @@ from fanin.scenario.points import Point
 
 SWEEPS = "sweeps"
 
-_OF_THE_MACHINE = ("wall_s",)
+OF_THE_MACHINE = ("wall_s",)
 """Totals that differ each time."""
 
 
@@ -73,7 +73,7 @@ def row_of(experiment: ScenarioFile, point: Point, run: Run) -> Row:
     """A run as a row: varied values, seed, run id, totals and the file's own columns."""
     row: Row = {**point.row, "run_id": run.run_id, **totals(run.summary)}
     row = columns.extended(row, experiment.columns, run.table)
-    return {name: value for name, value in row.items() if name not in _OF_THE_MACHINE}
+    return {name: value for name, value in row.items() if name not in OF_THE_MACHINE}
 
 
 def failure_of(point: Point, failure: Failure) -> Row:

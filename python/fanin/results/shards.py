@@ -14,10 +14,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fanin.digests import canonical
 from fanin.errors import ResultsError
 from fanin.names import checked, checked_run_id
+from fanin.numbers.summary import totals
 from fanin.results import sums
-from fanin.results.dataset import DataSet, Head, Row, as_json
+from fanin.results.dataset import OF_THE_MACHINE, DataSet, Head, Row, as_json
 from fanin.results.files import write_whole, writing
 from fanin.results.store import Store
 
@@ -84,6 +88,17 @@ class Part:
         return self.path
 
 
+class _File(BaseModel):
+    """The content of a shard's file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sweep: Head
+    shard: str
+    rows: list[list[Any]]
+    failed: list[list[Any]]
+
+
 def _read(path: Path, root: Path) -> Part:
     """A finished shard.
 
@@ -92,17 +107,33 @@ def _read(path: Path, root: Path) -> Part:
 
     """
     try:
-        content: dict[str, Any] = sums.unsealed(sums.loaded(path.read_bytes()))
-        rows, failed = ({int(place): row for place, row in content[name]} for name in ("rows", "failed"))
-        head = Head(**content["sweep"])
+        content = _File.model_validate(sums.unsealed(sums.loaded(path.read_bytes())))
+        head = content.sweep
         checked(head.id)
-        for row in rows.values():
-            checked_run_id(row["run_id"])
-        return Part(head, Shard.parse(content["shard"]), rows, failed, root)
+        rows = {_place(place, head): _checked(row, head) for place, row in content.rows}
+        failed: dict[int, Row] = {_place(place, head): dict(row) for place, row in content.failed}
+        return Part(head, Shard.parse(content.shard), rows, failed, root)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise ResultsError(f"{path}: damaged ({error}); delete it and run the shard again: its runs are kept") from None
+        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise ResultsError(f"{path}: damaged ({why}); delete it and run the shard again: its runs are kept") from None
+
+
+def _place(value: object, head: Head) -> int:
+    if type(value) is not int or not 0 <= value < head.runs:
+        raise ValueError(f"{value!r} is not the place of a run")
+    return value
+
+
+def _checked(row: Row, head: Head) -> Row:
+    """The row of a run, if the columns that are not among its totals are what a sweep can have."""
+    checked_run_id(row["run_id"])
+    for names, kinds in ((head.keys, str | int | float), (head.labels, int | float)):
+        for name in names:
+            if not isinstance(row.get(name), kinds | None):
+                raise TypeError(f"{name} = {row[name]!r}")
+    return row
 
 
 @dataclass(frozen=True)
@@ -161,6 +192,15 @@ def merge(roots: list[Path], out: Path, advance: Callable[[int, int], None] = la
     return merged
 
 
+_MOST_MISSING = 10_000
+"""So many runs are looked at for the names of missing shards."""
+
+
+def _points(head: Head) -> tuple[object, ...]:
+    """What the shards of one sweep have in common, whatever its file says in words."""
+    return head.id, head.keys, head.seeds, head.runs, head.axes
+
+
 def _joined(parts: list[Part]) -> DataSet:
     """The data set of one sweep.
 
@@ -177,6 +217,8 @@ def _joined(parts: list[Part]) -> DataSet:
                 f"{first.path} and {part.path} are of two engines, {first.head.engine_version} and "
                 f"{part.head.engine_version}: run one of them again with the other's, or delete its file"
             )
+        if _points(part.head) != _points(first.head):
+            raise ResultsError(f"{first.path} and {part.path} are of two sweeps: put each below a folder of its name")
         for found, into in ((part.rows, rows), (part.failed, failed)):
             for place, row in found.items():
                 known = into.setdefault(place, row)
@@ -187,7 +229,8 @@ def _joined(parts: list[Part]) -> DataSet:
                     raise ResultsError(f"{part.path}: run {row['run_id']} differs from that of another shard: {names}")
     # A run that failed in one shard but succeeded in another has succeeded.
     failed = {place: row for place, row in failed.items() if place not in rows}
-    missing = [place for place in range(first.head.runs) if place not in rows and place not in failed]
+    absent = (place for place in range(first.head.runs) if place not in rows and place not in failed)
+    missing = list(itertools.islice(absent, _MOST_MISSING))
     if missing:
         counts = sorted({part.shard.count for part in parts})
         shards = [Shard(place % count + 1, count) for count in counts for place in missing]
@@ -205,7 +248,8 @@ def _adopt(source: Store, row: Row, store: Store) -> None:
     """
     name = row["run_id"]
     run = source.read(name)
-    if run.summary["result_hash"] != row["result_hash"]:
+    measured = {name: value for name, value in totals(run.summary).items() if name not in OF_THE_MACHINE}
+    if canonical(measured) != canonical({name: row.get(name) for name in measured}):
         raise ResultsError(f"{run.folder}: not the run that its shard has tabulated; run the shard again")
     if store.folder.resolve() == source.folder.resolve():
         return

@@ -137,6 +137,9 @@ def parse(text: str, file: str) -> Document:
         raise ScenarioError(file, line, "", unquoted(text, line) or f"not TOML: {error}") from None
     except RecursionError:
         raise ScenarioError(file, None, "", "its values are nested too deeply") from None
+    except ValueError:
+        # The only other limit of the parser is Python's on the digits of whole numbers.
+        raise ScenarioError(file, None, "", "a number has too many digits") from None
     known = [*_engine.keys(), *OWNED]
     if unknown := [key for key in tables if key not in known]:
         raise _unknown(tables, text, file, unknown, known)

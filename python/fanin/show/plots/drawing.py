@@ -40,6 +40,8 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "fanin",
+    # Texts of a file are shown as they are; a dollar sign begins no formula.
+    "text.parse_math": False,
 }
 
 
