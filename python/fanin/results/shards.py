@@ -129,10 +129,9 @@ def _place(value: object, head: Head) -> int:
 def _checked(row: Row, head: Head) -> Row:
     """The row of a run, if the columns that are not among its totals are what a sweep can have."""
     checked_run_id(row["run_id"])
-    for names, kinds in ((head.keys, str | int | float), (head.labels, int | float)):
-        for name in names:
-            if not isinstance(row.get(name), kinds | None):
-                raise TypeError(f"{name} = {row[name]!r}")
+    for name in (*head.keys, *head.labels):
+        if not isinstance(row.get(name), str | int | float | None):
+            raise TypeError(f"{name} = {row[name]!r}")
     return row
 
 
