@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -68,3 +69,31 @@ def test_the_report_follows_no_link(cli, work):
     picture.symlink_to(work / "secret")
     assert cli("report").code == 0
     assert "secret" not in "".join(path.read_text() for path in (work / "results" / "report").rglob("*.svg"))
+
+
+@pytest.mark.parametrize("place", ["small", "small/SHA256SUMS", "runs", "sweeps"])
+def test_no_command_writes_through_a_link_that_leads_out(cli, work, place):
+    (work / "outside").mkdir()
+    path = work / "results" / place
+    path.parent.mkdir(parents=True)
+    path.symlink_to(work / "outside")
+    for verb in ("reproduce", "sweep", "run"):
+        result = cli(verb, "small.toml")
+        assert (result.code, "a link that leads out of results" in result.err) == (3, True), result.err
+    assert not any((work / "outside").iterdir())
+
+
+def test_links_within_the_results_and_to_them_are_followed(cli, work):
+    (work / "disk" / "all").mkdir(parents=True)
+    (work / "results").symlink_to(work / "disk")
+    (work / "disk" / "runs").symlink_to("all")
+    assert cli("run", "small.toml").code == 0
+    assert any((work / "disk" / "all").iterdir())
+
+
+def test_a_run_in_the_folder_of_another_is_read_by_no_command(cli, work):
+    run = Path(json.loads(cli("run", "small.toml", "--json").out)["paths"]["folder"])
+    other = run.rename(run.with_name("0123456789abcdef"))
+    for verb in ("describe", "export", "fct"):
+        result = cli(verb, str(other))
+        assert (result.code, f"it is that of {run.name}" in result.err) == (3, True), result.err

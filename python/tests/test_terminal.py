@@ -1,12 +1,13 @@
 """Tables on terminals: words and numbers stay whole."""
 
+import json
 import re
 import subprocess
 import sys
 
 import pytest
 
-from fanin.cli.terminal import watching
+from fanin.cli.terminal import note, print_json, print_table, say, watching
 
 PRINT = """\
 from fanin.cli.terminal import print_table
@@ -67,3 +68,24 @@ def test_a_long_run_says_what_is_left_if_that_is_known(monkeypatch, capsys, unti
     with watching("run", until_end=until_end) as show:
         assert show(0.25)
     assert capsys.readouterr().err.strip() == said
+
+
+def test_no_text_controls_the_terminal(capsys, monkeypatch):
+    """Titles and messages may be a stranger's."""
+    text = "\x1b]0;title\x07 \x9b31m \x7f \u202e a\tb\r\nc"
+    for force in ("", "1"):
+        monkeypatch.setenv("FORCE_COLOR", force)
+        say(text)
+        note(text)
+        print_json({"text": text})
+        print_table(text, ["a", text], [[text, "1"]])
+        found = capsys.readouterr()
+        # What rich draws with begins with an escape of its own.
+        drawn = re.sub(r"\x1b\[[0-9;]*m", "", found.out) + found.err
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", drawn)
+        assert r"\u001b]0;title\u0007" in drawn
+    monkeypatch.delenv("FORCE_COLOR")
+    print_json({"text": text})
+    assert json.loads(capsys.readouterr().out) == {"text": text}
+    print_table(text, ["a", text], [[text, "1"]])
+    assert [line.count("\t") for line in capsys.readouterr().out.splitlines()[1:]] == [1, 1]

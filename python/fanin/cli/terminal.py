@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -40,9 +41,22 @@ def terminal(stream: TextIO) -> Console | None:
     return console if console.is_terminal else None
 
 
+_CONTROLS = {
+    code: f"\\u{code:04x}"
+    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\t\n"
+}
+"""Characters that control a terminal or turn the direction of a text -> their escapes, which JSON has too."""
+
+
+def harmless(text: str) -> str:
+    """A text, which may be that of a stranger's file, with nothing that controls a terminal."""
+    return text.translate(_CONTROLS)
+
+
 def note(message: str) -> None:
     """Prints a message that is not data, on stderr."""
-    sys.stderr.write(f"{message}\n")
+    sys.stderr.write(f"{harmless(message)}\n")
 
 
 _MOST_NAMED = 4
@@ -99,7 +113,7 @@ def version() -> str:
 
 def say(line: str = "") -> None:
     """Prints a line of data."""
-    sys.stdout.write(f"{line}\n")
+    sys.stdout.write(f"{harmless(line)}\n")
 
 
 def say_wrapped(text: str) -> None:
@@ -117,7 +131,9 @@ def print_json(value: object) -> None:
 
 
 def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> None:
-    """Prints a table."""
+    """Prints a table; its cells are of one line and without tabs."""
+    title, header = " ".join(harmless(title).split("\n")), _cells(header)
+    body = map(_cells, body)
     console = terminal(sys.stdout)
     if console is None:
         say(f"# {title}")
@@ -136,6 +152,10 @@ def print_table(title: str, header: list[str], body: Iterable[list[str]]) -> Non
         for row in lines[1:]:
             table.add_row(*(row[place] for place in columns))
         console.print(table, markup=False)
+
+
+def _cells(row: list[str]) -> list[str]:
+    return [re.sub(r"[\t\n]", " ", harmless(cell)) for cell in row]
 
 
 _FRAME = 3

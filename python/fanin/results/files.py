@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from fanin.errors import ResultsError
+from fanin.names import is_run_id
 from fanin.results.sums import SUMS, read_sums, text_of
 
 _TEMPORARY = ".tmp-"
@@ -39,6 +40,24 @@ def writing(place: Path, option: str = "--out") -> Iterator[None]:
         other = f"choose another place with {option}"
         hint = f"free some space, or {other}" if error.errno == errno.ENOSPC else other
         raise ResultsError(f"{where}: cannot write results: {error.strerror or error}; {hint}") from None
+
+
+def refuse_links_out(folder: Path) -> None:
+    """Refuses a results folder with links that lead out of it, because files would be written there.
+
+    Links in place of runs are replaced when they are written.
+
+    Raises:
+        ResultsError: there is one.
+
+    """
+    home = folder.resolve()
+    for place, inner, names in os.walk(folder):
+        inner[:] = [name for name in inner if not is_run_id(name)]
+        for path in (Path(place, name) for name in (*inner, *names)):
+            if path.is_symlink() and not path.resolve().is_relative_to(home):
+                why = f"a link that leads out of {folder}, where files would be written"
+                raise ResultsError(f"{path}: {why}; remove it, or choose another place with --out")
 
 
 def sync(path: Path) -> None:

@@ -31,7 +31,7 @@ from fanin.errors import ResultsError
 from fanin.later import pl
 from fanin.names import checked, is_run_id
 from fanin.results import records, sums
-from fanin.results.files import beside, replacing, tidy, writing
+from fanin.results.files import beside, refuse_links_out, replacing, tidy, writing
 from fanin.results.layout import MANIFEST, RUNS
 from fanin.results.packages import packages
 
@@ -164,7 +164,7 @@ def read_manifest(folder: Path) -> StoredRun:
     """As :func:`read_run`, but the files that the manifest lists are not looked at.
 
     Raises:
-        ResultsError: the manifest is missing, unreadable or not what was written.
+        ResultsError: the manifest is missing, unreadable, not what was written, or that of another run.
 
     """
     path = folder / MANIFEST
@@ -180,6 +180,8 @@ def read_manifest(folder: Path) -> StoredRun:
         sums.unsealed(manifest)
     except ValueError as error:
         raise ResultsError(damaged(path, str(error))) from None
+    if is_run_id(folder.absolute().name) and manifest.get("run_id") != folder.absolute().name:
+        raise ResultsError(damaged(path, f"it is that of {manifest.get('run_id')}"))
     return StoredRun(folder, manifest)
 
 
@@ -233,9 +235,10 @@ class Store:
         """Creates the folder, cleans up after killed runs, and looks for runs that other commands have added.
 
         Raises:
-            ResultsError: the folder cannot be written.
+            ResultsError: the folder cannot be written, or has links that lead out of it.
 
         """
+        refuse_links_out(self.root)
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             probe = beside(self.folder / "probe")
@@ -304,8 +307,6 @@ class Store:
         if not (self.folder / name).is_dir():
             return None
         found = read_run(self.folder / name)
-        if found.manifest["run_id"] != name:
-            raise ResultsError(damaged(self.folder / name / MANIFEST, f"it is that of {found.manifest['run_id']}"))
         if not tables <= set(found.tables):
             return None
         for table in tables:

@@ -20,7 +20,7 @@ from fanin.names import is_run_id
 from fanin.results import records, sums
 from fanin.results.dataset import SWEEPS
 from fanin.results.failures import FAILURES
-from fanin.results.files import tidy, writing
+from fanin.results.files import refuse_links_out, tidy, writing
 from fanin.results.layout import CLAIMS, FIT_LOG, FITS, HELD_OUT, MANIFEST
 from fanin.results.shards import SHARDS
 from fanin.results.store import Finished, Store, read_manifest
@@ -91,7 +91,11 @@ def repair(found: Verified, out: Path, say: Callable[[str], None] = lambda _: No
     Returns:
         The folders that could not be made again, and why.
 
+    Raises:
+        ResultsError: the folder has links that lead out of it.
+
     """
+    refuse_links_out(out)
     left: dict[Path, str] = {}
 
     def attempt(path: Path, step: Callable[[], object]) -> None:
