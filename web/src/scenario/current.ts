@@ -4,9 +4,7 @@ import { Store } from '../ui/store'
 import { decode, encode, type Scenario } from './address'
 import { presets } from './presets'
 
-const first = presets[0]
-
-export const current = new Store<Scenario>({ toml: first?.toml ?? '', schemes: first?.compare ?? [] })
+export const current = new Store<Scenario>({ toml: presets[0].toml, schemes: presets[0].compare })
 
 /** Why the address could not be read, or empty. */
 export const addressProblem = new Store('')

@@ -1,4 +1,6 @@
-/** Scenarios to begin with. The first is in the page, so that it has something to show at once. */
+/** Scenarios to begin with. Three are in the page, so that it has something to show at once; a file has all others. */
+
+import { useLoaded } from '../ui/store'
 
 export interface Preset {
   id: string
@@ -36,7 +38,7 @@ duration = "60s"
 seed = 1
 `
 
-export const presets: Preset[] = [
+export const presets: [Preset, ...Preset[]] = [
   {
     id: 'collapse',
     title: 'Incast collapse',
@@ -69,3 +71,18 @@ flows = 2
     compare: ['dctcp', 'pfdct'],
   },
 ]
+
+let others: Promise<Preset[]> | undefined
+
+async function fetchOthers(): Promise<Preset[]> {
+  const response = await fetch(new URL('data/presets.json', document.baseURI))
+  // A server that answers every path with the page itself has no such file either.
+  if (!response.ok || !response.headers.get('content-type')?.includes('json')) return []
+  return (await response.json()) as Preset[]
+}
+
+/** All presets: those in the page, and the file's once it is loaded. */
+export function usePresets(): Preset[] {
+  const loaded = useLoaded(() => (others ??= fetchOthers()), [])
+  return loaded.state === 'ready' ? [...presets, ...loaded.value] : presets
+}

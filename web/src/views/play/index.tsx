@@ -1,3 +1,94 @@
+/** Play: a scenario, its knobs, and several schemes that run it side by side. */
+
+import { useEffect } from 'preact/hooks'
+import { registry } from '../../engine/client'
+import { schemesOf } from '../../engine/simulate'
+import { EngineError, type Registry } from '../../engine/types'
+import type { Scenario } from '../../scenario/address'
+import { current } from '../../scenario/current'
+import { useLoaded, useStore } from '../../ui/store'
+import { Editor } from './editor'
+import { Form } from './form'
+import { Knobs } from './knobs'
+import { Presets } from './presets'
+import { Results } from './results'
+import { Schemes } from './schemes'
+import { effective, runs } from './session'
+import { Toolbar } from './toolbar'
+import './play.css'
+
 export default function Play() {
-  return <h1>Play</h1>
+  const loaded = useLoaded(registry, [])
+  return (
+    <>
+      <h1 class="visually-hidden">Play</h1>
+      {loaded.state === 'failed' && (
+        <p class="note bad" role="alert">
+          {loaded.error.message}
+        </p>
+      )}
+      <Bench registry={loaded.state === 'ready' ? loaded.value : undefined} />
+    </>
+  )
+}
+
+function change(part: Partial<Scenario>): void {
+  current.set({ ...current.get(), ...part })
+}
+
+function changeText(toml: string): void {
+  change({ toml })
+}
+
+/** Runs whatever scenario is current, from the moment that the view opens. */
+function useRuns(ready: boolean, scenario: Scenario): void {
+  useEffect(() => {
+    if (!ready) return
+    runs.ask(scenario)
+    effective.ask(scenario)
+  }, [ready, scenario])
+  useEffect(
+    () => () => {
+      runs.cancel()
+    },
+    [],
+  )
+}
+
+function Bench({ registry: known }: { registry: Registry | undefined }) {
+  const scenario = useStore(current)
+  const { error } = useStore(runs.state)
+  const { result: values } = useStore(effective.state)
+  useRuns(known !== undefined, scenario)
+  const complaint = error instanceof EngineError ? error : undefined
+  const { toml } = scenario
+  const schemes = schemesOf(scenario)
+  return (
+    <div class="play">
+      <div class="play-controls">
+        <Presets />
+        <Schemes
+          registry={known}
+          chosen={schemes}
+          choose={(next) => {
+            change({ schemes: next })
+          }}
+        />
+        <Knobs registry={known} toml={toml} schemes={schemes} values={values} change={changeText} />
+        <Toolbar toml={toml} change={changeText} />
+      </div>
+      <Results registry={known} scenario={scenario} />
+      <section class="play-scenario" aria-label="Scenario">
+        <Form
+          registry={known}
+          toml={toml}
+          schemes={schemes}
+          values={values}
+          complaint={complaint}
+          change={changeText}
+        />
+        <Editor toml={toml} complaint={complaint} change={changeText} />
+      </section>
+    </div>
+  )
 }

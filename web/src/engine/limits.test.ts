@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { read } from '../scenario/toml'
+import { admit, estimate, Refused } from './limits'
+import type { Preview } from './types'
+
+const group = { name: 'a', flows: 80, at_once: 80, mean_bytes: 64000, offered: null }
+const preview: Preview = { hosts: 9, switches: 1, ports: 9, buffered: 900, groups: [group] }
+const empty = read('')
+
+test('Every packet and its acknowledgement cross every link of the path', () => {
+  // The engine counts 14,392: a handful of acknowledgements is missing there.
+  expect(estimate(preview, empty).hops).toBe(80 * 44 * 4)
+})
+
+test('A group that offers a load has as many transfers as fit into the run', () => {
+  const poisson = { name: 'p', flows: null, at_once: null, mean_bytes: 1e6, offered: 8e8 }
+  const hops = estimate({ ...preview, groups: [poisson] }, read('[run]\nduration = "10s"\n')).hops
+  expect(hops).toBe(1000 * 685 * 4)
+})
+
+test('A run that is too long or too large is refused with its reason', () => {
+  expect(() => {
+    admit({ hops: 1e9, bytes: 0 })
+  }).toThrow(/1,000,000,000 packet hops/)
+  expect(() => {
+    admit({ hops: 0, bytes: 5e9 })
+  }).toThrow(Refused)
+  expect(() => {
+    admit(estimate(preview, empty))
+  }).not.toThrow()
+})

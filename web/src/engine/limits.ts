@@ -1,0 +1,67 @@
+/** What a run would cost, and which runs belong into a terminal. */
+
+import { parseQuantity } from '../scenario/quantity'
+import { valueAt, type Document } from '../scenario/toml'
+import type { Preview } from './types'
+
+/** Half a minute of a slow machine. The engine itself stops there, whatever the estimate says. */
+export const MAX_HOPS = 50_000_000
+const MAX_BYTES = 1 << 30
+
+/** Sizes of the engine's records, rounded up. */
+const BYTES_OF_FLOW = 4000
+const BYTES_OF_HOST = 20_000
+const BYTES_OF_PACKET = 100
+
+export interface Estimate {
+  /** At least: what transfers of a known size need. Endless ones end with the run. */
+  hops: number
+  bytes: number
+}
+
+export class Refused extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'Refused'
+  }
+}
+
+export function estimate(preview: Preview, document: Document): Estimate {
+  const mss = quantityAt(document, ['transport', 'mss']) ?? 1460
+  const duration = quantityAt(document, ['run', 'duration']) ?? 30
+  // Data crosses that many links, and its acknowledgements as many.
+  const links = preview.switches === 1 ? 2 : preview.switches === 2 ? 3 : 4
+  let packets = 0
+  let flows = 0
+  for (const group of preview.groups) {
+    const bytes = group.mean_bytes ?? 0
+    const offered = bytes > 0 && group.offered !== null ? (group.offered * duration) / 8 / bytes : 0
+    const count = group.flows ?? offered
+    flows += count
+    packets += count * Math.ceil(bytes / mss)
+  }
+  return {
+    hops: 2 * links * packets,
+    bytes: flows * BYTES_OF_FLOW + preview.hosts * BYTES_OF_HOST + preview.buffered * BYTES_OF_PACKET,
+  }
+}
+
+function quantityAt(document: Document, path: string[]): number | undefined {
+  const value = valueAt(document, path)
+  return value === undefined ? undefined : parseQuantity(String(value))?.value
+}
+
+/** Throws `Refused` for a run that is too large for a page. */
+export function admit({ hops, bytes }: Estimate): void {
+  const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
+  if (hops > MAX_HOPS) {
+    throw new Refused(
+      `This scenario needs at least ${number.format(hops)} packet hops; the page runs up to ${number.format(MAX_HOPS)}.`,
+    )
+  }
+  if (bytes > MAX_BYTES) {
+    throw new Refused(
+      `This scenario needs about ${number.format(bytes / 1e9)} GB of memory; the page takes up to ${number.format(MAX_BYTES / 1e9)} GB.`,
+    )
+  }
+}

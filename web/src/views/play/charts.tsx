@@ -1,0 +1,77 @@
+/** Queue and goodput over time, on one cursor. */
+
+import { useMemo } from 'preact/hooks'
+import { labelsOf, tableOf, valuesOf, type Batch, type Run } from '../../engine/simulate'
+import type { Scenario } from '../../scenario/address'
+import { parseQuantity } from '../../scenario/quantity'
+import { read, valueAt } from '../../scenario/toml'
+import { Chart, type Limit, type Line } from '../../ui/chart'
+import { styleOf } from '../../ui/palette'
+import { useTheme } from '../../ui/theme'
+
+interface Props {
+  batch: Batch | undefined
+  scenario: Scenario
+}
+
+const TIME = { label: 'Time', unit: 's' }
+
+export function Charts({ batch, scenario: { toml } }: Props) {
+  const theme = useTheme()
+  const drawn = useMemo(() => {
+    const runs = batch?.runs ?? []
+    const line = (of: (run: Run) => Omit<Line, 'label' | 'style'>) =>
+      runs.map((run): Line => ({ ...of(run), label: run.scheme, style: styleOf(run.scheme, theme) }))
+    return { queue: line(queueOf), goodput: line(goodputOf) }
+  }, [batch, theme])
+  const limits = useMemo(() => limitsOf(toml), [toml])
+  return (
+    <div class="charts">
+      <Chart
+        title="Queue at the bottleneck"
+        x={TIME}
+        y={{ label: 'Queue', unit: 'pkt' }}
+        lines={drawn.queue}
+        limits={limits}
+        cursor="play"
+      />
+      <Chart
+        title="Goodput of all flows"
+        x={TIME}
+        y={{ label: 'Goodput', unit: 'bit/s' }}
+        lines={drawn.goodput}
+        cursor="play"
+      />
+      <p class="soft small">Drag across a plot to look closer; a double click shows all again.</p>
+    </div>
+  )
+}
+
+/** The trace of the first port that has one. */
+function queueOf({ outcome }: Run): Omit<Line, 'label' | 'style'> {
+  const trace = tableOf(outcome, 'queue-trace')
+  const x = valuesOf(trace, 'time_s')
+  const y = valuesOf(trace, 'packets')
+  const ports = labelsOf(trace, 'port')
+  if (ports.every((port) => port === ports[0])) return { x, y, step: true }
+  const own = ports.map((port) => port === ports[0])
+  return { x: x.filter((_, index) => own[index]), y: y.filter((_, index) => own[index]), step: true }
+}
+
+/** Bins have a row per group: their sums. */
+function goodputOf({ outcome }: Run): Omit<Line, 'label' | 'style'> {
+  const bins = tableOf(outcome, 'bins')
+  const sums = new Map<number, number>()
+  const rates = valuesOf(bins, 'goodput_bps')
+  valuesOf(bins, 'time_s').forEach((time, index) => {
+    const rate = rates[index] ?? 0
+    sums.set(time, (sums.get(time) ?? 0) + (Number.isNaN(rate) ? 0 : rate))
+  })
+  return { x: [...sums.keys()], y: [...sums.values()], step: true }
+}
+
+/** The buffer, if it is one in packets: the trace counts those. */
+function limitsOf(toml: string): Limit[] {
+  const buffer = parseQuantity(String(valueAt(read(toml), ['network', 'buffer']) ?? ''))
+  return buffer?.dimension === 'packets' ? [{ label: `buffer, ${buffer.value} packets`, y: buffer.value }] : []
+}

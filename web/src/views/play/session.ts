@@ -1,0 +1,33 @@
+/** What Play works on: the runs of the current scenario, and the values that are in effect. */
+
+import { engine } from '../../engine/client'
+import { Latest } from '../../engine/latest'
+import {
+  FIRST_SECONDS,
+  requestFor,
+  schemesOf,
+  secondsOf,
+  simulate,
+  type Batch,
+  type Request,
+} from '../../engine/simulate'
+import type { ResolvedValue } from '../../engine/types'
+
+/** Time bins that are so many times too wide or too narrow are not worth looking at. */
+const FAR = 8
+
+let expected = FIRST_SECONDS
+
+export const runs = new Latest<Request, Batch>(async (request, signal, progress) => {
+  const asked = expected
+  const batch = await simulate(engine, request, { signal, progress }, asked)
+  expected = secondsOf(batch)
+  const off = Math.max(expected / asked, asked / expected)
+  return off > FAR ? simulate(engine, request, { signal, progress }, expected) : batch
+})
+
+/** Values in effect by their paths, of the first of the schemes. */
+export const effective = new Latest<Request, Map<string, ResolvedValue>>(async (request) => {
+  const values = await engine.resolved(requestFor(request.toml, schemesOf(request)[0] ?? ''))
+  return new Map(values.map((value) => [value.path, value]))
+})
