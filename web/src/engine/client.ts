@@ -199,6 +199,12 @@ export function cores(): number {
 /** The pool that all views share; a sweep has its own. One more worker than needed, so that a check never waits for a run. */
 export const engine = new EnginePool(Math.max(cores(), 2))
 
+/** Fetches and compiles the engine before somebody asks for it. What goes wrong is told to whoever asks. */
+export function warm(): void {
+  compiled ??= compile()
+  compiled.catch(() => undefined)
+}
+
 let known: Promise<Registry> | undefined
 
 /** The registry, asked for once. */

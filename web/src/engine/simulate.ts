@@ -52,7 +52,7 @@ export function recording(document: Document, hops: number, seconds: number): [s
 }
 
 /** Bins are made for a run of this length, as long as none is known. */
-export const FIRST_SECONDS = 0.15
+export const FIRST_SECONDS = 1
 
 export interface Hooks {
   signal: AbortSignal

@@ -3,14 +3,10 @@
 import { EngineError } from '../../engine/types'
 import { Refused } from '../../engine/limits'
 
-export function Complaint({ error, command }: { error: Error | undefined; command: string }) {
+export function Complaint({ error, command }: { error: Error; command: string }) {
   return (
     <div id="complaint" class="complaint" role="alert">
-      {error instanceof EngineError ? (
-        <EngineComplaint error={error} />
-      ) : (
-        error && <Other error={error} command={command} />
-      )}
+      {error instanceof EngineError ? <EngineComplaint error={error} /> : <Other error={error} command={command} />}
     </div>
   )
 }

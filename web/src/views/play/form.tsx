@@ -1,5 +1,6 @@
 /** The scenario as a form, made from what the registry declares. */
 
+import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { EngineError, Param, Registry, ResolvedValue } from '../../engine/types'
 import { literalOf, nameOf, newGroup, sectionsOf, type Section } from '../../scenario/form'
@@ -78,20 +79,28 @@ function SectionFields({ section, context }: { section: Section; context: Contex
   const others = found.filter((param) => !isSet(param))
   if (search && found.length === 0) return null
   return (
-    <details class="section" open={set.length > 0 || search !== ''}>
-      <summary>
-        {section.title} <span class="soft small">{section.summary}</span>
-      </summary>
+    <Disclosure
+      class="section"
+      open={set.length > 0 || search !== ''}
+      title={
+        <>
+          {section.title} <span class="soft small">{section.summary}</span>
+        </>
+      }
+    >
       {set.map((param) => (
         <Field key={param.key} section={section} param={param} context={context} />
       ))}
       {others.length > 0 && (
-        <details class="others" open={search !== ''}>
-          <summary class="soft">{`${others.length} ${set.length > 0 ? 'more ' : ''}with defaults`}</summary>
+        <Disclosure
+          class="others"
+          open={search !== ''}
+          title={<span class="soft">{`${others.length} ${set.length > 0 ? 'more ' : ''}with defaults`}</span>}
+        >
           {others.map((param) => (
             <Field key={param.key} section={section} param={param} context={context} />
           ))}
-        </details>
+        </Disclosure>
       )}
       {section.index !== undefined && (
         <button
@@ -104,6 +113,33 @@ function SectionFields({ section, context }: { section: Section; context: Contex
           {`Remove ${section.title.toLowerCase()}`}
         </button>
       )}
+    </Disclosure>
+  )
+}
+
+interface DisclosureProps {
+  class: string
+  title: ComponentChildren
+  /** Whether it is open until somebody closes or opens it. */
+  open: boolean
+  children: ComponentChildren
+}
+
+/** What is closed is not in the document: a scenario has hundreds of keys, and sliders change it many times a second. */
+function Disclosure({ class: name, title, open, children }: DisclosureProps) {
+  const [chosen, setChosen] = useState<boolean | undefined>()
+  const shown = chosen ?? open
+  return (
+    <details class={name} open={shown}>
+      <summary
+        onClick={(event) => {
+          event.preventDefault()
+          setChosen(!shown)
+        }}
+      >
+        {title}
+      </summary>
+      {shown && children}
     </details>
   )
 }

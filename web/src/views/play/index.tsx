@@ -40,13 +40,20 @@ function changeText(toml: string): void {
   change({ toml })
 }
 
+/** Defaults follow at rest: they are not what one looks at while a slider moves. */
+const REST_MS = 250
+
 /** Runs whatever scenario is current, from the moment that the view opens. */
-function useRuns(ready: boolean, scenario: Scenario): void {
+function useRuns(scenario: Scenario): void {
   useEffect(() => {
-    if (!ready) return
     runs.ask(scenario)
-    effective.ask(scenario)
-  }, [ready, scenario])
+    const timer = setTimeout(() => {
+      effective.ask(scenario)
+    }, REST_MS)
+    return () => {
+      clearTimeout(timer)
+    }
+  }, [scenario])
   useEffect(
     () => () => {
       runs.cancel()
@@ -59,7 +66,7 @@ function Bench({ registry: known }: { registry: Registry | undefined }) {
   const scenario = useStore(current)
   const { error } = useStore(runs.state)
   const { result: values } = useStore(effective.state)
-  useRuns(known !== undefined, scenario)
+  useRuns(scenario)
   const complaint = error instanceof EngineError ? error : undefined
   const { toml } = scenario
   const schemes = schemesOf(scenario)

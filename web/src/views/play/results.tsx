@@ -1,10 +1,10 @@
 /** What the schemes made of the scenario: totals, and what happened over time. */
 
 import { useState } from 'preact/hooks'
-import { schemesOf, type Batch } from '../../engine/simulate'
+import { schemesOf, type Batch, type Run } from '../../engine/simulate'
 import type { Registry } from '../../engine/types'
 import type { Scenario } from '../../scenario/address'
-import { withUnit } from '../../ui/numbers'
+import { digits, withUnit } from '../../ui/numbers'
 import { useStore } from '../../ui/store'
 import { Charts } from './charts'
 import { Complaint } from './complaint'
@@ -23,8 +23,11 @@ export function Results({ registry, scenario }: Props) {
   const stale = error !== undefined || cancelled
   return (
     <section class="play-results" aria-label="Results" aria-busy={busy}>
-      <Complaint error={error} command={commandFor(schemesOf(scenario)[0] ?? '')} />
-      {cancelled && <p class="note part">Cancelled. The results below are of the scenario before.</p>}
+      <div class="state">
+        {error && <Complaint error={error} command={commandFor(schemesOf(scenario)[0] ?? '')} />}
+        {!error && cancelled && <p class="note part">Cancelled. These results are of the scenario before.</p>}
+        {!error && !cancelled && <p class="soft small">{effort(result)}</p>}
+      </div>
       <div class={stale ? 'stale' : undefined}>
         <Totals registry={registry} batch={result} schemes={schemesOf(scenario)} all={all} />
         <label class="row small all-totals">
@@ -45,6 +48,16 @@ export function Results({ registry, scenario }: Props) {
       </p>
     </section>
   )
+}
+
+/** What the engine did for it. */
+function effort(batch: Batch | undefined): string {
+  if (!batch) return 'Running…'
+  const sum = (of: (run: Run) => number) => batch.runs.reduce((total, run) => total + of(run), 0)
+  const hops = sum((run) => Number(run.outcome.summary.packet_hops))
+  const seconds = sum((run) => run.outcome.wallMs) / 1000
+  const simulated = Math.max(...batch.runs.map((run) => Number(run.outcome.summary.simulated_s)))
+  return `${digits(hops)} packet hops in ${withUnit(seconds, 's')} of computing; ${withUnit(simulated, 's')} simulated`
 }
 
 /** The results in a sentence for those who cannot see them. */

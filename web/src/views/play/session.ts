@@ -26,8 +26,13 @@ export const runs = new Latest<Request, Batch>(async (request, signal, progress)
   return off > FAR ? simulate(engine, request, { signal, progress }, expected) : batch
 })
 
-/** Values in effect by their paths, of the first of the schemes. */
+/** Values in effect by their paths: those of the first scheme, and the other schemes' own parameters. */
 export const effective = new Latest<Request, Map<string, ResolvedValue>>(async (request) => {
-  const values = await engine.resolved(requestFor(request.toml, schemesOf(request)[0] ?? ''))
-  return new Map(values.map((value) => [value.path, value]))
+  const lists = await Promise.all(schemesOf(request).map((scheme) => engine.resolved(requestFor(request.toml, scheme))))
+  return new Map(
+    lists
+      .reverse()
+      .flat()
+      .map((value) => [value.path, value]),
+  )
 })
