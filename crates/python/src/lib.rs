@@ -3,7 +3,6 @@
 //! Nothing is decided here. Text goes to the engine's parser, runs go to the engine with the interpreter released, and
 //! each result table is returned as Arrow or written as Parquet.
 
-mod measures;
 mod panics;
 mod spill;
 mod stress;
@@ -58,7 +57,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The engine's version and a hash of its source.
 #[pyfunction]
 fn version() -> &'static str {
-    concat!(env!("CARGO_PKG_VERSION"), "+", env!("FANIN_ENGINE_SOURCE"))
+    fanin_binding::version()
 }
 
 /// Top-level keys of a scenario file that the engine reads.
@@ -82,123 +81,7 @@ fn quantity(text: &str) -> Option<(f64, &'static str)> {
 /// Everything that a scenario can name, with its parameters, and everything that a run measures, as JSON.
 #[pyfunction]
 fn registry() -> String {
-    let schemes = schemes::REGISTRY.iter().map(scheme);
-    let faults = fault::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
-    let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
-    let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
-    let traffic = traffic::REGISTRY.iter().map(pattern);
-    let environments = environment::REGISTRY.iter().map(environment);
-    json!({
-        "environments": environments.collect::<Vec<_>>(),
-        "schemes": schemes.collect::<Vec<_>>(),
-        "topologies": topologies.collect::<Vec<_>>(),
-        "queues": queues.collect::<Vec<_>>(),
-        "traffic": traffic.collect::<Vec<_>>(),
-        "faults": faults.collect::<Vec<_>>(),
-        "workloads": workloads(),
-        "totals": measures::totals(),
-        "tables": measures::tables(),
-        "keys": parameters(&[common::ENVIRONMENT]),
-        "sections": {
-            "network": parameters(&[common::TOPOLOGY, common::NETWORK]),
-            "queue": parameters(&[common::QUEUE]),
-            "transport": parameters(&[common::SCHEME, tcp::PARAMS]),
-            "traffic": parameters(&[common::TRAFFIC, common::TRAFFIC_OPTIONAL, common::TRAFFIC_COMMON]),
-            "fault": parameters(&[common::FAULT, common::FAULT_OPTIONAL, fault::COMMON]),
-            "control": parameters(&[common::CONTROL]),
-            "measure": parameters(&[common::MEASURE]),
-            "run": parameters(&[common::RUN]),
-        },
-    })
-    .to_string()
-}
-
-fn scheme(row: &SchemeRow) -> Value {
-    let mut found = entry(row.key, row.summary, row.manual, row.params);
-    let stack = row.stack().into_iter().flat_map(|key| environment::find(key).stack);
-    let stack = stack.map(|setting| (setting.key.to_string(), json!(setting.value)));
-    let wishes = row.transport.iter().filter_map(|wish| match wish {
-        Wish::Needs(key, value) | Wish::Prefers(key, value) => Some(((*key).to_string(), json!(value))),
-        Wish::Stack(_) => None,
-    });
-    let reading = |reading: &Reading| json!({ "id": reading.id, "text": reading.text, "params": reading.params });
-    found["transport"] = Value::Object(stack.chain(wishes).collect());
-    found["stack"] = json!(row.stack());
-    found["reacts_to_marks"] = json!(row.reacts_to_marks());
-    found["readings"] = row.readings.iter().map(reading).collect();
-    found
-}
-
-fn environment(row: &EnvironmentRow) -> Value {
-    let settings = |settings: &[Setting], section: &str| -> Vec<Value> {
-        let path = |key: &str| if key.contains('.') { key.to_string() } else { format!("{section}.{key}") };
-        let row = |each: &Setting| json!({ "path": path(each.key), "value": each.value, "source": each.source });
-        settings.iter().map(row).collect()
-    };
-    let mut found = entry(row.key, row.summary, row.manual, &[]);
-    found["stack"] = settings(row.stack, "transport").into();
-    found["switch"] = settings(row.switch, "network").into();
-    found
-}
-
-fn pattern(row: &TrafficRow) -> Value {
-    let mut found = entry(row.key, row.summary, "", row.params);
-    found["fan_in"] = json!(row.fan_in);
-    found
-}
-
-fn entry(key: &str, summary: &str, manual: &str, params: &[Param]) -> Value {
-    json!({ "key": key, "summary": summary, "manual": manual, "params": parameters(&[params]) })
-}
-
-fn parameters(declared: &[&[Param]]) -> Vec<Value> {
-    declared.iter().flat_map(|params| params.iter()).map(parameter).collect()
-}
-
-fn parameter(param: &Param) -> Value {
-    json!({
-        "key": param.key,
-        "takes": takes(param.kind),
-        "words": words(param),
-        "default": param.default_in_words(),
-        "follows": param.rule.map(|rule| rule.key().map_or_else(|| "network".to_owned(), |key| format!("network.{key}"))),
-        "doc": param.doc,
-        "source": param.source,
-        "reading": param.reading,
-    })
-}
-
-/// The values that a key can take, if they are listed.
-fn words(param: &Param) -> Vec<&'static str> {
-    match param.kind {
-        Kind::Bool => vec!["true", "false"],
-        Kind::Choice(words) => words.to_vec(),
-        Kind::Sizes => spec::WORKLOADS.to_vec(),
-        Kind::Text if param.key == "probes" => sim::probe_names(),
-        _ => Vec::new(),
-    }
-}
-
-/// The form of a kind of value in a scenario file.
-fn takes(kind: Kind) -> String {
-    match kind {
-        Kind::Time => "time such as \"33us\"".to_string(),
-        Kind::Bytes => "bytes such as \"512KB\" or \"64KiB\"".to_string(),
-        Kind::Size => "bytes or packets such as \"150KB\" or \"100pkt\"".to_string(),
-        Kind::Rate => "rate such as \"1Gbps\"".to_string(),
-        Kind::Fraction => "share such as 0.3, \"30%\" or \"1/16\"".to_string(),
-        Kind::Number => "number".to_string(),
-        Kind::Integer => "whole number".to_string(),
-        Kind::Bool => "true or false".to_string(),
-        Kind::Text => "text".to_string(),
-        Kind::Choice(words) => words.join(" | "),
-        Kind::Window => "segments or bytes such as \"2mss\" or \"2920B\"".to_string(),
-        Kind::Sizes => {
-            "size such as \"64KB\", shares such as \"1MB 50%, 4MB 50%\", points such as \"cdf 2KB 0%, 98KB 100%\", or a \
-             workload such as \"web-search\""
-                .to_string()
-        }
-    }
+    fanin_binding::registry().to_string()
 }
 
 /// Checks the scenario, including its network, and simulates nothing. Returns a preview of the run as a JSON object:
@@ -207,10 +90,7 @@ fn takes(kind: Kind) -> String {
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
     let scenario = parse(py, text, file, &overrides)?;
-    let preview = sim::check(&scenario).map_err(|error| scenario_error(py, &error))?;
-    let groups: Vec<Value> = preview.groups.iter().map(group_preview).collect();
-    let Preview { hosts, switches, ports, buffered, .. } = preview;
-    let found = json!({ "hosts": hosts, "switches": switches, "ports": ports, "buffered": buffered, "groups": groups });
+    let found = fanin_binding::check(&scenario).map_err(|error| scenario_error(py, &error))?;
     Ok(found.to_string())
 }
 
@@ -220,48 +100,8 @@ fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResu
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn loads(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
     let scenario = parse(py, text, file, &overrides)?;
-    let loads = sim::loads(&scenario).map_err(|error| scenario_error(py, &error))?;
-    let tiers: Vec<Value> = loads.tiers.iter().map(tier_load).collect();
-    let fan_in: Vec<Value> = loads.fan_in.iter().map(fan_in_port).collect();
-    Ok(json!({ "tiers": tiers, "fan_in": fan_in }).to_string())
-}
-
-fn tier_load(load: &TierLoad) -> Value {
-    let [low, high] = load.tier.ends;
-    let (below, out) = (load.tier.below.bps(), load.tier.out.bps());
-    json!({
-        "tier": format!("{low} to {high}"),
-        "below_bps": below,
-        "out_bps": out,
-        "oversubscription": below as f64 / out as f64,
-        "load": load.offered,
-        "port": load.port,
-    })
-}
-
-fn fan_in_port(port: &FanInPort) -> Value {
-    json!({
-        "group": port.group,
-        "port": port.port,
-        "tier": port.tier.map(|[low, high]| format!("{low} to {high}")),
-        "responses": port.responses,
-        "arriving_bps": port.arriving,
-        "rate_bps": port.rate.bps(),
-        "first_packets": port.first,
-        "buffer_bytes": port.buffer,
-        "packet_bytes": port.packet,
-        "rtt_s": port.rtt.secs(),
-    })
-}
-
-fn group_preview(group: &GroupPreview) -> Value {
-    json!({
-        "name": group.name,
-        "flows": group.forecast.flows,
-        "at_once": group.forecast.at_once,
-        "mean_bytes": group.mean_bytes,
-        "offered": group.offered.map(|offered| sim::offered_json(&group.name, &offered)),
-    })
+    let found = fanin_binding::loads(&scenario).map_err(|error| scenario_error(py, &error))?;
+    Ok(found.to_string())
 }
 
 /// The scenario with every default filled in, as JSON.
@@ -277,20 +117,7 @@ fn resolve(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyRe
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
 fn resolved_table(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
     let scenario = parse(py, text, file, &overrides)?;
-    let rows: Vec<Value> = scenario
-        .resolved_table()
-        .into_iter()
-        .map(|row| {
-            json!({
-                "path": row.path,
-                "value": row.value,
-                "is_default": row.is_default,
-                "source": row.source,
-                "doc": row.doc,
-            })
-        })
-        .collect();
-    Ok(Value::Array(rows).to_string())
+    Ok(fanin_binding::resolved_table(&scenario).to_string())
 }
 
 /// Paths of values that were set but have no effect, each with the key and its word that make it ineffective; with
@@ -385,7 +212,7 @@ fn simulate(scenario: &Scenario, watch: &mut Watch, spill: Option<&Path>) -> Res
         }
         None => sim::run(scenario, Some(&mut go_on))?,
     };
-    outcome.summary.insert(measures::WALL.name.to_string(), json!(started.elapsed().as_secs_f64()));
+    outcome.summary.insert(fanin_binding::WALL.name.to_string(), json!(started.elapsed().as_secs_f64()));
     Ok(RunOutput { outcome })
 }
 

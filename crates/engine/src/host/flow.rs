@@ -152,7 +152,8 @@ pub(crate) struct Flow {
     pub(crate) asked_on: Option<FlowId>,
 }
 
-/// Checks where the cache lines of each end begin.
+/// Checks where the cache lines of each end begin, on processors of 64 bits.
+#[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(std::mem::offset_of!(Flow, receiver) == 128);
     assert!(std::mem::offset_of!(Flow, sender) % 64 == 0);

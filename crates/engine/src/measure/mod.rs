@@ -6,6 +6,7 @@
 pub mod bins;
 pub(crate) mod capture;
 pub(crate) mod counters;
+pub(crate) mod crossings;
 pub mod declared;
 pub mod delay;
 pub(crate) mod fingerprint;

@@ -4,6 +4,7 @@ use crate::event::{EventCore, PortAudit};
 use crate::host::hosts::Arrivals;
 use crate::ids::LinkId;
 use crate::measure::bins::{BinnedPort, Bins};
+use crate::measure::crossings::Crossings;
 use crate::measure::delay::DelaySummary;
 use crate::measure::flow_table::FlowTable;
 use crate::measure::probes::{HostProbes, Recorder};
@@ -36,7 +37,7 @@ pub(crate) fn empty_tables() -> Vec<Table> {
             probes,
             Trace::new().into_table(),
         ])
-        .chain([switch_probes])
+        .chain([switch_probes, Crossings::default().into_table(Vec::new())])
         .chain(host_probes)
         .chain(bins)
         .collect()

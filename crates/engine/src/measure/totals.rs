@@ -101,6 +101,7 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     let (flow_probes, host_probes) = std::mem::take(&mut world.hosts.probes).into_tables();
     let switch_probes = world.switches.probes.take().map(Recorder::into_switch_table);
     let net = &mut world.net;
+    let crossings = net.crossings.take().map(|crossings| crossings.into_table(links.clone()));
     let bins = bin_tables(net, &flows, names.clone(), &links)?;
     let mut tables = vec![
         queue_table(net, &queues, &links),
@@ -112,6 +113,7 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
         trace_table(net, &world.watch),
     ];
     tables.extend(switch_probes);
+    tables.extend(crossings);
     tables.extend(host_probes);
     tables.extend(bins.into_iter().flatten());
     let mut hasher = Fingerprint::new();

@@ -5,6 +5,7 @@ use crate::event::order::Class;
 use crate::host::queue::HostQueues;
 use crate::ids::LinkId;
 use crate::measure::capture::Capture;
+use crate::measure::crossings::Crossings;
 use crate::net::faults::{Faults, Turn};
 use crate::net::paths::Paths;
 use crate::packet::{Packet, Stamp};
@@ -25,7 +26,8 @@ pub(crate) struct Network<C> {
     pub(crate) header: u16,
     pub(crate) faults: Faults,
     pub(crate) capture: Option<Capture>,
-    /// Whether some link loses packets at random, or packets are captured.
+    pub(crate) crossings: Option<Crossings>,
+    /// Whether some link loses packets at random, or packets are captured or recorded.
     pub(crate) watched: bool,
     /// The queues of sending hosts, if they matter.
     pub(crate) host_queues: Option<Box<HostQueues>>,
@@ -67,7 +69,7 @@ impl<C: EventCore> Network<C> {
         ports
     }
 
-    /// Whether a watched link has lost a packet that has just crossed it; if not, the packet is captured.
+    /// Whether a watched link has lost a packet that has just crossed it; if not, the packet is captured and recorded.
     #[cold]
     pub(crate) fn is_lost_or_seen(&mut self, link: LinkId, packet: &Packet, book: &dyn AddressBook) -> bool {
         let now = self.now();
@@ -78,6 +80,9 @@ impl<C: EventCore> Network<C> {
         if let Some(capture) = &mut self.capture {
             let blocks = self.core.books().sack.peek(packet.stamp.bits() as usize);
             capture.record(link, packet, now, self.header, book, blocks);
+        }
+        if let Some(crossings) = &mut self.crossings {
+            crossings.record(link, packet, now);
         }
         false
     }

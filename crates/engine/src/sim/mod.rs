@@ -5,6 +5,7 @@ pub(crate) mod error;
 mod laws;
 mod limits;
 mod loads;
+mod map;
 mod preview;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ pub use crate::measure::totals::{Outcome, offered_json};
 pub use build::probe_names;
 pub use error::RunError;
 pub use loads::{FanInPort, Loads, TierLoad};
+pub use map::{MapLink, MapNode, NetworkMap};
 pub use preview::{GroupPreview, Preview};
 pub use world::Progress;
 
@@ -84,6 +86,16 @@ pub fn check(scenario: &Scenario) -> Result<Preview, SpecError> {
 pub fn loads(scenario: &Scenario) -> Result<Loads, SpecError> {
     let mut world: World<Core> = build::build(scenario, build::Substitutes::default())?;
     Ok(Loads::of(scenario, &mut world))
+}
+
+/// The network of a scenario; simulates nothing.
+///
+/// # Errors
+///
+/// The scenario has an error.
+pub fn network(scenario: &Scenario) -> Result<NetworkMap, SpecError> {
+    let world: World<Core> = build::build(scenario, build::Substitutes::default())?;
+    Ok(NetworkMap::of(&world))
 }
 
 fn run_with(

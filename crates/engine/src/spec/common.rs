@@ -281,6 +281,9 @@ pub const CONTROL: &[Param] = &[
     ),
 ];
 
+/// Links that can be chosen for a record of their packets.
+const LINKS: &[&str] = &["off", "bottleneck", "senders", "receiver", "all"];
+
 /// `[measure]`: what is recorded besides flows and queries.
 pub const MEASURE: &[Param] = &[
     Param::new(
@@ -316,7 +319,7 @@ pub const MEASURE: &[Param] = &[
     Param::new("bin", Kind::Time, "0s", "Width of the time bins; 0s for none.", "our choice"),
     Param::new(
         "capture",
-        Kind::Choice(&["off", "bottleneck", "senders", "receiver", "all"]),
+        Kind::Choice(LINKS),
         "off",
         "Links whose packets are captured at their far end: a packet's time is the arrival of its last bit, and \
          packets lost on the link are not in the capture.",
@@ -337,7 +340,20 @@ pub const MEASURE: &[Param] = &[
          6653.",
         "our choice",
     ),
-    Param::new("capture-limit", Kind::Integer, "1000000", "Largest number of captured packets.", "our choice"),
+    Param::new(
+        "crossings",
+        Kind::Choice(LINKS),
+        "off",
+        "Links whose packets are recorded in the table of crossings, with the time at which each arrives at the far end.",
+        "our choice",
+    ),
+    Param::new(
+        "capture-limit",
+        Kind::Integer,
+        "1000000",
+        "Largest number of captured packets, and of rows of the table of crossings.",
+        "our choice",
+    ),
     Param::new(
         "warmup",
         Kind::Time,

@@ -47,6 +47,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let groups = groups(scenario, &layout, seed)?;
     let (host_probes, switch_probes) = watch::probes(scenario, &layout.schemes)?;
     let capture = watch::capture(scenario, &layout.topology, &layout.endpoints);
+    let crossings = watch::crossings(scenario, &layout.topology);
     let controller = layout.bundle().controller(&NetworkFacts { base_rtt: layout.base_rtt });
     let channel = ControlChannel::new(&scenario.control, layout.topology.nodes.len(), seed);
     let switches = Switches::new(agents, layout.network_scheme, Control::new(controller, channel), switch_probes);
@@ -60,10 +61,11 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
             rates: layout.topology.links.iter().map(|link| link.rate).collect(),
             buffers,
             header: layout.header,
-            watched: layout.faults.any_loss() || capture.is_some(),
+            watched: layout.faults.any_loss() || capture.is_some() || crossings.is_some(),
             faults: layout.faults,
             host_queues,
             capture,
+            crossings,
             topology: layout.topology,
         },
         switches,

@@ -3,6 +3,7 @@
 use crate::host::hosts::Endpoint;
 use crate::ids::{LinkId, NodeId};
 use crate::measure::capture::Capture;
+use crate::measure::crossings::Crossings;
 use crate::measure::pcapng::Resolution;
 use crate::measure::probes::{self, HostProbes, Recorder};
 use crate::schemes::{self, FlowFacts, NodeFacts, Scheme};
@@ -81,18 +82,30 @@ pub(super) fn probes(
     Ok((HostProbes::new(&names, flows, hosts), switches.then(|| Recorder::new(names))))
 }
 
-/// The capture, if the scenario asks for one.
-pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> Option<Capture> {
+/// For each link whether the word of this key of `[measure]` names it.
+fn chosen_links(scenario: &Scenario, topology: &Topology, key: &str) -> Vec<bool> {
     let host = |node: NodeId| topology.senders.contains(&node);
     let receiver = topology.receivers[0];
     let words = ["all", "bottleneck", "senders", "receiver"];
-    let [all, bottleneck, senders, receivers] = words.map(|word| scenario.measure.is("capture", word));
-    let wanted = |i: usize, link: &LinkSpec| {
+    let [all, bottleneck, senders, receivers] = words.map(|word| scenario.measure.is(key, word));
+    let wanted = |(i, link): (usize, &LinkSpec)| {
         all || bottleneck && i == topology.bottleneck.index()
             || senders && (host(link.from) || host(link.to))
             || receivers && (link.from == receiver || link.to == receiver)
     };
-    let links: Vec<_> = topology.links.iter().enumerate().filter(|(i, link)| wanted(*i, link)).collect();
+    topology.links.iter().enumerate().map(wanted).collect()
+}
+
+/// The record of packets that cross links, if the scenario asks for one.
+pub(super) fn crossings(scenario: &Scenario, topology: &Topology) -> Option<Crossings> {
+    let links = chosen_links(scenario, topology, "crossings");
+    links.contains(&true).then(|| Crossings::new(links, scenario.measure.integer("capture-limit")))
+}
+
+/// The capture, if the scenario asks for one.
+pub(super) fn capture(scenario: &Scenario, topology: &Topology, endpoints: &[Endpoint]) -> Option<Capture> {
+    let wanted = chosen_links(scenario, topology, "capture");
+    let links: Vec<_> = topology.links.iter().enumerate().filter(|(i, _)| wanted[*i]).collect();
     let control = scenario.measure.flag("capture-control");
     if links.is_empty() && !control {
         return None;

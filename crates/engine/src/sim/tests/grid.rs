@@ -423,6 +423,7 @@ fn observers_do_not_disturb() {
         "queues = \"all\"\nqueue-trace = \"sampled\"\nqueue-sample = \"7us\"",
         "queues = \"all\"\nqueue-trace = \"on-change\"\nbin = \"1ms\"\nwarmup = \"3ms\"",
         "capture = \"all\"\nprobes = \"cwnd\"",
+        "crossings = \"all\"",
     ];
     for queue in ["", "kind = \"strict-priority\"", "kind = \"ecn-threshold\"\nmark-at = \"dequeue\""] {
         let fcts: Vec<Vec<f64>> = measures

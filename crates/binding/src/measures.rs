@@ -6,7 +6,7 @@ use fanin_engine::measure::total::{Better, Topic, Total};
 use serde_json::{Value, json};
 
 /// The only total that the engine does not set, because it reads no clock.
-pub(crate) const WALL: Total = Total {
+pub const WALL: Total = Total {
     name: "wall_s",
     unit: "s",
     label: "Wall-clock time",

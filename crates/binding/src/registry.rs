@@ -1,0 +1,130 @@
+//! The registries: everything that a scenario can name, with its parameters, and everything that a run measures.
+
+use crate::measures;
+use fanin_engine::environment::{self, EnvironmentRow, Setting};
+use fanin_engine::schemes::{self, Reading, SchemeRow, Wish};
+use fanin_engine::sim;
+use fanin_engine::spec::{self, Kind, Param, common, workloads};
+use fanin_engine::traffic::{self, TrafficRow};
+use fanin_engine::{fault, queue, tcp, topology};
+use serde_json::{Value, json};
+
+/// Everything that a scenario can name, with its parameters, and everything that a run measures.
+pub fn registry() -> Value {
+    let schemes = schemes::REGISTRY.iter().map(scheme);
+    let faults = fault::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    let topologies = topology::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    let queues = queue::REGISTRY.iter().map(|row| entry(row.key, row.summary, "", row.params));
+    let traffic = traffic::REGISTRY.iter().map(pattern);
+    let environments = environment::REGISTRY.iter().map(environment);
+    json!({
+        "environments": environments.collect::<Vec<_>>(),
+        "schemes": schemes.collect::<Vec<_>>(),
+        "topologies": topologies.collect::<Vec<_>>(),
+        "queues": queues.collect::<Vec<_>>(),
+        "traffic": traffic.collect::<Vec<_>>(),
+        "faults": faults.collect::<Vec<_>>(),
+        "workloads": workloads(),
+        "totals": measures::totals(),
+        "tables": measures::tables(),
+        "keys": parameters(&[common::ENVIRONMENT]),
+        "sections": {
+            "network": parameters(&[common::TOPOLOGY, common::NETWORK]),
+            "queue": parameters(&[common::QUEUE]),
+            "transport": parameters(&[common::SCHEME, tcp::PARAMS]),
+            "traffic": parameters(&[common::TRAFFIC, common::TRAFFIC_OPTIONAL, common::TRAFFIC_COMMON]),
+            "fault": parameters(&[common::FAULT, common::FAULT_OPTIONAL, fault::COMMON]),
+            "control": parameters(&[common::CONTROL]),
+            "measure": parameters(&[common::MEASURE]),
+            "run": parameters(&[common::RUN]),
+        },
+    })
+}
+
+fn scheme(row: &SchemeRow) -> Value {
+    let mut found = entry(row.key, row.summary, row.manual, row.params);
+    let stack = row.stack().into_iter().flat_map(|key| environment::find(key).stack);
+    let stack = stack.map(|setting| (setting.key.to_string(), json!(setting.value)));
+    let wishes = row.transport.iter().filter_map(|wish| match wish {
+        Wish::Needs(key, value) | Wish::Prefers(key, value) => Some(((*key).to_string(), json!(value))),
+        Wish::Stack(_) => None,
+    });
+    let reading = |reading: &Reading| json!({ "id": reading.id, "text": reading.text, "params": reading.params });
+    found["transport"] = Value::Object(stack.chain(wishes).collect());
+    found["stack"] = json!(row.stack());
+    found["reacts_to_marks"] = json!(row.reacts_to_marks());
+    found["readings"] = row.readings.iter().map(reading).collect();
+    found
+}
+
+fn environment(row: &EnvironmentRow) -> Value {
+    let settings = |settings: &[Setting], section: &str| -> Vec<Value> {
+        let path = |key: &str| if key.contains('.') { key.to_string() } else { format!("{section}.{key}") };
+        let row = |each: &Setting| json!({ "path": path(each.key), "value": each.value, "source": each.source });
+        settings.iter().map(row).collect()
+    };
+    let mut found = entry(row.key, row.summary, row.manual, &[]);
+    found["stack"] = settings(row.stack, "transport").into();
+    found["switch"] = settings(row.switch, "network").into();
+    found
+}
+
+fn pattern(row: &TrafficRow) -> Value {
+    let mut found = entry(row.key, row.summary, "", row.params);
+    found["fan_in"] = json!(row.fan_in);
+    found
+}
+
+fn entry(key: &str, summary: &str, manual: &str, params: &[Param]) -> Value {
+    json!({ "key": key, "summary": summary, "manual": manual, "params": parameters(&[params]) })
+}
+
+fn parameters(declared: &[&[Param]]) -> Vec<Value> {
+    declared.iter().flat_map(|params| params.iter()).map(parameter).collect()
+}
+
+fn parameter(param: &Param) -> Value {
+    json!({
+        "key": param.key,
+        "takes": takes(param.kind),
+        "words": words(param),
+        "default": param.default_in_words(),
+        "follows": param.rule.map(|rule| rule.key().map_or_else(|| "network".to_owned(), |key| format!("network.{key}"))),
+        "doc": param.doc,
+        "source": param.source,
+        "reading": param.reading,
+    })
+}
+
+/// The values that a key can take, if they are listed.
+fn words(param: &Param) -> Vec<&'static str> {
+    match param.kind {
+        Kind::Bool => vec!["true", "false"],
+        Kind::Choice(words) => words.to_vec(),
+        Kind::Sizes => spec::WORKLOADS.to_vec(),
+        Kind::Text if param.key == "probes" => sim::probe_names(),
+        _ => Vec::new(),
+    }
+}
+
+/// The form of a kind of value in a scenario file.
+fn takes(kind: Kind) -> String {
+    match kind {
+        Kind::Time => "time such as \"33us\"".to_string(),
+        Kind::Bytes => "bytes such as \"512KB\" or \"64KiB\"".to_string(),
+        Kind::Size => "bytes or packets such as \"150KB\" or \"100pkt\"".to_string(),
+        Kind::Rate => "rate such as \"1Gbps\"".to_string(),
+        Kind::Fraction => "share such as 0.3, \"30%\" or \"1/16\"".to_string(),
+        Kind::Number => "number".to_string(),
+        Kind::Integer => "whole number".to_string(),
+        Kind::Bool => "true or false".to_string(),
+        Kind::Text => "text".to_string(),
+        Kind::Choice(words) => words.join(" | "),
+        Kind::Window => "segments or bytes such as \"2mss\" or \"2920B\"".to_string(),
+        Kind::Sizes => {
+            "size such as \"64KB\", shares such as \"1MB 50%, 4MB 50%\", points such as \"cdf 2KB 0%, 98KB 100%\", or a \
+             workload such as \"web-search\""
+                .to_string()
+        }
+    }
+}

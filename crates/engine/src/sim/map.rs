@@ -1,0 +1,64 @@
+//! The network of a scenario as nodes and links, for whoever draws it.
+
+use super::world::World;
+use crate::event::EventCore;
+use crate::topology::NodeKind;
+use crate::units::{Rate, Time};
+
+/// The network of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkMap {
+    /// Its nodes; handles of tables are indices into them.
+    pub nodes: Vec<MapNode>,
+    /// Its links, in the order of the table of links.
+    pub links: Vec<MapLink>,
+}
+
+/// A node of the map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapNode {
+    /// Its name.
+    pub name: String,
+    /// Host or switch.
+    pub kind: NodeKind,
+}
+
+/// One direction of a cable, with the port that sends on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapLink {
+    /// Its name.
+    pub name: String,
+    /// Index of the node whose port sends on it.
+    pub from: usize,
+    /// Index of the node where it ends.
+    pub to: usize,
+    /// Its rate at the start of the run.
+    pub rate: Rate,
+    /// Its propagation delay.
+    pub delay: Time,
+    /// Bytes that its port holds; none if they are not limited.
+    pub buffer: Option<u64>,
+    /// Whether incast is expected at its port.
+    pub bottleneck: bool,
+}
+
+impl NetworkMap {
+    pub(super) fn of<C: EventCore>(world: &World<C>) -> Self {
+        let topology = &world.net.topology;
+        let kinds = topology.nodes.iter().copied();
+        let nodes = topology.names().into_iter().zip(kinds).map(|(name, kind)| MapNode { name, kind }).collect();
+        let links = topology.link_names().into_iter().enumerate().map(|(i, name)| {
+            let (link, buffer) = (&topology.links[i], world.net.buffers[i]);
+            MapLink {
+                name,
+                from: link.from.index(),
+                to: link.to.index(),
+                rate: link.rate,
+                delay: link.delay,
+                buffer: (buffer < u64::MAX).then_some(buffer),
+                bottleneck: i == topology.bottleneck.index(),
+            }
+        });
+        Self { nodes, links: links.collect() }
+    }
+}
