@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.md' -o -name '*.toml')
 
-.PHONY: help demo test lint bench validate picture guide clean
+.PHONY: help demo test lint bench page validate picture guide clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,7 +15,7 @@ demo: $(VENV)/installed ## Reproduce SDTCP's Figure 9 with two seeds: table, ver
 	$(BIN)/fanin reproduce sdtcp/fig9 --seeds 1,2
 
 test: $(VENV)/installed-dev ## Run all tests, Rust and Python
-	cargo test --package fanin-engine
+	cargo test --package fanin-engine --package fanin-binding --package fanin-wasm
 	$(BIN)/pytest
 
 lint: $(VENV)/installed-dev ## Check formats, lints and types
@@ -38,6 +38,10 @@ bench: $(VENV)/installed ## Measure the engine (time and instructions per packet
 	cargo bench --package fanin-engine --bench hops -- --check
 	cargo bench --package fanin-engine --bench buffers -- --check
 
+page: ## Build the page: the engine for browsers, then the front end, into web/dist
+	crates/wasm/build.sh
+	cd web && npm ci && npm run build
+
 validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)
 	validation/ns3/build.sh
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python validation/ns3/compare.py --rerun --document
@@ -51,7 +55,7 @@ guide: $(VENV)/installed-dev ## Run the commands of the guides and write their o
 	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md
 
 clean: ## Remove what was built and installed, and the results
-	rm -rf $(VENV) target results validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
+	rm -rf $(VENV) target results web/dist web/node_modules web/public/fanin.wasm validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fanin needs Python 3.11 or newer: make PYTHON=python3.12")'

@@ -13,13 +13,9 @@ use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fanin_engine::environment::{self, EnvironmentRow, Setting};
 use fanin_engine::measure::table::Table;
-use fanin_engine::schemes::{self, Reading, SchemeRow, Wish};
-use fanin_engine::sim::{self, Failure, FanInPort, GroupPreview, Outcome, Preview, RunError, TierLoad};
-use fanin_engine::spec::{self, Files, KEYS, Kind, Param, Scenario, SpecError, common, json_schema, workloads};
-use fanin_engine::traffic::{self, TrafficRow};
-use fanin_engine::{fault, queue, tcp, topology};
+use fanin_engine::sim::{self, Failure, Outcome, RunError};
+use fanin_engine::spec::{self, Files, KEYS, Scenario, SpecError, json_schema};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
@@ -42,6 +38,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(loads, module)?)?;
+    module.add_function(wrap_pyfunction!(network, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(resolved_table, module)?)?;
     module.add_function(wrap_pyfunction!(unused, module)?)?;
@@ -101,6 +98,15 @@ fn check(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResu
 fn loads(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
     let scenario = parse(py, text, file, &overrides)?;
     let found = fanin_binding::loads(&scenario).map_err(|error| scenario_error(py, &error))?;
+    Ok(found.to_string())
+}
+
+/// The network as a JSON object: nodes, and links in the order of the tables of a run.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over owned lists")]
+fn network(py: Python<'_>, text: &str, file: &str, overrides: Overrides) -> PyResult<String> {
+    let scenario = parse(py, text, file, &overrides)?;
+    let found = fanin_binding::network(&scenario).map_err(|error| scenario_error(py, &error))?;
     Ok(found.to_string())
 }
 

@@ -173,7 +173,9 @@ mod tests {
 
     #[test]
     fn a_run_stops_when_told_to() {
-        let overrides = json!([["traffic.servers.bytes-each", "20MB"]]);
+        // The engine asks at events that are no packets, such as samples.
+        let size = ["traffic.servers.bytes-each", "2MB"];
+        let overrides = json!([size, ["measure.queue-trace", "sampled"], ["measure.queue-sample", "5us"]]);
         let request = asked("run", TOML, &overrides).to_string();
         let stopped = answer(request.as_bytes(), &mut |_| false).json;
         assert!(stopped.contains("\"error\""), "{stopped}");

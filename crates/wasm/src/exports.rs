@@ -32,6 +32,8 @@ extern "C" fn fanin_answer() {
     // A panic ends the module, but the host can still read its memory.
     HOOK.call_once(|| std::panic::set_hook(Box::new(|panic| put(Answer::of_panic(&panic.to_string())))));
     let request = REQUEST.with_borrow_mut(std::mem::take);
+    // The last answer's memory is free before the next one needs some.
+    put(Answer::default());
     put(answer(&request, &mut |share| progress(share) != 0));
 }
 

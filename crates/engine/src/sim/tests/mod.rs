@@ -6,6 +6,7 @@ mod bench;
 mod congestion_control;
 mod constructed;
 mod controller;
+mod crossings;
 mod cubic_law;
 mod drawn;
 mod faults;
