@@ -29,6 +29,9 @@ RUN_ID = "0123456789abcdef"
 NOT_RUN = {
     "fanin cluster tcp://host:8786": "needs a cluster",
     "fanin sweep scenario.toml --seeds 1..100 --cluster tcp://host:8786": "needs a cluster",
+    "fanin serve": "serves until it is ended",
+    "fanin serve --out /data/results --port 8765": "serves until it is ended",
+    "fanin serve --no-browser": "serves until it is ended",
     "fanin ranking": "needs the results of cross, which take minutes",
     "fanin ranking cross/rack-10g --json": "needs the results of cross, which take minutes",
     "fanin ranking --page docs/papers/ranking.md": "needs the results of cross, which take minutes",

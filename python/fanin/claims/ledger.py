@@ -55,7 +55,7 @@ def standings(out: Path | str, *, advance: Advance = lambda _done, _of: None) ->
     for done, (key, path) in enumerate(experiments.items()):
         advance(done, len(experiments))
         known.append(_of_library(key, path, out, cache, sweeps, stored))
-    found = [*known, *(_of_results(key, out, cache) for key in _recorded(out) - experiments.keys())]
+    found = [*known, *(_of_results(key, out, cache) for key in recorded(out) - experiments.keys())]
     cache.write()
     return _joined(sorted(found, key=lambda each: _natural(f"{each.paper or '~'}/{each.key}")), _searched(out))
 
@@ -164,7 +164,7 @@ def _made_for(store: Store, run: str, name: str) -> bool:
         return False
 
 
-def _recorded(out: Path) -> set[str]:
+def recorded(out: Path) -> set[str]:
     """Names of the experiments with a record.
 
     The many folders of single runs are skipped, and experiments that ran with other values than their files': those

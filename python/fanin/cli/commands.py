@@ -49,6 +49,7 @@ COMMANDS = {
         "report",
         "Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.",
     ),
+    "serve": Command("serve", "Serve the page with the results in OUT, on this machine, until Ctrl-C."),
     "verify": Command(
         "verify",
         "Compare every file of a results folder with the digest that was written with it, and name what is damaged.",

@@ -38,6 +38,9 @@ _SYNC_EVERY_S = 1.0
 _BUFFER = 1 << 20
 """Lines of many seeds have hundreds of kilobytes."""
 
+_LONGEST = 1 << 30
+"""Bytes of a line; more without a line feed are not from here, and need not fit into memory."""
+
 _HEAD = b'{"sha256": "'
 _REST = b'", '
 _DIGEST = slice(len(_HEAD), len(_HEAD) + 64)
@@ -130,7 +133,7 @@ def lines(path: Path, start: int = 0) -> Iterator[tuple[Line, bytes]]:
     """
     with path.open("rb", buffering=_BUFFER) as stream:
         stream.seek(start)
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(iter(functools.partial(stream.readline, _LONGEST), b""), start=1):
             # The line feed may be what is damaged.
             if line.endswith(b"\n") or is_whole(line) or is_whole(line[:-1]):
                 yield Line(path, start, start + len(line), number), line

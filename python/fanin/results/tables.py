@@ -133,14 +133,20 @@ def write_csv(paths: list[Path], out: TextIO) -> None:
         frame = read_table(path)
         if with_ids:
             frame = frame.select(pl.lit(path.absolute().parent.name).alias("run_id"), pl.all())
-        header, _, body = frame.write_csv().partition("\n")
+        units = [*([""] if with_ids else []), *(entry["unit"] for entry in describe(path)["columns"])]
+        head, body = csv_parts(frame, units)
         if columns is None:
             columns = frame.columns
-            units = ",".join([*([""] if with_ids else []), *(entry["unit"] for entry in describe(path)["columns"])])
-            out.write(f"{header}\n# {units}\n")
+            out.write(head)
         elif frame.columns != columns:
             raise ResultsError(f"{path}: not the columns of {paths[0]}")
         out.write(body)
+
+
+def csv_parts(frame: pl.DataFrame, units: list[str]) -> tuple[str, str]:
+    """A table as CSV: the line of names with that of units, and the rows."""
+    header, _, body = frame.write_csv().partition("\n")
+    return f"{header}\n# {','.join(units)}\n", body
 
 
 _FCT_COLUMNS = ("flow", "src", "dst", "bytes", "start_s", "fct_s", "ideal_s")

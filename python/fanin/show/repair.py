@@ -29,6 +29,7 @@ from fanin.run.experiment import Experiment, load
 from fanin.run.sweep import sweep_all, whole
 from fanin.scenario.format.values import expand_seeds
 from fanin.scenario.run_id import run_id
+from fanin.scenario.toml_text import to_toml
 from fanin.show import html_report
 from fanin.show.reproduction import judge_and_draw
 
@@ -227,7 +228,7 @@ def _simulate(store: Store, name: str, scenario: Any, tables: set[str], made_for
     """
     with tempfile.TemporaryDirectory() as temporary:
         file = Path(temporary) / "scenario.toml"
-        file.write_text(html_report.to_toml(scenario), encoding="utf-8")
+        file.write_text(to_toml(scenario), encoding="utf-8")
         experiment = load(file)
         resolved = experiment.resolved()
         if run_id(resolved) != name:

@@ -1,0 +1,99 @@
+"""Which files of a results folder are opened: regular ones of a bounded size that are really inside it.
+
+A folder from somebody else may have links to other places, pipes that never end, and files as large as the disk.
+Whatever reads such a folder asks here first.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from fanin.errors import ResultsError
+from fanin.names import is_run_id
+from fanin.results.layout import RUNS
+
+MOST_JSON = 64 << 20
+"""Bytes of a manifest or of another record that is read as a whole."""
+
+MOST_TABLE = 1 << 30
+"""Bytes of a table or of captured packets."""
+
+MOST_LOG = 64 << 30
+"""Bytes of a log of runs, which is read line by line."""
+
+
+class Folder:
+    """A results folder."""
+
+    def __init__(self, root: Path) -> None:
+        """Opens it.
+
+        Raises:
+            ResultsError: it is not a folder.
+
+        """
+        if not root.is_dir():
+            raise ResultsError(f"{root}: no such folder; run something first, or choose another with --out")
+        self.root = Path(os.path.realpath(root))
+        self.runs = self.root / RUNS
+
+    def file(self, path: Path, most: int) -> Path:
+        """The path, if it may be opened.
+
+        Raises:
+            ResultsError: it is missing, leads out of the folder, is no regular file, or is too large.
+
+        """
+        found = self._inside(path)
+        if not stat.S_ISREG(found.st_mode):
+            raise ResultsError(f"{path}: not opened, as it is not a regular file")
+        if found.st_size > most:
+            raise ResultsError(f"{path}: not opened, as it has {found.st_size:,} bytes; {most:,} are read at most")
+        return path
+
+    def folder(self, path: Path) -> Path:
+        """The path, if it is a folder inside this one.
+
+        Raises:
+            ResultsError: it is not.
+
+        """
+        if not stat.S_ISDIR(self._inside(path).st_mode):
+            raise ResultsError(f"{path}: not a folder")
+        return path
+
+    def _inside(self, path: Path) -> os.stat_result:
+        # A loop of links and a name that is too long are errors of the system.
+        try:
+            real = Path(os.path.realpath(path, strict=True))
+            if not real.is_relative_to(self.root):
+                raise ResultsError(f"{path}: not opened, as it leads out of the results folder")
+            return real.stat()
+        except (OSError, ValueError) as error:
+            raise ResultsError(f"{path}: {getattr(error, 'strerror', None) or 'cannot be opened'}") from None
+
+    def strange(self) -> Iterator[str]:
+        """What is wrong with files outside the folders of runs; nothing if all of them may be opened.
+
+        The ledger reads many of these files, so it is asked for all of them at once.
+        """
+        for place, inner, files in os.walk(self.root):
+            here = Path(place)
+            for name in inner:
+                if (here / name).is_symlink():
+                    yield from self._wrong(here / name, is_folder=True)
+            inner[:] = [name for name in inner if not (here == self.runs and is_run_id(name))]
+            for name in files:
+                yield from self._wrong(here / name, is_folder=False)
+
+    def _wrong(self, path: Path, *, is_folder: bool) -> Iterator[str]:
+        try:
+            if is_folder:
+                self.folder(path)
+            else:
+                self.file(path, MOST_LOG if path.parent == self.runs else MOST_TABLE)
+        except ResultsError as error:
+            yield str(error)

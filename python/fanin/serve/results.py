@@ -1,0 +1,244 @@
+"""What the API tells of a results folder; only names from its own lists are looked up."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fanin.claims import ledger, record
+from fanin.claims.record import Record
+from fanin.claims.standing import Standing
+from fanin.errors import ResultsError
+from fanin.names import checked
+from fanin.numbers import summary
+from fanin.results import sums
+from fanin.results.dataset import SWEEPS, Head
+from fanin.results.layout import CLAIMS
+from fanin.results.store import CAPTURE, StoredRun
+from fanin.scenario.toml_text import to_toml
+from fanin.serve.answers import ProblemError
+from fanin.serve.confined import MOST_JSON, MOST_TABLE, Folder
+from fanin.serve.index import COLUMNS, Index, Row, chosen
+from fanin.serve.reader import Reader, Request
+
+_FAILED = "failed.json"
+
+
+class Results:
+    """A results folder."""
+
+    def __init__(self, root: Path, reader: Reader) -> None:
+        """Opens it.
+
+        Args:
+            root: The folder.
+            reader: The process that reads tables; the caller closes it.
+
+        Raises:
+            ResultsError: it is not a folder.
+
+        """
+        self.folder = Folder(root)
+        self.index = Index(self.folder)
+        self._reader = reader
+        self._lock = threading.Lock()
+
+    def runs(self, search: str, sort: str, *, descending: bool, offset: int, limit: int) -> dict[str, Any]:
+        """A part of the list of runs."""
+        rows, damaged = self.index.rows()
+        found = chosen(rows, search, sort, descending=descending)
+        return {
+            "total": len(rows),
+            "found": len(found),
+            "offset": offset,
+            "columns": [_column(name) for name in COLUMNS],
+            "runs": found[offset : offset + limit],
+            "damaged": _damaged(damaged),
+        }
+
+    def stored(self, name: str) -> StoredRun:
+        """A run."""
+        run = self.index.run(name)
+        if run is None:
+            raise _missing("run", name)
+        return run
+
+    def run(self, name: str) -> dict[str, Any]:
+        """What is known of a run."""
+        run = self.stored(name)
+        totals = [{"topic": topic, "label": label, "value": value} for topic, label, value in summary.rows(run.summary)]
+        capture = CAPTURE in run.manifest["files"]
+        return {"run_id": name, "manifest": run.manifest, "totals": totals, "tables": run.tables, "capture": capture}
+
+    def scenario(self, name: str) -> str:
+        """The resolved scenario of a run, as TOML; that of a program that was measured does not exist."""
+        scenario = self.stored(name).manifest.get("scenario")
+        if not isinstance(scenario, dict):
+            raise _missing("scenario", name)
+        return to_toml(scenario)
+
+    def of_run(self, name: str, table: str) -> tuple[StoredRun, str]:
+        """A run and the file of one of its tables."""
+        run = self.stored(name)
+        if table not in run.tables:
+            raise _missing("table", table)
+        return run, f"{table}.parquet"
+
+    def capture(self, name: str) -> bytes:
+        """The captured packets of a run."""
+        run = self.stored(name)
+        if CAPTURE not in run.manifest["files"]:
+            raise _missing("captured packets of run", name)
+        return run.content(CAPTURE)
+
+    def sweeps(self) -> dict[str, Any]:
+        """All sweeps."""
+        found: list[dict[str, Any]] = []
+        damaged: dict[str, str] = {}
+        for name in self._names_of_sweeps():
+            try:
+                found.append(asdict(self._head(name)))
+            except ResultsError as error:
+                damaged[name] = str(error)
+        return {"sweeps": found, "damaged": _damaged(damaged)}
+
+    def sweep(self, name: str) -> dict[str, Any]:
+        """A sweep with its failed runs."""
+        head = self._head(self._sweep(name))
+        path = self.folder.root / SWEEPS / name / _FAILED
+        failed = _json(self.folder.file(path, MOST_JSON)) if path.exists() else []
+        return {**asdict(head), "tables": ["runs", "summary"], "failed": failed}
+
+    def of_sweep(self, name: str, table: str) -> tuple[Path, str]:
+        """The folder of a sweep and the file of one of its tables."""
+        folder = self.folder.root / SWEEPS / self._sweep(name)
+        if table not in ("runs", "summary"):
+            raise _missing("table", table)
+        return self._table(folder, f"{table}.parquet")
+
+    def _names_of_sweeps(self) -> list[str]:
+        folder = self.folder.root / SWEEPS
+        if not folder.is_dir():
+            return []
+        names = (path.name for path in self.folder.folder(folder).iterdir())
+        return sorted(name for name in names if _is_name(name))
+
+    def _sweep(self, name: str) -> str:
+        if name not in self._names_of_sweeps():
+            raise _missing("sweep", name)
+        return name
+
+    def _head(self, name: str) -> Head:
+        path = self.folder.root / SWEEPS / name / "sweep.json"
+        content = _json(self.folder.file(path, MOST_JSON))
+        try:
+            head = Head(**{key: value for key, value in content.items() if key != "packages"})
+        except (TypeError, AttributeError):
+            raise ResultsError(f"{path}: not the description of a sweep") from None
+        if head.id != name:
+            raise ResultsError(f"{path}: it is that of another sweep")
+        return head
+
+    def experiments(self) -> list[dict[str, Any]]:
+        """The state of every experiment, and whether its data are here."""
+        return [each.as_dict() | {"recorded": each.judged} for each in self._standings()]
+
+    def experiment(self, name: str) -> dict[str, Any]:
+        """The record of an experiment."""
+        found = self._record(name)
+        tables = ["runs", *(plot.name for plot in found.plots if f"{plot.name}.csv" in plot.files)]
+        return {**found.model_dump(mode="json"), "tables": tables}
+
+    def of_experiment(self, name: str, table: str) -> tuple[Path, str]:
+        """The folder of an experiment and the file of one of its tables: that of its runs, or the data of a plot."""
+        plots = [plot.name for plot in self._record(name).plots if f"{plot.name}.csv" in plot.files]
+        if table == "runs":
+            return self._table(self.folder.root / name, "runs.parquet")
+        if table not in plots:
+            raise _missing("table", table)
+        return self._table(self.folder.root / name, f"{table}.csv")
+
+    def _record(self, name: str) -> Record:
+        self._refuse_strange()
+        if name not in ledger.recorded(self.folder.root):
+            raise _missing("experiment with results", name)
+        self.folder.file(self.folder.root / name / CLAIMS, MOST_JSON)
+        found = record.read(self.folder.root / name)
+        if found is None:
+            raise _missing("experiment with results", name)
+        return found
+
+    def claims(self, paper: str | None, verdict: str | None, search: str, offset: int, limit: int) -> dict[str, Any]:
+        """A part of the ledger."""
+        every = [claim for each in ledger.chosen(self._standings(), paper) for claim in each.claims]
+        words = search.lower().split()
+        found = [
+            claim
+            for claim in every
+            if verdict in (None, claim.verdict)
+            and all(word in f"{claim.id} {claim.says} {claim.verdict}".lower() for word in words)
+        ]
+        shown = [claim.as_dict() for claim in found[offset : offset + limit]]
+        return {"total": len(every), "found": len(found), "offset": offset, "claims": shown}
+
+    def _standings(self) -> list[Standing]:
+        self._refuse_strange()
+        with self._lock:
+            return ledger.standings(self.folder.root)
+
+    def _refuse_strange(self) -> None:
+        """The ledger opens many files of the folder, so that none of them may be a trap.
+
+        Raises:
+            ResultsError: one is.
+
+        """
+        _, damaged = self.index.rows()
+        why = next(self.folder.strange(), None) or next(iter(damaged.values()), None)
+        if why is not None:
+            raise ResultsError(why)
+
+    def _table(self, folder: Path, file: str) -> tuple[Path, str]:
+        self.folder.folder(folder)
+        self.folder.file(folder / file, MOST_TABLE)
+        if (folder / sums.SUMS).exists():
+            self.folder.file(folder / sums.SUMS, MOST_JSON)
+        return folder, file
+
+    def content(self, source: StoredRun | Path, file: str) -> bytes:
+        """The bytes of a file, after they were compared with their digest."""
+        return source.content(file) if isinstance(source, StoredRun) else sums.read_bytes(source / file)
+
+    def read(self, request: Request) -> Path:
+        """A file with what the tables of a request say."""
+        return self._reader.read(request)
+
+
+def _missing(what: str, name: str) -> ProblemError:
+    return ProblemError(404, "Not found", f"there is no {what} {name[:100]}")
+
+
+def _is_name(name: str) -> bool:
+    try:
+        return bool(checked(name))
+    except ValueError:
+        return False
+
+
+def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return sums.loaded(sums.read_bytes(path))
+    except ValueError:
+        raise ResultsError(f"{path}: damaged (not JSON)") from None
+
+
+def _column(name: str) -> dict[str, str]:
+    info = summary.column(name)
+    label = info.label if info.label != name else name.replace("_", " ").capitalize()
+    return {"name": name, "label": label, "definition": info.definition, "unit": info.unit}
+
+
+def _damaged(found: dict[str, str]) -> list[Row]:
+    return [{"name": name, "why": why} for name, why in found.items()]
