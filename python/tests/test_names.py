@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
 
 from fanin.claims import record
+from fanin.claims.standing import Standing
 from fanin.errors import ResultsError
 from fanin.names import checked, is_run_id
+from fanin.show import html_report
 
 BAD = ["../x", "a/b", "/etc/passwd", "", ".", "..", ".hidden", "-o", "a\\b", "a\nb", "A", "a" * 101, "a\0", "ü"]
 """What no file may be called."""
@@ -97,3 +100,28 @@ def test_a_run_in_the_folder_of_another_is_read_by_no_command(cli, work):
     for verb in ("describe", "export", "fct"):
         result = cli(verb, str(other))
         assert (result.code, f"it is that of {run.name}" in result.err) == (3, True), result.err
+
+
+@pytest.mark.parametrize("text", ["by,x,mean\na\n", "by,x,share\na,1,zz\n", f'by,x,mean\n"{"a" * 200_000}",1,2\n'])
+def test_a_figures_data_of_a_stranger_are_shown_or_refused(tmp_path, text):
+    (tmp_path / "x.csv").write_text(text)
+    plot = record.PlotRecord(name="x", title="", x_label="", y_label="", files=["x.csv"])
+    standing = Standing("x", "", "", "", "complete", "", 1, 1, "", [], folder=tmp_path)
+    with pytest.raises(ResultsError, match=r"x\.csv: not the data of a figure"):
+        html_report._drawing(plot, standing, tmp_path / "report")
+
+
+@pytest.mark.parametrize("key", ["scenario", "each", "seeds"])
+def test_a_log_of_a_stranger_holds_runs_or_counts_as_damaged(cli, work, key):
+    """With digests that match."""
+    assert cli("sweep", "small.toml", "--seeds", "1").code == 0
+    (log,) = (work / "results" / "runs").glob("*.jsonl")
+    text = b""
+    for line in log.read_bytes().splitlines():
+        content = {**json.loads(line), key: []}
+        del content["sha256"]
+        rest = json.dumps(content).encode()[1:]
+        text += b'{"sha256": "' + hashlib.sha256(rest).hexdigest().encode() + b'", ' + rest + b"\n"
+    log.write_bytes(text)
+    result = cli("sweep", "small.toml", "--seeds", "1")
+    assert (result.code, "not runs); its runs are repeated" in result.err) == (0, True), result.err

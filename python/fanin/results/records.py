@@ -218,10 +218,15 @@ def copied(line: Line, name: str) -> tuple[list[Packed], dict[str, Any]]:
 
     """
     found = content(line)
-    place = found["runs"].index(name)
-    each = found["each"][place]
-    tables = {table: base64.b64decode(text) for table, text in each["tables"].items()}
-    run = Packed(name, found["seeds"][place], each["summary"], tables)
+    try:
+        place = found["runs"].index(name)
+        each = found["each"][place]
+        tables = {table: base64.b64decode(text) for table, text in each["tables"].items()}
+        run = Packed(name, found["seeds"][place], each["summary"], tables)
+        _ = run.summary["result_hash"], found["scenario"]["run"]
+    except (LookupError, ValueError, TypeError, AttributeError):
+        # With a digest that matches: somebody else wrote it.
+        raise ResultsError(f"{line.path}: damaged (line {line.number}: not runs)") from None
     return [run], {key: value for key, value in found.items() if key not in _OF_LINES}
 
 

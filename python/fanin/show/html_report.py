@@ -211,7 +211,10 @@ def _drawing(drawn: PlotRecord, standing: Standing, folder: Path) -> Drawing:
             (folder / name).write_bytes(found)
             copied[source.suffix] = name
             content[source.suffix] = found.decode("utf-8", errors="replace")
-    heading, header, rows = _data(drawn, content[".csv"])
+    try:
+        heading, header, rows = _data(drawn, content[".csv"])
+    except (ValueError, TypeError, csv.Error) as error:
+        raise ResultsError(f"{standing.folder / drawn.name}.csv: not the data of a figure ({error})") from None
     axes = f"{drawn.y_label} against {drawn.x_label}." if drawn.y_label else ""
     named = [name for name in drawn.lines if name]
     more = [f"Lines: {', '.join(named)}." if named else "", f"Marks: {', '.join(drawn.marks)}." if drawn.marks else ""]
