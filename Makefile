@@ -16,6 +16,7 @@ demo: $(VENV)/installed ## Reproduce SDTCP's Figure 9 with two seeds: table, ver
 
 test: $(VENV)/installed-dev ## Run all tests, Rust and Python
 	cargo test --package fanin-engine --package fanin-binding --package fanin-wasm
+	if web/ready; then $(MAKE) page && cd web && npm test && npm run test:browser; fi
 	$(BIN)/pytest
 
 lint: $(VENV)/installed-dev ## Check formats, lints and types
@@ -25,6 +26,7 @@ lint: $(VENV)/installed-dev ## Check formats, lints and types
 	$(BIN)/ruff check python
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest fanin._engine
+	if web/ready; then cd web && npm ci && npm run lint; fi
 
 bench: $(VENV)/installed ## Measure the engine (time and instructions per packet-hop, memory, ns-3's time), sweeps and the start of commands
 	$(BIN)/python python/benches/start.py
