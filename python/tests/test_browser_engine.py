@@ -57,7 +57,7 @@ seed = 3
 
 def ask(requests: list[dict[str, object]]) -> list[dict[str, object]]:
     lines = "".join(json.dumps(request) + "\n" for request in requests)
-    command = ["node", str(ROOT / "web/tests/answer.mjs"), str(MODULE)]
+    command = ["node", str(ROOT / "crates/wasm/answer.mjs"), str(MODULE)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
