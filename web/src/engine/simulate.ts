@@ -27,6 +27,11 @@ export function schemesOf({ toml, schemes }: Request): string[] {
   return schemes.length > 0 ? schemes : [String(valueAt(read(toml), ['transport', 'scheme']) ?? 'newreno')]
 }
 
+/** The command that runs the same in a terminal. */
+export function commandOf(scheme: string): string {
+  return `fanin run ${FILE} --set transport.scheme=${scheme}`
+}
+
 export function requestFor(toml: string, scheme: string, overrides: [string, string][] = []): ScenarioRequest {
   return { toml, name: FILE, overrides: [['transport.scheme', scheme], ...overrides] }
 }

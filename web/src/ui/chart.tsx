@@ -49,6 +49,8 @@ export interface ChartProps {
 
 const FONT = '12px system-ui, sans-serif'
 
+const HEADROOM = 1.08
+
 const INK: Record<Theme, { text: string; grid: string }> = {
   light: { text: '#545d68', grid: '#e3e7eb' },
   dark: { text: '#a8b1ba', grid: '#2a3036' },
@@ -215,7 +217,7 @@ function options(latest: Latest, theme: Theme, width: number, height: number, ho
 /** From zero unless values are negative, with room above. */
 function rangeOf(low: number | null, high: number | null, limits: Limit[]): [number, number] {
   const top = Math.max(high ?? 0, ...limits.map((limit) => limit.y))
-  return [Math.min(low ?? 0, 0), top > 0 ? top * 1.06 : 1]
+  return [Math.min(low ?? 0, 0), top > 0 ? top * HEADROOM : 1]
 }
 
 function axis({ label, unit }: Axis, theme: Theme, size: number): uPlot.Axis {
@@ -260,7 +262,8 @@ function seriesOf(line: Line): uPlot.Series[] {
       ? { show: true, fill: colour, paths: (plot, index) => ({ stroke: null, fill: markersOf(plot, index, marker) }) }
       : { show: false },
   }
-  const edge: uPlot.Series = { stroke: 'transparent', width: 0, spanGaps: true, points: { show: false } }
+  // The axis is made for the means: an interval of few seeds can be many times wider than what it is about.
+  const edge: uPlot.Series = { auto: false, stroke: 'transparent', width: 0, spanGaps: true, points: { show: false } }
   return line.band ? [main, edge, edge] : [main]
 }
 

@@ -9,6 +9,8 @@ test('A number has the largest unit in which it is at least one', () => {
   expect(plain(withUnit(25e-6, 's'))).toBe('25 µs')
   expect(plain(withUnit(64000, 'B'))).toBe('64 KB')
   expect(plain(withUnit(0, 's'))).toBe('0 s')
+  expect(plain(withUnit(0.125, '%'))).toBe('12.5 %')
+  expect(plain(withUnit(0, '%'))).toBe('0 %')
 })
 
 test('What has no unit has none, and what is missing is a dash', () => {

@@ -6,6 +6,7 @@ interface Scale {
 }
 
 const SCALES: Record<string, Scale[]> = {
+  '%': [{ factor: 0.01, unit: '%' }],
   s: [
     { factor: 1, unit: 's' },
     { factor: 1e-3, unit: 'ms' },
@@ -53,7 +54,6 @@ export function digits(value: number): string {
 /** Such as "933.9 Mbit/s"; a missing value is a dash. */
 export function withUnit(value: number | null | undefined, unit: string): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–'
-  if (unit === '%') return digits(value * 100) + SPACE + '%'
   const scale = scaleFor(value, unit)
   return scale.unit ? digits(value / scale.factor) + SPACE + scale.unit : digits(value)
 }

@@ -1,15 +1,15 @@
 /** What the schemes made of the scenario: totals, and what happened over time. */
 
 import { useState } from 'preact/hooks'
-import { schemesOf, type Batch, type Run } from '../../engine/simulate'
+import { commandOf, schemesOf, type Batch, type Run } from '../../engine/simulate'
 import type { Registry } from '../../engine/types'
 import type { Scenario } from '../../scenario/address'
+import { Complaint } from '../../ui/complaint'
 import { digits, withUnit } from '../../ui/numbers'
 import { useStore } from '../../ui/store'
 import { Charts } from './charts'
-import { Complaint } from './complaint'
 import { runs } from './session'
-import { commandFor, TakeAway } from './takeaway'
+import { TakeAway } from './takeaway'
 import { Totals } from './totals'
 
 interface Props {
@@ -24,7 +24,7 @@ export function Results({ registry, scenario }: Props) {
   return (
     <section class="play-results" aria-label="Results" aria-busy={busy}>
       <div class="state">
-        {error && <Complaint error={error} command={commandFor(schemesOf(scenario)[0] ?? '')} />}
+        {error && <Complaint error={error} command={commandOf(schemesOf(scenario)[0] ?? '')} />}
         {!error && cancelled && <p class="note part">Cancelled. These results are of the scenario before.</p>}
         {!error && !cancelled && <p class="soft small">{effort(result)}</p>}
       </div>

@@ -3,14 +3,10 @@
 import { useState } from 'preact/hooks'
 import { engine } from '../../engine/client'
 import { MAX_HOPS } from '../../engine/limits'
-import { FILE, requestFor, schemesOf, type Batch } from '../../engine/simulate'
+import { commandOf, FILE, requestFor, schemesOf, type Batch } from '../../engine/simulate'
 import type { Scenario } from '../../scenario/address'
 import { csv, download, type Cell } from '../../ui/download'
 import { useLoaded } from '../../ui/store'
-
-export function commandFor(scheme: string): string {
-  return `fanin run ${FILE} --set transport.scheme=${scheme}`
-}
 
 interface Props {
   scenario: Scenario
@@ -79,7 +75,7 @@ function Terminal({ scenario }: { scenario: Scenario }) {
       {schemesOf(scenario).map((scheme, index) => (
         <div key={scheme}>
           <dt>
-            <code>{commandFor(scheme)}</code>
+            <code>{commandOf(scheme)}</code>
           </dt>
           <dd class="soft">
             result hash <code>{hashes.state === 'ready' ? hashes.value[index]?.hash : '…'}</code>

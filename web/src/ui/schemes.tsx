@@ -1,9 +1,9 @@
 /** The schemes that run side by side. */
 
-import type { Registry } from '../../engine/types'
-import { styleOf } from '../../ui/palette'
-import { Swatch } from '../../ui/swatch'
-import { useTheme } from '../../ui/theme'
+import type { Registry } from '../engine/types'
+import { styleOf } from './palette'
+import { Swatch } from './swatch'
+import { useTheme } from './theme'
 
 /** More lines than these cannot be told apart. */
 const MOST = 6

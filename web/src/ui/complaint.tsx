@@ -1,7 +1,7 @@
 /** What is wrong, in the engine's words, and what to do. */
 
-import { EngineError } from '../../engine/types'
-import { Refused } from '../../engine/limits'
+import { EngineError } from '../engine/types'
+import { Refused } from '../engine/limits'
 
 export function Complaint({ error, command }: { error: Error; command: string }) {
   return (

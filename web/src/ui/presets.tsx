@@ -1,8 +1,8 @@
 /** Scenarios to begin with. */
 
-import { current } from '../../scenario/current'
-import { usePresets, type Preset } from '../../scenario/presets'
-import { useStore } from '../../ui/store'
+import { current } from '../scenario/current'
+import { usePresets, type Preset } from '../scenario/presets'
+import { useStore } from './store'
 
 export function Presets() {
   const presets = usePresets()

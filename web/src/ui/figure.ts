@@ -1,0 +1,176 @@
+/** A plot as a picture to take away: SVG, and PNG made from it. */
+
+import type { Axis, Line } from './chart'
+import { cornersOf } from './markers'
+import { digits, scaleFor } from './numbers'
+import type { Style } from './palette'
+
+export interface Figure {
+  title: string
+  /** What the lines and bands are. */
+  note: string
+  x: Axis
+  y: Axis
+  lines: Line[]
+}
+
+const WIDTH = 720
+const HEIGHT = 440
+const LEFT = 72
+const RIGHT = 20
+const TOP = 64
+const BOTTOM = 76
+
+/** Round numbers from zero, or from the lowest value, to beyond the highest. */
+export function ticks(low: number, high: number, count = 6): number[] {
+  if (!(high > low)) return [low]
+  const rough = (high - low) / count
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power
+  const first = Math.floor(low / step + 1e-9)
+  const last = Math.ceil(high / step - 1e-9)
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)))
+}
+
+interface Frame {
+  x: (value: number) => number
+  y: (value: number) => number
+  xTicks: number[]
+  yTicks: number[]
+}
+
+function frameOf({ lines }: Figure): Frame {
+  const xs = lines.flatMap((line) => Array.from(line.x))
+  const ys = lines.flatMap((line) => Array.from(line.y)).filter(Number.isFinite)
+  const xTicks = ticks(Math.min(...xs, 0), Math.max(...xs, 0))
+  const yTicks = ticks(Math.min(...ys, 0), Math.max(...ys, 0))
+  const place = (values: number[], from: number, to: number) => (value: number) => {
+    const [low, high] = [values[0] ?? 0, values.at(-1) ?? 1]
+    return from + ((value - low) / (high - low || 1)) * (to - from)
+  }
+  return { x: place(xTicks, LEFT, WIDTH - RIGHT), y: place(yTicks, HEIGHT - BOTTOM, TOP), xTicks, yTicks }
+}
+
+/** White paper and the figures' own colours: lines come in the light theme's styles. */
+export function svgOf(figure: Figure): string {
+  const frame = frameOf(figure)
+  const body = [
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
+    text(LEFT, 24, figure.title, 'font-weight="600" font-size="15"'),
+    legend(figure.lines),
+    axes(figure, frame),
+    `<clipPath id="plot"><rect x="${LEFT}" y="${TOP}" width="${WIDTH - LEFT - RIGHT}" height="${HEIGHT - TOP - BOTTOM}"/></clipPath>`,
+    `<g clip-path="url(#plot)">${figure.lines.map((line) => bandOf(line, frame)).join('')}</g>`,
+    ...figure.lines.flatMap((line) => [pathOf(line, frame), markersOf(line, frame)]),
+    text(LEFT, HEIGHT - 10, figure.note, 'font-size="11" fill="#545d68"'),
+  ]
+  const size = `width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif" font-size="12">\n${body.join('\n')}\n</svg>\n`
+}
+
+function axes({ x, y }: Figure, frame: Frame): string {
+  const label = (axis: Axis, values: number[]) => {
+    const scale = scaleFor(Math.max(...values.map(Math.abs)), axis.unit)
+    return { name: scale.unit ? `${axis.label} (${scale.unit})` : axis.label, factor: scale.factor }
+  }
+  const [xLabel, yLabel] = [label(x, frame.xTicks), label(y, frame.yTicks)]
+  const bottom = HEIGHT - BOTTOM
+  const middle = (TOP + bottom) / 2
+  return [
+    ...frame.yTicks.map((value) => {
+      const at = round(frame.y(value))
+      const line = `<path d="M${LEFT} ${at}H${WIDTH - RIGHT}" stroke="#e3e7eb"/>`
+      return line + text(LEFT - 8, at + 4, tick(value / yLabel.factor), 'text-anchor="end"')
+    }),
+    ...frame.xTicks.map((value) =>
+      text(frame.x(value), bottom + 18, tick(value / xLabel.factor), 'text-anchor="middle"'),
+    ),
+    `<path d="M${LEFT} ${TOP}V${bottom}H${WIDTH - RIGHT}" fill="none" stroke="#1b1f24"/>`,
+    text((LEFT + WIDTH - RIGHT) / 2, bottom + 40, xLabel.name, 'text-anchor="middle"'),
+    text(18, middle, yLabel.name, `text-anchor="middle" transform="rotate(-90 18 ${middle})"`),
+  ].join('\n')
+}
+
+function tick(value: number): string {
+  return digits(Number(value.toPrecision(10)))
+}
+
+function legend(lines: Line[]): string {
+  let at = LEFT
+  return lines
+    .map((line) => {
+      const left = at
+      at += 44 + 7.5 * line.label.length
+      const stroke = `<path d="M${left} 44h24" ${strokeOf(line.style)}/>`
+      return stroke + shape(line.style, left + 12, 44) + text(left + 30, 48, line.label)
+    })
+    .join('\n')
+}
+
+function strokeOf({ colour, dash }: Style): string {
+  const dashes = dash.length > 0 ? ` stroke-dasharray="${dash.join(' ')}"` : ''
+  return `fill="none" stroke="${colour}" stroke-width="1.75"${dashes}`
+}
+
+/** The places of a line's values that are finite. */
+function placesOf(line: Line, ys: ArrayLike<number>, { x, y }: Frame): [number, number][] {
+  return Array.from(line.x, (value, index): [number, number] => [round(x(value)), round(y(ys[index] ?? NaN))]).filter(
+    ([, top]) => Number.isFinite(top),
+  )
+}
+
+function pathOf(line: Line, frame: Frame): string {
+  const places = placesOf(line, line.y, frame)
+  const next = ([left, top]: [number, number]) => (line.step ? `H${left}V${top}` : `L${left} ${top}`)
+  const path = places.map((place, index) => (index === 0 ? `M${place.join(' ')}` : next(place))).join('')
+  return path ? `<path d="${path}" ${strokeOf(line.style)}/>` : ''
+}
+
+function bandOf(line: Line, frame: Frame): string {
+  if (!line.band) return ''
+  const ends = [...placesOf(line, line.band.high, frame), ...placesOf(line, line.band.low, frame).reverse()]
+  const points = ends.map((place) => place.join(',')).join(' ')
+  return ends.length > 2 ? `<polygon points="${points}" fill="${line.style.colour}" fill-opacity="0.2"/>` : ''
+}
+
+function markersOf(line: Line, frame: Frame): string {
+  if (!line.points) return ''
+  return placesOf(line, line.y, frame)
+    .map(([left, top]) => shape(line.style, left, top))
+    .join('')
+}
+
+function shape({ marker, colour }: Style, x: number, y: number): string {
+  const corners = cornersOf(marker)
+  if (!corners) return `<circle cx="${x}" cy="${y}" r="4" fill="${colour}"/>`
+  const points = corners.map(([dx, dy]) => `${round(x + 4.5 * dx)},${round(y + 4.5 * dy)}`).join(' ')
+  return `<polygon points="${points}" fill="${colour}"/>`
+}
+
+function text(x: number, y: number, content: string, more = ''): string {
+  const safe = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const fill = more.includes('fill=') ? '' : ' fill="#1b1f24"'
+  return `<text x="${round(x)}" y="${round(y)}"${fill} ${more}>${safe}</text>`
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+/** The same picture as PNG, twice as fine. */
+export async function pngOf(figure: Figure): Promise<Blob> {
+  const image = new Image()
+  image.src = URL.createObjectURL(new Blob([svgOf(figure)], { type: 'image/svg+xml' }))
+  await image.decode()
+  const canvas = document.createElement('canvas')
+  canvas.width = 2 * WIDTH
+  canvas.height = 2 * HEIGHT
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
+  URL.revokeObjectURL(image.src)
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => {
+      if (blob) resolve(blob)
+      else reject(new Error('this browser cannot make a PNG'))
+    }, 'image/png')
+  })
+}

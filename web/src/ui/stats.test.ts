@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { distribution, meanInterval, T_95, tQuantile } from './stats'
+
+test('The quantiles are those of the Python package', () => {
+  const source = readFileSync(new URL('../../../python/fanin/numbers/stats.py', import.meta.url), 'utf8')
+  const table = /_T_95 = \(([^)]*)\)/.exec(source)?.[1] ?? ''
+  expect(table.match(/[\d.]+/g)?.map(Number)).toEqual(T_95)
+})
+
+test('Beyond the table the quantile comes near that of the normal distribution', () => {
+  expect(tQuantile(30)).toBe(2.042)
+  expect(tQuantile(31)).toBeCloseTo(2.0395, 3)
+  expect(tQuantile(1e6)).toBeCloseTo(1.96, 3)
+})
+
+test('An interval is the quantile times the standard error', () => {
+  expect(meanInterval([1, 2, 3]).half).toBeCloseTo(4.303 / Math.sqrt(3), 10)
+  expect(meanInterval([5, 5, 5])).toEqual({ mean: 5, half: 0 })
+})
+
+test('Fewer than three values, or a missing one, have no interval', () => {
+  expect(meanInterval([1, 2]).half).toBeNaN()
+  expect(meanInterval([1, 2, NaN]).half).toBeNaN()
+})
+
+test('A distribution has one step for equal values, and leaves out those that are missing', () => {
+  expect(distribution([3, 1, NaN, 1, 2])).toEqual({ x: [1, 2, 3], y: [0.5, 0.75, 1] })
+})
