@@ -1,5 +1,6 @@
 import itertools
 import re
+import warnings
 
 import matplotlib as mpl
 import polars as pl
@@ -16,6 +17,7 @@ from fanin.scenario.format.plot import CATEGORICAL, Plot
 from fanin.show.plots import drawing
 from fanin.show.plots.drawing import draw
 from fanin.show.plots.drawn_before import fingerprint
+from fanin.show.plots.layout import name_places
 from fanin.show.plots.series import Series, series_of
 from fanin.show.plots.styles import styles
 
@@ -247,3 +249,11 @@ def misplaced(figure):
     if legend is not None:
         beyond += ["legend over the data"] if legend.get_window_extent(renderer).y0 < axes.bbox.y1 - 1 else []
     return beyond
+
+
+def test_an_axis_without_a_name_still_has_a_place():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes = mpl.figure.Figure().add_subplot()
+        name_places(axes, [])
+    assert axes.get_xlim() == (-0.5, 0.5)

@@ -14,7 +14,7 @@ from enum import IntEnum
 from fanin.choose.comparison import SCHEME
 from fanin.choose.diagnosis import Facts
 from fanin.errors import ScenarioError
-from fanin.numbers.units import quantity
+from fanin.numbers.units import quantity, seconds
 from fanin.registry import registry
 from fanin.scenario.format.values import Scalar
 
@@ -110,7 +110,7 @@ def remedies(facts: Facts, is_valid: Callable[[dict[str, Scalar]], None]) -> tup
 
 def _of_hosts(facts: Facts) -> Iterator[Remedy]:
     transport = facts.scenario["transport"]
-    if _seconds(transport["rto-min"]) > _seconds(_SHORT):
+    if seconds(transport["rto-min"]) > seconds(_SHORT):
         yield Remedy(
             f"timer of {_SHORT}",
             {"transport.rto-min": _SHORT},
@@ -149,7 +149,7 @@ def _of_applications(facts: Facts) -> Iterator[Remedy]:
     if "jitter" in group and answer is not None and at_once:
         all_s = at_once * answer[0] * 8 / facts.port.rate_bps
         spread = f"{max(1, round(1.25 * all_s * 1e6))}us"
-        if _seconds(group["jitter"]) < _seconds(spread):
+        if seconds(group["jitter"]) < seconds(spread):
             yield Remedy(
                 f"starts spread over {spread}",
                 {f"traffic.{group['name']}.jitter": spread},
@@ -196,9 +196,3 @@ def _systems(facts: Facts) -> Iterator[Remedy]:
         effort, needs = SYSTEMS[key]
         if key not in (facts.scenario["transport"]["scheme"], "linux-dctcp", "dctcp", "newreno"):
             yield Remedy(key, {SCHEME: key, "queue.kind": "auto"}, effort, needs)
-
-
-def _seconds(text: str) -> float:
-    found = quantity(text)
-    assert found is not None
-    return found[0]

@@ -13,3 +13,10 @@ def quantity(value: object) -> tuple[float, str] | None:
     if isinstance(value, int | float):
         return float(value), ""
     return _engine.quantity(value) if isinstance(value, str) else None
+
+
+def seconds(value: object) -> float:
+    """A duration of a checked scenario in seconds."""
+    found = quantity(value)
+    assert found is not None, value
+    return found[0]

@@ -15,7 +15,7 @@ from typing import Any
 
 from fanin.later import pl
 from fanin.numbers.summary import column, is_completion_time
-from fanin.numbers.units import quantity
+from fanin.numbers.units import seconds
 
 MOST = 0.01
 """Share of the finite transfers that may be missing from a completion time: of open arrivals more are a backlog."""
@@ -39,18 +39,12 @@ GoingOn = Mapping[str, int]
 
 def going_on(scenario: Mapping[str, Any]) -> GoingOn:
     """The groups of a resolved scenario in which transfers begin until the run ends."""
-    end = _seconds(scenario["run"]["duration"])
+    end = seconds(scenario["run"]["duration"])
     return {
         group["name"]: group.get("concurrent", 0)
         for group in scenario["traffic"]
-        if group.get("count") == 0 and not 0 < _seconds(group["stop"]) < end
+        if group.get("count") == 0 and not 0 < seconds(group["stop"]) < end
     }
-
-
-def _seconds(value: object) -> float:
-    found = quantity(value)
-    assert found is not None, value
-    return found[0]
 
 
 def with_infinite(row: Mapping[str, Any], scenario: Mapping[str, Any]) -> dict[str, Any]:

@@ -160,7 +160,8 @@ def name_places(axes: Axes, names: list[str]) -> None:
     """Names the places 0, 1, 2 and so on of the x axis: side by side if there is room, otherwise slanted."""
     room = (WIDTH - 1.1) / max(len(names), 1) - _PAD / 2
     side_by_side = [wrapped(name, _TEXT, room) for name in names]
-    axes.set_xlim(-0.5, len(names) - 0.5)
+    # Without any name the axis still has one place.
+    axes.set_xlim(-0.5, max(len(names), 1) - 0.5)
     if all(text_width(name, _TEXT) <= room for name in side_by_side):
         axes.set_xticks(range(len(names)), side_by_side)
         return
