@@ -1,0 +1,62 @@
+"""The cross-paper ranking as numbers, from the pages that ``fanin ranking --page`` wrote."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from fanin.errors import ResultsError
+
+_TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
+_REGIME = re.compile(r"^## ((?:buffer|answer|background|senders|spine) .*)$")
+_COMMAND = re.compile(r"Command: `([^`]*)`")
+_MEASURES = ("query goodput", "query p99", "timeouts", "background")
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Every regime of every experiment, with each system's rank, share and numbers.
+
+    Args:
+        folder: Folder of the pages.
+
+    Raises:
+        ResultsError: a page has no regimes.
+
+    """
+    found = [_page(path) for path in sorted(folder.glob("ranking-*.md"))]
+    columns = found[0]["columns"] if found else []
+    return {"columns": columns, "experiments": [{**each, "columns": None} for each in found]}
+
+
+def _page(path: Path) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    title, command = _TITLE.search(text), _COMMAND.search(text)
+    regimes: list[dict[str, Any]] = []
+    columns: list[str] = []
+    for line in text.splitlines():
+        if regime := _REGIME.match(line):
+            regimes.append({"where": _where(regime[1]), "places": []})
+        elif regimes and line.startswith("|"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if cells[0] == "rank":
+                columns = cells
+            elif not cells[0].startswith("-:") and "---" not in cells[0]:
+                regimes[-1]["places"].append(_place(dict(zip(columns, cells, strict=True))))
+    if not regimes or title is None or command is None:
+        raise ResultsError(f"{path}: has no regimes; write it with 'fanin ranking cross --page'")
+    shown = [name for name in columns if name.startswith(_MEASURES)]
+    return {"title": title[1], "command": command[1], "columns": shown, "regimes": regimes}
+
+
+def _where(heading: str) -> dict[str, str]:
+    """``buffer 100 KB, answer 32 KB, background none, senders 5``."""
+    return {name: value for name, _, value in (part.partition(" ") for part in heading.split(", "))}
+
+
+def _place(cells: dict[str, str]) -> list[Any]:
+    """System, rank (0 if undecided), share in per cent, the measures as shown, and what was left."""
+    rank = cells["rank"]
+    shown = [value for name, value in cells.items() if name.startswith(_MEASURES)]
+    share = float(cells["share"].removesuffix("%").strip()) if cells["share"] != "-" else None
+    return [cells["system"], int(rank) if rank.isdecimal() else 0, share, *shown, cells["left"]]
