@@ -31,10 +31,6 @@ async function compile(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await response.arrayBuffer())
 }
 
-function broken(message: string): EngineError {
-  return new EngineError({ message, file: '', line: null, key: '', suggestion: null, more: [] })
-}
-
 function aborted(): DOMException {
   return new DOMException('the run was cancelled', 'AbortError')
 }
@@ -73,7 +69,7 @@ class Member {
     }
     this.job = undefined
     if ('broken' in message) {
-      job?.reject(broken(message.broken))
+      job?.reject(new EngineError({ message: message.broken }))
       this.ended(this, false)
     } else {
       job?.resolve(message)
@@ -114,8 +110,7 @@ export class EnginePool implements Engine {
   }
 
   async run(scenario: ScenarioRequest, options: RunOptions = {}): Promise<Outcome> {
-    const limit = options.maxHops === undefined ? {} : { max_hops: options.maxHops }
-    const { reply, wallMs } = await this.enqueue({ op: 'run', scenario, ...limit }, options)
+    const { reply, wallMs } = await this.enqueue({ op: 'run', scenario }, options)
     return outcomeOf(valueOf(reply) as RunValue, reply.columns, wallMs)
   }
 

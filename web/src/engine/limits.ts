@@ -4,8 +4,8 @@ import { parseQuantity } from '../scenario/quantity'
 import { valueAt, type Document } from '../scenario/toml'
 import type { Preview } from './types'
 
-/** Half a minute of a slow machine. The engine itself stops there, whatever the estimate says. */
-export const MAX_HOPS = 50_000_000
+/** Half a minute of a slow machine. */
+const MAX_HOPS = 50_000_000
 const MAX_BYTES = 1 << 30
 
 /** Sizes of the engine's records, rounded up. */
@@ -14,7 +14,7 @@ const BYTES_OF_HOST = 20_000
 const BYTES_OF_PACKET = 100
 
 export interface Estimate {
-  /** At least: what transfers of a known size need. Endless ones end with the run. */
+  /** What transfers of a known size need without losses; a run without any is as long as it says, and its links full. */
   hops: number
   bytes: number
 }
@@ -31,7 +31,8 @@ export function estimate(preview: Preview, document: Document): Estimate {
   const duration = quantityAt(document, ['run', 'duration']) ?? 30
   // Data crosses that many links, and its acknowledgements as many.
   const links = preview.switches === 1 ? 2 : preview.switches === 2 ? 3 : 4
-  let packets = 0
+  const endless = preview.groups.every((group) => !group.mean_bytes)
+  let packets = endless ? ((quantityAt(document, ['network', 'rate']) ?? 1e9) * duration) / 8 / mss : 0
   let flows = 0
   for (const group of preview.groups) {
     const bytes = group.mean_bytes ?? 0

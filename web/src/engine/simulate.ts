@@ -1,7 +1,7 @@
 /** One scenario with several schemes, side by side on the same seed. */
 
 import { read, valueAt, type Document } from '../scenario/toml'
-import { admit, estimate, MAX_HOPS } from './limits'
+import { admit, estimate } from './limits'
 import type { Engine, Outcome, ScenarioRequest, Table } from './types'
 
 export const FILE = 'scenario.toml'
@@ -83,7 +83,6 @@ export async function simulate(engine: Engine, request: Request, hooks: Hooks, s
     const outcome = await engine.run(requestFor(request.toml, scheme, overrides), {
       signal,
       progress,
-      maxHops: MAX_HOPS,
     })
     return { scheme, outcome }
   }

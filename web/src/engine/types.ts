@@ -58,14 +58,15 @@ export class EngineError extends Error implements Complaint {
   suggestion: string | null
   more: string[]
 
-  constructor(complaint: Complaint) {
+  /** What goes wrong while a scenario runs has a message only. */
+  constructor(complaint: Pick<Complaint, 'message'> & Partial<Complaint>) {
     super(complaint.message)
     this.name = 'EngineError'
-    this.file = complaint.file
-    this.line = complaint.line
-    this.key = complaint.key
-    this.suggestion = complaint.suggestion
-    this.more = complaint.more
+    this.file = complaint.file ?? ''
+    this.line = complaint.line ?? null
+    this.key = complaint.key ?? ''
+    this.suggestion = complaint.suggestion ?? null
+    this.more = complaint.more ?? []
   }
 }
 
@@ -200,8 +201,6 @@ export interface RunOptions {
   progress?: (share: number) => void
   /** Aborting ends the run at once. */
   signal?: AbortSignal
-  /** The engine gives up beyond this number of packet hops. */
-  maxHops?: number
 }
 
 export interface Engine {

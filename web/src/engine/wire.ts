@@ -8,7 +8,6 @@ export type Operation = 'version' | 'registry' | 'schema' | 'check' | 'topology'
 export interface EngineRequest {
   op: Operation
   scenario?: ScenarioRequest
-  max_hops?: number
 }
 
 /** What it answers: JSON of an `Answer`, and beside it the numbers of all columns, table by table. */
@@ -17,7 +16,7 @@ export interface EngineReply {
   columns: Float64Array[]
 }
 
-export type Answer = { value: unknown } | { error: Complaint }
+export type Answer = { value: unknown } | { error: Pick<Complaint, 'message'> & Partial<Complaint> }
 
 /** The value of `run`: tables whose columns' numbers come beside the JSON. */
 export interface RunValue {

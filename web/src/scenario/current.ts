@@ -42,7 +42,13 @@ export async function writeAddress(): Promise<void> {
   written = text
   const { view, params } = routeOf(location.hash)
   params.set('s', text)
-  history.replaceState(null, '', `#/${view}?${params.toString()}`)
+  history.replaceState(null, '', `#/${view || 'play'}?${params.toString()}`)
+}
+
+/** Takes another scenario; the browser's way back leads to the one before. */
+export function replace(scenario: Scenario): void {
+  history.pushState(null, '', location.href)
+  current.set(scenario)
 }
 
 /** Opens a scenario in another view, Play if none is named. */

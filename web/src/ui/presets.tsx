@@ -1,6 +1,6 @@
 /** Scenarios to begin with. */
 
-import { current } from '../scenario/current'
+import { current, replace } from '../scenario/current'
 import { usePresets, type Preset } from '../scenario/presets'
 import { useStore } from './store'
 
@@ -10,7 +10,7 @@ export function Presets() {
   const chosen = presets.find((preset) => preset.toml === toml)
   const groups = [...new Set(presets.map((preset) => preset.group))]
   const choose = (preset: Preset | undefined) => {
-    if (preset) current.set({ toml: preset.toml, schemes: preset.compare })
+    if (preset) replace({ toml: preset.toml, schemes: preset.compare })
   }
   return (
     <div class="presets">

@@ -57,13 +57,13 @@ function useAddress(): string {
     const follow = () => {
       setPath(routeOf(location.hash).view)
       void readAddress().then(() => {
-        if (!routeOf(location.hash).params.has('s')) void writeAddress()
+        if (!routeOf(location.hash).params.has('s')) keepAddress()
       })
     }
     let timer: ReturnType<typeof setTimeout> | undefined
     const stop = current.subscribe(() => {
       clearTimeout(timer)
-      timer = setTimeout(() => void writeAddress(), ADDRESS_DELAY_MS)
+      timer = setTimeout(keepAddress, ADDRESS_DELAY_MS)
     })
     addEventListener('hashchange', follow)
     follow()
@@ -74,6 +74,12 @@ function useAddress(): string {
     }
   }, [])
   return path
+}
+
+/** The address of a view that shows the scenario holds it. */
+function keepAddress(): void {
+  const { view } = routeOf(location.hash)
+  if ((views.find((each) => each.path === view) ?? views[0])?.scenario) void writeAddress()
 }
 
 function ThemeButton() {

@@ -1,7 +1,7 @@
 /** A sweep: one knob at several values, for several schemes and seeds, in as many workers as there are cores. */
 
 import { cores, EnginePool } from '../../engine/client'
-import { admit, estimate, MAX_HOPS } from '../../engine/limits'
+import { admit, estimate } from '../../engine/limits'
 import { requestFor, tableOf, valuesOf } from '../../engine/simulate'
 import type { Summary } from '../../engine/types'
 import { turn, type Knob } from '../../scenario/knobs'
@@ -105,7 +105,7 @@ async function admitAll(engine: EnginePool, { toml, knob, xs, schemes }: Plan): 
 
 async function runCase(engine: EnginePool, { toml, knob }: Plan, { scheme, x, seed }: Case): Promise<Point> {
   const request = requestFor(turn(toml, knob, x), scheme, [['run.seed', String(seed)]])
-  const { summary, tables, wallMs } = await engine.run(request, { maxHops: MAX_HOPS })
+  const { summary, tables, wallMs } = await engine.run(request)
   const fcts = valuesOf(tableOf({ summary, tables, wallMs }, 'flows'), 'fct_s').filter((value) => !Number.isNaN(value))
   return { scheme, x, seed, summary, fcts }
 }

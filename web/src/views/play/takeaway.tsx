@@ -2,7 +2,6 @@
 
 import { useState } from 'preact/hooks'
 import { engine } from '../../engine/client'
-import { MAX_HOPS } from '../../engine/limits'
 import { commandOf, FILE, requestFor, schemesOf, type Batch } from '../../engine/simulate'
 import type { Scenario } from '../../scenario/address'
 import { csv, download, type Cell } from '../../ui/download'
@@ -63,7 +62,7 @@ function Terminal({ scenario }: { scenario: Scenario }) {
     () =>
       Promise.all(
         schemesOf(scenario).map(async (scheme) => {
-          const { summary } = await engine.run(requestFor(scenario.toml, scheme), { maxHops: MAX_HOPS })
+          const { summary } = await engine.run(requestFor(scenario.toml, scheme))
           return { scheme, hash: typeof summary.result_hash === 'string' ? summary.result_hash : '' }
         }),
       ),

@@ -59,11 +59,14 @@ function CopyLink() {
   )
 }
 
+/** Most runs end long before the time that they are given: until then nobody knows their share. */
+const SHOWN_SHARE = 0.05
+
 function Progress() {
   const { busy, share } = useStore(runs.state)
   return (
     <span class={busy ? 'row running' : 'row running idle'} aria-hidden={!busy}>
-      <progress max={1} value={share} aria-label="Share of the run that is done" />
+      <progress max={1} {...(share > SHOWN_SHARE ? { value: share } : {})} aria-label="Share of the run that is done" />
       <button
         type="button"
         disabled={!busy}
