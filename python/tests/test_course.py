@@ -263,3 +263,43 @@ def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
     assert words.trials[0].command == "fanin run s.toml --set transport.rto-min=1ms"
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms"})
     assert cured.under_way_s < found.under_way_s / 10
+
+
+BEHIND = """\
+[network]
+topology = "two-switch"
+rate = "1Gbps"
+trunk-rate = "40Gbps"
+delay = "5us"
+buffer = "30KB"
+[transport]
+scheme = "newreno"
+rto-min = "200ms"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 30
+bytes-each = "64KB"
+"""
+
+
+def test_the_port_that_decides_is_found_and_the_other_that_was_measured_named(tmp_path):
+    found, words = told(tmp_path / "s.toml", BEHIND)
+    assert found.port.name == found.summary["bottleneck"] == "switch-1->receiver-0"
+    assert found.observed == "switch-0->switch-1"
+    assert found.port.largest_bytes is None
+    assert "The queue that was measured is that of switch-0->switch-1" in words.why
+    assert "--set measure.bottleneck='switch-1->receiver-0'" in words.why
+    found, words = told(tmp_path / "s.toml", BEHIND, **{"measure.bottleneck": "switch-1->receiver-0"})
+    assert found.observed == found.port.name
+    assert found.port.largest_bytes == 30_000
+    assert "was measured" not in words.why
+
+
+def test_gaps_between_rounds_are_said_to_count(tmp_path):
+    text = STAR.format(rate="10Gbps", buffer="1MB", window="2mss", senders=4, bytes="32KB")
+    found, words = told(tmp_path / "s.toml", f'{text}rounds = 3\ngap = "5ms"\n')
+    assert found.gaps_s == pytest.approx(0.01, rel=0.05)
+    assert "counting gaps of 10 ms without a transfer" in words.what
+    _, words = told(tmp_path / "s.toml", text)
+    assert "gaps" not in words.what

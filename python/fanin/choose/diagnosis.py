@@ -1,7 +1,7 @@
 """What happened in a run: whether it collapsed, why, and which commands show what would change it.
 
-The port is found, not assumed: it is the one that lost most packets, or else the one that was busiest. What its link
-lay idle counts only while a transfer of known size was under way.
+The port is found, not assumed: it is the run's total ``bottleneck``, which lost most bytes, or else held most. What its
+link lay idle counts only while a transfer of known size was under way.
 """
 
 from __future__ import annotations
@@ -73,15 +73,24 @@ class Facts:
     port: Port
     under_way_s: float
     """For how long at least one transfer of known size was under way."""
+    window_s: float
+    """Over how long the goodput is measured."""
     busy_s: float
     """For how long the port sent during that time, at most."""
     transfers: int
     waited: int
     """Transfers with a timeout."""
+    observed: str | None
+    """The port whose queue the run measured as that of its bottleneck."""
     waited_in_fan_in: int
     """Those of them in traffic from many senders to one."""
     all_cross: bool
     """Whether all payload crosses the port, so that the goodput of the run is that of its link."""
+
+    @property
+    def gaps_s(self) -> float:
+        """For how long of the time over which the goodput is measured no transfer was under way."""
+        return max(0.0, self.window_s - self.under_way_s)
 
     @property
     def idle_s(self) -> float:
@@ -133,25 +142,16 @@ class Facts:
     @property
     def segment(self) -> float:
         """Bytes of a full packet."""
-        transport = self.scenario["transport"]
-        return self.size(transport["mss"]) + self.size(transport["header"])
+        return packet_bytes(self.scenario)
 
     def size(self, text: str) -> float:
         """A size of the scenario in bytes."""
-        if text.endswith("mss"):
-            return float(text.removesuffix("mss")) * self.segment
-        found = quantity(text)
-        assert found is not None
-        return found[0] * self.segment if found[1] == "pkt" else found[0]
+        return _size(self.scenario, text)
 
     @property
     def buffer(self) -> float:
         """What a port of a switch can hold, in bytes, while the others are empty."""
-        network = self.scenario["network"]
-        if network["admission"] != "static":
-            alpha = float(network["dt-alpha"])
-            return self.size(network["shared-buffer"]) * alpha / (1 + alpha)
-        return self.size(network["buffer"])
+        return buffer_bytes(self.scenario)
 
     @property
     def first_windows(self) -> tuple[int, float]:
@@ -181,6 +181,7 @@ class Facts:
         return {
             "outcome": self.outcome,
             "port": port.name,
+            "observed": self.observed,
             "rate_bps": port.rate_bps,
             "buffer_bytes": self.buffer,
             "drops": port.drops,
@@ -194,9 +195,34 @@ class Facts:
             "timer_s": timer[0] if timer else None,
             "timeouts": self.timeouts,
             "under_way_s": self.under_way_s,
+            "gaps_s": self.gaps_s,
             "idle_s": self.idle_s,
             "idle_share": self.idle_share,
         }
+
+
+def packet_bytes(scenario: dict[str, Any]) -> float:
+    """Bytes of a full packet."""
+    transport = scenario["transport"]
+    return _size(scenario, transport["mss"]) + _size(scenario, transport["header"])
+
+
+def buffer_bytes(scenario: dict[str, Any]) -> float:
+    """What a port of a switch can hold, in bytes, while the others are empty."""
+    network = scenario["network"]
+    if network["admission"] != "static":
+        alpha = float(network["dt-alpha"])
+        return _size(scenario, network["shared-buffer"]) * alpha / (1 + alpha)
+    return _size(scenario, network["buffer"])
+
+
+def _size(scenario: dict[str, Any], text: str) -> float:
+    """A size of the scenario in bytes."""
+    if text.endswith("mss"):
+        return float(text.removesuffix("mss")) * packet_bytes(scenario)
+    found = quantity(text)
+    assert found is not None
+    return found[0] * packet_bytes(scenario) if found[1] == "pkt" else found[0]
 
 
 def facts(run: Run, scenario: dict[str, Any]) -> Facts:
@@ -207,8 +233,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         scenario: Its scenario with every default filled in.
 
     """
-    flows, summary = run.flows(), run.summary
-    port = _port(run)
+    flows, summary, queues = run.flows(), run.summary, run.queues()
+    observed = next(iter(queues.filter(pl.col("bottleneck"))["port"]), None)
+    port = _port(run, queues, observed)
     finite = flows.filter(pl.col("bytes").is_not_null() & pl.col("start_s").is_not_null())
     spans = finite.select("start_s", pl.col("completion_s").fill_null(summary["simulated_s"]).alias("end_s"))
     begin, end = summary["window_start_s"], _last(spans, summary["simulated_s"])
@@ -227,7 +254,9 @@ def facts(run: Run, scenario: dict[str, Any]) -> Facts:
         scenario=scenario,
         summary=summary,
         port=port,
+        observed=observed,
         under_way_s=under_way,
+        window_s=end - begin,
         busy_s=min(busy, under_way),
         transfers=flows.height,
         waited=waited.height,
@@ -252,15 +281,11 @@ def _covered(spans: pl.DataFrame, begin: float) -> float:
     return float(ordered.select(new.clip(lower_bound=0.0).sum()).item())
 
 
-def _port(run: Run) -> Port:
-    """The port that lost most packets, or else the busiest; of several, the one that the run calls its bottleneck."""
-    links, queues, drops = run.links(), run.queues(), run.table("drops")
-    bottleneck = queues.filter(pl.col("bottleneck"))["port"].to_list()
-    found = (
-        links.with_columns(pl.col("link").is_in(bottleneck).alias("expected"))
-        .sort("drops", pl.col("utilisation").round(3), "expected", descending=True)
-        .row(0, named=True)
-    )
+def _port(run: Run, queues: pl.DataFrame, observed: str | None) -> Port:
+    """The port that was found to be the bottleneck; of a run without a packet, the one that was observed."""
+    links, drops = run.links(), run.table("drops")
+    name = run.summary["bottleneck"] or observed or links["link"][0]
+    found = links.row(by_predicate=pl.col("link") == name, named=True)
     own = drops.filter(pl.col("port").cast(pl.String) == found["link"])
     reasons = own["reason"].cast(pl.String).value_counts(sort=True)
     measured = queues.filter(pl.col("port") == found["link"])

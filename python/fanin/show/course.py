@@ -44,7 +44,8 @@ def course(facts: Facts, scenario: str, given: Settings) -> Course:
         given: The values that the user replaced.
 
     """
-    why = " ".join(part for part in (_why(facts), _where(facts), _windows(facts), _controller(facts)) if part)
+    parts = (_why(facts), _where(facts), _windows(facts), _controller(facts), _elsewhere(facts))
+    why = " ".join(part for part in parts if part)
     return Course(_what(facts), why, _trials(facts, scenario, given))
 
 
@@ -144,7 +145,7 @@ def _standing(facts: Facts) -> str:
 def _too_little(facts: Facts) -> str:
     """Why the link lay idle although nothing was lost."""
     offered = facts.summary.get("offered") or []
-    busy = f"the busiest link, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
+    busy = f"the bottleneck, {facts.port.name}, sent for {_share(1 - facts.idle_share)} of the time"
     if offered:
         loads = ", ".join(f"{each['group']} {_share(each['load'])}" for each in offered if each["load"] is not None)
         return f"The traffic asks for no more ({loads or 'few transfers'}): {busy}."
@@ -183,6 +184,16 @@ def _controller(facts: Facts) -> str:
     gone = f", of which {lost:,} were lost" if lost else ""
     return (
         f"Switches and the controller exchanged {messages:,} messages{gone}, and {rewritten:,} packets were rewritten."
+    )
+
+
+def _elsewhere(facts: Facts) -> str:
+    """That the totals of the queue are of another port than the one that decided the run."""
+    if facts.observed in (None, facts.port.name) or facts.outcome == "idle":
+        return ""
+    return (
+        f"The queue that was measured is that of {facts.observed}: "
+        f"--set measure.bottleneck={shlex.quote(facts.port.name)} measures this one."
     )
 
 
@@ -279,7 +290,17 @@ def _goodput(facts: Facts) -> str:
     goodput = facts.summary["goodput_bps"]
     if goodput is None:
         return "no goodput"
-    return f"goodput {_rate(goodput)}{f' of {_rate(facts.port.rate_bps)}' if facts.all_cross else ''}"
+    gaps = f", counting gaps of {_time(facts.gaps_s)} without a transfer" if _has_gaps(facts) else ""
+    return f"goodput {_rate(goodput)}{f' of {_rate(facts.port.rate_bps)}' if facts.all_cross else ''}{gaps}"
+
+
+def _has_gaps(facts: Facts) -> bool:
+    """Whether pauses between transfers, such as those between rounds, make the goodput smaller than it looks."""
+    return facts.gaps_s >= _GAPS * facts.window_s > 0
+
+
+_GAPS = 0.05
+"""From this share of the time on, gaps are worth a word."""
 
 
 def _rate(bps: float) -> str:

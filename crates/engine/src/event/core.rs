@@ -505,6 +505,17 @@ impl EventCore for Core {
         self.look(link)
     }
 
+    fn held(&mut self, link: LinkId) -> Backlog {
+        let backlog = self.look(link);
+        let port = &self.ports[link.index()];
+        if port.exact || port.scheduled || backlog.packets == 0 {
+            return backlog;
+        }
+        let last = port.tail;
+        let bytes = (1..=backlog.packets).map(|i| u64::from(port.at(last.wrapping_sub(i)).size)).sum();
+        Backlog { bytes, ..backlog }
+    }
+
     fn books(&mut self) -> &mut Books {
         &mut self.books
     }

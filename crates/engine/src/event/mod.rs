@@ -41,8 +41,10 @@ pub(crate) trait EventCore {
     fn next(&mut self) -> Option<Event>;
     /// Takes the packet whose arrival was the last event.
     fn take(&mut self, link: LinkId) -> Packet;
-    /// The current backlog of the port of `link`.
+    /// The current backlog of the port of `link`, without bytes if it does not count them.
     fn backlog(&mut self, link: LinkId) -> Backlog;
+    /// As [`Self::backlog`], with its bytes even if the port does not count them.
+    fn held(&mut self, link: LinkId) -> Backlog;
     /// The books, which both cores keep in the same way.
     fn books(&mut self) -> &mut Books;
     /// Brings every observed port up to date (for the end of the run and samples).

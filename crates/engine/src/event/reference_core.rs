@@ -292,6 +292,10 @@ impl EventCore for ReferenceCore {
         self.ports[link.index()].backlog()
     }
 
+    fn held(&mut self, link: LinkId) -> Backlog {
+        self.backlog(link)
+    }
+
     fn books(&mut self) -> &mut Books {
         &mut self.books
     }

@@ -250,6 +250,43 @@ const MARKS: &[Total] = &[
     },
 ];
 
+/// The number of queries. It is not part of the result hash, as it follows from the table of queries.
+pub(super) const QUERIES: Total =
+    Total { name: "queries", label: "Queries", doc: "number of queries that began", ..COMPLETION };
+
+/// Not part of the result hash either, as it follows from the table of flows.
+pub(super) const QUERIES_WAITED: Total = Total {
+    name: "queries_with_timeout",
+    label: "Queries with a timeout",
+    doc: "queries of which at least one transfer had a retransmission timeout",
+    better: Less,
+    ..LOSSES
+};
+
+/// The limit of all goodputs. It is not part of the result hash, as it follows from the scenario.
+pub(super) const CAPACITY: Total = Total {
+    name: "capacity_bps",
+    unit: "bit/s",
+    label: "Capacity of the receivers",
+    definition: "what the links into them carry together, headers included",
+    doc: "what the links into all hosts at which transfers end carry together, headers included: no goodput is above it",
+    ..GOODPUT
+};
+
+/// The port that turned out to limit the run. It is not part of the result hash, as it follows from how ports are looked
+/// at, not from what is simulated.
+pub(super) const FOUND: Total = Total {
+    name: "bottleneck",
+    unit: "",
+    label: "Bottleneck",
+    definition: "the port with the most lost bytes, or else the most waiting ones",
+    doc: "name of the port that lost the most bytes for lack of room, or if none did, that held the most bytes, the packet \
+          in transmission included, over looks at all ports at intervals of packet-hops. `null` if no packet was sent. \
+          The other totals of the bottleneck (`queue_*`) are of the port that is observed: `measure.bottleneck`, by \
+          default the one where incast is expected",
+    ..QUEUE
+};
+
 /// The totals of the bottleneck's queue. A run in which that queue is not measured has them as `null`.
 pub(super) const BOTTLENECK: &[Total] = &[
     Total {
@@ -372,7 +409,8 @@ const THE_RUN: &[Total] = &[
         name: "result_hash",
         unit: "",
         label: "Result hash",
-        doc: "hash over every table and total; equal for equal scenarios on any machine",
+        doc: "hash over every table, and over every total but `bottleneck`, `capacity_bps`, `queries` and \
+              `queries_with_timeout`; equal for equal scenarios on any machine",
         ..RUN
     },
     Total { name: "packet_hops", label: "Packet hops simulated", doc: "packets delivered over links", ..RUN },
@@ -420,11 +458,12 @@ pub fn totals() -> impl Iterator<Item = Total> {
     let list = |totals: &'static [Total]| totals.iter().copied();
     let losses = std::iter::once(DROPS).chain(drops).chain(list(BETWEEN));
     let losses = losses.chain(std::iter::once(TIMEOUTS)).chain(timeouts).chain(list(MORE_LOSSES));
-    [HOW_MUCH, HOW_LONG]
+    [HOW_MUCH, &[CAPACITY], HOW_LONG, &[QUERIES]]
         .into_iter()
         .flat_map(list)
         .chain(losses)
-        .chain([MARKS, BOTTLENECK, AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
+        .chain([QUERIES_WAITED])
+        .chain([MARKS, &[FOUND], BOTTLENECK, AT_SWITCHES, THE_RUN, LISTS].into_iter().flat_map(list))
 }
 
 /// The drops for one reason.

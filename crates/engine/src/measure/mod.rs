@@ -12,6 +12,7 @@ pub mod delay;
 pub(crate) mod fingerprint;
 pub(crate) mod flow_table;
 pub mod histogram;
+pub(crate) mod looks;
 pub mod pcapng;
 pub(crate) mod probes;
 pub mod queue;

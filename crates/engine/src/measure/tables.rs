@@ -96,7 +96,7 @@ fn table_of_queues(rows: &[Observed<'_>]) -> Table {
             column(
                 "bottleneck",
                 "",
-                "Whether this is the bottleneck, the port where incast is expected.",
+                "Whether this is the port observed as the bottleneck (`measure.bottleneck`).",
                 Data::Bool(bottleneck),
             ),
             column(

@@ -19,7 +19,7 @@ use crate::measure::timeouts::TimeoutCause;
 use crate::roles::DropReason;
 use crate::sim::error::RunError;
 use crate::sim::world::World;
-use crate::topology::NodeKind;
+use crate::topology::{LinkSpec, NodeKind};
 use crate::traffic::Offered;
 use crate::units::Time;
 use crate::work::group::Group;
@@ -98,6 +98,7 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     let names: Vec<String> = world.work.groups.iter().map(|group| group.name.clone()).collect();
     // Built once, because an incast loses thousands of packets at one port.
     let links = world.net.topology.link_names();
+    let bottleneck = world.looks.bottleneck(&mut world.net).map(|link| links[link.index()].clone());
     let (flow_probes, host_probes) = std::mem::take(&mut world.hosts.probes).into_tables();
     let switch_probes = world.switches.probes.take().map(Recorder::into_switch_table);
     let net = &mut world.net;
@@ -126,6 +127,12 @@ fn tabulate<C: EventCore>(world: &mut World<C>, flows: FlowTable) -> io::Result<
     let digest = hasher.finish();
     let (high, _) = digest.split_first_chunk::<16>().expect("a digest is longer");
     summary.shift_insert(0, "result_hash".to_owned(), json!(format!("{:032x}", u128::from_be_bytes(*high))));
+    // Not hashed: these follow from the scenario, from the tables, or from how a run is looked at.
+    summary.insert(declared::QUERIES.name.to_owned(), json!(tallies.waited.len()));
+    let waited = tallies.waited.iter().filter(|waited| **waited).count();
+    summary.insert(declared::QUERIES_WAITED.name.to_owned(), json!(waited));
+    summary.insert(declared::FOUND.name.to_owned(), json!(bottleneck));
+    summary.insert(declared::CAPACITY.name.to_owned(), json!(capacity(world, &tallies)));
     Ok(Outcome { summary, flows, whole_flows: OnceLock::new(), tables, capture: None })
 }
 
@@ -215,18 +222,35 @@ impl FlowCounts {
 struct Tallies {
     all: FlowTotals,
     groups: Vec<FlowTotals>,
+    /// By node, whether a transfer ends there.
+    receives: Vec<bool>,
+    /// By query, whether one of its transfers had a timeout.
+    waited: Vec<bool>,
 }
 
 impl Tallies {
     fn of<C: EventCore>(world: &World<C>, flows: &FlowTable) -> io::Result<Self> {
         let mut all = FlowCounts::default();
         let mut groups: Vec<_> = world.work.groups.iter().map(|_| FlowCounts::default()).collect();
+        let mut receives = vec![false; world.net.topology.nodes.len()];
+        let mut waited = vec![false; world.work.queries.len()];
         flows.for_each(|row| {
+            receives[row.to.index()] = true;
+            if let Some(query) = row.query.filter(|_| row.counters.timeout_count() > 0) {
+                waited[query as usize] = true;
+            }
             all.add(row, world.net.now());
             groups[row.group.index()].add(row, world.net.now());
         })?;
-        Ok(Self { all: all.totals(), groups: groups.into_iter().map(FlowCounts::totals).collect() })
+        Ok(Self { all: all.totals(), groups: groups.into_iter().map(FlowCounts::totals).collect(), receives, waited })
     }
+}
+
+/// What the links into all hosts at which transfers end carry together, in bit/s.
+fn capacity<C>(world: &World<C>, tallies: &Tallies) -> u64 {
+    let topology = &world.net.topology;
+    let into = |link: &&LinkSpec| tallies.receives[link.to.index()];
+    topology.links.iter().filter(into).map(|link| link.rate.bps()).sum()
 }
 
 /// Totals by name, in display order.

@@ -5,6 +5,7 @@ use crate::event::order::{Class, Event};
 use crate::host::hosts::Hosts;
 use crate::host::interfaces::Handed;
 use crate::ids::{FlowId, LinkId, NodeId, TransferId};
+use crate::measure::looks::Looks;
 use crate::net::network::Network;
 use crate::net::switch::Switches;
 use crate::packet::{Flags, Packet};
@@ -25,6 +26,7 @@ pub(crate) struct World<C> {
     pub(crate) hosts: Hosts,
     pub(crate) work: Plan,
     pub(crate) watch: Watch,
+    pub(crate) looks: Looks,
     /// Packets that have crossed a link.
     pub(crate) hops: u64,
     pub(crate) events: u64,
@@ -115,6 +117,9 @@ impl<C: EventCore> World<C> {
             return;
         }
         self.hops += 1;
+        if self.hops == self.looks.next {
+            self.looks.look(self.hops, &mut self.net);
+        }
         if let Some(next) = packet.onward.link() {
             packet.onward = self.net.paths.after(packet.onward);
             if self.switches.any {

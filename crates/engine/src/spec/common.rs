@@ -294,6 +294,14 @@ pub const MEASURE: &[Param] = &[
         "our choice",
     ),
     Param::new(
+        "bottleneck",
+        Kind::Text,
+        "auto",
+        "Which port is observed as the bottleneck: its two ends as in the table of links, such as leaf-0->spine-1; or \
+         auto, the port to the first receiver, or of the cable between two switches.",
+        "our choice: where incast is expected",
+    ),
+    Param::new(
         "queue-trace",
         Kind::Choice(&["off", "on-change", "sampled"]),
         "off",

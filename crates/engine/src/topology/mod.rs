@@ -102,7 +102,7 @@ pub struct Topology {
     pub senders: Vec<NodeId>,
     /// Receiving hosts.
     pub receivers: Vec<NodeId>,
-    /// The link where incast is expected, whose queue is measured.
+    /// The link whose queue is measured: where incast is expected, or the one that the scenario names.
     pub bottleneck: LinkId,
     /// Number of pods, which all have the same number of racks; one if the topology has no pods.
     pods: usize,

@@ -6,7 +6,9 @@
 //! So the port holds 2, 3, 2 and 1 packets for 12 us each, and the run ends at 110 us.
 
 use crate::outcome::{numbers, ps, run, words};
-use fanin_engine::sim::Outcome;
+use fanin_engine::sim::{self, Outcome};
+use fanin_engine::spec::Scenario;
+use std::collections::BTreeSet;
 
 const US: u64 = 1_000_000;
 
@@ -358,4 +360,63 @@ fn a_discipline_sees_the_packet_in_transmission_or_not() {
         outcome.number("marks")
     };
     assert_eq!((marked(""), marked("buffer-counts = \"waiting\"")), (20.0, 19.0));
+}
+
+/// Twenty answers over a fast cable between two switches, where incast is expected, to a slow receiver.
+fn behind_a_fast_trunk(network: &str, measure: &str) -> String {
+    format!(
+        "[network]\ntopology = \"two-switch\"\nrate = \"1Gbps\"\ntrunk-rate = \"100Gbps\"\n{network}\n[[traffic]]\n\
+         kind = \"incast\"\nsenders = 20\nbytes-each = \"64KB\"\n[measure]\n{measure}\n"
+    )
+}
+
+#[test]
+fn the_bottleneck_is_the_port_that_lost_most_or_else_held_most() {
+    for buffer in ["10pkt", "100KB", "10MB"] {
+        for queue in ["", "[queue]\nkind = \"strict-priority\"\n"] {
+            let outcome = run(&behind_a_fast_trunk(&format!("buffer = \"{buffer}\"\n{queue}"), ""));
+            assert_eq!(outcome.number("drops") > 0.0, buffer != "10MB");
+            assert_eq!(outcome.number("queries"), 1.0);
+            assert_eq!(outcome.number("queries_with_timeout") > 0.0, outcome.number("timeouts") > 0.0);
+            assert_eq!(outcome.summary["bottleneck"], "switch-1->receiver-0", "{buffer}");
+            assert_eq!(words(&outcome, "queues", "port"), ["switch-0->switch-1"]);
+        }
+    }
+    assert_eq!(two_by_two("", "").summary["bottleneck"], "switch-0->receiver-0");
+}
+
+#[test]
+fn packets_that_a_fault_takes_make_no_bottleneck() {
+    let fault = "[[fault]]\nkind = \"loss\"\nrate = 0.2\nlink = \"sender-0->switch-0\"\n";
+    let outcome = run(&(behind_a_fast_trunk("buffer = \"10MB\"", "") + fault));
+    assert!(outcome.number("drops") > 0.0);
+    assert_eq!(outcome.summary["bottleneck"], "switch-1->receiver-0");
+}
+
+#[test]
+fn the_port_that_is_observed_can_be_named() {
+    let port = "switch-1->receiver-0";
+    let measure = format!("bottleneck = \"{port}\"\nqueue-trace = \"on-change\"\nbin = \"1ms\"");
+    let [usual, named] = ["", &measure].map(|measure| run(&behind_a_fast_trunk("buffer = \"100pkt\"", measure)));
+    assert_eq!(words(&named, "queues", "port"), [port]);
+    assert!(usual.number("queue_max_packets") < 20.0);
+    assert_eq!(named.number("queue_max_packets"), 100.0);
+    assert_eq!(numbers(&named, "queue-trace", "packets").into_iter().fold(0.0, f64::max), 100.0);
+    assert_eq!(named.number("fct_mean_s"), usual.number("fct_mean_s"), "to observe it changes nothing else");
+    let wrong = behind_a_fast_trunk("", "bottleneck = \"switch-1->receiver-O\"");
+    let scenario = Scenario::parse(&wrong, "test.toml", &[]).expect("a name is checked with the network");
+    let error = sim::check(&scenario).expect_err("no such port").to_string();
+    assert!(error.contains("no such port in this network") && error.contains(port), "{error}");
+}
+
+#[test]
+fn the_capacity_is_that_of_the_links_into_the_hosts_at_which_transfers_end() {
+    assert_eq!(run(&behind_a_fast_trunk("", "")).number("capacity_bps"), 1e9);
+    let outcome = run(
+        "[network]\ntopology = \"leaf-spine\"\nrate = \"1Gbps\"\n[[traffic]]\nkind = \"poisson\"\nload = \"40%\"\n\
+         bytes-each = \"64KB\"\nfrom = \"rack-0\"\nto = \"rack-1\"\n[run]\nduration = \"20ms\"\n",
+    );
+    let ends: BTreeSet<u64> = numbers(&outcome, "flows", "dst").into_iter().map(|host| host as u64).collect();
+    assert!(ends.len() > 1);
+    assert_eq!(outcome.number("capacity_bps"), ends.len() as f64 * 1e9);
 }

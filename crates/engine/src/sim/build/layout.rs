@@ -1,7 +1,7 @@
 //! The network as built, with its schemes and end points.
 
 use crate::host::hosts::{Endpoint, Host};
-use crate::ids::NodeId;
+use crate::ids::{LinkId, NodeId};
 use crate::net::faults::Faults;
 use crate::rng::Stream;
 use crate::roles::{Ecmp, PathSelector, Spray, SwitchAgent, WindowControl};
@@ -52,6 +52,7 @@ impl Layout {
             None => self::topology(scenario)?,
         };
         let casts = cast::casts(scenario, &mut topology)?;
+        observe(scenario, &mut topology)?;
         let faults = Faults::build(scenario, &topology, scenario.run.integer("seed"))?;
         check_magnitudes(scenario, &topology, &faults)?;
         let header = header(scenario)?;
@@ -116,6 +117,21 @@ impl Layout {
         };
         self.nodes().map(host).collect()
     }
+}
+
+/// Observes the port that the scenario names as the bottleneck, if it names one.
+fn observe(scenario: &Scenario, topology: &mut Topology) -> Result<(), SpecError> {
+    let wanted = scenario.measure.text("bottleneck");
+    if wanted == "auto" {
+        return Ok(());
+    }
+    let names = topology.link_names();
+    let Some(link) = names.iter().position(|name| *name == wanted) else {
+        let valid: Vec<&str> = std::iter::once("auto").chain(names.iter().map(String::as_str)).collect();
+        return Err(scenario.measure.unknown_name("bottleneck", "no such port in this network", wanted, &valid));
+    };
+    topology.bottleneck = LinkId::new(link);
+    Ok(())
 }
 
 /// By switch, the first host at it.

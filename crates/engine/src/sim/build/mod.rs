@@ -14,6 +14,7 @@ use crate::event::{CoreParts, EventCore};
 use crate::host::hosts::{Endpoint, Hosts};
 use crate::host::queue::HostQueues;
 use crate::ids::GroupId;
+use crate::measure::looks::Looks;
 use crate::net::control::{Control, ControlChannel};
 use crate::net::network::Network;
 use crate::net::paths::Paths;
@@ -39,7 +40,8 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
     let looked_at: Vec<bool> = agents.iter().map(|agent| agent.as_ref().is_some_and(|a| a.needs_backlog())).collect();
     let ports = ports::ports(scenario, &layout, &looked_at, seed)?;
     let books = ports::books(scenario, &layout, &ports);
-    let ties = TieBreak::new(layout.topology.links.len(), seed);
+    let links = layout.topology.links.len();
+    let ties = TieBreak::new(links, seed);
     let packet = layout.mss + u64::from(layout.header);
     let buffers = ports.iter().map(|port| port.limit.bytes(packet)).collect();
     let hosts = layout.hosts(scenario);
@@ -72,6 +74,7 @@ pub(crate) fn build<C: EventCore>(scenario: &Scenario, substitutes: Substitutes)
         hosts: Hosts::new(hosts, layout.schemes, layout.endpoints, host_probes),
         work: Plan::new(groups, measure.time("warmup")),
         watch: Watch { every: if sampled { measure.time("queue-sample") } else { Time::ZERO }, samples: Vec::new() },
+        looks: Looks::new(links),
         hops: 0,
         events: 0,
     })
