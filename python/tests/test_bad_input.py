@@ -34,6 +34,12 @@ def complaint(result, *expected):
         ('"64KB"', '"0B"', ["bad.toml", "bytes-each"]),
         ("senders = 3", "senders = 100000000", ["bad.toml", "senders"]),
         ("[network]", "[network", ["bad.toml:3"]),
+        (
+            'rate = "1Gbps"',
+            'rate = "1Gbps"\nrate = "2Gbps"',
+            ["bad.toml:6", "network.rate is given twice: it is in line 5 already"],
+        ),
+        ("[transport]", "[network]", ["bad.toml:9", "network is given twice: it is in line 3 already"]),
         ("accept = [1.0, 1e9]", "acept = [1.0, 1e9]", ["bad.toml:48", "claim.0.acept", 'did you mean "accept"']),
         ("accept = [1.0, 1e9]", "accept = [2.0, 1.0]", ["bad.toml:40", "low <= high"]),
         ('measure = "max"', 'measure = "maximum"', ["bad.toml:43", "claim.0.measure"]),

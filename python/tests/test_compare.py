@@ -283,6 +283,29 @@ def test_a_rank_that_the_seeds_leave_open_is_undecided(work):
     assert [each[1] for each in ranking([rows[0], rows[2]], "query-p99")] == [1, 1]
 
 
+def test_who_is_worse_than_the_best_without_a_rank_is_not_just_called_worse():
+    worse = Estimate(2.0, 0.1, 1.0, 0.1)
+    told = [
+        comparison.Placed("a", rank, (2.0, 0.1), is_best=False, behind=worse, measures={}, seeds=5).comparison
+        for rank in (2, None)
+    ]
+    assert told == ["worse", "worse than the best, order among others open"]
+
+
+def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
+    short = ("--set", "run.duration=300ms", "--set", "network.buffer=8pkt", "--seeds", "1..3")
+    done = cli("compare", "small.toml", *TWO, *short)
+    assert "# Retransmission timeouts of queries, all seeds together" in done.out
+    found = json.loads(cli("compare", "small.toml", *TWO, *short, "--json").out)["schemes"]
+    for each in found:
+        told = each["timeouts"]
+        assert told["rate"] == 1000 * told["with_timeout"] / told["count"]
+        assert told["low"] <= told["rate"] <= told["high"]
+    assert any(each["timeouts"]["with_timeout"] for each in found)
+    enough = cli("compare", "small.toml", *TWO, *short[:2], "--seeds", "1..3", "--set", "network.buffer=10MB")
+    assert "Retransmission timeouts" not in enough.out
+
+
 def test_a_scheme_against_itself_differs_by_nothing(cli, work):
     # D2TCP without deadlines is DCTCP.
     found = json.loads(cli("compare", "small.toml", "--schemes", "dctcp,d2tcp", "--goal", "query-p99", "--json").out)

@@ -18,6 +18,7 @@ from fanin.errors import FaninError, RunError, ScenarioError
 from fanin.numbers.stats import percentile
 from fanin.results.columns import extended, filtered, jain
 from fanin.scenario.format.column import Column
+from fanin.scenario.format.plot import Plot
 from fanin.scenario.points import points
 from fanin.show.plots import diagram, drawing, series, topology
 from fanin.show.plots.topology import arranged, levels
@@ -693,3 +694,17 @@ def test_an_environment_or_a_value_for_all_systems_is_kept_apart(cli, work):
     assert not (work / "results/small").exists()
     told = cli("reproduce", "small.toml", "--quick", "--set", "traffic.bursts.senders=4")
     assert "traffic.bursts.senders keeps its value in [sweep]" in told.err
+
+
+def test_a_picture_of_a_network_shows_its_bottleneck_and_buffers(work, tmp_path):
+    small = fanin.load("small.toml")
+    plot = Plot.model_validate({"kind": "topology", "id": "network"})
+    _, csv = topology.draw_topology(plot, small.links(), small.buffers(), tmp_path, png=False)
+    text = csv.with_suffix(".svg").read_text()
+    assert "bottleneck: switch-0-&gt;switch-1" in text
+    assert "buffer of a switch's port: 20 packets" in text
+    assert pl.read_csv(csv).filter("bottleneck").select("from", "to").rows() == [("switch-0", "switch-1")]
+    shared = {"network.admission": "dynamic-threshold", "network.shared-buffer": "4MB", "network.dt-alpha": "1"}
+    assert fanin.load("small.toml", shared).buffers() == "a switch's ports share 4 MB (dynamic threshold 1)"
+    tiers = {"network.topology": "leaf-spine", "network.spine-buffer": "300KB"}
+    assert fanin.load("small.toml", tiers).buffers() == "buffer of a switch's port: 20 packets, spine 300 KB"

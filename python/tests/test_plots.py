@@ -65,7 +65,33 @@ def test_a_reference_of_several_rows_is_their_mean(none):
 def test_intervals_need_three_seeds(none):
     third = RUNS.filter(seed=1).with_columns(seed=pl.lit(3, pl.Int64))
     data = series_of(PLOT, none, pl.concat([RUNS, third])).data
-    assert data["half"].to_list() == [0.0, pytest.approx(4.303 * 1e8 / 3), pytest.approx(4.303 * 1e8 / 3), 0.0]
+    # 100, 200 and 100 Mbit/s: Student's interval reaches below zero.
+    assert data["half"].to_list() == [0.0, None, pytest.approx(4.303 * 1e8 / 3), 0.0]
+    assert data.select("low", "high").row(1) == (1e8, 2e8)
+
+
+def test_a_band_that_cannot_be_is_one_of_quantiles_and_the_figure_says_so(none, tmp_path):
+    seeds = [1, 2, 3, 4, 5]
+    split = pl.DataFrame(
+        {
+            "scheme": ["a"] * 10,
+            "n": [10] * 5 + [20] * 5,
+            "seed": seeds * 2,
+            "goodput_bps": [9e8, 9.1e8, 1e7, 9e8, 2e7, *[9e8, 9.01e8, 9.02e8, 9e8, 9.01e8]],
+            "capacity_bps": [1e9] * 10,
+        }
+    )
+    drawn = series_of(PLOT, none, split)
+    first, second = drawn.data.select("half", "low", "high").rows()
+    assert first == (None, 1e7, 9.1e8)
+    assert second[2] - second[1] == pytest.approx(2 * second[0])
+    plain = Plot(x="n", y="goodput_bps", by="scheme")
+    text = draw(plain, drawn, tmp_path, png=False)[0].read_text()
+    assert "Bands: 95 % interval of the mean over the seeds" in text
+    assert "where that contains what cannot be" in text
+    steady = series_of(plain, none, split.filter(n=20))
+    assert "low" not in steady.data.columns
+    assert "what cannot be" not in draw(plain, steady, tmp_path, png=False)[0].read_text()
 
 
 def test_bare_numbers_are_named_after_what_varies(none):

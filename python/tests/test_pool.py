@@ -184,7 +184,7 @@ def test_the_rate_is_of_what_was_not_found(capsys, monkeypatch):
         "runs: 45 of 70, 45 found in the store",
         "runs: 55 of 70, 45 found in the store, 0.5/s, about 1 s left",
         "runs: 70 of 70, 45 found in the store, 0.25/s",
-        "runs: 80 of 80 so far, 45 found in the store, 0.35/s, round 2",
+        "runs: 80 done, 45 found in the store, 0.35/s, round 2",
     ]
 
 

@@ -1,15 +1,19 @@
 """Every total of a run has a label, a unit and a line in the reference."""
 
 import json
+import math
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fanin
 from fanin.cli.commands import EXIT_CODES
+from fanin.numbers import stats
 from fanin.numbers.summary import column, measured, rows
 from fanin.registry import registry
+from fanin.results.dataset import timeouts_of
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -125,6 +129,7 @@ def test_a_sweeps_table_has_meanings_and_units(cli, work):
         "transport.scheme",
         "traffic.bursts.senders",
         "run_id",
+        "bottleneck",
         "result_hash",
     }
 
@@ -186,3 +191,40 @@ def test_values_of_schemes_out_of_use_are_named(cli, work):
             in cli(*verb, "plain.toml", *setting).err
         )
         assert "uses this scheme" not in cli(*verb, "plain.toml", *setting, "--set", "transport.scheme=dctcp").err
+
+
+def test_an_interval_that_cannot_be_is_replaced_by_quantiles_of_the_seeds():
+    steady = np.array([9.0, 9.1, 8.9, 9.0, 9.05])
+    mean, half = stats.mean_interval(steady)
+    assert stats.spread(steady, 10.0) == stats.Spread(mean, half, mean - half, mean + half)
+    # Two of five seeds collapse: Student's interval reaches above the link's rate and below zero.
+    split = np.array([9.0, 9.1, 0.2, 9.0, 0.1])
+    mean, half = stats.mean_interval(split)
+    assert mean + half > 10
+    found = stats.spread(split, 10.0)
+    assert (found.mean, found.low, found.high, found.quantiles) == (mean, 0.1, 9.1, True)
+    assert math.isnan(found.half)
+    assert stats.spread(np.array([0.0, 0.0, 1.0])).low == 0.0
+    # Where values are negative, an interval may be too.
+    assert not stats.spread(np.array([-1.0, 0.0, 1.0])).quantiles
+    assert not stats.spread(np.array([1.0, 2.0])).quantiles
+
+
+def test_the_interval_of_a_rare_event_is_clopper_and_pearsons():
+    low, high = stats.share_interval(0, 1000)
+    assert (low, high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 1000), rel=1e-4))
+    # The quantiles of the beta distribution, by its definition as an order statistic of uniform numbers.
+    low, high = stats.share_interval(3, 10)
+    at_least = sum(math.comb(10, k) * low**k * (1 - low) ** (10 - k) for k in range(3, 11))
+    at_most = sum(math.comb(10, k) * high**k * (1 - high) ** (10 - k) for k in range(4))
+    assert (at_least, at_most) == (pytest.approx(0.025, rel=1e-4), pytest.approx(0.025, rel=1e-4))
+    assert stats.share_interval(10, 10)[1] == 1.0
+
+
+def test_timeouts_are_counted_by_query_or_else_by_transfer():
+    row = {"queries": 20, "queries_with_timeout": 1, "timeout_ratio": 0.25, "flows": 400}
+    found = timeouts_of([row, row])
+    assert (found.events, found.of, found.queries) == (2, 40, True)
+    assert found.per_thousand[0] == 50
+    assert timeouts_of([row | {"queries": 0}]).events == 100
+    assert timeouts_of([]) is None

@@ -12,7 +12,7 @@ from fanin.choose.goals import Goal
 from fanin.later import np
 from fanin.numbers.stats import Floats, finite, mean_interval
 from fanin.numbers.summary import format_interval
-from fanin.results.dataset import Row
+from fanin.results.dataset import Row, Timeouts, timeouts_of
 from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
@@ -117,10 +117,22 @@ class Compared:
         some = f"{len(self.failures)} of {len(self.failures) + len(self.rows)} runs failed"
         return f"{some}; seed {first.seed}: {first.error}"
 
+    @property
+    def timeouts(self) -> Timeouts | None:
+        """How many of its queries had a timeout."""
+        return timeouts_of(self.rows)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        timeouts = self.timeouts and self.timeouts.as_dict()
         metrics = {name: estimate.as_dict() for name, estimate in self.estimates.items()}
-        return {"scheme": self.scheme, "runs": len(self.rows), "error": self.error, "metrics": metrics}
+        return {
+            "scheme": self.scheme,
+            "runs": len(self.rows),
+            "error": self.error,
+            "timeouts": timeouts,
+            "metrics": metrics,
+        }
 
 
 def compare(
@@ -262,7 +274,7 @@ class Placed:
         if self.behind is None or math.isnan(self.behind.difference_half):
             return "too few seeds"
         if self.behind.matters(self.margin):
-            return "worse"
+            return "worse" if self.rank is not None else "worse than the best, order among others open"
         near = f"less than {100 * self.margin:g} %" if self.behind.differs else "no significant difference"
         return f"tie, {near}" if self.rank == 1 else near
 

@@ -79,6 +79,9 @@ COMMANDS = {
         "Explain a scheme, topology, queue, traffic pattern, fault, workload, environment, parameter or experiment.",
     ),
     "check": Command("check", "Check a scenario without running it."),
+    "plot": Command(
+        "plot", "Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep: PNG, SVG, PDF."
+    ),
     "describe": Command(
         "describe",
         "Describe result files: rows, and each column's type, unit and meaning; for a run folder also its summary.",

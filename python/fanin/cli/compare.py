@@ -132,8 +132,9 @@ def compare(
 
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
     mean, half, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme, runs, error,
-    metrics: {goodput_bps: {mean, half, difference, difference_half}, ...}}], warnings}, in the order of the tables; an
-    undecided rank is null.
+    timeouts: {of, count, with_timeout, rate, low, high}, metrics: {goodput_bps: {mean, half, difference,
+    difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null. timeouts counts queries,
+    or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its 95 % interval.
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
     --key. Rows with the same key are samples of one cell. Their means have to be within --tolerance, and a
@@ -208,6 +209,7 @@ def compare(
     else:
         _print(experiment.document.title or experiment.name, compared, chosen, reference, least)
         _print_ranking(wanted, ranking)
+        _print_timeouts(compared)
     _report_failures(compared, recorded=store)
 
 
@@ -301,6 +303,18 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
         body.append(cells)
     if ranking:
         print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)
+
+
+def _print_timeouts(compared: list[Compared]) -> None:
+    """How many queries of a thousand had a timeout, if any scheme had one."""
+    found = [(each.scheme, each.timeouts) for each in compared if each.timeouts is not None]
+    if not any(timeouts.events for _, timeouts in found):
+        return
+    what = "queries" if all(timeouts.queries for _, timeouts in found) else "transfers"
+    header = ["scheme", what, "with a timeout", "of a thousand"]
+    rows = [[scheme, f"{each.of:,}", f"{each.events:,}", each.shown] for scheme, each in found]
+    print_table(f"Retransmission timeouts of {what}, all seeds together", header, rows)
+    say(f"(..): 95 % interval (Clopper and Pearson), as if {what} were independent of each other")
 
 
 def _more_seeds(each: Placed) -> str:

@@ -28,7 +28,7 @@ from fanin.cli.options import (
 from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
 from fanin.errors import ScenarioError
 from fanin.numbers.stats import FEWEST
-from fanin.numbers.summary import column, format_interval, short, table_names
+from fanin.numbers.summary import column, format_interval, format_number, short, table_names
 
 if TYPE_CHECKING:
     from fanin.results.dataset import DataSet, Row
@@ -222,14 +222,18 @@ def _print(data: DataSet) -> None:
     has = set(summary["column"])
     measures = [name for name in data.head.wanted or METRICS if name in has]
     points: dict[tuple[str, ...], dict[str, str]] = {}
+    waited = _timeouts(data, keys)
     for row in summary.iter_rows(named=True):
         point = tuple(str(row[key]) for key in keys)
-        half = float("nan") if row["half"] is None else row["half"]
-        points.setdefault(point, {})[row["column"]] = format_interval(row["column"], row["mean"], half)
-    body = [[*point, *(cells.get(name, "-") for name in measures)] for point, cells in points.items()]
+        points.setdefault(point, {})[row["column"]] = _shown(row)
+    body = [
+        [*point, *(cells.get(name, "-") for name in measures), *([waited[point]] if waited else [])]
+        for point, cells in points.items()
+    ]
     names = [key.rpartition(".")[2] for key in keys]
     header = [name if names.count(name) == 1 else key for name, key in zip(names, keys, strict=True)]
-    print_table(data.head.title, [*header, *map(_heading, measures)], body[:_MOST_ROWS])
+    heading = [*header, *map(_heading, measures), *([_PER_THOUSAND] if waited else [])]
+    print_table(data.head.title, heading, body[:_MOST_ROWS])
     if len(body) > _MOST_ROWS:
         say(f"... and {len(body) - _MOST_ROWS} more points: see summary.parquet")
     count = len(data.head.seeds)
@@ -237,6 +241,40 @@ def _print(data: DataSet) -> None:
         say(f"no intervals: {count} seed{'s' if count != 1 else ''}, at least {FEWEST} needed")
     else:
         say(f"± half the 95 % interval over {count} seeds; none where fewer than {FEWEST} runs have a value")
+        if waited:
+            say(f"{_PER_THOUSAND}: queries, or else transfers, with the 95 % interval (Clopper and Pearson)")
+        if any(_has_quantiles(row) for row in summary.iter_rows(named=True) if row["column"] in measures):
+            say("(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be")
+
+
+_PER_THOUSAND = "with a timeout, of 1000"
+
+
+def _timeouts(data: DataSet, keys: list[str]) -> dict[tuple[str, ...], str]:
+    """How many queries of a thousand had a timeout at each point, if any had one."""
+    from fanin.results.dataset import timeouts_of
+
+    runs: dict[tuple[str, ...], list[Row]] = {}
+    for row in data.frame.iter_rows(named=True):
+        runs.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
+    found = {point: timeouts_of(rows) for point, rows in runs.items()}
+    if not any(each is not None and each.events for each in found.values()):
+        return {}
+    return {point: "-" if each is None else each.shown for point, each in found.items()}
+
+
+def _shown(row: dict[str, Any]) -> str:
+    """A mean with half of its interval, or with the quantiles of the seeds."""
+    half = float("nan") if row["half"] is None else row["half"]
+    text = format_interval(row["column"], row["mean"], half)
+    if not _has_quantiles(row):
+        return text
+    scale = column(row["column"]).scale
+    return f"{text} ({format_number(row['low'] * scale, 2)}..{format_number(row['high'] * scale, 2)})"
+
+
+def _has_quantiles(row: dict[str, Any]) -> bool:
+    return row["half"] is None and row["low"] is not None
 
 
 def _heading(name: str) -> str:

@@ -237,14 +237,13 @@ class Counter:
         shown = _shown(progress, 0.0 if self._begun is None else now - self._begun)
         if self._bar is not None:
             bar, task = self._bar
-            bar.update(task, completed=progress.done, total=progress.total, left=", ".join(shown))
+            # A search asks for more when these are done: there is no end to fill the bar to.
+            total = None if progress.what else progress.total
+            bar.update(task, completed=progress.done, total=total, left=", ".join(shown))
         elif begins or now - self._said >= _PLAIN_INTERVAL_S or progress.done == progress.total:
             self._said = now
-            note(
-                ", ".join(
-                    (f"{self._what}: {progress.done} of {progress.total}{' so far' if progress.what else ''}", *shown)
-                )
-            )
+            count = f"{progress.done} done" if progress.what else f"{progress.done} of {progress.total}"
+            note(", ".join((f"{self._what}: {count}", *shown)))
 
 
 def _shown(progress: PoolProgress, seconds: float) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -46,6 +47,37 @@ def mean_interval(values: Floats) -> tuple[float, float]:
     return mean, t_quantile(len(values) - 1) * error
 
 
+@dataclass(frozen=True)
+class Spread:
+    """A mean over seeds, and what is drawn around it."""
+
+    mean: float
+    half: float
+    """Half of the mean's 95 % interval; not a number if there is none, or if it cannot be."""
+    low: float
+    high: float
+    quantiles: bool = False
+    """Whether the ends are quantiles of the seeds, as the interval contains what cannot be."""
+
+
+def spread(values: Floats, most: float = math.inf) -> Spread:
+    """A mean with its interval, or with quantiles of the seeds where the interval contains what cannot be.
+
+    Student's interval is symmetric: of few seeds, of which some collapse and others do not, it reaches below zero, or
+    above the rate of the link. The quantiles (2.5 and 97.5 %, nearest rank) are values that occurred.
+
+    Args:
+        values: One of each seed; if none is negative, none can be.
+        most: What no value can be above.
+
+    """
+    mean, half = mean_interval(values)
+    low, high = mean - half, mean + half
+    if math.isnan(half) or ((low >= 0 or values.min() < 0) and (high <= most or values.max() > most)):
+        return Spread(mean, half, low, high)
+    return Spread(mean, math.nan, percentile(values, 2.5), percentile(values, 97.5), quantiles=True)
+
+
 CONFIDENCE = 0.95
 """Confidence of statements about shares."""
 
@@ -73,6 +105,15 @@ def share_at_most(events: int, of: int, confidence: float = CONFIDENCE) -> float
         share = (low + high) / 2
         low, high = (share, high) if few(share) > 1 - confidence else (low, share)
     return high
+
+
+def share_interval(events: int, of: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Clopper and Pearson's two-sided interval of a probability, of the number of events in independent trials.
+
+    It holds at least that confidence for any number of events, none included (Clopper and Pearson 1934, Biometrika 26).
+    """
+    tail = 1 - (1 - confidence) / 2
+    return 1 - share_at_most(of - events, of, tail), share_at_most(events, of, tail)
 
 
 def finite(value: float | None) -> float | None:

@@ -202,6 +202,22 @@ def column(name: str, entry: str | None = None) -> ColumnInfo:
     return ColumnInfo(label, definition, unit, shown_as, scale, better)
 
 
+CAPACITY = "capacity_bps"
+"""The total that no goodput of its run is above."""
+
+
+def is_within_capacity(name: str) -> bool:
+    """Whether a total is a goodput, of all traffic or of a group."""
+    known = measured().get(name.rpartition(".")[2] if name.startswith("groups.") else name)
+    return known is not None and known.name != CAPACITY and (known.topic, known.unit) == ("goodput", "bit/s")
+
+
+def most(name: str) -> float:
+    """What no value of a column can be above, whatever the scenario: shares are at most one."""
+    known = column(name)
+    return 1.0 if known.shown_as == "%" or name.rpartition(".")[2] == "jain" else math.inf
+
+
 def is_completion_time(name: str) -> bool:
     """Whether a total is a completion time, which unfinished flows lack."""
     known = measured().get(name.rpartition(".")[2])
@@ -271,9 +287,18 @@ def brief(summary: dict[str, Any], queue: dict[str, Any] | None = None) -> list[
     shown = [name for name in _BRIEF if summary[name] is not None and name not in void]
     where = "Bottleneck queue" if queue is None else f"Queue of {queue['port']}"
     return [
-        [column(name).label.replace("Bottleneck queue", where), _with_bytes(name, summary[name], queue)]
+        [column(name).label.replace("Bottleneck queue", where), _with_bytes(name, summary[name], queue) + of_capacity]
         for name in shown
+        for of_capacity in [_of_capacity(summary) if name == "goodput_bps" else ""]
     ]
+
+
+def _of_capacity(summary: dict[str, Any]) -> str:
+    """A goodput as a share of what the receivers' links carry."""
+    goodput, capacity = summary["goodput_bps"], summary[CAPACITY]
+    if not goodput or not capacity:
+        return ""
+    return f" ({format_number(100 * goodput / capacity, 3)} % of {format_value(CAPACITY, capacity)})"
 
 
 def _topics() -> list[str]:

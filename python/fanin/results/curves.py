@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from fanin.later import pl
 from fanin.numbers.summary import ColumnInfo
 from fanin.numbers.units import quantity
-from fanin.results.columns import Filter, filtered
+from fanin.results.columns import Filter, Labels, Table, filtered, matches
+from fanin.results.runs import frame_of
 from fanin.scenario.format.claim import Case
 
 
@@ -16,6 +18,34 @@ class HasRows(Protocol):
 
     def rows(self, table: str, where: Filter | None = None) -> pl.DataFrame:
         """A result table of the runs that match."""
+
+
+class Drawable(HasRows, Protocol):
+    """Runs whose result tables can be drawn."""
+
+    @property
+    def labels(self) -> Labels:
+        """What their experiment says of its own columns."""
+
+
+def stacked(runs: Iterable[tuple[Mapping[str, Any], Table]], table: str, where: Filter | None) -> pl.DataFrame:
+    """A result table of all runs, or of those that match, with what distinguishes its run in front of each row.
+
+    Args:
+        runs: What distinguishes each run, and its tables.
+        table: Which.
+        where: Values of what distinguishes them.
+
+    """
+    chosen = [(row, of) for row, of in runs if matches(row, where or {})]
+    varied = frame_of([dict(row) for row, _ in chosen])
+    found = []
+    for (_, of), row in zip(chosen, varied.iter_slices(1), strict=True):
+        # Categories differ between runs; plain strings do not.
+        rows = of(table).with_columns(pl.selectors.categorical().cast(pl.String))
+        clash = {name: f"{name}_run" for name in varied.columns if name in rows.columns}
+        found.append(row.rename(clash).join(rows, how="cross"))
+    return pl.concat(found) if found else pl.DataFrame()
 
 
 def of_claim(case: Case, runs: HasRows, frame: pl.DataFrame) -> pl.DataFrame:

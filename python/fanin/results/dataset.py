@@ -7,7 +7,6 @@ the same sweep yields the same bytes, however often it was killed and wherever i
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,8 +14,8 @@ from typing import Any
 
 from fanin import _engine
 from fanin.later import np, pl
-from fanin.numbers.stats import mean_interval
-from fanin.numbers.summary import column, totals
+from fanin.numbers.stats import finite, share_interval, spread
+from fanin.numbers.summary import CAPACITY, column, format_number, is_within_capacity, most, totals
 from fanin.results import columns
 from fanin.results.failures import Failure
 from fanin.results.runs import Run, frame_of
@@ -76,6 +75,51 @@ def row_of(experiment: ScenarioFile, point: Point, run: Run) -> Row:
     return {name: value for name, value in row.items() if name not in OF_THE_MACHINE}
 
 
+@dataclass(frozen=True)
+class Timeouts:
+    """How many queries had a timeout, over all runs of a case; of traffic without queries, how many transfers."""
+
+    events: int
+    of: int
+    queries: bool
+    """Whether queries are counted."""
+
+    @property
+    def per_thousand(self) -> tuple[float, float, float]:
+        """Of a thousand, with the ends of the 95 % interval: as if they were independent of each other."""
+        low, high = share_interval(self.events, self.of)
+        return 1000 * self.events / self.of, 1000 * low, 1000 * high
+
+    @property
+    def shown(self) -> str:
+        """As text."""
+        rate, low, high = (format_number(each, 2) for each in self.per_thousand)
+        return f"{rate} ({low}..{high})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        rate, low, high = self.per_thousand
+        what = "queries" if self.queries else "transfers"
+        return {"of": what, "count": self.of, "with_timeout": self.events, "rate": rate, "low": low, "high": high}
+
+
+def timeouts_of(rows: Iterable[Row]) -> Timeouts | None:
+    """How many queries had a timeout, over some runs; ``None`` if there is nothing to count."""
+    rows = list(rows)
+    if not rows or any(row.get("queries") is None for row in rows):
+        return None
+    if all(row["queries"] for row in rows):
+        found = Timeouts(_sum(rows, "queries_with_timeout"), _sum(rows, "queries"), queries=True)
+    else:
+        waited = sum(round((row["timeout_ratio"] or 0.0) * row["flows"]) for row in rows)
+        found = Timeouts(waited, _sum(rows, "flows"), queries=False)
+    return found if found.of else None
+
+
+def _sum(rows: list[Row], name: str) -> int:
+    return sum(int(row[name]) for row in rows)
+
+
 def failure_of(point: Point, failure: Failure) -> Row:
     """A failed run as a row: varied values, seed, run id, error and full scenario."""
     return {**point.row, "run_id": failure.run_id, "error": failure.error, "scenario": failure.scenario}
@@ -110,6 +154,7 @@ class DataSet:
         """The summary over seeds: keys, ``column unit mean half low high runs``; a row per point and numeric column.
 
         ``half`` is half of the 95 % interval, whose ends are ``low`` and ``high``; null with fewer than three seeds.
+        Where the interval contains what cannot be, ``half`` is null, and the ends are quantiles of the seeds.
         """
         frame = self.frame
         keys = [key for key in self.head.keys if key in frame.columns]
@@ -119,15 +164,20 @@ class DataSet:
         units = {name: column(name).unit for name in numbers}
         # A missing value becomes NaN.
         table = frame.select(pl.col(numbers).cast(pl.Float64)).to_numpy()
+        within = [name for name in numbers if is_within_capacity(name)] if CAPACITY in numbers else []
+        capacity = numbers.index(CAPACITY) if within else 0
         for point, places in _points(frame, keys):
             for name, values in zip(numbers, table[places].T, strict=True):
                 known = values[~np.isnan(values)]
                 if not len(known):
                     continue
-                mean, half = mean_interval(known)
-                ends = (None, None, None) if math.isnan(half) else (half, mean - half, mean + half)
-                spread = dict(zip(("half", "low", "high"), ends, strict=True))
-                rows.append({**point, "column": name, "unit": units[name], "mean": mean, **spread, "runs": len(known)})
+                # Rows of an earlier engine have no capacity.
+                limit = float(table[places, capacity].max(initial=-np.inf)) if name in within else most(name)
+                limit = np.inf if np.isnan(limit) else limit
+                found = spread(known, limit)
+                ends = {end: finite(getattr(found, end)) for end in ("half", "low", "high")}
+                about = {**point, "column": name, "unit": units[name], "mean": found.mean}
+                rows.append({**about, **ends, "runs": len(known)})
         kinds = {key: frame.schema[key] for key in keys}
         texts = {"column": pl.String, "unit": pl.String}
         floats = dict.fromkeys(("mean", "half", "low", "high"), pl.Float64)

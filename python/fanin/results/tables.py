@@ -64,18 +64,24 @@ def differences(paths: Iterable[Path]) -> list[str]:
 
     """
     folders = dict.fromkeys(path if path.is_dir() else path.parent for path in paths)
-    values = [_flat(read_manifest(folder).manifest["scenario"]) for folder in folders if (folder / MANIFEST).is_file()]
+    return differing(
+        [flat(read_manifest(folder).manifest["scenario"]) for folder in folders if (folder / MANIFEST).is_file()]
+    )
+
+
+def differing(values: list[dict[str, Any]]) -> list[str]:
+    """The keys in which flat scenarios differ, apart from the seed."""
     keys = dict.fromkeys(key for each in values for key in each)
     return [key for key in keys if key != "run.seed" and any(each.get(key) != values[0].get(key) for each in values)]
 
 
-def _flat(value: Any, path: str = "") -> dict[str, Any]:  # noqa: ANN401 - of JSON
+def flat(value: Any, path: str = "") -> dict[str, Any]:  # noqa: ANN401 - of JSON
     """A value of each dotted path; entries of a list have their name, or else their place, in it."""
     if isinstance(value, list):
         value = {str(each.get("name", i)) if isinstance(each, dict) else str(i): each for i, each in enumerate(value)}
     if not isinstance(value, dict):
         return {path: value}
-    return {k: v for key, each in value.items() for k, v in _flat(each, f"{path}.{key}" if path else key).items()}
+    return {k: v for key, each in value.items() for k, v in flat(each, f"{path}.{key}" if path else key).items()}
 
 
 def is_in_log(path: Path) -> bool:
@@ -87,9 +93,9 @@ _OF_SUMMARY = {
     "column": "The total or column that the row summarises",
     "unit": "Its unit",
     "mean": "Mean over the seeds",
-    "half": "Half of the 95 % interval of the mean: Student's t over the seeds; null below three of them",
-    "low": "Lower end of the interval",
-    "high": "Upper end of the interval",
+    "half": "Half of the 95 % interval of the mean: Student's t over the seeds; null below three, or if it cannot be",
+    "low": "Lower end of the interval; where it cannot be, the 2.5th percentile of the seeds",
+    "high": "Upper end of the interval; where it cannot be, the 97.5th percentile of the seeds",
     "runs": "Runs that have a value",
 }
 """Columns of a sweep's ``summary.parquet``."""

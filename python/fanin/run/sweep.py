@@ -12,6 +12,7 @@ from fanin.errors import WorkerError
 from fanin.later import pl
 from fanin.numbers.summary import format_value, totals
 from fanin.results import columns, never_ended
+from fanin.results.curves import stacked
 from fanin.results.failures import BrokenOff
 from fanin.results.runs import Run, frame_of, html_table
 from fanin.results.store import Store
@@ -45,6 +46,11 @@ class Runs:
         """The seeds, in order."""
         return sorted({point.seed for point, _ in [*self.finished, *self.missing]})
 
+    @property
+    def labels(self) -> columns.Labels:
+        """What the experiment says of its own columns."""
+        return columns.own_labels(self.experiment)
+
     def without(self) -> list[str]:
         """Remarks on the missing runs and on why they are missing; of many on the first ones."""
         remarks = []
@@ -72,15 +78,7 @@ class Runs:
 
     def rows(self, table: str, where: columns.Filter | None = None) -> pl.DataFrame:
         """A result table of all runs, or of those that match, each row with its run's variables and seed in front."""
-        chosen = [(point, run) for point, run in self.finished if columns.matches(point.row, where or {})]
-        varied = frame_of([point.row for point, _ in chosen])
-        stacked = []
-        for (_, run), row in zip(chosen, varied.iter_slices(1), strict=True):
-            # Categories differ between runs; plain strings do not.
-            rows = run.table(table).with_columns(pl.selectors.categorical().cast(pl.String))
-            clash = {name: f"{name}_run" for name in varied.columns if name in rows.columns}
-            stacked.append(row.rename(clash).join(rows, how="cross"))
-        return pl.concat(stacked) if stacked else pl.DataFrame()
+        return stacked(((point.row, run.table) for point, run in self.finished), table, where)
 
     def flows(self) -> pl.DataFrame:
         """The flows of all runs, each with its run's variables and seed in front."""

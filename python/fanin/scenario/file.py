@@ -14,6 +14,7 @@ from typing import Any, Self
 from fanin import _engine
 from fanin.errors import ResultsError, ScenarioError
 from fanin.later import pl
+from fanin.numbers.units import quantity
 from fanin.scenario import library, sections
 from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Choice
@@ -332,12 +333,32 @@ class ScenarioFile:
         return given
 
     def links(self) -> pl.DataFrame:
-        """The links of the network, from the table of a run of one nanosecond."""
-        output = _engine.run(*self.engine_input([("run.duration", "1ns"), ("measure.warmup", "0s")]))
-        return pl.DataFrame(output.table("links"))
+        """The links of the network, from the table of a run of one nanosecond; ``bottleneck`` is the observed one."""
+        short = [("run.duration", "1ns"), ("measure.warmup", "0s"), ("measure.queues", "bottleneck")]
+        output = _engine.run(*self.engine_input(short))
+        observed = pl.DataFrame(output.table("queues"))["port"].to_list()
+        return pl.DataFrame(output.table("links")).with_columns(bottleneck=pl.col("link").is_in(observed))
+
+    def buffers(self) -> str:
+        """What the ports of switches can hold, in words."""
+        network = self.resolved()["network"]
+        if network["admission"] != "static":
+            return f"a switch's ports share {_size(network['shared-buffer'])} (dynamic threshold {network['dt-alpha']})"
+        tiers = [key for key in network if key.endswith("-buffer") and key != "shared-buffer"]
+        # Of a tier that has none of its own, ports have the common one.
+        own = [f"{key.removesuffix('-buffer')} {text}" for key in tiers if (text := _size(network[key]))]
+        return ", ".join([f"buffer of a switch's port: {_size(network['buffer'])}", *own])
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.document.title or self.path}>"
+
+
+def _size(text: str) -> str:
+    """A size of the scenario in words; empty if it is zero."""
+    value, unit = quantity(text) or (0.0, "")
+    if not value or unit != "B":
+        return f"{value:g} packets" if value else ""
+    return f"{value / 1e6:g} MB" if value >= 1e6 else f"{value / 1e3:g} KB"
 
 
 def _place(variant: Variant) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from fanin.scenario.format.column import Column
 from fanin.scenario.format.open import Open
 from fanin.scenario.format.plot import DIAGRAMS, Plot
 from fanin.scenario.format.sweep import Quick, Sweep, Variants
-from fanin.scenario.toml_lines import line_of, syntax_error_line, unquoted
+from fanin.scenario.toml_lines import given_twice, line_of, syntax_error_line, unquoted
 
 
 class Document(Section):
@@ -134,7 +134,8 @@ def parse(text: str, file: str) -> Document:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = syntax_error_line(text, error)
-        raise ScenarioError(file, line, "", unquoted(text, line) or f"not TOML: {error}") from None
+        told = given_twice(text, line, error) or unquoted(text, line) or f"not TOML: {error}"
+        raise ScenarioError(file, line, "", told) from None
     except RecursionError:
         raise ScenarioError(file, None, "", "its values are nested too deeply") from None
     except ValueError:

@@ -227,7 +227,7 @@ def _draw(
     """The files of a plot in the second folder, copied from the first if the same figure is there."""
     earlier, folder = folders
     shown = experiment.links() if plot.kind == "topology" else series.get(plot.name)
-    identifier = fingerprint(plot, shown)
+    identifier = fingerprint(plot, shown, experiment.buffers() if plot.kind == "topology" else "")
     ends = ("png", "svg", "csv") if png else ("svg", "csv")
     if kept := keep(earlier, folder, plot.name, identifier, ends):
         return kept
@@ -237,7 +237,7 @@ def _draw(
     from fanin.show.plots.topology import draw_topology
 
     if plot.kind == "topology":
-        return draw_topology(plot, experiment.links(), folder, png=png, identifier=identifier)
+        return draw_topology(plot, experiment.links(), experiment.buffers(), folder, png=png, identifier=identifier)
     if plot.kind == "format":
         return draw_format(plot, folder, png=png, identifier=identifier)
     return draw(plot, series[plot.name], folder, png=png, identifier=identifier)

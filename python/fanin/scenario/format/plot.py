@@ -10,7 +10,7 @@ from fanin.names import checked
 from fanin.numbers.summary import table_names
 from fanin.scenario.format.base import FileName, Names, Numbers, OneOrMore, Section, Span, Where, listed
 
-Kind = Literal["line", "bars", "points", "cdf", "time", "topology", "format"]
+Kind = Literal["line", "bars", "points", "cdf", "time", "lanes", "topology", "format"]
 Scale = Literal["linear", "log"]
 
 DIAGRAMS: tuple[Kind, ...] = ("topology", "format")
@@ -50,7 +50,7 @@ class Plot(Section):
     kind: Kind = Field(
         default="line",
         description="line, bars and points: means over the seeds; time: a result table over time; cdf: a distribution; "
-        "topology: the network; format: the fields of a message.",
+        "lanes: each transfer from its start to its end; topology: the network; format: the fields of a message.",
     )
     id: FileName | None = Field(default=None, description="Name of the files; the column's name if left out.")
     title: str = ""
@@ -65,7 +65,7 @@ class Plot(Section):
     )
     where: Where = Field(default={}, description="Runs that are drawn: column -> value or values.")
     rows: Where = Field(default={}, description="Rows of the result table that are drawn.")
-    seed: int | None = Field(default=None, description="The one seed that time and cdf draw.")
+    seed: int | None = Field(default=None, description="The one seed that time, cdf and lanes draw.")
     every: float | None = Field(default=None, gt=0, description="time: means over intervals of this many seconds.")
     total: bool = Field(
         default=False, description="time: rows of one line at the same time are added up, not averaged."
@@ -101,13 +101,13 @@ class Plot(Section):
                 raise ValueError(f'kind = "{self.kind}" needs {key}')
         checked(self.name)
         only = {
-            "seed": ("time", "cdf"),
-            "rows": ("time", "cdf"),
+            "seed": ("time", "cdf", "lanes"),
+            "rows": ("time", "cdf", "lanes"),
             "every": ("time",),
             "total": ("time",),
             "spread": ("line", "bars", "points"),
             "relative_to": ("line", "bars", "points"),
-            "names": ("line", "bars", "points", "time", "cdf"),
+            "names": ("line", "bars", "points", "time", "cdf", "lanes"),
             "fields": ("format",),
         }
         for key, kinds in only.items():
@@ -130,6 +130,8 @@ class Plot(Section):
     @property
     def table(self) -> str | None:
         """Result table that it reads."""
+        if self.kind == "lanes":
+            return "flows"
         reads = self.kind in ("time", "cdf") and is_of_table(self.drawn)
         return self.drawn.partition(".")[0] if reads else None
 

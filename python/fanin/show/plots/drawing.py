@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -17,6 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from fanin.errors import FaninError
 from fanin.later import np, pl
 from fanin.numbers.stats import Floats
+from fanin.numbers.summary import format_number
 from fanin.results.files import writing
 from fanin.scenario.format.plot import CATEGORICAL, Plot, Published
 from fanin.show.plots import layout
@@ -78,17 +80,42 @@ def save(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if png:
-            # `Figure.savefig` draws all of it twice for each picture.
-            FigureCanvasAgg(figure).print_png(bitmap, metadata={"Software": None})
+            _write(figure, bitmap)
         else:
             # One that was drawn earlier would show other numbers than the SVG.
             bitmap.unlink(missing_ok=True)
-        FigureCanvasSVG(figure).print_svg(
-            drawing, metadata={"Date": None, "Creator": "fanin", **({"Identifier": identifier} if identifier else {})}
-        )
+        _write(figure, drawing, identifier)
         if table is not None:
             table.write_csv(data)
     return [*([bitmap] if png else []), drawing, *([data] if table is not None else [])]
+
+
+def draw_picture(plot: Plot, drawn: Series, file: Path) -> None:
+    """Writes one picture in the format that the file's name ends with, one of :data:`PICTURES`.
+
+    Raises:
+        ResultsError: the file cannot be written.
+
+    """
+    with mpl.rc_context(STYLE), writing(file.parent):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _write(_figure(plot, drawn), file)
+
+
+PICTURES = (".png", ".svg", ".pdf")
+"""How names of pictures end."""
+
+
+def _write(figure: Figure, file: Path, identifier: str = "") -> None:
+    """Writes a picture, the same bytes for the same figure: `Figure.savefig` would draw all of it twice."""
+    match file.suffix:
+        case ".png":
+            FigureCanvasAgg(figure).print_png(file, metadata={"Software": None})
+        case ".pdf":
+            FigureCanvasPdf(figure).print_pdf(file, metadata={"CreationDate": None, "Creator": "fanin"})
+        case _:
+            name = {"Identifier": identifier} if identifier else {}
+            FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": "fanin", **name})
 
 
 def _figure(plot: Plot, drawn: Series) -> Figure:
@@ -103,6 +130,7 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
         axes.set_yscale(plot.y_scale)
     _KINDS[plot.kind](axes, plot, drawn)
     _draw_all_published(axes, plot, drawn)
+    _draw_bounds(axes, drawn)
     axes.set_xlabel(drawn.x.axis(plot.x_label))
     axes.set_ylabel(y_label)
     _set_ranges(axes, plot, drawn)
@@ -110,8 +138,22 @@ def _figure(plot: Plot, drawn: Series) -> Figure:
     if drawn.data.is_empty():
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "none of the runs is of this", transform=axes.transAxes, ha="center")
-    layout.arrange(figure, axes, plot.title, plot.note)
+    layout.arrange(figure, axes, plot.title, "\n".join(filter(None, (plot.note, _band(plot, drawn)))))
     return figure
+
+
+def _band(plot: Plot, drawn: Series) -> str:
+    """What the bands or whiskers are, if there are any of runs."""
+    data = drawn.data
+    if plot.spread or "half" not in data.columns or not (data["half"].fill_null(1.0) > 0).any():
+        return ""
+    quantiles = "low" in data.columns and data.filter(pl.col("half").is_null() & pl.col("low").is_not_null()).height
+    if not quantiles and data["half"].is_null().all():
+        return ""
+    what = "Bands" if plot.kind in ("line", "time") else "Whiskers"
+    interval = f"{what}: 95 % interval of the mean over the seeds (Student's t)"
+    beyond = "; where that contains what cannot be, the 2.5th to the 97.5th percentile of the seeds"
+    return f"{interval}{beyond if quantiles else ''}."
 
 
 def _floor(plot: Plot, drawn: Series) -> float | None:
@@ -246,7 +288,8 @@ def _ends(group: pl.DataFrame, plot: Plot, drawn: Series) -> tuple[Any, Any, Any
 def _unlimited(group: pl.DataFrame, drawn: Series) -> tuple[Any, Any, Any]:
     mean = group["mean"].to_numpy() * drawn.y.scale
     if "low" in group.columns:
-        return mean, group["low"].to_numpy() * drawn.y.scale, group["high"].to_numpy() * drawn.y.scale
+        ends = group.select(pl.col("low", "high").cast(pl.Float64).fill_null(np.nan))
+        return mean, ends["low"].to_numpy() * drawn.y.scale, ends["high"].to_numpy() * drawn.y.scale
     # Where there is no interval nothing is drawn of it.
     half = group["half"].cast(pl.Float64).fill_null(np.nan).to_numpy() * drawn.y.scale
     return mean, np.maximum(mean - half, 0), mean + half
@@ -346,13 +389,45 @@ def _draw_times(axes: Axes, plot: Plot, drawn: Series) -> None:
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
+def _draw_lanes(axes: Axes, plot: Plot, drawn: Series) -> None:
+    """Draws transfers from their start to their end; those that waited for a retransmission timer are thin."""
+    thick = min(4.0, max(0.8, 0.7 * 72 * 2.9 / max(drawn.data.height, 1)))
+    for line in _lines(plot, drawn):
+        for waited in (False, True):
+            of = line.data.filter(waited=waited)
+            x, end = of["x"].to_numpy() * drawn.x.scale, of["end"].to_numpy() * drawn.x.scale
+            width = thick / 3 if waited else thick
+            axes.hlines(of["mean"].to_numpy(), x, end, colors=line.style.colour, linewidth=width)
+        if line.label:
+            axes.plot([], [], label=line.label, color=line.style.colour, linewidth=2)
+    if drawn.data["waited"].any():
+        axes.plot([], [], label="waited for a retransmission timer", color="#444444", linewidth=0.7)
+
+
 _KINDS: dict[str, Callable[[Axes, Plot, Series], None]] = {
     "line": _draw_lines,
     "bars": _draw_bars,
     "points": _draw_points,
     "cdf": _draw_distributions,
     "time": _draw_times,
+    "lanes": _draw_lanes,
 }
+
+
+_FAR = 3.0
+"""A bound that is so many times as large as all that is drawn does not bound the axis."""
+
+
+def _draw_bounds(axes: Axes, drawn: Series) -> None:
+    """Draws a rate or a buffer as a line, where it is in reach of what is drawn."""
+    for index, bound in enumerate(drawn.bounds):
+        how, limits = (drawn.x, axes.get_xlim()) if bound.axis == "x" else (drawn.y, axes.get_ylim())
+        if bound.at * how.scale > _FAR * max(limits):
+            continue
+        style: dict[str, Any] = {"color": "black", "linestyle": _BROKEN[index % len(_BROKEN)], "linewidth": 1}
+        line = axes.axvline if bound.axis == "x" else axes.axhline
+        label = f"{bound.label} {format_number(bound.at * how.scale)} {how.shown_as}".rstrip()
+        line(bound.at * how.scale, label=label, **style)
 
 
 def _draw_all_published(axes: Axes, plot: Plot, drawn: Series) -> None:

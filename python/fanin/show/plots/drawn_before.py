@@ -23,18 +23,19 @@ _HEAD = 4000
 """Bytes of an SVG that hold its metadata."""
 
 
-def fingerprint(plot: Plot, drawn: Series | pl.DataFrame | None) -> str:
+def fingerprint(plot: Plot, drawn: Series | pl.DataFrame | None, words: str = "") -> str:
     """The digest of everything that a figure shows.
 
     Args:
         plot: Its description.
         drawn: Its lines, or the links of a network; ``None`` for the fields of a message, which the description has.
+        words: What else it says.
 
     """
-    hashed = hashlib.sha256(_code().encode())
+    hashed = hashlib.sha256(f"{_code()}{words}".encode())
     hashed.update(plot.model_dump_json().encode())
     if isinstance(drawn, Series):
-        hashed.update(json.dumps([asdict(drawn.x), asdict(drawn.y)]).encode())
+        hashed.update(json.dumps([asdict(drawn.x), asdict(drawn.y), *map(asdict, drawn.bounds)]).encode())
         drawn = drawn.data
     if drawn is not None:
         hashed.update(drawn.write_csv().encode())

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from fanin.errors import FaninError
 from fanin.later import np, pl
-from fanin.numbers.stats import mean_interval
-from fanin.numbers.summary import ColumnInfo, column
-from fanin.results.columns import Labels, describe, filtered, own_labels
-from fanin.results.curves import axis_of, in_intervals, numeric, table_rows
-from fanin.run.sweep import Runs
+from fanin.numbers.stats import spread
+from fanin.numbers.summary import CAPACITY, ColumnInfo, column, is_within_capacity, most
+from fanin.results.columns import Labels, describe, filtered
+from fanin.results.curves import Drawable, axis_of, in_intervals, numeric, table_rows
 from fanin.scenario.format.plot import CATEGORICAL, GRIDS, Plot
 from fanin.scenario.format.values import Scalar
 
@@ -29,14 +28,26 @@ _NO_SHARES = pl.DataFrame(schema={"by": pl.String, "x": pl.Float64, "share": pl.
 
 
 @dataclass(frozen=True)
+class Bound:
+    """What no value can be above, or below what nothing happens: a rate or a buffer, drawn as a line."""
+
+    label: str
+    at: float
+    """In stored units."""
+    axis: Literal["x", "y"] = "y"
+
+
+@dataclass(frozen=True)
 class Series:
     """A plot's lines, in stored units, and how to show its axes."""
 
     data: pl.DataFrame
     """``by x mean half low high runs``: ``half`` is half the width of the 95 % interval over the seeds, null for fewer
-    than three; ``low`` and ``high`` are the ends of whiskers. A distribution has ``by x share``."""
+    than three or where that interval cannot be; ``low`` and ``high``, if there are any, are the ends of what is drawn:
+    whiskers of a plot's own, intervals, or quantiles where an interval cannot be. A distribution has ``by x share``."""
     x: ColumnInfo
     y: ColumnInfo
+    bounds: tuple[Bound, ...] = ()
 
     @property
     def lines(self) -> list[str]:
@@ -44,7 +55,7 @@ class Series:
         return list(dict.fromkeys(self.data["by"]))
 
 
-def series_of(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
+def series_of(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> Series:
     """The data of a plot.
 
     Args:
@@ -61,8 +72,10 @@ def series_of(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
             drawn = _distribution(plot, runs, frame)
         case "time":
             drawn = _over_time(plot, runs)
+        case "lanes":
+            drawn = _lanes(plot, runs)
         case _:
-            return means(plot, own_labels(runs.experiment), frame)
+            return means(plot, runs.labels, frame)
     return readable(renamed(plot, drawn))
 
 
@@ -75,7 +88,7 @@ def renamed(plot: Plot, drawn: Series) -> Series:
 
 def readable(drawn: Series) -> Series:
     """The same series with large numbers of bytes in KB or MB."""
-    return Series(drawn.data, _in_thousands(drawn.x, drawn.data, "x"), _in_thousands(drawn.y, drawn.data, "mean"))
+    return replace(drawn, x=_in_thousands(drawn.x, drawn.data, "x"), y=_in_thousands(drawn.y, drawn.data, "mean"))
 
 
 def _in_thousands(how: ColumnInfo, data: pl.DataFrame, name: str) -> ColumnInfo:
@@ -122,6 +135,7 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
             pl.col(name).cast(pl.Float64).alias("y"),
             pl.col("seed"),
             *(pl.col(end).cast(pl.Float64).alias(key) for key, end in ends.items()),
+            _most(chosen, name).alias("most"),
         ).drop_nulls(["x", "y"])
         rows += _summaries(_relative(plot, points) if plot.relative_to else points)
     data = _table(rows, chosen.schema[plot.x])
@@ -132,6 +146,13 @@ def means(plot: Plot, own: Labels, frame: pl.DataFrame) -> Series:
         # Values such as "64KB" name their unit themselves.
         how = replace(how, shown_as="", scale=1.0)
     return readable(renamed(plot, Series(data, how, _y_axis(plot, own))))
+
+
+def _most(frame: pl.DataFrame, name: str) -> pl.Expr:
+    """What no value of a column can be above."""
+    if is_within_capacity(name) and CAPACITY in frame.columns:
+        return pl.col(CAPACITY).cast(pl.Float64).fill_null(math.inf)
+    return pl.lit(most(name))
 
 
 def _y_axis(plot: Plot, own: Labels) -> ColumnInfo:
@@ -189,21 +210,31 @@ def _relative(plot: Plot, points: pl.DataFrame) -> pl.DataFrame:
         raise FaninError(f"plot {plot.name}: relative-to: no line {plot.relative_to}; there are {names}")
     joined = points.join(reference, on=["x", "seed"], maintain_order="left").filter(pl.col("base") != 0)
     ends = [name for name in ("low", "high") if name in points.columns]
-    return joined.with_columns(pl.col("y", *ends) / pl.col("base")).drop("base")
+    return joined.with_columns(pl.col("y", *ends) / pl.col("base"), most=pl.lit(math.inf)).drop("base")
 
 
 def _summaries(points: pl.DataFrame) -> list[dict[str, Any]]:
     """The mean over the seeds of each line and x; there is no place for those that are infinite."""
     ends = [end for end in ("low", "high") if end in points.columns]
     # A frame for each of thousands of groups would take most of the time.
-    groups = points.group_by("by", "x", maintain_order=True).agg("y", pl.col(ends).mean())
+    limit = pl.col("most").max() if "most" in points.columns else pl.lit(math.inf).alias("most")
+    groups = points.group_by("by", "x", maintain_order=True).agg("y", pl.col(ends).mean(), limit)
     rows = []
     for row in groups.iter_rows(named=True):
         values = np.array(row.pop("y"))
-        mean, half = mean_interval(values)
-        if not all(map(math.isfinite, (mean, *(row[end] or 0.0 for end in ends)))):
+        found = spread(values, row.pop("most"))
+        if not all(map(math.isfinite, (found.mean, *(row[end] or 0.0 for end in ends)))):
             continue
-        rows.append(row | {"mean": mean, "half": None if math.isnan(half) else half, "runs": len(values)})
+        if found.quantiles and not ends:
+            row |= {"low": found.low, "high": found.high}
+        half = None if math.isnan(found.half) else found.half
+        rows.append(row | {"mean": found.mean, "half": half, "runs": len(values)})
+    if any("low" in row for row in rows):
+        for row in rows:
+            half = row["half"]
+            interval = (None, None) if half is None else (row["mean"] - half, row["mean"] + half)
+            row.setdefault("low", interval[0])
+            row.setdefault("high", interval[1])
     return rows
 
 
@@ -219,7 +250,7 @@ def _one_seed(plot: Plot) -> dict[str, list[Scalar]]:
     return plot.where if plot.seed is None else {**plot.where, "seed": [plot.seed]}
 
 
-def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
+def _distribution(plot: Plot, runs: Drawable, frame: pl.DataFrame) -> Series:
     """The share of values that do not exceed x."""
     assert plot.x is not None
     where = _one_seed(plot)
@@ -229,7 +260,7 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
         name = plot.x.partition(".")[2]
         chosen = table_rows(runs, plot.table, where, plot.rows, name)
     if chosen.is_empty():
-        return Series(_NO_SHARES, describe(own_labels(runs.experiment), plot.x), _SHARE)
+        return Series(_NO_SHARES, describe(runs.labels, plot.x), _SHARE)
     parts = []
     lines = chosen.select(_lines(chosen, plot.by).alias("by"), pl.col(name).cast(pl.Float64).alias("x")).drop_nulls()
     for (line,), group in lines.group_by("by", maintain_order=True):
@@ -239,10 +270,36 @@ def _distribution(plot: Plot, runs: Runs, frame: pl.DataFrame) -> Series:
         finite = int(np.isfinite(values).sum())
         kept = np.unique(np.linspace(0, finite - 1, min(finite, _MOST_POINTS)).round().astype(int))
         parts.append(pl.DataFrame({"by": [line] * len(kept), "x": values[kept], "share": share[kept]}))
-    return Series(pl.concat([_NO_SHARES, *parts]), describe(own_labels(runs.experiment), plot.x), _SHARE)
+    return Series(pl.concat([_NO_SHARES, *parts]), describe(runs.labels, plot.x), _SHARE)
 
 
-def _over_time(plot: Plot, runs: Runs) -> Series:
+_TRANSFER = ColumnInfo("Transfer, in order of start")
+
+
+def _lanes(plot: Plot, runs: Drawable) -> Series:
+    """The transfers of each line, one above the other in the order in which they start."""
+    rows = table_rows(runs, "flows", _one_seed(plot), plot.rows, "start_s")
+    if rows.is_empty():
+        return Series(_NO_LANES, column("time_s"), _TRANSFER)
+    found = rows.select(
+        _lines(rows, plot.by).alias("by"),
+        pl.col("start_s").alias("x"),
+        # What did not end is drawn to the end of what did.
+        pl.col("completion_s").fill_null(pl.max_horizontal(pl.col("completion_s").max(), "start_s")).alias("end"),
+        (pl.col("timeouts") > 0).alias("waited"),
+    )
+    order = {line: index for index, line in enumerate(dict.fromkeys(found["by"]))}
+    found = found.sort(pl.col("by").replace_strict(order, return_dtype=pl.Int64), "x", "end", maintain_order=True)
+    lanes = found.with_columns(pl.int_range(1, pl.len() + 1).cast(pl.Float64).alias("mean"))
+    return Series(lanes.select(_NO_LANES.columns), column("time_s"), _TRANSFER)
+
+
+_NO_LANES = pl.DataFrame(
+    schema={"by": pl.String, "x": pl.Float64, "end": pl.Float64, "mean": pl.Float64, "waited": pl.Boolean}
+)
+
+
+def _over_time(plot: Plot, runs: Drawable) -> Series:
     """A result table over time: the mean over the seeds, or one run."""
     assert plot.table is not None
     assert plot.y is not None
@@ -251,7 +308,7 @@ def _over_time(plot: Plot, runs: Runs) -> Series:
     where = _one_seed(plot)
     rows = table_rows(runs, plot.table, where, plot.rows, x)
     if rows.is_empty():
-        return Series(_table([], pl.Float64()), column(x), _y_axis(plot, own_labels(runs.experiment)))
+        return Series(_table([], pl.Float64()), column(x), _y_axis(plot, runs.labels))
     labels = _distinct_parts([column(name) for name in names])
     found = []
     for name, label in zip(names, labels, strict=True):
@@ -271,7 +328,7 @@ def _over_time(plot: Plot, runs: Runs) -> Series:
             for (line,), group in points.group_by("by", maintain_order=True):
                 ordered = group.sort("x", maintain_order=True)
                 found.append(_thinned(str(line), _shown(ordered, plot.x_range)))
-    return Series(pl.concat(found), column(x), _y_axis(plot, own_labels(runs.experiment)))
+    return Series(pl.concat(found), column(x), _y_axis(plot, runs.labels))
 
 
 def _shown(points: pl.DataFrame, span: tuple[float, float] | None) -> pl.DataFrame:

@@ -34,13 +34,15 @@ class _Network:
     """Which node is linked to which, hosts of one kind at one switch being one node."""
 
     links: pl.DataFrame
-    """``from to rate_bps links``, both directions."""
+    """``from to rate_bps links bottleneck``, both directions."""
     counts: Counter[str]
     """Node -> number of nodes that it represents."""
     rows: dict[int, list[str]]
     """Level -> nodes from left to right."""
     places: dict[str, float]
     """Node -> its position in its row, from 0 to 1."""
+    bottleneck: str
+    """Name of the link that is observed as such; empty if there is none."""
     folded: bool = False
     """Whether all hosts are one node, and all switches of a name and level another."""
 
@@ -58,9 +60,17 @@ class _Row:
 
 
 def draw_topology(
-    plot: Plot, links: pl.DataFrame, folder: Path, *, png: bool = True, identifier: str = ""
+    plot: Plot, links: pl.DataFrame, buffers: str, folder: Path, *, png: bool = True, identifier: str = ""
 ) -> list[Path]:
     """Draws a network from its table of links: switches by distance from the hosts, identical hosts as one node.
+
+    Args:
+        plot: Its title and name.
+        links: ``link rate_bps bottleneck``.
+        buffers: What the ports of switches can hold, in words.
+        folder: Where to.
+        png: As for :func:`~fanin.show.plots.drawing.save`.
+        identifier: As there.
 
     Raises:
         ResultsError: the folder cannot be written.
@@ -72,30 +82,37 @@ def draw_topology(
     rows = {level: _row(network, row) for level, row in network.rows.items()}
     width = min(max(_WIDTHS[0], *(row.width for row in rows.values())), _WIDTHS[1])
     with mpl.rc_context(STYLE):
-        height = 0.9 + _LEVEL * len(network.rows)
+        height = 1.1 + _LEVEL * len(network.rows)
         figure = Figure(figsize=(width, height))
         # The title has two lines, and the legend below the network one.
         side = max((layout.text_width(row.name, 7) for row in rows.values()), default=0.0) + 0.1
-        axes = figure.add_axes((side / width, 0.35 / height, 1 - (side + 0.1) / width, _LEVEL * len(rows) / height))
+        axes = figure.add_axes((side / width, 0.55 / height, 1 - (side + 0.1) / width, _LEVEL * len(rows) / height))
         axes.axis("off")
         axes.set_xlim(0, 1)
         axes.set_ylim(-0.5, max(network.rows) + 0.5)
-        rates = _draw_links(axes, network)
+        samples = _draw_links(axes, network)
         for level, row in rows.items():
             _draw_row(axes, network, level, row, width)
-        title = plot.title if rates else f"{plot.title}\nall links: {_rate(network.links['rate_bps'][0])}"
+        several = network.links["rate_bps"].n_unique() > 1
+        title = plot.title if several else f"{plot.title}\nall links: {_rate(network.links['rate_bps'][0])}"
         title = layout.wrapped(title.strip(), 10, width - 0.3)
         figure.text(0.5, 1 - 0.08 / height, title, va="top", ha="center", fontsize=10)
-        if rates:
-            figure.legend(handles=rates, loc="lower center", ncols=len(rates), fontsize=8)
+        if samples:
+            below = (0.5, 0.2 / height)
+            figure.legend(handles=samples, loc="lower center", bbox_to_anchor=below, ncols=len(samples), fontsize=8)
+        figure.text(0.5, 0.08 / height, buffers, va="bottom", ha="center", fontsize=7)
         return save(figure, network.links, folder, plot.name, png=png, identifier=identifier)
 
 
 def _network(links: pl.DataFrame, *, folded: bool = False) -> _Network:
     """The network; ``folded``, all hosts are one node and all switches of a name and level another."""
-    ends = [(*name.split("->", 1), rate) for name, rate in links.select("link", "rate_bps").iter_rows()]
+    ends = [
+        # Parallel links have the number of theirs behind their name.
+        (*name.partition("/")[0].split("->", 1), rate, narrow)
+        for name, rate, narrow in links.select("link", "rate_bps", "bottleneck").iter_rows()
+    ]
     neighbours: dict[str, list[str]] = {}
-    for a, b, _ in ends:
+    for a, b, *_ in ends:
         neighbours.setdefault(a, []).append(b)
     hosts = {name for name, near in neighbours.items() if len(near) == 1}
     names = {name: _group(name, neighbours[name][0]) if name in hosts else name for name in neighbours}
@@ -112,16 +129,18 @@ def _network(links: pl.DataFrame, *, folded: bool = False) -> _Network:
     edges = (
         pl.DataFrame(
             {
-                "from": [names[a] for a, _, _ in ends],
-                "to": [names[b] for _, b, _ in ends],
-                "rate_bps": [rate for *_, rate in ends],
+                "from": [names[a] for a, *_ in ends],
+                "to": [names[b] for _, b, *_ in ends],
+                "rate_bps": [rate for *_, rate, _ in ends],
+                "bottleneck": [narrow for *_, narrow in ends],
             }
         )
         .group_by("from", "to", "rate_bps", maintain_order=True)
-        .len("links")
+        .agg(pl.len().alias("links"), pl.col("bottleneck").any())
     )
     rows, places = arranged(rows, shown_near)
-    return _Network(edges, Counter(names.values()), rows, places, folded)
+    observed = next(iter(links.filter("bottleneck")["link"]), "")
+    return _Network(edges, Counter(names.values()), rows, places, observed, folded)
 
 
 def _group(host: str, switch: str) -> str:
@@ -168,23 +187,33 @@ def arranged(rows: dict[int, list[str]], near: dict[str, list[str]]) -> tuple[di
 
 
 def _draw_links(axes: Axes, network: _Network) -> list[Line2D]:
-    """Draws the links, faster ones thicker, with a legend if there are several rates."""
+    """Draws the links, faster ones thicker, and the bottleneck as an arrow; returns samples for the legend."""
     level_of = {node: float(level) for level, row in network.rows.items() for node in row}
     rates = sorted(network.links["rate_bps"].unique())
     widths = {rate: 0.8 + 1.2 * index for index, rate in enumerate(rates)}
     drawn = set()
-    for a, b, rate, number in network.links.select("from", "to", "rate_bps", "links").iter_rows():
+    bottleneck = None
+    for a, b, rate, number, narrow in network.links.iter_rows():
+        ends = [network.places[a], network.places[b]], [level_of[a], level_of[b]]
+        if narrow:
+            axes.annotate(
+                "", (ends[0][1], ends[1][1]), (ends[0][0], ends[1][0]), zorder=1.5,
+                arrowprops={"arrowstyle": "-|>", "color": _NARROW, "linewidth": widths[rate] + 1, "shrinkB": 12},
+            )  # fmt: skip
+            bottleneck = Line2D([], [], color=_NARROW, linewidth=2, label=f"bottleneck: {network.bottleneck}")
         if (b, a, rate) in drawn:
             continue
         drawn.add((a, b, rate))
-        ends = [network.places[a], network.places[b]], [level_of[a], level_of[b]]
         axes.plot(*ends, color="#888888", linewidth=widths[rate], zorder=1)
         if network.folded:
             x, y = (sum(each) / 2 for each in ends)
             axes.text(x + 0.01, y, f"{number} links", va="center", fontsize=7)
-    if len(rates) < 2:
-        return []
-    return [Line2D([], [], color="#888888", linewidth=widths[rate], label=_rate(rate)) for rate in rates]
+    samples = [Line2D([], [], color="#888888", linewidth=widths[rate], label=_rate(rate)) for rate in rates]
+    return [*(samples if len(rates) > 1 else []), *([bottleneck] if bottleneck else [])]
+
+
+_NARROW = "#CC3311"
+"""The colour of the bottleneck."""
 
 
 def _rate(rate: float) -> str:

@@ -1,0 +1,170 @@
+"""``fanin plot``: pictures of runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import fanin
+from fanin.cli.options import (
+    GridOption,
+    JobsOption,
+    JsonOption,
+    MemoryOption,
+    OutOption,
+    grid,
+    memory_of,
+    overrides,
+    seeds,
+)
+from fanin.cli.terminal import counting, keeping, print_json, say
+
+if TYPE_CHECKING:
+    from fanin.results.stored_runs import ShownRuns
+    from fanin.run.experiment import Experiment
+    from fanin.scenario.format.values import Scalar
+    from fanin.show.plots.of_runs import Asked
+
+
+class What(StrEnum):
+    """What is drawn."""
+
+    QUEUE = "queue"
+    GOODPUT = "goodput"
+    WINDOWS = "windows"
+    FLOWS = "flows"
+    CDF = "cdf"
+
+
+def plot(
+    what: Annotated[What, typer.Argument(help="What to draw.")],
+    runs_: Annotated[
+        list[str], typer.Argument(metavar="RUNS...", help="A scenario to run, or runs and sweeps of a results folder.")
+    ],
+    file: Annotated[
+        Path | None, typer.Option("--file", help="Picture to write: .png, .svg or .pdf; by default plots/WHAT.png.")
+    ] = None,
+    of: Annotated[
+        str | None,
+        typer.Option(
+            "--of",
+            metavar="COLUMN",
+            help="cdf: fct, slowdown, goodput, query, or any column as table.column; queue: packets or bytes; windows: "
+            "another probe, such as ssthresh.",
+        ),
+    ] = None,
+    set_: GridOption = None,
+    seeds_: Annotated[
+        str | None, typer.Option("--seeds", help="Seeds such as 1..5; by default the scenario's own.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="KEY=VALUES", help="Draw only the runs with these values; may be repeated."),
+    ] = None,
+    connections: Annotated[int, typer.Option("--connections", min=1, help="windows: so many, from the first on.")] = 4,
+    log: Annotated[bool, typer.Option("--log", help="A logarithmic axis of the values.")] = False,
+    title: Annotated[str, typer.Option("--title", help="The title.")] = "",
+    jobs: JobsOption = None,
+    memory: MemoryOption = None,
+    out: OutOption = Path("results"),
+    json: JsonOption = False,
+) -> None:
+    """Draw the queue, the goodput, windows, transfers or a distribution of any run or sweep.
+
+    RUNS is a scenario, which is run with what the picture needs (each combination of the values of --set is a line), or
+    runs and sweeps of a results folder, as they were recorded. Lines are called after what distinguishes the runs.
+
+    queue is the backlog of the bottleneck over time with its buffer, goodput that of all traffic with the rate of the
+    receivers' links, windows the congestion windows of some connections, flows each transfer from its start to its end
+    (thin if it waited for a retransmission timer), and cdf the distribution of a column over all seeds. Lines at the
+    buffer or the rate are drawn where they are in reach of the values.
+
+    --json prints one object: {file, lines, runs}.
+
+    **Examples**
+
+    - `fanin plot queue scenario.toml --set transport.scheme=newreno,dctcp`
+    - `fanin plot windows scenario.toml --connections 2 --file windows.pdf`
+    - `fanin plot cdf scenario.toml --of slowdown --seeds 1..3 --log --file slowdown.svg`
+    - `fanin plot flows results/runs/0123456789abcdef`
+    """
+    from fanin.results.stored_runs import of_store
+    from fanin.show.plots.drawing import PICTURES, draw_picture
+    from fanin.show.plots.of_runs import Asked, drawn
+
+    picture = file or out / "plots" / f"{what.value}.png"
+    if picture.suffix not in PICTURES:
+        raise typer.BadParameter(f"{picture.name!r} ends with none of {', '.join(PICTURES)}", param_hint="--file")
+    asked = Asked(of, connections, log, title)
+    if not _is_scenario(runs_[0]):
+        if set_ or seeds_:
+            raise typer.BadParameter("stored runs are drawn as they are; name a scenario to run it", param_hint="--set")
+        runs = of_store([Path(name) for name in runs_])
+    elif len(runs_) > 1:
+        raise typer.BadParameter("name one scenario, and what varies with --set", param_hint="RUNS")
+    else:
+        experiment = _recording(runs_[0], what, asked)
+        runs = _simulated(experiment.vary(grid(set_), bare=True), what, asked, Pool(seeds(seeds_), jobs, memory, out))
+    chosen = runs.chosen(_where(where)) if where else runs
+    about, series = drawn(what.value, chosen, Asked(of, connections, log, title))
+    draw_picture(about, series, picture)
+    if json:
+        print_json({"file": str(picture), "lines": series.lines, "runs": len(chosen.runs)})
+        return
+    say(str(picture))
+
+
+def _where(texts: list[str]) -> dict[str, list[Scalar]]:
+    from fanin.scenario.format.values import parse_values
+
+    return {path: parse_values(values) for path, values in overrides(texts)}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """With which seeds a scenario runs, on what, and where results are kept."""
+
+    seeds: list[int] | None
+    jobs: int | None
+    memory: str | None
+    out: Path
+
+
+def _is_scenario(name: str) -> bool:
+    from fanin.results import tables
+
+    return name.endswith(".toml") or not (Path(name).exists() or tables.is_in_log(Path(name)))
+
+
+def _recording(name: str, what: What, asked: Asked) -> Experiment:
+    """The scenario with what the picture needs, unless it records that in a way of its own."""
+    from fanin.show.plots.of_runs import needs
+
+    return fanin.load(name, needs(what.value, asked, fanin.load(name).resolved()["measure"]))
+
+
+def _simulated(experiment: Experiment, what: What, asked: Asked, pool: Pool) -> ShownRuns:
+    """The runs of a scenario, each in the store."""
+    from fanin.results.stored_runs import Shown, ShownRuns
+    from fanin.show.plots.of_runs import table_of
+
+    chosen = pool.seeds or [int(experiment.resolved()["run"]["seed"])]
+    with keeping(f"finished runs are kept in {pool.out}"), counting("runs") as counter:
+        done = fanin.sweep(
+            experiment,
+            seeds=chosen,
+            jobs=pool.jobs,
+            memory=memory_of(pool.memory),
+            out=pool.out,
+            tables=[table_of(what.value, asked)],
+            advance=counter.advance,
+        )
+    found = [
+        Shown(dict(point.row), run.table, experiment.resolved(point.overrides), run.summary, experiment.name)
+        for point, run in done
+    ]
+    return ShownRuns(found, done.labels)

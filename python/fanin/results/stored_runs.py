@@ -1,0 +1,119 @@
+"""Runs to draw: those of the store, or runs that have just ended, each with what distinguishes it from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from fanin.errors import ResultsError
+from fanin.later import pl
+from fanin.results import tables
+from fanin.results.columns import Filter, Labels, Table, matches
+from fanin.results.curves import stacked
+from fanin.results.dataset import DataSet, Head
+from fanin.results.layout import RUNS
+from fanin.results.store import Store, StoredRun, read_run, read_table
+from fanin.results.sums import loaded
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One run to draw."""
+
+    row: dict[str, Any]
+    """What distinguishes it, and its seed."""
+    table: Table
+    """Its result tables."""
+    scenario: dict[str, Any]
+    """Its scenario with every default filled in."""
+    summary: dict[str, Any]
+    place: str
+    """What the user knows it by."""
+
+
+@dataclass(frozen=True)
+class ShownRuns:
+    """Runs to draw."""
+
+    runs: list[Shown]
+    labels: Labels
+
+    def rows(self, table: str, where: Filter | None = None) -> pl.DataFrame:
+        """A result table of all runs, or of those that match, with what distinguishes its run in front of each row."""
+        return stacked(((each.row, each.table) for each in self.runs), table, where)
+
+    def chosen(self, where: Filter) -> ShownRuns:
+        """Those that match.
+
+        Raises:
+            ResultsError: nothing distinguishes the runs by such a key, or none matches.
+
+        """
+        keys = list(dict.fromkeys(key for each in self.runs for key in each.row))
+        for key in where:
+            if key not in keys:
+                raise ResultsError(f"the runs do not differ in {key}; they differ in {', '.join(keys)}")
+        found = [each for each in self.runs if matches(each.row, where)]
+        if not found:
+            raise ResultsError("none of the runs has these values")
+        return ShownRuns(found, self.labels)
+
+    @property
+    def varying(self) -> list[str]:
+        """The keys in which the runs differ, the seed last."""
+        keys = list(dict.fromkeys(key for each in self.runs for key in each.row))
+        several = [key for key in keys if len({str(each.row.get(key)) for each in self.runs}) > 1]
+        return sorted(several, key=lambda key: key == "seed")
+
+
+def of_store(paths: Sequence[Path]) -> ShownRuns:
+    """The runs of these folders: runs of the store, or sweeps with all their runs.
+
+    Raises:
+        ResultsError: there is no such run, or something is damaged.
+
+    """
+    labels: Labels = {}
+    found: list[Shown] = []
+    alone: list[tuple[Path, StoredRun]] = []
+    for path in paths:
+        if (path / "sweep.json").is_file():
+            head = _head(path)
+            labels |= head.labels
+            found += _of_sweep(path, head)
+        else:
+            alone.append((path, _run(path)))
+    flat = [tables.flat(run.manifest["scenario"]) for _, run in alone]
+    keys = [key for key in tables.differing(flat) if not key.startswith("measure.")]
+    for (path, run), values in zip(alone, flat, strict=True):
+        row = {key: values.get(key) for key in keys} | {"seed": run.manifest["scenario"]["run"]["seed"]}
+        found.append(Shown(row, run.table, run.manifest["scenario"], run.summary, str(path)))
+    return ShownRuns(found, labels)
+
+
+def _run(path: Path) -> StoredRun:
+    if tables.is_in_log(path):
+        return Store(path.absolute().parents[1]).read(path.name)
+    if path.is_dir():
+        return read_run(path)
+    raise ResultsError(f"{path}: neither a run nor a sweep of a results folder, nor a scenario")
+
+
+def _head(folder: Path) -> Head:
+    known = {each.name for each in fields(Head)}
+    about = loaded((folder / "sweep.json").read_bytes())
+    return Head(**{name: value for name, value in about.items() if name in known})
+
+
+def _of_sweep(folder: Path, head: Head) -> list[Shown]:
+    frame = read_table(folder / "runs.parquet")
+    keys = [*DataSet(head, frame.to_dicts(), []).varying(), "seed"]
+    store = Store(folder.absolute().parents[1])
+    found = []
+    for row in frame.iter_rows(named=True):
+        run = store.read(row["run_id"])
+        place = str(folder.parents[1] / RUNS / row["run_id"])
+        found.append(Shown({key: row[key] for key in keys}, run.table, run.manifest["scenario"], run.summary, place))
+    return found

@@ -1,0 +1,205 @@
+"""What ``fanin plot`` draws of runs: queue, goodput, windows and transfers over time, and distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from fanin.choose.diagnosis import buffer_bytes, packet_bytes
+from fanin.errors import FaninError, ResultsError
+from fanin.later import pl
+from fanin.numbers.summary import ColumnInfo, column, columns_of
+from fanin.results.stored_runs import Shown, ShownRuns
+from fanin.scenario.checks import ASKED_FOR
+from fanin.scenario.format.plot import Plot
+from fanin.scenario.sections import nearest
+from fanin.scenario.settings import Settings
+from fanin.show.plots.series import Bound, Series, readable, series_of
+
+MOST_LINES = 12
+"""More lines cannot be told apart."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the things that can be drawn."""
+
+    says: str
+    plot: Callable[[list[str], Asked], Plot]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user wants to see of it."""
+
+    of: str | None = None
+    """The column."""
+    connections: int = 4
+    log: bool = False
+    title: str = ""
+
+
+def _queue(by: list[str], asked: Asked) -> Plot:
+    name = asked.of or "packets"
+    return _plot({"kind": "time", "y": f"queue-trace.{name}", "by": by}, "y", asked)
+
+
+def _goodput(by: list[str], asked: Asked) -> Plot:
+    return _plot({"kind": "time", "y": "bins.goodput_bps", "by": by, "total": True}, "y", asked)
+
+
+def _windows(by: list[str], asked: Asked) -> Plot:
+    rows = {"name": [asked.of or "cwnd"], "connection": list(range(asked.connections))}
+    return _plot({"kind": "time", "y": "probes.value", "by": [*by, "connection"], "rows": rows}, "y", asked)
+
+
+def _flows(by: list[str], asked: Asked) -> Plot:
+    return _plot({"kind": "lanes", "id": "flows", "by": by}, "x", asked)
+
+
+def _cdf(by: list[str], asked: Asked) -> Plot:
+    return _plot({"kind": "cdf", "x": distributed(asked.of), "by": by}, "x", asked)
+
+
+def _plot(about: dict[str, Any], axis: str, asked: Asked) -> Plot:
+    return Plot.model_validate({**about, "title": asked.title, f"{axis}-scale": "log" if asked.log else "linear"})
+
+
+KINDS = {
+    "queue": Kind("the queue of the bottleneck over time", _queue),
+    "goodput": Kind("the goodput of all traffic over time", _goodput),
+    "windows": Kind("congestion windows of some connections over time", _windows),
+    "flows": Kind("each transfer from its start to its end, one above the other", _flows),
+    "cdf": Kind("the distribution of a column of a result table, by default of completion times", _cdf),
+}
+"""Name -> what is drawn."""
+
+_SHORT = {"fct": "flows.fct_s", "slowdown": "flows.slowdown", "goodput": "flows.goodput_bps", "query": "requests.qct_s"}
+"""Short names of columns whose distribution is drawn."""
+
+
+def distributed(of: str | None) -> str:
+    """The column whose distribution is drawn, as ``table.column``; a name without a table is one of ``flows``.
+
+    Raises:
+        FaninError: there is none of that name.
+
+    """
+    name = _SHORT.get(of or "fct", of or "")
+    name = name if "." in name else f"flows.{name}"
+    table, _, own = name.partition(".")
+    try:
+        known = columns_of(table)
+    except KeyError:
+        raise FaninError(f"--of {of}: there is no table {table}") from None
+    if own not in known:
+        close = nearest(own, [*known, *_SHORT])
+        hint = f' (did you mean "{close}"?)' if close else ""
+        raise FaninError(f"--of {of}: the table {table} has no column {own}{hint}; it has {', '.join(known)}")
+    return name
+
+
+def table_of(what: str, asked: Asked) -> str:
+    """The result table that is drawn."""
+    table = KINDS[what].plot([], asked).table
+    assert table is not None
+    return table
+
+
+def needs(what: str, asked: Asked, measure: dict[str, Any]) -> Settings:
+    """The settings that make a scenario record what is drawn, unless it does so in a way of its own.
+
+    Args:
+        what: Name of one of :data:`KINDS`.
+        asked: What the user wants to see.
+        measure: The ``[measure]`` of the scenario with every default filled in.
+
+    """
+    table = table_of(what, asked)
+    if what == "windows":
+        return [("measure.probes", asked.of or "cwnd"), ("measure.probe-flows", str(asked.connections))]
+    key, off = ASKED_FOR.get(table, ("", ""))
+    return [(f"measure.{key}", _RECORDED[key])] if key in _RECORDED and measure[key] == off else []
+
+
+_RECORDED = {"queue-trace": "on-change", "bin": "1ms"}
+"""Key of [measure] -> how it is recorded if the scenario does not say it."""
+
+
+def drawn(what: str, runs: ShownRuns, asked: Asked) -> tuple[Plot, Series]:
+    """What is drawn of some runs.
+
+    Args:
+        what: Name of one of :data:`KINDS`.
+        runs: Which runs; each combination of what distinguishes them is a line.
+        asked: What the user wants to see.
+
+    Raises:
+        FaninError: there is no such column.
+        ResultsError: a run has not recorded it, or there would be too many lines.
+
+    """
+    kind = KINDS[what]
+    # A distribution is over the seeds together.
+    by = [key for key in runs.varying if key != "seed" or what != "cdf"]
+    if what == "queue" and asked.of is None and all(_limit(each.scenario)[1] == "bytes" for each in runs.runs):
+        asked = replace(asked, of="bytes")
+    plot = kind.plot(by, asked)
+    assert plot.table is not None
+    for run in runs.runs:
+        _refuse_unrecorded(run, what, asked, plot.table)
+    series = series_of(plot, runs, pl.DataFrame())
+    if what == "windows":
+        unit = "B" if plot.rows["name"] in (["cwnd"], ["ssthresh"], ["in-flight"]) else ""
+        label = {"cwnd": "Congestion window", "ssthresh": "Slow-start threshold"}.get(str(plot.rows["name"][0]))
+        series = readable(replace(series, y=ColumnInfo(label or str(plot.rows["name"][0]), "", unit, unit)))
+    if len(series.lines) > MOST_LINES:
+        keys = ", ".join(by)
+        raise ResultsError(
+            f"{len(series.lines)} lines cannot be told apart, {MOST_LINES} can: choose some with --where, by {keys}"
+        )
+    last = series.data["x"].max()
+    if plot.kind != "cdf" and isinstance(last, float) and last < 1:
+        series = replace(series, x=replace(series.x, shown_as="ms", scale=1e3))
+    return plot, replace(series, bounds=_bounds(what, plot, runs.runs))
+
+
+def _refuse_unrecorded(run: Shown, what: str, asked: Asked, table: str) -> None:
+    """Says which setting records what a run has not recorded."""
+    off = dict(ASKED_FOR.values())
+    settings = " ".join(f"--set {path}={value}" for path, value in needs(what, asked, off))
+    again = f"fanin plot {what} SCENARIO records it" + (f", and so does fanin run SCENARIO {settings}" * bool(settings))
+    try:
+        empty = run.table(table).is_empty()
+    except ResultsError as error:
+        raise ResultsError(f"{error}; {again}; a sweep keeps it with --tables {table}") from None
+    if empty:
+        raise ResultsError(f"{run.place}: it has not recorded {KINDS[what].says}; {again}")
+
+
+def _limit(scenario: dict[str, Any]) -> tuple[float, str]:
+    """What a port can hold, in the unit in which the scenario has it: bytes or packets."""
+    network = scenario["network"]
+    if network["admission"] == "static" and network["buffer"].endswith("pkt"):
+        return buffer_bytes(scenario) / packet_bytes(scenario), "packets"
+    return buffer_bytes(scenario), "bytes"
+
+
+def _bounds(what: str, plot: Plot, runs: list[Shown]) -> tuple[Bound, ...]:
+    """The buffers of a queue and the capacities of a goodput, if there are only a few of them."""
+    drawn_of = plot.drawn.partition(".")[2]
+    if what == "queue":
+        limits = [_limit(each.scenario) for each in runs]
+        found = dict.fromkeys(limit for limit, unit in limits if unit == drawn_of)
+        named = [Bound("buffer", limit) for limit in found]
+    elif column(drawn_of).unit == "bit/s":
+        rates = dict.fromkeys(each.summary.get("capacity_bps") for each in runs)
+        axis: Literal["x", "y"] = "x" if what == "cdf" else "y"
+        named = [Bound("link rate", rate, axis) for rate in rates if rate]
+    else:
+        named = []
+    return tuple(named) if len(named) <= _MOST_BOUNDS else ()
+
+
+_MOST_BOUNDS = 3

@@ -1,0 +1,111 @@
+"""``fanin plot``: pictures of any run or sweep."""
+
+import json
+
+import polars as pl
+import pytest
+
+import fanin
+from fanin.errors import FaninError
+from fanin.results.stored_runs import Shown, ShownRuns
+from fanin.show.plots import of_runs
+from fanin.show.plots.of_runs import Asked, distributed, drawn, needs
+
+FAST = ("--set", "traffic.bursts.senders=8", "--set", "run.duration=200ms")
+
+
+def shown(scenario, values, what, asked=None):
+    """Runs of a scenario with what the picture needs, one for each value of the scheme."""
+    found = fanin.load(scenario, needs(what, asked or Asked(), fanin.load(scenario).resolved()["measure"]))
+    runs = []
+    for value in values:
+        given = {"transport.scheme": value, "run.duration": "200ms"}
+        run = found.run(overrides=given)
+        runs.append(Shown({"scheme": value, "seed": 1}, run.table, found.resolved(given), run.summary, value))
+    return ShownRuns(runs, {})
+
+
+@pytest.mark.parametrize("name", ["queue.png", "queue.svg", "queue.pdf"])
+def test_a_picture_of_two_schemes_is_one_command(cli, work, name):
+    done = cli("plot", "queue", "small.toml", *FAST, "--set", "transport.scheme=newreno,dctcp", "--file", name)
+    assert done.code == 0
+    assert done.out.strip() == name
+    begins = (work / name).read_bytes()[:4]
+    assert begins == {".png": b"\x89PNG", ".svg": b"<?xm", ".pdf": b"%PDF"}[f".{name[-3:]}"]
+    if name.endswith(".svg"):
+        text = (work / name).read_text()
+        assert all(each in text for each in ("newreno", "dctcp", "buffer 20 packets"))
+
+
+@pytest.mark.parametrize(
+    ("what", "more"),
+    [("goodput", ()), ("windows", ("--connections", "2")), ("flows", ()), ("cdf", ("--of", "slowdown", "--log"))],
+)
+def test_each_kind_draws_a_scenario_and_a_stored_run(cli, work, what, more):
+    done = cli("plot", what, "small.toml", *FAST, *more, "--file", f"{what}.svg", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["runs"] == 1
+    (run,) = [path for path in (work / "results" / "runs").iterdir() if path.is_dir()] or [None]
+    if run is not None:
+        assert cli("plot", what, str(run), *more, "--file", "again.svg").code == 0
+        assert (work / "again.svg").read_bytes() == (work / f"{what}.svg").read_bytes()
+
+
+def test_a_run_without_a_trace_says_which_setting_gives_one(cli, work):
+    assert cli("run", "small.toml", *FAST).code == 0
+    (run,) = (work / "results" / "runs").iterdir()
+    done = cli("plot", "queue", str(run))
+    assert done.code == 3
+    assert "has not recorded the queue of the bottleneck" in done.err
+    assert "--set measure.queue-trace=on-change" in done.err
+    assert cli("plot", "windows", str(run)).err.count("--set measure.probes=cwnd") == 1
+    assert cli("plot", "flows", str(run)).code == 0
+
+
+def test_a_sweep_is_drawn_by_what_varies_and_where_says_which(cli, work):
+    cli("sweep", "small.toml", "--bare", "--set", "transport.scheme=newreno,dctcp", *FAST[2:], "--seeds", "1..2",
+        "--tables", "flows")  # fmt: skip
+    (folder,) = (work / "results" / "sweeps").iterdir()
+    done = cli("plot", "cdf", str(folder), "--json")
+    assert (json.loads(done.out)["lines"], json.loads(done.out)["runs"]) == (["newreno", "dctcp"], 4)
+    one = cli("plot", "flows", str(folder), "--where", "transport.scheme=dctcp", "--where", "seed=1", "--json")
+    assert json.loads(one.out)["runs"] == 1
+    assert "do not differ in nonsense" in cli("plot", "cdf", str(folder), "--where", "nonsense=1").err
+    missing = cli("plot", "queue", str(folder))
+    assert missing.code == 3
+    assert "--tables queue-trace" in missing.err
+
+
+def test_mistakes_are_named(cli, work):
+    assert "ends with none of .png, .svg, .pdf" in cli("plot", "cdf", "small.toml", "--file", "a.gif").err
+    assert 'did you mean "slowdown"' in cli("plot", "cdf", "small.toml", "--of", "slowdwn").err
+    with pytest.raises(FaninError, match="there is no table nothing"):
+        distributed("nothing.here")
+    assert distributed("query") == "requests.qct_s"
+
+
+def test_lines_are_too_many_to_be_told_apart(work, monkeypatch):
+    runs = shown("small.toml", ["newreno", "dctcp"], "queue")
+    monkeypatch.setattr(of_runs, "MOST_LINES", 1)
+    with pytest.raises(FaninError, match="2 lines cannot be told apart, 1 can: choose some with --where, by scheme"):
+        drawn("queue", runs, Asked())
+
+
+def test_bounds_are_the_buffer_and_the_receivers_rate(work):
+    _, queue = drawn("queue", shown("small.toml", ["newreno"], "queue"), Asked())
+    assert [(each.label, each.at, each.axis) for each in queue.bounds] == [("buffer", 20.0, "y")]
+    _, goodput = drawn("goodput", shown("small.toml", ["newreno"], "goodput"), Asked())
+    assert [each.label for each in goodput.bounds] == ["link rate"]
+    _, rates = drawn("cdf", shown("small.toml", ["newreno"], "cdf"), Asked("goodput"))
+    assert [each.axis for each in rates.bounds] == ["x"]
+
+
+def test_lanes_stand_in_order_of_start_and_tell_who_waited(work):
+    runs = shown("small.toml", ["newreno"], "flows")
+    _, lanes = drawn("flows", runs, Asked())
+    flows = runs.rows("flows")
+    assert lanes.data["mean"].to_list() == [float(place) for place in range(1, flows.height + 1)]
+    assert lanes.data["x"].is_sorted()
+    assert lanes.data["waited"].sum() == flows.filter(pl.col("timeouts") > 0).height
+    # An endless transfer is drawn to the end of the others.
+    assert lanes.data["end"].max() == flows["completion_s"].max()
