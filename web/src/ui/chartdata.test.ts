@@ -47,6 +47,14 @@ test('A value that holds fills the intervals without points', () => {
   expect(values[1999]).toBe(1)
 })
 
+test('A line ends with its last point, even if others go on', () => {
+  const long = { x: Array.from({ length: 5000 }, (_, index) => index), y: new Float64Array(5000), step: true }
+  const short = { x: [0, 100], y: [4, 4], step: true }
+  const values = align([long, short], 0, 4999)[2] ?? []
+  expect(values[20]).toBe(4)
+  expect(values[100]).toBeNull()
+})
+
 test('Searches and extents have no trouble with empty lines', () => {
   expect(firstAbove([], 1)).toBe(0)
   expect(firstAbove([1, 1, 2], 1)).toBe(2)

@@ -92,7 +92,8 @@ function lowsAndHighs(line: Points, first: number, end: number, from: number, wi
   let held: number | null = null
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
     const limit = from + (bucket + 1) * width
-    let low = line.step ? held : null
+    // A value holds until the next point; the last one is where the line ends.
+    let low = line.step && at < line.x.length ? held : null
     let high = low
     for (; at < end && (line.x[at] ?? Infinity) < limit; at++) {
       const value = finite(line.y[at])

@@ -18,7 +18,7 @@ export function Schemes({ registry, chosen, choose }: Props) {
   const theme = useTheme()
   const toggle = (key: string) => {
     const next = chosen.includes(key) ? chosen.filter((each) => each !== key) : [...chosen, key]
-    if (next.length > 0 && next.length <= MOST) choose(next)
+    if (next.length > 0) choose(next)
   }
   return (
     <fieldset class="schemes">

@@ -36,7 +36,7 @@ export function Charts({ batch, scenario: { toml } }: Props) {
         cursor="play"
       />
       <Chart
-        title="Goodput of all flows"
+        title="Goodput of all flows, payload in order"
         x={TIME}
         y={{ label: 'Goodput', unit: 'bit/s' }}
         lines={drawn.goodput}
