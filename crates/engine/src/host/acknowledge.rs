@@ -7,7 +7,7 @@ use crate::ids::FlowId;
 use crate::net::network::Network;
 use crate::packet::{Flags, Packet, Stamp};
 use crate::tcp::FIRST_DATA;
-use crate::tcp::receiver::AckOut;
+use crate::tcp::receiver::{AckOut, Receiver};
 use crate::tcp::sack::SackBlocks;
 
 /// Bytes that SACK blocks add to an acknowledgement: kind, length and eight per block, padded (RFC 2018 section 3).
@@ -15,7 +15,21 @@ fn sack_bytes(blocks: &SackBlocks) -> u16 {
     (2 + 8 * blocks.as_slice().len() as u16).next_multiple_of(4)
 }
 
+/// Stores the SACK blocks of an acknowledgement of `size` bytes without them. Returns their handle in place of a stamp,
+/// and the size with them.
+#[inline(never)]
+fn put_blocks<C: EventCore>(state: &Receiver, size: u16, net: &mut Network<C>) -> (Stamp, u16) {
+    let blocks = state.sack_blocks();
+    (Stamp::from_bits(net.core.books().sack.put(blocks) as u32), size + sack_bytes(&blocks))
+}
+
 impl Flow {
+    /// Sends an acknowledgement that another one follows, which is rare: the loop over both stays out of the way.
+    #[cold]
+    pub(super) fn send_earlier_ack<C: EventCore>(&mut self, ack: AckOut, net: &mut Network<C>) {
+        self.send_ack(ack, false, net);
+    }
+
     #[inline(always)]
     pub(super) fn send_ack<C: EventCore>(&mut self, ack: AckOut, push: bool, net: &mut Network<C>) {
         let Self { wire, receiver: side, .. } = self;
@@ -27,10 +41,8 @@ impl Flow {
             .with_if(Flags::FIN, side.state.finished());
         let (mut stamp, mut size) = (ack.stamp, wire.header);
         if ack.sack {
-            let blocks = side.state.sack_blocks();
             flags = flags.with(Flags::SACK);
-            size += sack_bytes(&blocks);
-            stamp = Stamp::from_bits(net.core.books().sack.put(blocks) as u32);
+            (stamp, size) = put_blocks(&side.state, size, net);
         }
         side.acks_sent += 1;
         side.ack_bytes_sent += u64::from(size);

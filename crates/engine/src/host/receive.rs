@@ -102,8 +102,9 @@ impl Hosts {
             let Segment { seq, ce, fin, .. } = segment;
             let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
             self.show_and_acknowledge(packet.flow, to, &arrival, net);
-        } else {
-            self.acks.as_slice().iter().for_each(|ack| flow.send_ack(*ack, false, net));
+        } else if let Some((last, earlier)) = self.acks.as_slice().split_last() {
+            earlier.iter().for_each(|ack| flow.send_earlier_ack(*ack, net));
+            flow.send_ack(*last, false, net);
         }
         arrived
     }

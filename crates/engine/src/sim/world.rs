@@ -157,7 +157,7 @@ impl<C: EventCore> World<C> {
     }
 
     /// A segment reached its receiver.
-    #[inline]
+    #[inline(always)]
     fn on_segment(&mut self, packet: &Packet) {
         if self.hosts.resequences || packet.flags.has(Flags::SYN) {
             return self.on_unusual_segment(packet);

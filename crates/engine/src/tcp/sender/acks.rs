@@ -9,7 +9,7 @@ use crate::units::{Time, real};
 
 impl Sender {
     /// An acknowledgement arrived.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack<I: SenderIo>(&mut self, ack: &InAck<'_>, env: &mut Env<'_, I>) {
         if self.state == State::Established {
             // RFC 9293 s3.10.7.4: numbers never sent are ignored, and so are old ones.
@@ -45,15 +45,11 @@ impl Sender {
         // After going back, the acknowledgement may cover what was sent before the timeout.
         self.nxt = self.nxt.max(self.una);
         self.peer_edge = ack.ack + ack.window;
-        let timed;
-        let ack = match &mut self.history {
-            None => ack,
-            Some(history) => {
-                timed = InAck { rtt: history.on_ack(ack.ack, env.now), ..*ack };
-                &timed
-            }
+        let rtt = match &mut self.history {
+            None => ack.rtt,
+            Some(history) => history.on_ack(ack.ack, env.now),
         };
-        self.sample(ack.rtt, acked, env);
+        self.sample(rtt, acked, env);
         let news = self.scoreboard.as_mut().is_some_and(|board| board.update(ack.sack, self.una) > 0);
         if news {
             self.take_news(env.cfg);
@@ -63,7 +59,7 @@ impl Sender {
             was_in_recovery = !self.leave_with_growth(acked, env.cfg);
         }
         let leftover = self.left > 0 && self.take_left(acked, env.cfg);
-        self.tell_ack(acked, ack, was_in_recovery, env);
+        self.tell_ack(acked, ack, rtt, was_in_recovery, env);
         let restart = match self.recovery {
             Recovery::Open => {
                 self.dup_acks = 0;
@@ -118,7 +114,7 @@ impl Sender {
             return;
         }
         if duplicate {
-            self.tell_ack(0, ack, self.in_recovery(), env);
+            self.tell_ack(0, ack, ack.rtt, self.in_recovery(), env);
         }
         if !env.cfg.echo_replaces {
             self.react_to_echo(ack, env);
@@ -142,11 +138,13 @@ impl Sender {
         }
     }
 
+    /// Tells congestion control of an acknowledgement, which gives `rtt` as a round-trip time.
     #[inline(always)]
     pub(super) fn tell_ack<I: SenderIo>(
         &mut self,
         acked: u64,
         ack: &InAck<'_>,
+        rtt: Option<Time>,
         in_recovery: bool,
         env: &mut Env<'_, I>,
     ) {
@@ -156,7 +154,7 @@ impl Sender {
         self.most_in_flight = self.most_in_flight.max(flight);
         let limits = self.is_window_limited(env.cfg) || !env.cfg.window_validation;
         let window_limited = limits && (!self.frozen || self.thaws(env.cfg));
-        let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt: ack.rtt, field: ack.field };
+        let event = AckEvent { acked, ece, in_recovery, window_limited, ends_window, rtt, field: ack.field };
         self.with_cc(env, |cc, cx| cc.on_ack(cx, &event));
         self.cut_fractions(env.cfg);
         self.arm_wake(env);

@@ -47,7 +47,7 @@ impl Sender {
         }
         if acked > 0 || delivered.bytes > 0 {
             let in_recovery = self.in_recovery();
-            self.tell_ack(acked, &InAck { rtt, ..*ack }, in_recovery, env);
+            self.tell_ack(acked, ack, rtt, in_recovery, env);
         }
         self.end_rack_recovery();
         if self.timed().probe.on_ack(una, bare) && self.timed().phase == Phase::Open {
