@@ -134,7 +134,7 @@ impl Around<'_> {
             let what = format!("flow {} has the window {:?}", flow.wire.id, flow.sender.window());
             net.core.books().broken(now, what);
         }
-        if flow.probed {
+        if self.probes.any && flow.probed {
             self.probes.record(flow.wire.id, now, &flow.sender, cfg);
         }
         result

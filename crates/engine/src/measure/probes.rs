@@ -71,8 +71,8 @@ impl Recorder {
 /// The probes of end hosts: of chosen flows, and of receiving hosts.
 #[derive(Debug, Default)]
 pub(crate) struct HostProbes {
-    /// Whether the scenario names any probe.
-    any: bool,
+    /// Whether the scenario names any probe; without one, no flow need be looked at.
+    pub(crate) any: bool,
     /// How many more senders of data may be chosen.
     flows: usize,
     of_flows: Recorder,

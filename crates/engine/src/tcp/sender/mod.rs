@@ -112,14 +112,15 @@ pub struct Sender {
     pub retransmissions: u64,
 
     scoreboard: Option<Box<Scoreboard>>,
-    /// Loss detection by time, where it is on.
-    timed: Option<Box<Timed>>,
+    /// When each segment was sent, where acknowledgements time others than the one that caused them.
+    history: Option<Box<History>>,
+    /// What lies between the windows and the host's queue, if anything.
+    interface: Option<Box<Interface>>,
+    /// Bytes that duplicates say have left the network, where that is counted.
+    left: u64,
     /// Bytes sent by limited transmit, which do not count as outstanding when loss is detected.
     limited_bytes: u64,
-    /// The window was reduced for data up to this; one reduction per round trip (RFC 3168 section 6.1.2).
-    cwr_end: u64,
     dup_acks: u32,
-    syn_timeouts: u32,
     /// Probes of a closed window since it last let something through.
     probes: u32,
     recovery: Recovery,
@@ -139,7 +140,12 @@ pub struct Sender {
     obeys_peer: bool,
     /// [`CongestionControl::push_is_only_a_request`].
     push_is_only_a_request: bool,
-    pace_next: Time,
+    /// [`SenderConfig::emulates_sack`]: duplicates that recovery has left over say that the first segment is lost.
+    first_lost: bool,
+    /// It has been retransmitted since.
+    first_resent: bool,
+    /// [`SenderConfig::quiet_start`]: nothing else leaves now.
+    silent: bool,
 
     /// RFC 6582 `recover`: one past the highest sequence number sent when loss was last detected.
     recover: u64,
@@ -149,20 +155,14 @@ pub struct Sender {
     /// What [`AckEvent::ends_window`](crate::roles::AckEvent) goes by: `nxt` of then, which a timeout takes back, and
     /// not the highest number sent, as `round_end`.
     window_end: u64,
+    /// The window was reduced for data up to this; one reduction per round trip (RFC 3168 section 6.1.2).
+    cwr_end: u64,
     high_rxt: u64,
     rescue_rxt: Option<u64>,
-    /// Bytes that duplicates say have left the network, where that is counted.
-    left: u64,
-    /// [`SenderConfig::emulates_sack`]: duplicates that recovery has left over say that the first segment is lost.
-    first_lost: bool,
-    /// It has been retransmitted since.
-    first_resent: bool,
-    /// [`SenderConfig::quiet_start`]: nothing else leaves now.
-    silent: bool,
-    /// When each segment was sent, where acknowledgements time others than the one that caused them.
-    history: Option<Box<History>>,
-    /// What lies between the windows and the host's queue, if anything.
-    interface: Option<Box<Interface>>,
+    pace_next: Time,
+    /// Loss detection by time, where it is on.
+    timed: Option<Box<Timed>>,
+    syn_timeouts: u32,
 }
 
 const _: () = assert!(std::mem::offset_of!(Sender, recover) <= 256);
