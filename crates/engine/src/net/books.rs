@@ -346,13 +346,15 @@ impl Books {
         backlog: Backlog,
     ) {
         if self.queues[link.index()].is_some() {
-            self.book_sent(link, begun, at, size);
-            self.book_queue(link, at, backlog, next);
+            if self.bins.is_some() {
+                self.bin_sent(link, begun, at, size);
+            }
+            self.on_queue(link, at, backlog, next);
         }
     }
 
     #[inline(never)]
-    fn book_sent(&mut self, link: LinkId, begun: Time, at: Time, size: u16) {
+    fn bin_sent(&mut self, link: LinkId, begun: Time, at: Time, size: u16) {
         if let (Some(monitor), Some(bins)) = (&self.queues[link.index()], &mut self.bins) {
             let as_built = Time::from_ps(u64::from(size) * u64::from(monitor.ps_per_byte));
             bins.add_sent(monitor.slot, begun, at, as_built);
@@ -362,18 +364,21 @@ impl Books {
     /// The queue of an observed port changed. The packet in transmission has `in_service` bytes, zero if there is none.
     #[inline(always)]
     pub(crate) fn on_queue(&mut self, link: LinkId, at: Time, backlog: Backlog, in_service: u16) {
-        if self.queues[link.index()].is_some() {
-            self.book_queue(link, at, backlog, in_service);
-        }
-    }
-
-    #[inline(never)]
-    fn book_queue(&mut self, link: LinkId, at: Time, backlog: Backlog, in_service: u16) {
         if let Some(monitor) = &mut self.queues[link.index()] {
             let bytes = Bytes::new(backlog.bytes);
             monitor.stats.on_change(at, backlog.packets, bytes, Bytes::new(u64::from(in_service)));
+            if monitor.trace.is_some() || self.bins.is_some() {
+                self.log_queue(link, at, backlog);
+            }
+        }
+    }
+
+    /// Adds a change of an observed queue to its trace and to the time bins, which few runs have.
+    #[inline(never)]
+    fn log_queue(&mut self, link: LinkId, at: Time, backlog: Backlog) {
+        if let Some(monitor) = &mut self.queues[link.index()] {
             if let Some(trace) = &mut monitor.trace {
-                trace.on_change(at, backlog.packets, bytes);
+                trace.on_change(at, backlog.packets, Bytes::new(backlog.bytes));
             }
             if let Some(bins) = &mut self.bins {
                 bins.add_queue(monitor.slot, monitor.last.0, at, monitor.last.1);
