@@ -1,9 +1,11 @@
 import { render } from 'preact'
 import './ui/style.css'
+import { takeToken } from './data/served'
 import { warm } from './engine/client'
 import { readAddress } from './scenario/current'
 import { Shell } from './ui/shell'
 
+takeToken()
 warm()
 // A scenario in the address is there before anything runs.
 await readAddress()

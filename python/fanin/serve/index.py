@@ -28,8 +28,8 @@ TOTALS = (
 )  # fmt: skip
 """Totals in the list."""
 
-COLUMNS = (*TEXTS, "seed", *TOTALS)
-"""Columns by which the list can be sorted."""
+COLUMNS = ("run_id", "experiment", "scheme", "topology", "traffic", "seed", *TOTALS, "finished")
+"""Columns in the order of the list, by each of which it can be sorted."""
 
 Row = dict[str, Any]
 

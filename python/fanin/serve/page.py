@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 _PACKAGED = Path(__file__).parents[1] / "page"
 _BUILT = Path(__file__).parents[3] / "web" / "dist"
+"""In a checkout; an installed package has no such folder."""
 
 INDEX = "index.html"
 
@@ -45,8 +46,8 @@ class File:
 
 
 def found() -> Path | None:
-    """The folder of the page: that of the package, or in a checkout that of the last build."""
-    return next((folder for folder in (_PACKAGED, _BUILT) if (folder / INDEX).is_file()), None)
+    """The folder of the page: in a checkout that of the last build, otherwise that of the package."""
+    return next((folder for folder in (_BUILT, _PACKAGED) if (folder / INDEX).is_file()), None)
 
 
 def files(folder: Path | None) -> dict[str, File]:
