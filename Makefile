@@ -40,9 +40,10 @@ bench: $(VENV)/installed ## Measure the engine (time and instructions per packet
 	cargo bench --package fanin-engine --bench hops -- --check
 	cargo bench --package fanin-engine --bench buffers -- --check
 
-page: ## Build the page: the engine for browsers, then the front end, into web/dist
+page: ## Build the page: the engine for browsers, then the front end, into web/dist, and for wheels into the package
 	crates/wasm/build.sh
 	cd web && npm ci && npm run build
+	rm -rf python/fanin/page && cp -r web/dist python/fanin/page
 
 validate: $(VENV)/installed ## Compare with ns-3 (fetches 300 MB and builds a driver the first time)
 	validation/ns3/build.sh
@@ -57,7 +58,7 @@ guide: $(VENV)/installed-dev ## Run the commands of the guides and write their o
 	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md
 
 clean: ## Remove what was built and installed, and the results
-	rm -rf $(VENV) target results web/dist web/node_modules web/public/fanin.wasm validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
+	rm -rf $(VENV) target results web/dist python/fanin/page web/node_modules web/public/fanin.wasm validation/ns3/.venv validation/ns3/incast validation/ns3/fabric
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fanin needs Python 3.11 or newer: make PYTHON=python3.12")'
