@@ -10,7 +10,10 @@ use std::collections::BTreeSet;
 
 /// A small run of a scheme, with everything recorded that it can be asked for.
 fn small(scheme: &str, probe: &str) -> Outcome {
-    measured(scheme, &format!("bin = \"1ms\"\nprobes = \"{probe}\"\nqueue-trace = \"on-change\""))
+    measured(
+        scheme,
+        &format!("bin = \"1ms\"\ncrossings = \"bottleneck\"\nprobes = \"{probe}\"\nqueue-trace = \"on-change\""),
+    )
 }
 
 /// The same run with these lines of `[measure]`.

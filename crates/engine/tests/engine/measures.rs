@@ -399,7 +399,8 @@ fn the_port_that_is_observed_can_be_named() {
     let measure = format!("bottleneck = \"{port}\"\nqueue-trace = \"on-change\"\nbin = \"1ms\"");
     let [usual, named] = ["", &measure].map(|measure| run(&behind_a_fast_trunk("buffer = \"100pkt\"", measure)));
     assert_eq!(words(&named, "queues", "port"), [port]);
-    assert!(usual.number("queue_max_packets") < 20.0);
+    // One packet of each sender at the most.
+    assert!(usual.number("queue_max_packets") <= 20.0);
     assert_eq!(named.number("queue_max_packets"), 100.0);
     assert_eq!(numbers(&named, "queue-trace", "packets").into_iter().fold(0.0, f64::max), 100.0);
     assert_eq!(named.number("fct_mean_s"), usual.number("fct_mean_s"), "to observe it changes nothing else");
