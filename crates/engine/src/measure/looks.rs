@@ -19,7 +19,7 @@ pub(crate) struct Looks {
 }
 
 /// Packet-hops from one look to the next, for each port and each packet that a look finds in one.
-const HOPS: u64 = 16;
+const HOPS: u64 = 32;
 
 impl Looks {
     pub(crate) fn new(links: usize) -> Self {
