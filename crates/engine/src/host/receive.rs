@@ -103,7 +103,9 @@ impl Hosts {
             let arrival = Arrival { seq, payload, ce, fin, field: packet.field, delivery, next };
             self.show_and_acknowledge(packet.flow, to, &arrival, net);
         } else if let Some((last, earlier)) = self.acks.as_slice().split_last() {
-            earlier.iter().for_each(|ack| flow.send_earlier_ack(*ack, net));
+            for ack in earlier {
+                flow.send_earlier_ack(*ack, net);
+            }
             flow.send_ack(*last, false, net);
         }
         arrived
