@@ -20,7 +20,7 @@ from typing import Any
 from fanin import _engine
 from fanin.claims import ledger
 from fanin.claims.record import PlotRecord, Record
-from fanin.claims.sentences import Entry, Sentence
+from fanin.claims.sentences import Entry, Sentence, deciding
 from fanin.claims.standing import Standing
 from fanin.claims.verdicts import OUTCOMES, VERDICTS, Word
 from fanin.errors import FaninError
@@ -136,6 +136,7 @@ class _Described:
             "id": claim.id,
             "rests_on": claim.rests_on,
             "tried": claim.tried,
+            "decides": _decisive(claim),
             "cases": [_case(entry) for entry in claim.entries],
             "repeats": [entry.id for entry in claim.repeats],
             "figure": self.figure_of(claim.claim),
@@ -157,6 +158,13 @@ def _scenarios(experiment: Experiment, runs: Path) -> tuple[list[plain.Plain], d
             found.append(scenario)
         played[case.claim] = found.index(scenario)
     return found, played
+
+
+def _decisive(claim: Sentence) -> int:
+    """The case whose numbers stand for the sentence: the one on which its verdict rests, if it is one of its own."""
+    found = deciding(claim.verdict, claim.settings)
+    ids = [entry.id for entry in claim.entries]
+    return ids.index(found.id) if isinstance(found, Entry) and found.id in ids else 0
 
 
 def _case(entry: Entry) -> dict[str, Any]:
@@ -209,7 +217,7 @@ def _paper(paper: pages.Paper) -> dict[str, Any]:
 
 def _brief(claim: Sentence, described: _Described) -> dict[str, Any]:
     """What the list of all sentences shows of one, and what is searched."""
-    main = claim.main
+    main, decisive = claim.main, claim.entries[_decisive(claim)]
     return {
         "id": claim.id,
         "experiment": main.experiment,
@@ -221,8 +229,8 @@ def _brief(claim: Sentence, described: _Described) -> dict[str, Any]:
         "late": bool(claim.late),
         "same_as": claim.same_as.replace("#", "/"),
         "half_of": f"{main.experiment}/{claim.half_of}" if claim.half_of else "",
-        "published": main.shown.published,
-        "ours": main.shown.value,
+        "published": decisive.shown.published,
+        "ours": decisive.shown.value,
         "systems": described.systems(claim.claim),
     }
 

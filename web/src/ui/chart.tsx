@@ -25,10 +25,11 @@ export interface Axis {
   unit: string
 }
 
-/** A value that is marked across the chart, such as a threshold. */
+/** A value that is marked across the chart, such as a threshold: at some y, or at some x. */
 export interface Limit {
   label: string
-  y: number
+  y?: number
+  x?: number
 }
 
 export interface ChartProps {
@@ -216,7 +217,7 @@ function options(latest: Latest, theme: Theme, width: number, height: number, ho
 
 /** From zero unless values are negative, with room above. */
 function rangeOf(low: number | null, high: number | null, limits: Limit[]): [number, number] {
-  const top = Math.max(high ?? 0, ...limits.map((limit) => limit.y))
+  const top = Math.max(high ?? 0, ...limits.map((limit) => limit.y ?? 0))
   return [Math.min(low ?? 0, 0), top > 0 ? top * HEADROOM : 1]
 }
 
@@ -294,13 +295,21 @@ function drawLimits(plot: uPlot, limits: Limit[], theme: Theme): void {
   ctx.strokeStyle = INK[theme].text
   ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio])
   ctx.lineWidth = devicePixelRatio
-  for (const { y } of limits) {
-    const top = Math.round(plot.valToPos(y, 'y', true))
-    ctx.beginPath()
-    ctx.moveTo(bbox.left, top)
-    ctx.lineTo(bbox.left + bbox.width, top)
-    ctx.stroke()
+  ctx.beginPath()
+  for (const { x, y } of limits) {
+    if (y !== undefined) {
+      const top = Math.round(plot.valToPos(y, 'y', true))
+      ctx.moveTo(bbox.left, top)
+      ctx.lineTo(bbox.left + bbox.width, top)
+    }
+    const { min, max } = plot.scales.x ?? {}
+    if (x !== undefined && min !== undefined && max !== undefined && x >= min && x <= max) {
+      const left = Math.round(plot.valToPos(x, 'x', true))
+      ctx.moveTo(left, bbox.top)
+      ctx.lineTo(left, bbox.top + bbox.height)
+    }
   }
+  ctx.stroke()
   ctx.restore()
 }
 
