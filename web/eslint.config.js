@@ -16,6 +16,6 @@ export default defineConfig(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
     },
   },
-  { files: ['eslint.config.js'], extends: [typescript.configs.disableTypeChecked] },
+  { files: ['eslint.config.js', 'offline.js'], extends: [typescript.configs.disableTypeChecked] },
   { files: ['**/*.test.ts', '**/*.test.tsx', 'tests/**'], rules: { 'max-lines-per-function': 'off' } },
 )

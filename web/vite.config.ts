@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
 
 /** Nothing but the page's own files is loaded or run; WebAssembly may be compiled, and no text becomes code. */
@@ -22,9 +25,31 @@ const contentSecurityPolicy: Plugin = {
   ],
 }
 
+/** All files below a folder, by their paths in it. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .sort()
+}
+
+/** Writes the service worker once all other files are there: it lists them, and changes when one of them does. */
+const serviceWorker: Plugin = {
+  name: 'service-worker',
+  apply: 'build',
+  writeBundle({ dir }) {
+    if (dir === undefined) throw new Error('the page is built into a folder')
+    const files = filesIn(dir).filter((file) => file !== 'sw.js')
+    const digest = createHash('sha256')
+    for (const file of files) digest.update(file).update(readFileSync(join(dir, file)))
+    const said = `const VERSION = '${digest.digest('hex').slice(0, 16)}'\nconst FILES = ${JSON.stringify(['./', ...files])}\n`
+    writeFileSync(join(dir, 'sw.js'), said + readFileSync('offline.js', 'utf8'))
+  },
+}
+
 export default defineConfig({
   base: './',
-  plugins: [contentSecurityPolicy],
+  plugins: [contentSecurityPolicy, serviceWorker],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   worker: { format: 'es' },

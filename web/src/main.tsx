@@ -7,6 +7,8 @@ import { Shell } from './ui/shell'
 
 takeToken()
 warm()
+// A site is kept for times without a network; `fanin serve`, which is not encrypted, is there when its page is.
+if (location.protocol === 'https:') void navigator.serviceWorker.register('./sw.js')
 // A scenario in the address is there before anything runs.
 await readAddress()
 const place = document.getElementById('app')

@@ -16,6 +16,8 @@ const BYTES_OF_PACKET = 100
 export interface Estimate {
   /** What transfers of a known size need without losses; a run without any is as long as it says, and its links full. */
   hops: number
+  /** If endless transfers keep the links full as long as the run may last. */
+  mostHops: number
   bytes: number
 }
 
@@ -31,8 +33,9 @@ export function estimate(preview: Preview, document: Document): Estimate {
   const duration = quantityAt(document, ['run', 'duration']) ?? 30
   // Data crosses that many links, and its acknowledgements as many.
   const links = preview.switches === 1 ? 2 : preview.switches === 2 ? 3 : 4
-  const endless = preview.groups.every((group) => !group.mean_bytes)
-  let packets = endless ? ((quantityAt(document, ['network', 'rate']) ?? 1e9) * duration) / 8 / mss : 0
+  const full = ((quantityAt(document, ['network', 'rate']) ?? 1e9) * duration) / 8 / mss
+  const endless = preview.groups.filter((group) => !group.mean_bytes).length
+  let packets = endless === preview.groups.length ? full : 0
   let flows = 0
   for (const group of preview.groups) {
     const bytes = group.mean_bytes ?? 0
@@ -43,6 +46,7 @@ export function estimate(preview: Preview, document: Document): Estimate {
   }
   return {
     hops: 2 * links * packets,
+    mostHops: 2 * links * (endless > 0 ? Math.max(full, packets) : packets),
     bytes: flows * BYTES_OF_FLOW + preview.hosts * BYTES_OF_HOST + preview.buffered * BYTES_OF_PACKET,
   }
 }
@@ -53,7 +57,7 @@ function quantityAt(document: Document, path: string[]): number | undefined {
 }
 
 /** Throws `Refused` for a run that is too large for a page. */
-export function admit({ hops, bytes }: Estimate): void {
+export function admit({ hops, bytes }: Pick<Estimate, 'hops' | 'bytes'>): void {
   const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
   if (hops > MAX_HOPS) {
     throw new Refused(

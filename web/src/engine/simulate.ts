@@ -36,8 +36,8 @@ export function requestFor(toml: string, scheme: string, overrides: [string, str
   return { toml, name: FILE, overrides: [['transport.scheme', scheme], ...overrides] }
 }
 
-/** Recording every change of the queue is for runs up to this length; of longer ones it is sampled. */
-const MAX_TRACED_HOPS = 5_000_000
+/** A record of every change of the queue is half a gigabyte then: of runs that may be longer, the queue is sampled. */
+const MAX_TRACED_HOPS = 40_000_000
 const BINS = 150
 
 /** What the plots need, unless the scenario says itself what to record. `seconds` is how long the run took in simulated time. */
@@ -71,7 +71,7 @@ export async function simulate(engine: Engine, request: Request, hooks: Hooks, s
   const preview = await engine.check(requestFor(request.toml, schemes[0] ?? ''), hooks.signal)
   const cost = estimate(preview, document)
   admit(cost)
-  const overrides = recording(document, cost.hops, seconds)
+  const overrides = recording(document, cost.mostHops, seconds)
   const shares = schemes.map(() => 0)
   const failed = new AbortController()
   const signal = AbortSignal.any([hooks.signal, failed.signal])

@@ -37,12 +37,12 @@ export async function readAddress(): Promise<void> {
 }
 
 /** Writes the scenario into the address of the view that is open. */
-export async function writeAddress(): Promise<void> {
+export async function writeAddress(view: string): Promise<void> {
   const text = await encode(current.get())
   written = text
-  const { view, params } = routeOf(location.hash)
+  const { params } = routeOf(location.hash)
   params.set('s', text)
-  history.replaceState(null, '', `#/${view || 'play'}?${params.toString()}`)
+  history.replaceState(null, '', `#/${view}?${params.toString()}`)
 }
 
 /** Takes another scenario; the browser's way back leads to the one before. */

@@ -1,5 +1,6 @@
 /** Scenarios to begin with. */
 
+import { useState } from 'preact/hooks'
 import { current, replace } from '../scenario/current'
 import { usePresets, type Preset } from '../scenario/presets'
 import { useStore } from './store'
@@ -7,10 +8,15 @@ import { useStore } from './store'
 export function Presets() {
   const presets = usePresets()
   const { toml } = useStore(current)
-  const chosen = presets.find((preset) => preset.toml === toml)
+  const [picked, setPicked] = useState('')
+  const same = presets.filter((preset) => preset.toml === toml)
+  // Several figures can come from one scenario.
+  const chosen = same.find((preset) => preset.id === picked) ?? same[0]
   const groups = [...new Set(presets.map((preset) => preset.group))]
   const choose = (preset: Preset | undefined) => {
-    if (preset) replace({ toml: preset.toml, schemes: preset.compare })
+    if (!preset) return
+    setPicked(preset.id)
+    replace({ toml: preset.toml, schemes: preset.compare })
   }
   return (
     <div class="presets">

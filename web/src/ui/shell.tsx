@@ -5,14 +5,14 @@ import { useEffect, useState } from 'preact/hooks'
 import { addressProblem, current, readAddress, routeOf, writeAddress } from '../scenario/current'
 import { useStore } from './store'
 import { toggleTheme, useTheme } from './theme'
-import { views } from './views'
+import { views, type View } from './views'
 
 /** While somebody types or drags, the address follows only at rest. */
 const ADDRESS_DELAY_MS = 300
 
 export function Shell() {
   const path = useAddress()
-  const view = views.find((each) => each.path === path) ?? views[0]
+  const view = viewOf(path)
   const problem = useStore(addressProblem)
   return (
     <>
@@ -42,6 +42,10 @@ export function Shell() {
       </main>
     </>
   )
+}
+
+function viewOf(path: string): View | undefined {
+  return views.find((each) => each.path === path) ?? views[0]
 }
 
 /** The hash belongs to the views, so that the link cannot change it. */
@@ -78,8 +82,8 @@ function useAddress(): string {
 
 /** The address of a view that shows the scenario holds it. */
 function keepAddress(): void {
-  const { view } = routeOf(location.hash)
-  if ((views.find((each) => each.path === view) ?? views[0])?.scenario) void writeAddress()
+  const view = viewOf(routeOf(location.hash).view)
+  if (view?.scenario) void writeAddress(view.path)
 }
 
 function ThemeButton() {

@@ -40,7 +40,7 @@ export function Toolbar({ toml, change }: Props) {
 function CopyLink() {
   const [said, setSaid] = useState('Copy link')
   const copy = async () => {
-    await writeAddress()
+    await writeAddress('play')
     try {
       await navigator.clipboard.writeText(location.href)
       setSaid('Link copied')
