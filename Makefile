@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.md' -o -name '*.toml')
 
-.PHONY: help demo test lint bench page validate picture guide clean
+.PHONY: help demo test lint bench page validate picture screenshots guide clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ picture: $(VENV)/installed ## Draw the README's picture anew
 	$(BIN)/fanin reproduce tour/collapse
 	mkdir -p docs/pictures
 	cp results/tour/collapse/goodput.svg docs/pictures/goodput-collapse.svg
+
+screenshots: page ## Draw the README's pictures of the page anew (needs Chromium)
+	cd web && npm run screenshots
 
 guide: $(VENV)/installed-dev ## Run the commands of the guides and write their outputs into them (five minutes)
 	$(BIN)/python docs/guides/regenerate.py docs/guides/*.md
