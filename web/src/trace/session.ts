@@ -2,7 +2,7 @@
 
 import { engine, registry } from '../engine/client'
 import { Latest } from '../engine/latest'
-import { admit, estimate, MAX_HOPS } from '../engine/limits'
+import { admit, estimate } from '../engine/limits'
 import { requestFor } from '../engine/simulate'
 import type { Outcome, ResolvedValue, Topology } from '../engine/types'
 import { read } from '../scenario/toml'
@@ -55,7 +55,7 @@ export const traces = new Latest<Wanted, Trace>(async ({ toml, scheme }, signal,
   ]
   const request = requestFor(toml, scheme, overrides)
   const [outcome, topology, values] = await Promise.all([
-    engine.run(request, { signal, progress, maxHops: MAX_HOPS }),
+    engine.run(request, { signal, progress }),
     engine.topology(request),
     engine.resolved(request),
   ])
