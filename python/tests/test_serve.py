@@ -1,14 +1,17 @@
 """``fanin serve``: what it answers, and to whom."""
 
+import contextlib
 import csv
 import io
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tomllib
+import urllib.error
 import urllib.request
 from http import HTTPStatus
 from pathlib import Path
@@ -431,6 +434,41 @@ def test_the_command_serves_until_it_is_ended(started):
     assert process.returncode == 128 + signal.SIGTERM
     assert about["token"] not in said
     assert "/api" not in said, "requests are written nowhere"
+
+
+MALFORMED = [
+    b"",
+    b"\0" * 100,
+    b"GET\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET /api/ping HTTP/1.1\r\n\r\n",
+    b"GET /api/ping HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n",
+    b"GET /api/ping HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /%ff%fe/..%2f..%2fetc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET http://evil/api/ping HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET /api/ping HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+]
+
+
+def test_malformed_requests_are_refused_and_harm_nobody_else(started):
+    _, about = started
+    for sent in MALFORMED:
+        with socket.create_connection(("127.0.0.1", about["port"]), timeout=30) as connection:
+            answer = b""
+            # What is not read may end the connection before it is answered.
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                while piece := connection.recv(65536):
+                    answer += piece
+        assert re.match(rb"(HTTP/1.1 4\d\d |$)", answer), (sent[:80], answer[:200])
+        assert b"root:" not in answer
+    url = f"http://127.0.0.1:{about['port']}/api/ping"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {about['token']}"})
+    with urllib.request.urlopen(request) as got:
+        assert got.status == HTTPStatus.OK
 
 
 def test_two_servers_have_two_tokens(results, started):

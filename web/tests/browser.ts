@@ -1,6 +1,7 @@
 /** Serves the built page and opens it in the system's Chromium. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { preview, type PreviewServer } from 'vite'
 
@@ -53,4 +54,23 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message))
   await page.goto(site.url + hash)
   return { page, complaints }
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Finding {
+  id: string
+  impact: string
+  nodes: { html: string }[]
+}
+
+/** What axe finds that keeps somebody from using the page, with its first place. */
+export async function barriers(page: Page): Promise<[string, string | undefined][]> {
+  // The page's policy forbids strange scripts in it; what the test evaluates is not bound by it.
+  await page.evaluate(axe)
+  const found = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run: () => Promise<{ violations: Finding[] }> } }).axe.run(),
+  )
+  const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return serious.map(({ id, nodes }) => [id, nodes[0]?.html])
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, missing, THEMES, WIDTHS } from './browser'
+import { barriers, chromiumPath, missing, THEMES, WIDTHS } from './browser'
 
 const python = process.env.PYTHON ?? resolve('../.venv/bin/python')
 const env = { ...process.env, PYTHONPATH: resolve('../python') }
@@ -74,18 +74,8 @@ describe.skipIf(reason !== undefined)('stored runs', () => {
 
   beforeAll(async () => {
     writeFileSync(join(folder, 's.toml'), SCENARIO)
-    run(
-      '-m',
-      'fanin',
-      'run',
-      's.toml',
-      '--set',
-      'measure.probes=cwnd',
-      '--set',
-      'measure.queue-trace=on-change',
-      '--set',
-      'measure.capture=bottleneck',
-    )
+    const traces = ['probes=cwnd', 'queue-trace=on-change', 'crossings=all', 'queues=all', 'capture=bottleneck']
+    run('-m', 'fanin', 'run', 's.toml', ...traces.flatMap((each) => ['--set', `measure.${each}`]))
     run('-m', 'fanin', 'sweep', 's.toml', '--seeds', '1..60', '--jobs', '1', '--set', 'transport.scheme=newreno')
     run('-c', HOSTILE, SCRIPT)
     about = await started()
@@ -190,7 +180,7 @@ describe.skipIf(reason !== undefined)('stored runs', () => {
     await traced(page)
     for (const view of ['Watch', 'Lanes']) {
       await page.getByRole('button', { name: `Show in ${view}` }).click()
-      await page.getByRole('region', { name: 'Traces' }).getByRole('heading', { name: view }).waitFor()
+      await page.getByRole('region', { name: 'Traces' }).getByRole('heading', { name: view }).first().waitFor()
       await page.getByRole('button', { name: `Close ${view}` }).click()
     }
     expect(complaints).toEqual([])
@@ -199,14 +189,16 @@ describe.skipIf(reason !== undefined)('stored runs', () => {
 
   for (const width of WIDTHS) {
     for (const theme of THEMES) {
-      test(`nothing is wider than ${width} pixels, ${theme}`, { timeout: 60_000 }, async () => {
+      test(`everybody can use it at ${width} pixels, ${theme}`, { timeout: 60_000 }, async () => {
         const { page, complaints, close } = await opened(width, theme)
         const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
         expect(await over()).toBeLessThanOrEqual(0)
+        expect(await barriers(page)).toEqual([])
         await shot(page, `list-${width}-${theme}`)
         await traced(page)
         await page.getByText('Goodput of all flows').first().waitFor()
         expect(await over()).toBeLessThanOrEqual(0)
+        expect(await barriers(page)).toEqual([])
         await shot(page, `run-${width}-${theme}`)
         expect(complaints).toEqual([])
         await close()

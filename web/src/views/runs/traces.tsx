@@ -4,16 +4,18 @@ import type { ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
 import { readOutcome, readScenario, type RunDetail } from '../../data/served'
 import { engine } from '../../engine/client'
-import type { Outcome, Topology } from '../../engine/types'
+import type { Outcome, ResolvedValue, Topology } from '../../engine/types'
 import { useLoaded } from '../../ui/store'
 
-/** What a view draws if it is given a run, in place of the current scenario's. */
-interface Traced {
-  outcome?: Outcome
-  topology?: Topology
+/** A stored run, which a view draws in place of the current scenario's. */
+interface Recorded {
+  outcome: Outcome
+  topology: Topology
+  /** Values in effect, for limits and thresholds. */
+  values: ResolvedValue[]
 }
 
-type Module = Promise<{ default: ComponentType<Traced> }>
+type Module = Promise<{ default: ComponentType<{ recorded?: Recorded }> }>
 
 const VIEWS: Record<string, () => Module> = {
   Watch: () => import('../watch'),
@@ -44,10 +46,12 @@ export function Traces({ run }: { run: RunDetail }) {
   )
 }
 
+/** The engine in the page knows the network of the scenario, which results do not have. */
 async function drawn(run: RunDetail, view: string) {
   const [outcome, toml, module] = await Promise.all([readOutcome(run), readScenario(run.run_id), VIEWS[view]?.()])
-  const topology = await engine.topology({ toml, name: `${run.run_id}.toml`, overrides: [] })
-  return { outcome, topology, View: module?.default }
+  const request = { toml, name: `${run.run_id}.toml`, overrides: [] }
+  const [topology, values] = await Promise.all([engine.topology(request), engine.resolved(request)])
+  return { recorded: { outcome, topology, values }, View: module?.default }
 }
 
 function Drawn({ run, view }: { run: RunDetail; view: string }) {
@@ -60,6 +64,6 @@ function Drawn({ run, view }: { run: RunDetail; view: string }) {
       </p>
     )
   }
-  const { View, outcome, topology } = loaded.value
-  return View ? <View outcome={outcome} topology={topology} /> : null
+  const { View, recorded } = loaded.value
+  return View ? <View recorded={recorded} /> : null
 }
