@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { defineConfig, type Plugin } from 'vite'
+import type { Plugin } from 'vite'
+import { defineConfig } from 'vitest/config'
 
 /** Nothing but the page's own files is loaded or run; WebAssembly may be compiled, and no text becomes code. */
 const policy = [
@@ -55,4 +56,6 @@ export default defineConfig({
   worker: { format: 'es' },
   // The palette is the Python package's.
   server: { fs: { allow: ['..'] } },
+  // What a browser shows is awaited and not read once: machines that test are busy.
+  test: { expect: { poll: { timeout: 20_000 } } },
 })

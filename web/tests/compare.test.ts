@@ -48,7 +48,7 @@ describe.skipIf(reason !== undefined)('Compare', { timeout: 60_000 }, () => {
     await page.getByLabel('Seeds').fill('30')
     await run()
     await page.getByRole('button', { name: 'Cancel' }).click()
-    expect(await status().textContent()).toMatch(/^Cancelled after \d+ of \d+$/)
+    await expect.poll(() => status().textContent()).toMatch(/^Cancelled after \d+ of \d+$/)
     const before = await status().textContent()
     await page.waitForTimeout(500)
     expect(await status().textContent()).toBe(before)

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { encode } from '../src/scenario/address'
+import { decode, encode } from '../src/scenario/address'
+import { routeOf } from '../src/scenario/current'
 import { missing, openPage, openSite, type Site } from './browser'
 
 const SCENARIO = `# Servers answer at once.
@@ -51,8 +52,8 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
   test('A link shows exactly its scenario and its schemes, and runs it', async () => {
     await open(SCENARIO, ['sdtcp', 'pfdct'])
     await settled()
-    expect(await text()).toBe(SCENARIO)
-    expect(await page.locator('.totals thead th').allTextContents()).toEqual(['Total', ' sdtcp', ' pfdct'])
+    await expect.poll(text).toBe(SCENARIO)
+    await expect.poll(() => page.locator('.totals thead th').allTextContents()).toEqual(['Total', ' sdtcp', ' pfdct'])
   })
 
   test('A slider changes the text, the results and the address', async () => {
@@ -61,16 +62,18 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
     const before = await goodput()
     await page.getByRole('slider', { name: 'Senders' }).fill('59')
     await page.waitForFunction((old) => document.querySelector('.totals td')?.textContent !== old, before)
-    expect(await text()).toBe(SCENARIO.replace('senders = 8', 'senders = 60'))
+    await expect.poll(text).toBe(SCENARIO.replace('senders = 8', 'senders = 60'))
     await settled()
     const shown = await goodput()
-    await page.waitForTimeout(500)
+    await expect
+      .poll(async () => decode(routeOf(new URL(page.url()).hash).params.get('s') ?? ''))
+      .toMatchObject({ toml: await text() })
     const again = await openPage(site, new URL(page.url()).hash)
     await page.close()
     page = again.page
     await settled()
-    expect(await goodput()).toBe(shown)
-    expect(await text()).toContain('senders = 60')
+    await expect.poll(goodput).toBe(shown)
+    await expect.poll(text).toContain('senders = 60')
   })
 
   test('The form writes into the text, and follows it', async () => {
@@ -79,25 +82,25 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
     const field = page.locator('[id="field-traffic.servers.senders"]')
     await field.fill('12')
     await field.blur()
-    expect(await text()).toBe(SCENARIO.replace('senders = 8', 'senders = 12'))
+    await expect.poll(text).toBe(SCENARIO.replace('senders = 8', 'senders = 12'))
     await page.locator('.editor textarea').fill(SCENARIO.replace('senders = 8', 'senders = 5'))
-    expect(await field.inputValue()).toBe('5')
+    await expect.poll(() => field.inputValue()).toBe('5')
     await page.getByPlaceholder('Find a key').fill('rto-min')
     const timer = page.locator('[id="field-transport.rto-min"]')
     await timer.fill('10ms')
     await timer.blur()
-    expect(await text()).toContain('[transport]\nrto-min = "10ms"\n')
+    await expect.poll(text).toContain('[transport]\nrto-min = "10ms"\n')
     await page.getByRole('button', { name: 'Take the default of rto-min' }).click()
-    expect(await text()).not.toContain('rto-min')
+    await expect.poll(text).not.toContain('rto-min')
   })
 
   test('A mistake is shown at its line, with the nearest name', async () => {
     await open(SCENARIO.replace('senders', 'sendrs'))
     await page.waitForSelector('#complaint')
-    expect(await page.locator('#complaint').textContent()).toMatch(
-      /Line 9.*traffic\.servers\.sendrs.*did you mean senders/,
-    )
-    expect(await page.locator('.gutter .bad').textContent()).toBe('9')
+    await expect
+      .poll(() => page.locator('#complaint').textContent())
+      .toMatch(/Line 9.*traffic\.servers\.sendrs.*did you mean senders/)
+    await expect.poll(() => page.locator('.gutter .bad').textContent()).toBe('9')
   })
 
   test('What is taken away is what is shown', async () => {
@@ -118,7 +121,9 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
   test('A run that is too large is refused before it begins, with its command', async () => {
     await open(SCENARIO.replace('64KB', '4GB'))
     await page.waitForSelector('#complaint')
-    expect(await page.locator('#complaint').textContent()).toMatch(/packet hops.*fanin run scenario.toml --set/)
+    await expect
+      .poll(() => page.locator('#complaint').textContent())
+      .toMatch(/packet hops.*fanin run scenario.toml --set/)
   })
 
   test('A long run can be cancelled, and the page goes on', async () => {
@@ -128,13 +133,13 @@ describe.skipIf(reason !== undefined)('Play', { timeout: 60_000 }, () => {
     await page.getByText('Cancelled.').waitFor()
     await page.locator('.editor textarea').fill(SCENARIO)
     await settled()
-    expect(await goodput()).toMatch(/bit\/s/)
+    await expect.poll(goodput).toMatch(/bit\/s/)
   })
 
   test('The hash for the terminal is that of the scenario without recording', async () => {
     await open(SCENARIO, ['dctcp'])
     await page.getByText('The same in a terminal').click()
     await page.waitForFunction(() => /[0-9a-f]{32}/.test(document.querySelector('.commands')?.textContent ?? ''))
-    expect(await page.locator('.commands').textContent()).toContain('--set transport.scheme=dctcp')
+    await expect.poll(() => page.locator('.commands').textContent()).toContain('--set transport.scheme=dctcp')
   })
 })
