@@ -40,7 +40,7 @@ bench: $(VENV)/installed ## Measure the engine (time and instructions per packet
 	cargo bench --package fanin-engine --bench hops -- --check
 	cargo bench --package fanin-engine --bench buffers -- --check
 
-page: ## Build the page: the engine for browsers, then the front end, into web/dist, and for wheels into the package
+page: ## Build the page: the engine for browsers, then the front end and that of reports, into web/dist, and for wheels into the package
 	crates/wasm/build.sh
 	cd web && npm ci && npm run build
 	rm -rf python/fanin/page && cp -r web/dist python/fanin/page

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Plugin } from 'vite'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type ViteUserConfig as UserConfig } from 'vitest/config'
 
 /** Nothing but the page's own files is loaded or run; WebAssembly may be compiled, and no text becomes code. */
 const policy = [
@@ -48,14 +48,51 @@ const serviceWorker: Plugin = {
   },
 }
 
-export default defineConfig({
-  base: './',
-  plugins: [contentSecurityPolicy, serviceWorker],
+/** What is the same in the page and in a report. */
+const shared: UserConfig = {
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
-  worker: { format: 'es' },
   // The palette is the Python package's.
   server: { fs: { allow: ['..'] } },
   // What a browser shows is awaited and not read once: machines that test are busy.
   test: { expect: { poll: { timeout: 20_000 } } },
-})
+}
+
+const page: UserConfig = {
+  ...shared,
+  base: './',
+  plugins: [contentSecurityPolicy, serviceWorker],
+  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  worker: { format: 'es' },
+}
+
+/** The script of a report stands in its document, where these would end it. */
+const insideDocument: Plugin = {
+  name: 'inside-document',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      const text = String(file.type === 'chunk' ? file.code : file.source)
+      if (/<\/(script|style)|<!--|\r/i.test(text)) throw new Error(`${file.fileName} cannot be inside a document`)
+    }
+  },
+}
+
+/** A report is one document: its script is a classic one, as modules are not loaded from a disk. It comes after the page, which lists its own files. */
+const report: UserConfig = {
+  ...shared,
+  plugins: [insideDocument],
+  publicDir: false,
+  define: { 'process.env.NODE_ENV': '"production"' },
+  build: {
+    target: 'es2022',
+    outDir: 'dist/report',
+    lib: {
+      entry: 'src/report.tsx',
+      name: 'report',
+      formats: ['iife'],
+      fileName: () => 'report.js',
+      cssFileName: 'report',
+    },
+  },
+}
+
+export default defineConfig(({ mode }) => (mode === 'report' ? report : page))

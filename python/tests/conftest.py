@@ -14,6 +14,7 @@ from shapes import unstated
 from fanin.cli import main
 from fanin.cli.commands import COMMANDS
 from fanin.run import laboratory
+from fanin.show import front_end
 
 SCENARIO = """\
 title = "A small incast"
@@ -147,3 +148,20 @@ def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
         monkeypatch.setattr(laboratory, "outcomes", interrupted)
 
     return at
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory) -> Path:
+    """A front end that is built, though it does nothing."""
+    folder = tmp_path_factory.mktemp("dist")
+    (folder / "report").mkdir()
+    (folder / "index.html").write_text("<!doctype html>")
+    (folder / "report/report.css").write_text("body { margin: 0 }")
+    (folder / "report/report.js").write_text("document.title = document.title;")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _built(built, monkeypatch) -> None:
+    """Most machines that test have no Node; what the front end shows is tested in ``web/tests``."""
+    monkeypatch.setattr(front_end, "_BUILT", built)

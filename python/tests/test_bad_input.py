@@ -12,7 +12,7 @@ import fanin
 from fanin.cli.terminal import print_table
 from fanin.results.files import write_whole
 from fanin.results.store import Store
-from fanin.show import html_report
+from fanin.show import prose
 
 
 def complaint(result, *expected):
@@ -308,9 +308,23 @@ def test_a_line_number_is_no_emoji(monkeypatch, capsys):
     assert capsys.readouterr().out.count("scenario.toml:100:") == 2
 
 
-def test_a_description_loads_no_image():
-    html = html_report._markdown("![x](https://example.com/x.png) and <img src=y>")
-    assert "<img" not in html
+def test_a_description_loads_no_image_and_has_no_html():
+    text = "![x](https://example.com/x.png) and <img src=y> `<i>`"
+    picture = ["a", ["x"], "https://example.com/x.png"]
+    assert prose.tree(text) == [["p", ["!", picture, " and <img src=y> ", ["code", ["<i>"]]]]]
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "//a.example", "x"]
+)
+def test_links_of_a_description_lead_to_pages_of_the_web_only(address):
+    assert prose.tree(f"[*a*]({address})") in ([["p", [["em", ["a"]]]]], [["p", ["[", ["em", ["a"]], f"]({address})"]]])
+
+
+def test_a_description_keeps_its_form():
+    text = "# A\n\n- b\n- c\n\n| d |\n|---|\n| e |\n\n```\nf\n```\n"
+    table = ["table", [["thead", [["tr", [["th", ["d"]]]]]], ["tbody", [["tr", [["td", ["e"]]]]]]]]
+    assert prose.tree(text) == [["h4", ["A"]], ["ul", [["li", ["b"]], ["li", ["c"]]]], table, ["pre", ["f\n"]]]
 
 
 @pytest.mark.parametrize(

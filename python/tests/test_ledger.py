@@ -17,7 +17,7 @@ from fanin.errors import ResultsError
 from fanin.results import cache
 from fanin.results.sums import SUMS
 from fanin.scenario import library, toml_text
-from fanin.show import html_report, pages
+from fanin.show import front_end, html_report, page_figures
 
 KEYS = {"id", "says", "published", "ours", "interval", "verdict", "outcome", "basis", "rests_on", "reason"}
 
@@ -403,12 +403,11 @@ def test_ages_are_short():
 
 
 class Page(HTMLParser):
-    """What a browser would fetch, the places that can be linked to, and the links within the page."""
+    """What a browser would fetch, and the data in the page."""
 
     def __init__(self, text):
         super().__init__()
-        self.fetched, self.ids, self.links, self.tags, self.texts, self.alts = [], [], [], [], [], []
-        self.open = []
+        self.fetched, self.tags, self.open, self.data = [], [], [], {}
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -418,15 +417,15 @@ class Page(HTMLParser):
             self.open.append(tag)
         self.fetched += [found[key] for key in ("src", "data", "poster") if key in found]
         self.fetched += [found["href"]] if tag == "link" else []
-        self.alts += [found["alt"]] if tag == "img" else []
-        self.ids += [found["id"]] if "id" in found else []
-        self.links += [found["href"]] if tag == "a" else []
+        self.file = found.get("data-file") if tag == "script" else None
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag, self.getpos()
 
     def handle_data(self, data):
-        self.texts.append(data)
+        if self.open[-1:] == ["script"] and self.file is not None:
+            assert "<" not in data
+            self.data[self.file] = json.loads(data)
 
 
 def test_experiments_that_ran_with_other_values_count_for_no_paper(cli, figures):
@@ -440,64 +439,59 @@ def test_experiments_that_ran_with_other_values_count_for_no_paper(cli, figures)
 
 
 class TestReport:
-    """The HTML report."""
+    """The HTML report. What its data look like in a browser is tested in ``web/tests/report.test.ts``."""
 
-    def page(self, work):
-        return Page((work / "results/report/index.html").read_text())
+    def page(self, work, folder="results/report"):
+        return Page((work / folder / "index.html").read_text())
 
     def test_reproduce_makes_it(self, cli, figures):
         result = cli("reproduce", "alpha/fig2", "alpha/fig10", "--quick")
         assert "report: results/report/index.html" in result.err
         page = self.page(figures)
         assert page.open == []
-        assert len(set(page.ids)) == len(page.ids)
-        assert "alpha/fig2/some-goodput" in page.ids
-        text = " ".join(page.texts)
-        for expected in (
-            "fanin reproduce alpha/fig2 --quick",
-            "Under a reading (quick)",
-            "Something arrives.",
-            "packet-hops",
-        ):
-            assert expected in text
-        # What was never run is in one table, with what runs it.
-        assert "sdtcp/fig9" in text
-        assert "fanin reproduce sdtcp/fig9" in text
-        assert "sdtcp/fig9/tcp-collapse" not in page.ids
-        assert "not-run" in page.ids
+        index = page.data["papers.json"]
+        (brief,) = [each for each in index["sentences"] if each["id"] == "alpha/fig2/some-goodput"]
+        assert (brief["verdict"], brief["mark"], brief["says"]) == ("under a reading", " (quick)", "Something arrives.")
+        found = page.data["experiments/alpha/fig2.json"]
+        assert found["command"] == "fanin reproduce alpha/fig2 --quick"
+        facts = dict(found["facts"])
+        assert "packet-hops" in facts["Simulated"]
+        assert "; last run 20" in facts["State"]
+        # What was never run is listed, with what runs it.
+        missing = {each["key"]: each["command"] for each in index["experiments"] if not each["run"]}
+        assert missing["sdtcp/fig9"] == "fanin reproduce sdtcp/fig9"
+        assert "experiments/sdtcp/fig9.json" not in page.data
+        assert not index["ranked"]
 
-    def test_the_filter_counts_claims_as_the_summary_does(self, cli, figures):
+    def test_its_list_of_sentences_has_those_that_the_summary_counts(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")
-        text = (figures / "results/report/index.html").read_text()
-        judged = [tag for tag in re.findall(r"<section class=\"claim [^>]*>", text) if "data-repeats" not in tag]
-        missing = re.findall(r"<tr data-paper=\"(paper-[^\"]+)\" data-claims=\"(\d+)\">", text)
-        counted = [paper.claims for paper in pages.papers(ledger.standings(figures / "results"))]
-        assert len(judged) + sum(int(claims) for _, claims in missing) == sum(counted) > len(judged) > 0
-        options = set(re.findall(r"<option value=\"(paper-[^\"]+)\">", text))
-        assert {paper for paper, _ in missing} <= options
+        index = self.page(figures).data["papers.json"]
+        counted = [each for each in index["sentences"] if not each["same_as"] and not each["half_of"]]
+        for paper in index["papers"]:
+            own = [each["verdict"] for each in counted if each["paper"] == paper["key"]]
+            assert {name: own.count(name) for name in paper["counts"]} == paper["counts"]
+        assert len(counted) == sum(paper["sentences"] for paper in index["papers"]) > 1
+        assert dict(index["facts"])["Runs"].endswith("in 1 experiment; a run shared by several figures is counted once")
 
-    def test_one_experiment_makes_a_report(self, cli, figures):
+    def test_a_sentence_has_a_scenario_to_run(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")
-        text = " ".join(self.page(figures).texts)
-        assert "in 1 experiment;" in text
-        assert ", last run 20" in text
-        missing = [each for each in ledger.standings(figures / "results") if each.record is None]
-        claims = sum(len(sentences.once(each.claims)) for each in missing)
-        assert f"{len(missing)} experiments with {claims} claims without results here" in text
+        found = self.page(figures).data["experiments/alpha/fig2.json"]
+        (scenario,) = found["scenarios"]
+        assert scenario["compare"] == ["dctcp"]
+        (figures / "downloaded.toml").write_text(scenario["toml"])
+        assert cli("run", "downloaded.toml", "--no-store").code == 0
 
     def test_it_needs_nothing_from_elsewhere(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")
-        page, folder = self.page(figures), figures / "results/report"
-        moved = figures / "elsewhere"
+        folder, moved = figures / "results/report", figures / "elsewhere"
         shutil.copytree(folder, moved)
-        assert page.tags.count("script") == 1
-        assert page.fetched == ["figures/alpha/fig2/goodput-bps.svg"]
-        assert all(page.alts)
-        for link in [*page.fetched, *page.links]:
-            assert not link.startswith(("http", "//", "/"))
-            place, _, anchor = link.partition("#")
-            assert not place or (moved / place).is_file()
-            assert not anchor or anchor in page.ids
+        page = Page((moved / "index.html").read_text())
+        assert page.fetched == ["data:,"]
+        assert page.tags.count("script") == len(page.data) + 1
+        found = page.data["experiments/alpha/fig2.json"]
+        for name in (found["file"], found["figures"][0]["picture"], found["figures"][0]["data"]):
+            assert (moved / name).is_file()
+        assert found["figures"][0]["size"]
         assert "viewport" in (moved / "index.html").read_text()
 
     def test_its_policy_allows_its_own_style_script_and_pictures_only(self, cli, figures):
@@ -506,7 +500,7 @@ class TestReport:
         policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]+)"', text).group(1))
         rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
         assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
-        assert rules.pop("img-src") == "'self' file:"
+        assert rules.pop("img-src") == "'self' file: data:"
         for tag in ("style", "script"):
             content = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL).group(1)
             digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
@@ -522,31 +516,46 @@ class TestReport:
         assert json.loads(cli("report", "--to", "public", "--json").out) == {"page": "public/index.html"}
         assert (figures / "public/index.html").read_bytes() == before
 
-    def test_everything_is_escaped(self, cli, figures):
+    def test_no_text_is_anything_but_text(self, cli, figures):
         file = figures / "experiments/alpha/fig2.toml"
-        bad = "<script>alert(1)</script> & <b>"
+        bad = "</script><script>alert(1)</script> & <b> <!--"
         text = file.read_text().replace("Something arrives.", bad).replace("A small incast", bad)
         text = text.replace('y = "goodput_bps"\nby', f'title = "{bad}"\nx-label = "{bad}"\ny = "goodput_bps"\nby')
         file.write_text(f'description = """{bad}"""\n{text}')
         assert cli("reproduce", "alpha/fig2", "--quick").code == 0
         page = self.page(figures)
-        assert page.tags.count("script") == 1
+        assert page.tags.count("script") == len(page.data) + 1
         assert "b" not in page.tags
-        assert bad in page.texts
+        found = page.data["experiments/alpha/fig2.json"]
+        assert (found["title"], found["figures"][0]["title"]) == (bad, bad)
+        assert found["description"] == [["p", [bad]]]
 
-    def test_the_data_of_a_figure_stand_below_it(self, cli, figures):
-        cli("reproduce", "alpha/fig2")
-        text = (figures / "results/report/index.html").read_text()
+    def test_a_folder_of_a_stranger_names_no_other_data(self, cli, figures):
+        """A folder's name is the experiment's, and stands in an attribute."""
+        cli("reproduce", "alpha/fig2", "--quick")
+        name = 'x" onload="alert(1)" data-y="'
+        (figures / "results/alpha/fig2").rename(figures / "results" / name)
+        assert cli("report").code == 0
         page = self.page(figures)
-        assert "details" in page.tags
-        assert "newreno" in page.texts
-        assert text.count("<caption") >= 2
+        assert f"experiments/{name}.json" in page.data
+        assert page.tags.count("script") == len(page.data) + 1
+
+    def test_figures_without_lines_have_their_rows(self, cli, figures):
+        file = figures / "experiments/alpha/fig2.toml"
+        file.write_text(file.read_text() + '\n[[plot]]\nkind = "topology"\nid = "network"\ntitle = "N"\n')
+        cli("reproduce", "alpha/fig2", "--quick")
+        lines, network = self.page(figures).data["experiments/alpha/fig2.json"]["figures"]
+        assert [line["label"] for line in lines["lines"]] == ["newreno", "dctcp"]
+        assert network["lines"] == []
+        assert "from" in network["rows"]["header"]
+        assert len(network["rows"]["first"]) == network["rows"]["of"] > 1
 
     def test_a_lost_picture_is_said(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")
         (figures / "results/alpha/fig2/goodput-bps.svg").unlink()
         assert cli("report").code == 0
-        assert any("picture is missing" in text for text in self.page(figures).texts)
+        (figure,) = self.page(figures).data["experiments/alpha/fig2.json"]["figures"]
+        assert (figure["picture"], bool(figure["lines"])) == ("", True)
 
     def test_it_replaces_nothing_but_a_report(self, cli, figures):
         cli("reproduce", "alpha/fig2", "--quick")
@@ -567,6 +576,17 @@ class TestReport:
         assert not (figures / "results").exists()
         with pytest.raises(ResultsError):
             html_report.write(figures / "results")
+
+    def test_where_the_front_end_is_not_built_all_else_works(self, cli, figures, monkeypatch):
+        for place in ("_BUILT", "_PACKAGED"):
+            monkeypatch.setattr(front_end, place, figures / "nowhere")
+        done = cli("reproduce", "alpha/fig2", "--quick")
+        assert (done.code, done.err.count("make page")) == (0, 1)
+        assert (figures / "results/alpha/fig2/claims.json").is_file()
+        assert not (figures / "results/report").exists()
+        refused = cli("report")
+        assert refused.code == 3
+        assert "no report: the page is not built" in refused.err
 
 
 def test_a_scenario_is_written_as_toml_that_reads_back():
@@ -606,32 +626,45 @@ def drawn(**fields):
     return record.PlotRecord(**{"name": "p", "title": "P", "files": [], "lines": []} | labels | fields)
 
 
-def test_data_stand_side_by_side_in_the_units_of_the_axes():
-    text = "by,x,mean,half,runs\na,10,2e6,1e5,3\na,9,1e6,,1\nb,9,3e6,,1\n"
-    heading, header, rows = html_report._data(drawn(lines=["a", "b"]), text)
-    assert heading == "Goodput (Mbit/s): mean ± half the 95 % interval over seeds"
-    assert header == ["N", "a", "b"]
-    assert rows == [["9", "1", "3"], ["10", "2 ± 0.1", ""]]
+def shown(folder, text, **fields):
+    (folder / "p.csv").write_text(text)
+    return page_figures.figure(drawn(files=["p.csv"], **fields), None, folder)["lines"]
 
 
-def test_words_keep_their_order_and_whiskers_their_ends():
-    text = "by,x,mean,half,low,high,runs\n,TCP,2e6,,1e6,4e6,1\n,DCTCP,1e6,,,,1\n"
-    heading, header, rows = html_report._data(drawn(), text)
-    assert (heading, header) == ("Goodput (Mbit/s)", ["N", "Goodput (Mbit/s)"])
-    assert rows == [["TCP", "2 (1 to 4)"], ["DCTCP", "1"]]
+def test_lines_are_in_the_units_of_the_axes(tmp_path):
+    text = "by,x,mean,half,runs\na,9,1e6,2e5,3\na,10,2e6,1e5,3\n,9,3e6,,1\nb,9,,,0\nb,10,inf,,1\n"
+    assert shown(tmp_path, text, lines=["a", ""]) == [
+        {"label": "a", "x": [9, 10], "y": [1, 2], "low": [0.8, 1.9], "high": [1.2, 2.1]},
+        {"label": "", "x": [9], "y": [3]},
+    ]
 
 
-def test_of_a_distribution_the_page_has_a_few_shares():
-    text = "by,x,share\n" + "".join(f"a,{i / 1000},{i / 100}\n" for i in range(1, 101))
-    _, header, rows = html_report._data(drawn(x_label="FCT (ms)", x_scale=1e3, y_label="Share (%)"), text)
-    assert header == ["Share", "a"]
-    assert rows[2] == ["50%", "50"]
-    assert rows[-1] == ["100%", "100"]
+def test_words_keep_their_order_and_whiskers_their_ends(tmp_path):
+    text = "by,x,mean,half,low,high,runs\n,TCP,2e6,,1e6,4e6,1\n,DCTCP,1e6,,5e5,2e6,1\n"
+    (line,) = shown(tmp_path, text, kind="bars", lines=[""])
+    assert line == {"label": "", "x": ["TCP", "DCTCP"], "y": [2, 1], "low": [1, 0.5], "high": [4, 2]}
 
 
-def test_any_other_table_is_shown_as_it_is():
-    assert html_report._data(drawn(), "name,bits\n<b>,3\n") == ("P", ["name", "bits"], [["<b>", "3"]])
-    assert html_report._data(drawn(), "name,bits\n") == html_report._data(drawn(), "") == ("", [], [])
+def test_of_a_long_distribution_the_quantiles_stay(tmp_path):
+    text = "by,x,share\n" + "".join(f"a,{i / 1e4},{i / 1e4}\n" for i in range(1, 10_001))
+    (line,) = shown(tmp_path, text, kind="cdf", x_scale=1e3, y_scale=100.0, lines=["a"])
+    assert len(line["x"]) < 200
+    for share in (5, 25, 50, 75, 95, 99, 100):
+        at = next(index for index, y in enumerate(line["y"]) if y >= share)
+        assert line["x"][at] == pytest.approx(10 * share)
+
+
+def test_any_other_table_is_shown_as_it_is(tmp_path):
+    def kept(name, _):
+        return name
+
+    for text, rows in (
+        ("name,bits\n<b>,3\n", {"header": ["name", "bits"], "first": [["<b>", "3"]], "of": 1}),
+        ("", {"header": [], "first": [], "of": 0}),
+    ):
+        (tmp_path / "p.csv").write_text(text)
+        found = page_figures.figure(drawn(files=["p.csv"], kind="format"), None, tmp_path, kept)
+        assert (found["lines"], found["rows"], found["data"]) == ([], rows, "p.csv")
 
 
 def test_the_ledger_looks_into_no_run(cli, figures):

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from fanin.claims import record
-from fanin.claims.standing import Standing
 from fanin.errors import ResultsError
 from fanin.names import checked, is_run_id
-from fanin.show import html_report
+from fanin.show.page_figures import figure
 
 BAD = ["../x", "a/b", "/etc/passwd", "", ".", "..", ".hidden", "-o", "a\\b", "a\nb", "A", "a" * 101, "a\0", "ü"]
 """What no file may be called."""
@@ -102,13 +101,20 @@ def test_a_run_in_the_folder_of_another_is_read_by_no_command(cli, work):
         assert (result.code, f"it is that of {run.name}" in result.err) == (3, True), result.err
 
 
-@pytest.mark.parametrize("text", ["by,x,mean\na\n", "by,x,share\na,1,zz\n", f'by,x,mean\n"{"a" * 200_000}",1,2\n'])
+@pytest.mark.parametrize("text", ["by,x\na\n", "by,x,mean\na,1,zz\n", "x,mean\n1,2\n", "", "by,x,mean\na,1,1e300\n"])
 def test_a_figures_data_of_a_stranger_are_shown_or_refused(tmp_path, text):
     (tmp_path / "x.csv").write_text(text)
-    plot = record.PlotRecord(name="x", title="", x_label="", y_label="", files=["x.csv"])
-    standing = Standing("x", "", "", "", "complete", "", 1, 1, "", [], folder=tmp_path)
+    plot = record.PlotRecord(name="x", title="", x_label="", y_label="", y_scale=1e9, lines=["a"], files=["x.csv"])
     with pytest.raises(ResultsError, match=r"x\.csv: not the data of a figure"):
-        html_report._drawing(plot, standing, tmp_path / "report")
+        figure(plot, None, tmp_path)
+
+
+def test_a_figures_data_through_a_link_are_not_read(tmp_path):
+    (tmp_path / "secret.csv").write_text("by,x,mean\na,1,2\n")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/x.csv").symlink_to("../secret.csv")
+    plot = record.PlotRecord(name="x", title="", x_label="", y_label="", lines=["a"], files=["x.csv"])
+    assert figure(plot, None, tmp_path / "results")["lines"] == []
 
 
 @pytest.mark.parametrize("key", ["scenario", "each", "seeds"])

@@ -74,7 +74,7 @@ def test_every_sentence_of_the_list_has_its_experiment_with_figure_and_scenario(
 
 def _scenarios() -> dict[str, tuple[str, list[str]]]:
     found = {preset["id"]: (preset["toml"], preset["compare"]) for preset in PRESETS}
-    for path in sorted((DATA / "experiments").iterdir()):
+    for path in sorted((DATA / "experiments").rglob("*.json")):
         for index, each in enumerate(json.loads(path.read_text())["scenarios"]):
             found[f"{path.stem} {index}"] = each["toml"], each["compare"]
     return found

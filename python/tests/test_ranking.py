@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ from fanin.choose import ranking
 from fanin.choose.ranking import CRITERION, RankedSystem, Regime, Value
 from fanin.claims import record
 from fanin.scenario import catalogue, library
+from fanin.show import ranking_matrix
 
 SMALL = """\
 title = "Two | systems"
@@ -159,6 +161,16 @@ def test_the_regimes_are_what_varies_besides_system_and_seed(cli, reproduced):
     assert places[0]["rank"] == 1
     assert places[0]["seeds"] == 3
     assert set(places[0]["measures"]) == set(ranking.MEASURES)
+
+
+def test_the_report_has_the_ranking_that_the_pages_have(cli, reproduced):
+    assert cli("ranking", "cross/small", "--page", "pages/ranking.md").code == 0
+    report = Path("results/report/index.html").read_text()
+    (said,) = re.findall(r'<script type="application/json" data-file="ranking.json">(.*?)</script>', report)
+    found = json.loads(said)
+    assert found == ranking_matrix.read(Path("pages"))
+    assert found["experiments"][0]["title"] == "Two | systems"
+    assert len(found["experiments"][0]["regimes"]) == 4
 
 
 def test_the_pages_are_made_of_the_runs_and_the_same_twice(cli, reproduced):

@@ -258,7 +258,8 @@ def test_the_edge_is_marked_wherever_a_verdict_is_shown(cli, work):
     cli("claims", "--page", "claims.md")
     assert "under a reading, at the edge (quick)" in (work / "claims-other.md").read_text()
     assert AT_THE_EDGE in (work / "claims.md").read_text()
-    assert "Under a reading, at the edge (quick)" in (work / "results/report/index.html").read_text()
+    report = (work / "results/report/index.html").read_text()
+    assert '"verdict":"under a reading","run":true,"edge":true,"mark":" (quick)"' in report
 
 
 def test_a_run_with_other_values_is_a_reading_and_no_environment(cli, work):

@@ -25,7 +25,7 @@ from fanin.results.files import whole_folder
 from fanin.results.store import Store, read_run, read_table
 from fanin.results.verify import verify
 from fanin.scenario import library
-from fanin.show import html_report
+from fanin.show.page_figures import figure
 
 FLIPS = 1000
 
@@ -171,12 +171,13 @@ def drawing(folder: Path, to: Path) -> object:
     """What the report shows of an experiment's figures."""
     found = record.read(folder)
     assert found is not None
+    to.mkdir(exist_ok=True)
 
-    class Standing:
-        key = "alpha/one"
+    def keep(name: str, content: bytes) -> str:
+        (to / name).write_bytes(content)
+        return name
 
-    Standing.folder = folder
-    shown = [html_report._drawing(plot, Standing, to) for plot in found.plots]
+    shown = [figure(plot, None, folder, keep) for plot in found.plots]
     return shown, sorted((path.name, path.read_bytes()) for path in to.rglob("*.*"))
 
 

@@ -173,14 +173,23 @@ def read(out: Path | str, name: str = "cross", margin: float = LEAST) -> tuple[l
 
     """
     chosen = ledger.chosen(ledger.standings(out), name)
-    found = [ranking for each in chosen if each.record and (ranking := _ranking(each, each.record, margin))]
+    found = [ranking for each in chosen if (ranking := of(each, margin))]
     missing = [each for each in chosen if each.record is None]
     if not found:
         raise ResultsError(f"{out}: nothing to rank yet; run fanin reproduce {name}")
     return found, missing
 
 
-def _ranking(standing: Standing, record: Record, margin: float) -> Ranking | None:
+def of(standing: Standing, margin: float = LEAST) -> Ranking | None:
+    """The ranking of an experiment; ``None`` if it was not run or compares no systems.
+
+    Raises:
+        ResultsError: its runs are damaged, or lack what is ranked.
+
+    """
+    record = standing.record
+    if record is None or SYSTEM not in record.varied:
+        return None
     sweep = sections.parse(record.source, record.file).sweep
     axes = [name for name in record.varied if sweep is None or name not in sweep.variables]
     if SYSTEM not in axes:

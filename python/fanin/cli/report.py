@@ -19,7 +19,8 @@ def report(
     """Write the HTML report: every figure, every claim with its verdict, and the commands to reproduce them.
 
     Reads the results of `fanin reproduce` in OUT and simulates nothing; `fanin reproduce` also writes this report.
-    The folder is self-contained and opens from disk, without a server or a network.
+    The folder is self-contained and opens from disk, without a server or a network. It is made with the page's front
+    end, which wheels have; in a checkout `make page` builds it.
 
     --json prints one object: {page}, the file to open.
 

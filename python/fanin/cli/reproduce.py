@@ -246,8 +246,11 @@ def _earlier(experiment: Experiment, out: Path) -> str:
 
 def _make_page(out: Path) -> None:
     """Updates the HTML report; damaged results of other experiments do not make this command fail."""
-    from fanin.show import html_report
+    from fanin.show import front_end, html_report
 
+    if not front_end.has_report():
+        note(f"all results are written, without a report: {front_end.NOT_BUILT}")
+        return
     note(f"all results are written; updating the report of everything in {out}, which can be interrupted")
     try:
         note(f"report: {html_report.write(out, advance=reading('experiments read'))}")

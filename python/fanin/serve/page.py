@@ -9,16 +9,9 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-_PACKAGED = Path(__file__).parents[1] / "page"
-_BUILT = Path(__file__).parents[3] / "web" / "dist"
-"""In a checkout; an installed package has no such folder."""
+from fanin.show.front_end import INDEX, NOT_BUILT
 
-INDEX = "index.html"
-
-MISSING = (
-    "the page is not built, as this is a source build without Node: `make page` in a checkout of fanin builds it, and "
-    "wheels have it; the API works without it"
-)
+MISSING = f"{NOT_BUILT}; the API works without it"
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -43,11 +36,6 @@ class File:
     content: bytes
     media_type: str
     tag: str
-
-
-def found() -> Path | None:
-    """The folder of the page: in a checkout that of the last build, otherwise that of the package."""
-    return next((folder for folder in (_BUILT, _PACKAGED) if (folder / INDEX).is_file()), None)
 
 
 def files(folder: Path | None) -> dict[str, File]:

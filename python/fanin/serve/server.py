@@ -22,6 +22,7 @@ from fanin.serve import api, page
 from fanin.serve.guard import Guard, is_loopback
 from fanin.serve.reader import Reader
 from fanin.serve.results import Results
+from fanin.show import front_end
 
 _TOKEN_BYTES = 32
 
@@ -64,7 +65,7 @@ def serve(out: Path, host: str, port: int, *, browser: bool, ready: Callable[[Se
         KeyboardInterrupt: it was interrupted.
 
     """
-    folder = page.found()
+    folder = front_end.found()
     files = page.files(folder)
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     with closing(Reader()) as reader, _listening(host, port) as listening:

@@ -1,44 +1,48 @@
-"""The data files of the page in ``web``: sentences with verdicts, figures, scenarios to play with, and the ranking.
+"""The data of the page in ``web``: sentences with verdicts, figures, scenarios to play with, and the ranking.
 
-They are committed, because a static site must be buildable without the runs:
+Two pages are made of them: the static site, whose data files are committed, because it must be buildable without the
+runs, and the report of a results folder, which has them inside (:mod:`fanin.show.html_report`).
 
     python -m fanin.show.page_data RESULTS docs web/public/data
 
-makes them anew from the results of ``fanin reproduce`` and from the documentation.
+makes those of the site anew from the results of ``fanin reproduce`` and from the documentation.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fanin import _engine
 from fanin.claims import ledger
-from fanin.claims.record import PlotRecord, Record
+from fanin.claims.record import Record, digest
 from fanin.claims.sentences import Entry, Sentence, deciding
 from fanin.claims.standing import Standing
-from fanin.claims.verdicts import OUTCOMES, VERDICTS, Word
+from fanin.claims.verdicts import AT_THE_EDGE, OUTCOMES, VERDICTS, Word
 from fanin.errors import FaninError
 from fanin.later import pl
+from fanin.numbers.summary import format_number
 from fanin.results.files import write_whole
 from fanin.results.store import read_table
 from fanin.run.experiment import Experiment
-from fanin.scenario import library
+from fanin.scenario import library, sections
 from fanin.scenario.departures import as_judged
-from fanin.scenario.format.plot import CATEGORICAL, Plot
-from fanin.show import pages, plain, ranking_matrix
+from fanin.scenario.format.claim import Case
+from fanin.scenario.toml_text import to_toml
+from fanin.show import pages, plain, prose, ranking_matrix
+from fanin.show.page_figures import Keep, figure
 
-_MOST_POINTS = 160
-"""Most points of a line: a page's figure is some hundred pixels wide."""
+_OTHER = "other"
+"""The paper of experiments that belong to none."""
 
 
 def write(out: Path, docs: Path, folder: Path) -> list[Path]:
-    """Writes all data files.
+    """Writes all data files of the site.
 
     Args:
         out: Results folder.
@@ -53,31 +57,44 @@ def write(out: Path, docs: Path, folder: Path) -> list[Path]:
 
     """
     every = [each for each in ledger.standings(out) if each.paper and each.record is not None]
-    described = [_Described.of(each) for each in every]
-    files: dict[str, Any] = {"papers.json": _index(every, described)}
-    files |= {f"experiments/{file_of(each.standing.key)}": each.as_dict() for each in described}
+    described = [Described.of(each) for each in every]
+    files = contents(every, described, ranking_matrix.read(docs / "papers"))
     files["presets.json"] = presets(described, docs)
-    files["ranking.json"] = ranking_matrix.read(docs / "papers")
     written = []
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, _text(content).encode())
+        write_whole(path, text(content).encode())
         written.append(path)
     return written
 
 
+def contents(every: list[Standing], described: list[Described], ranking: dict[str, Any]) -> dict[str, Any]:
+    """The files of the view Papers by their names.
+
+    Args:
+        every: The experiments; also those that were not run, of which the page says so.
+        described: Those that were.
+        ranking: The ranking, as :mod:`fanin.show.ranking_matrix` makes it.
+
+    """
+    files: dict[str, Any] = {"papers.json": _index(every, described, ranked=bool(ranking["experiments"]))}
+    files |= {f"experiments/{file_of(each.standing.key)}": each.as_dict() for each in described}
+    return {**files, "ranking.json": ranking} if ranking["experiments"] else files
+
+
 def file_of(experiment: str) -> str:
     """Name of the file with an experiment's sentences and figures."""
-    return f"{experiment.replace('/', '-')}.json"
+    return f"{experiment}.json"
 
 
-def _text(content: object) -> str:
+def text(content: object) -> str:
+    """A data file's content as JSON."""
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 @dataclass(frozen=True)
-class _Described:
+class Described:
     """An experiment with the scenarios and figures of its sentences."""
 
     standing: Standing
@@ -90,25 +107,48 @@ class _Described:
     """Sentence -> its scenario."""
     shown: dict[str, str]
     """Sentence -> the column on which it is judged."""
+    beside: dict[str, str]
+    """What the page of a results folder has in addition: the experiment's file, and its resolved scenario."""
 
     @classmethod
-    def of(cls, standing: Standing) -> _Described:
-        """Reads the experiment's file, its runs and the numbers of its figures."""
-        assert standing.record is not None
-        experiment = Experiment(*library.find(standing.key))
-        plots = {plot.name: plot for plot in experiment.document.plot}
-        drawn = [each for each in standing.record.plots if each.lines]
-        figures = [figure(each, plots.get(each.name), standing.folder) for each in drawn]
-        columns = [plots[each.name].drawn if each.name in plots else "" for each in drawn]
-        scenarios, played = _scenarios(experiment, standing.folder / "runs.parquet")
-        shown = {case.claim: case.y for case in reversed(as_judged(experiment))}
-        return cls(standing, standing.record, figures, columns, scenarios, played, shown)
+    def of(cls, standing: Standing, keep: Callable[[str], Keep] | None = None) -> Described:
+        """Reads the experiment's file, its runs and the numbers of its figures.
+
+        Args:
+            standing: The experiment, which was run.
+            keep: Keeps files beside the page, below the folder of a name; none if it has no files.
+
+        Raises:
+            FaninError: its results are damaged.
+
+        """
+        record = standing.record
+        assert record is not None
+        experiment = _experiment(standing, record)
+        document = experiment.document if experiment else _parsed(record)
+        plots = {plot.name: plot for plot in document.plot} if document else {}
+        figures, drawn = [], []
+        for each in record.plots:
+            found = figure(
+                each, plots.get(each.name), standing.folder, keep(f"figures/{standing.key}") if keep else None
+            )
+            if found["lines"] or keep:
+                figures.append(found)
+                drawn.append(plots[each.name].drawn if each.name in plots else "")
+        cases = as_judged(experiment) if experiment else []
+        scenarios, played = _scenarios(experiment, cases, standing.folder / "runs.parquet") if experiment else ([], {})
+        shown = {case.claim: case.y for case in reversed(cases)}
+        more = {}
+        if keep:
+            source = keep("experiments")(f"{standing.key}.toml", record.source.encode())
+            more = {"file": source, "resolved": to_toml(record.scenario)}
+        return cls(standing, record, figures, drawn, scenarios, played, shown, more)
 
     def figure_of(self, claim: str) -> int | None:
-        """The figure that shows what a sentence is judged on, or else the first."""
+        """The figure that shows what a sentence is judged on, or else the first with numbers."""
         if self.shown.get(claim) in self.drawn:
             return self.drawn.index(self.shown[claim])
-        return 0 if self.figures else None
+        return next((index for index, each in enumerate(self.figures) if each["lines"]), None)
 
     def systems(self, claim: str) -> list[str]:
         """The schemes that a sentence speaks of."""
@@ -121,14 +161,17 @@ class _Described:
         return {
             "key": self.standing.key,
             "title": record.title,
-            "description": record.description.strip(),
-            "command": f"fanin reproduce {self.standing.key}",
+            "description": prose.tree(record.description.strip()),
+            "command": record.command if self.beside else f"fanin reproduce {self.standing.key}",
             "runs": record.work.runs,
             "seeds": self.standing.seeds,
             "engine": self.standing.engine,
+            "facts": _facts(self.standing, record),
+            "warnings": record.warnings,
             "sentences": [self._sentence(claim) for claim in self.standing.claims],
             "figures": self.figures,
             "scenarios": [{"toml": each.toml, "compare": each.compare} for each in self.scenarios],
+            **self.beside,
         }
 
     def _sentence(self, claim: Sentence) -> dict[str, Any]:
@@ -144,19 +187,64 @@ class _Described:
         }
 
 
-def _scenarios(experiment: Experiment, runs: Path) -> tuple[list[plain.Plain], dict[str, int]]:
+def _experiment(standing: Standing, record: Record) -> Experiment | None:
+    """The experiment, if its file is known and is the one that was run."""
+    if standing.key not in library.experiments():
+        return None
+    try:
+        found = Experiment(*library.find(standing.key))
+        return found if digest(found) == record.digest else None
+    except FaninError:
+        return None
+
+
+def _parsed(record: Record) -> sections.Document | None:
+    """The experiment's file as its record has it."""
+    try:
+        return sections.parse(record.source, record.file)
+    except FaninError:
+        return None
+
+
+def _facts(standing: Standing, record: Record) -> list[tuple[str, str]]:
+    work = record.work
+    events, hops, seconds = (sum(each) for each in zip((0, 0, 0.0), *work.each.values(), strict=True))
+    shared = f", shared with {record.runs_of}" if record.runs_of != standing.key else ""
+    made: list[tuple[str, str]] = []
+    if record.measured:
+        again = "running the experiment again repeats the measurement"
+        made = [("Measured", f"on {'; '.join(work.machines)}, {standing.last}; {again}")]
+    elif work.each:
+        counts = f"{format_number(int(events))} events, {format_number(int(hops))} packet-hops"
+        made = [("Simulated", f"{counts}, {pages.duration(seconds)} in the engine")]
+    state = standing.says + (f": {standing.note}" if standing.note else "")
+    return [
+        ("State", state + (f"; last run {standing.last}" if standing.finished else "")),
+        ("Runs", f"{standing.runs} of {standing.of}{shared}" + (f"; seeds {standing.seeds}" if work.seeds else "")),
+        *made,
+        ("Engine", f"{standing.engine}, commit {standing.commits}"),
+        *((f"Varied: {path}", ", ".join(values)) for path, values in record.varied.items()),
+    ]
+
+
+def _scenarios(experiment: Experiment, cases: list[Case], runs: Path) -> tuple[list[plain.Plain], dict[str, int]]:
     """The scenarios to play with, each once, and which one each sentence has."""
     if experiment.document.benchmark is not None or not runs.is_file():
         return [], {}
-    every = plain.Scenarios(experiment, read_table(runs))
     found: list[plain.Plain] = []
     played: dict[str, int] = {}
-    for case in as_judged(experiment):
-        if case.claim in played or (scenario := every.of(case)) is None:
-            continue
-        if scenario not in found:
-            found.append(scenario)
-        played[case.claim] = found.index(scenario)
+    table = read_table(runs)
+    try:
+        every = plain.Scenarios(experiment, table)
+        for case in cases:
+            if case.claim in played or (scenario := every.of(case)) is None:
+                continue
+            if scenario not in found:
+                found.append(scenario)
+            played[case.claim] = found.index(scenario)
+    except pl.exceptions.PolarsError:
+        # The runs are not this experiment's.
+        return [], {}
     return found, played
 
 
@@ -186,17 +274,40 @@ def _case(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _index(standings: list[Standing], described: list[_Described]) -> dict[str, Any]:
-    total = pages.totals(standings)
+def _index(every: list[Standing], described: list[Described], *, ranked: bool) -> dict[str, Any]:
+    total = pages.totals(every)
+    known = {each.standing.key: each for each in described}
     return {
         "runs": total["runs"],
         "hops": total["packet_hops"],
         "engine": total["engines"],
+        "facts": _totals(total),
+        "method": [pages.SENTENCES, AT_THE_EDGE, pages.INTERVALS, pages.IMPOSSIBLE],
         "verdicts": [_word(word) for word in VERDICTS],
         "outcomes": [_word(word) for word in OUTCOMES],
-        "papers": [_paper(paper) for paper in pages.papers(standings)],
-        "sentences": [_brief(claim, each) for each in described for claim in each.standing.claims],
+        "papers": [_paper(paper) for paper in pages.papers(every)],
+        "experiments": [_listed(each) for each in every],
+        "sentences": [_brief(claim, known.get(each.key)) for each in every for claim in each.claims],
+        "ranked": ranked,
     }
+
+
+def _totals(total: dict[str, str]) -> list[tuple[str, str]]:
+    until = f" to {total['last']}" if total["last"] != total["first"] else ""
+    plural = "" if total["experiments"] == "1" else "s"
+    counted = "a run shared by several figures is counted once"
+    return [
+        ("Fanin", f"{total['versions']}, engine {total['engines']}, commit {total['commits']}"),
+        ("Machine", f"{total['machines']}; Python {total['pythons']}"),
+        ("Seeds", total["seeds"]),
+        ("Runs", f"{total['runs']}, in {total['experiments']} experiment{plural}; {counted}"),
+        (
+            "Simulated",
+            f"{total['events']} events, {total['packet_hops']} packet-hops, {total['time']} of engine time, "
+            "summed over the runs",
+        ),
+        ("When", f"{total['first']}{until}"),
+    ]
 
 
 def _word(word: Word) -> dict[str, str]:
@@ -204,110 +315,60 @@ def _word(word: Word) -> dict[str, str]:
 
 
 def _paper(paper: pages.Paper) -> dict[str, Any]:
+    scheme = pages.scheme_of(paper.key) if paper.key else None
+    manual = "" if scheme is None else pages.heading(scheme["manual"])[1].partition("\n## ")[0]
     return {
-        "key": paper.key,
+        "key": paper.key or _OTHER,
         "name": paper.name,
         "counts": paper.counts,
         "sentences": paper.claims,
         "late": paper.late,
         "cases": len(paper.outcomes),
         "reproduced": paper.outcomes.count("reproduced"),
+        "run": sum(each.record is not None for each in paper.standings),
+        "experiments": len(paper.standings),
+        "scheme": "" if scheme is None else scheme["key"],
+        "manual": prose.tree(manual),
     }
 
 
-def _brief(claim: Sentence, described: _Described) -> dict[str, Any]:
+def _listed(standing: Standing) -> dict[str, Any]:
+    """What the list of experiments shows of one."""
+    return {
+        "key": standing.key,
+        "paper": standing.paper or _OTHER,
+        "figure": standing.figure,
+        "title": standing.title,
+        "state": standing.says,
+        "run": standing.record is not None,
+        "sentences": standing.size,
+        "command": standing.command,
+    }
+
+
+def _brief(claim: Sentence, described: Described | None) -> dict[str, Any]:
     """What the list of all sentences shows of one, and what is searched."""
     main, decisive = claim.main, claim.entries[_decisive(claim)]
     return {
         "id": claim.id,
         "experiment": main.experiment,
-        "paper": main.paper,
+        "paper": main.paper or _OTHER,
         "figure": main.figure,
         "says": claim.says,
         "verdict": claim.verdict,
+        "run": described is not None,
         "edge": claim.at_edge,
+        "mark": claim.marked.removeprefix(claim.said),
         "late": bool(claim.late),
         "same_as": claim.same_as.replace("#", "/"),
         "half_of": f"{main.experiment}/{claim.half_of}" if claim.half_of else "",
         "published": decisive.shown.published,
         "ours": decisive.shown.value,
-        "systems": described.systems(claim.claim),
+        "systems": described.systems(claim.claim) if described else [],
     }
 
 
-def figure(drawn: PlotRecord, plot: Plot | None, folder: Path) -> dict[str, Any]:
-    """The lines of a figure, in the units of its labels, and the published numbers that it shows."""
-    data = pl.read_csv(folder / f"{drawn.name}.csv", infer_schema_length=None)
-    named = drawn.kind in CATEGORICAL
-    scale = (1.0 if named else drawn.x_scale, drawn.y_scale)
-    lines = [
-        _line(str(line), rows, scale, named=named)
-        for (line,), rows in data.fill_null("").group_by("by", maintain_order=True)
-        if not rows.is_empty()
-    ]
-    published = [] if plot is None else plot.published
-    return {
-        "name": drawn.name,
-        "kind": drawn.kind,
-        "title": drawn.title,
-        "note": drawn.note,
-        "x": drawn.x_label,
-        "y": drawn.y_label,
-        "lines": lines,
-        "published": [
-            {
-                "label": each.label,
-                "x": [_rounded(value * scale[0]) for value in each.x],
-                "y": [_rounded(value * scale[1]) for value in each.y],
-                "by": each.by or "",
-            }
-            for each in published
-        ],
-    }
-
-
-def _line(label: str, rows: pl.DataFrame, scale: tuple[float, float], *, named: bool) -> dict[str, Any]:
-    rows = _thinned(rows)
-    y = [value * scale[1] for value in rows["share" if "share" in rows.columns else "mean"]]
-    x = [str(value) for value in rows["x"]] if named else [_rounded(value * scale[0], 5) for value in rows["x"]]
-    found: dict[str, Any] = {"label": label, "x": x, "y": [_rounded(value) for value in y]}
-    ends = _ends(rows, y, scale[1])
-    return found if ends is None else {**found, "low": ends[0], "high": ends[1]}
-
-
-def _ends(rows: pl.DataFrame, y: list[float], scale: float) -> tuple[list[float], list[float]] | None:
-    """The ends of the intervals or whiskers; none if a point has none, or all of them have no width."""
-    if {"low", "high"} <= set(rows.columns) and not rows["low"].null_count():
-        return [_rounded(value * scale) for value in rows["low"]], [_rounded(value * scale) for value in rows["high"]]
-    if "half" not in rows.columns or rows["half"].null_count() or rows["half"].dtype == pl.String:
-        return None
-    halves = [value * scale for value in rows["half"]]
-    if not any(halves):
-        return None
-    low = [_rounded(value - half) for value, half in zip(y, halves, strict=True)]
-    return low, [_rounded(value + half) for value, half in zip(y, halves, strict=True)]
-
-
-def _thinned(rows: pl.DataFrame) -> pl.DataFrame:
-    """Too many points are reduced to the smallest and the largest of each part."""
-    if len(rows) <= _MOST_POINTS:
-        return rows
-    name = "share" if "share" in rows.columns else "mean"
-    y = rows[name].to_list()
-    size = math.ceil(2 * len(rows) / _MOST_POINTS)
-    kept = {0, len(rows) - 1}
-    for start in range(0, len(rows), size):
-        part = range(start, min(start + size, len(rows)))
-        kept |= {min(part, key=y.__getitem__), max(part, key=y.__getitem__)}
-    return rows[sorted(kept)]
-
-
-def _rounded(value: float, digits: int = 4) -> float:
-    rounded = float(f"{value:.{digits}g}")
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
-
-
-def presets(described: list[_Described], docs: Path) -> list[dict[str, Any]]:
+def presets(described: list[Described], docs: Path) -> list[dict[str, Any]]:
     """A scenario of every figure with one, under its first sentence, and those of the guides."""
     found: list[dict[str, Any]] = []
     names = {paper.key: paper.name for paper in pages.papers(each.standing for each in described)}

@@ -1,4 +1,4 @@
-"""Texts, totals and templates shared by the claims pages and the HTML report."""
+"""Texts, totals and templates shared by the claims pages and the data of the page."""
 
 from __future__ import annotations
 
@@ -53,16 +53,6 @@ class Paper:
         scheme = scheme_of(self.key)
         title = PROGRAMS.get(self.key, "") if scheme is None else heading(scheme["manual"])[0]
         return title or self.key or "other experiments"
-
-    @property
-    def anchor(self) -> str:
-        """The HTML anchor of the paper's section."""
-        return f"paper-{self.key or 'other'}".replace(" ", "-")
-
-    @property
-    def has_runs(self) -> bool:
-        """Whether any of the paper's experiments has results."""
-        return any(each.record is not None for each in self.standings)
 
     @property
     def sentences(self) -> list[Sentence]:
@@ -149,11 +139,9 @@ def beside(path: Path, name: str) -> Path:
     return path.with_name(f"{path.stem}-{name.replace('/', '-')}{path.suffix}")
 
 
-def environment() -> jinja2.Environment:
-    """The template environment; HTML templates escape every value."""
+def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=jinja2.select_autoescape(["html.j2"]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -173,7 +161,7 @@ def write_markdown(path: Path, template: str, **values: object) -> None:
         ResultsError: the file cannot be written.
 
     """
-    made = environment()
+    made = _environment()
     made.filters["cell"] = _cell
     text = made.get_template(template).render(**values)
     with writing(path.parent, "--page"):

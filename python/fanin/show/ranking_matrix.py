@@ -1,17 +1,52 @@
-"""The cross-paper ranking as numbers, from the pages that ``fanin ranking --page`` wrote."""
+"""The cross-paper ranking as numbers, from runs, or from the pages that ``fanin ranking --page`` wrote of them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from fanin.choose.ranking import MEASURES, RankedSystem, Ranking, axis_name, heading
 from fanin.errors import ResultsError
+from fanin.show.ranking_page import Cell, percent
 
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
 _REGIME = re.compile(r"^## ((?:buffer|answer|background|senders|spine) .*)$")
 _COMMAND = re.compile(r"Command: `([^`]*)`")
 _MEASURES = ("query goodput", "query p99", "timeouts", "background")
+
+
+def of(rankings: Iterable[Ranking]) -> dict[str, Any]:
+    """The same of rankings as of their pages.
+
+    Args:
+        rankings: The rankings of experiments.
+
+    """
+    shown = [measure for measure in MEASURES if heading(measure).startswith(_MEASURES)]
+
+    def cells(place: RankedSystem) -> dict[str, str]:
+        first = {"rank": str(place.rank or "-"), "system": place.system, "share": percent(place.share)}
+        measures = {heading(measure): Cell(place).shown(measure) for measure in shown}
+        return {**first, **measures, "left": str(place.unfinished or "")}
+
+    found = [
+        {
+            "title": each.standing.title or each.standing.key,
+            "command": each.standing.command,
+            "columns": None,
+            "regimes": [
+                {
+                    "where": {axis_name(axis): str(value) for axis, value in regime.where.items()},
+                    "places": [_place(cells(place)) for place in regime.places],
+                }
+                for regime in each.regimes
+            ],
+        }
+        for each in rankings
+    ]
+    return {"columns": [heading(measure) for measure in shown], "experiments": found}
 
 
 def read(folder: Path) -> dict[str, Any]:

@@ -24,6 +24,12 @@ test('A filter lets through what has its paper, verdict, system and all of its w
   expect(matching(every, { ...none, words: 'goodput nowhere-to-be-found' })).toEqual([])
 })
 
+test('What was not run is shown to whoever asks for it', () => {
+  const every = counted(kept.sentences).map((each) => ({ ...each, run: each.paper !== 'rcc' }))
+  expect(matching(every, { ...none, paper: 'rcc' })).toEqual([])
+  expect(matching(every, { ...none, paper: 'rcc', verdict: 'under a reading' })).not.toEqual([])
+})
+
 test('A filter comes from the address', () => {
   expect(filterOf(new URLSearchParams('q=fig+9&paper=rcc&verdict=never&system=rcc&s=x'))).toEqual({
     words: 'fig 9',
@@ -34,7 +40,7 @@ test('A filter comes from the address', () => {
 })
 
 test('Lines of figures have as many values as places, which rise', () => {
-  for (const key of ['sdtcp-fig9', 'rcc-fig2a']) {
+  for (const key of ['sdtcp/fig9', 'rcc/fig2a']) {
     const { figures } = file(`experiments/${key}.json`) as Experiment
     for (const line of figures.flatMap((figure) => figure.lines)) {
       expect(line.y).toHaveLength(line.x.length)

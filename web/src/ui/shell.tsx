@@ -1,10 +1,10 @@
-/** The frame around the views: navigation, theme, and what went wrong with the address. */
+/** The page around the views: navigation, and what went wrong with the address. */
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { addressProblem, current, readAddress, routeOf, writeAddress } from '../scenario/current'
+import { Frame } from './frame'
 import { useStore } from './store'
-import { toggleTheme, useTheme } from './theme'
 import { views, type View } from './views'
 
 /** While somebody types or drags, the address follows only at rest. */
@@ -14,44 +14,34 @@ export function Shell() {
   const path = useAddress()
   const view = viewOf(path)
   const problem = useStore(addressProblem)
-  return (
-    <>
-      <a class="skip" href="#main" onClick={skip}>
-        Skip to the content
-      </a>
-      <header class="bar">
-        <a class="brand" href="#/play" aria-label="fanin, to the first view">
-          <img src="./icon.svg" alt="" width="24" height="24" /> fanin
+  const brand = (
+    <a class="brand" href="#/play" aria-label="fanin, to the first view">
+      <img src="./icon.svg" alt="" width="24" height="24" /> fanin
+    </a>
+  )
+  const navigation = (
+    <nav aria-label="Views">
+      {views.map((each) => (
+        <a key={each.path} href={`#/${each.path}`} aria-current={each === view ? 'page' : undefined}>
+          {each.title}
         </a>
-        <nav aria-label="Views">
-          {views.map((each) => (
-            <a key={each.path} href={`#/${each.path}`} aria-current={each === view ? 'page' : undefined}>
-              {each.title}
-            </a>
-          ))}
-        </nav>
-        <ThemeButton />
-      </header>
-      <main id="main" tabIndex={-1}>
-        {problem && (
-          <p class="note bad" role="alert">
-            {problem}
-          </p>
-        )}
-        {view && <Lazy key={view.path} load={view.load} title={view.title} />}
-      </main>
-    </>
+      ))}
+    </nav>
+  )
+  return (
+    <Frame brand={brand} navigation={navigation}>
+      {problem && (
+        <p class="note bad" role="alert">
+          {problem}
+        </p>
+      )}
+      {view && <Lazy key={view.path} load={view.load} title={view.title} />}
+    </Frame>
   )
 }
 
 function viewOf(path: string): View | undefined {
   return views.find((each) => each.path === path) ?? views[0]
-}
-
-/** The hash belongs to the views, so that the link cannot change it. */
-function skip(event: Event): void {
-  event.preventDefault()
-  document.getElementById('main')?.focus()
 }
 
 /** The path of the view that the address names; the scenario goes to the address and comes from it. */
@@ -84,19 +74,6 @@ function useAddress(): string {
 function keepAddress(): void {
   const view = viewOf(routeOf(location.hash).view)
   if (view?.scenario) void writeAddress(view.path)
-}
-
-function ThemeButton() {
-  const theme = useTheme()
-  const other = theme === 'dark' ? 'light' : 'dark'
-  return (
-    <button type="button" class="plain theme" onClick={toggleTheme} aria-label={`Switch to the ${other} theme`}>
-      <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
-        <circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2" />
-        <path d="M12 4a8 8 0 0 1 0 16z" fill="currentColor" />
-      </svg>
-    </button>
-  )
 }
 
 interface LazyProps {

@@ -7,8 +7,17 @@ export type Theme = 'light' | 'dark'
 const KEY = 'fanin-theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
 
+/** A page in a frame, as some sites show reports, may keep nothing. */
+function kept(): Storage | undefined {
+  try {
+    return localStorage
+  } catch {
+    return undefined
+  }
+}
+
 function initial(): Theme {
-  const chosen = localStorage.getItem(KEY)
+  const chosen = kept()?.getItem(KEY)
   if (chosen === 'light' || chosen === 'dark') return chosen
   return system.matches ? 'dark' : 'light'
 }
@@ -27,7 +36,7 @@ system.addEventListener('change', () => {
 
 export function toggleTheme(): void {
   const next = theme.get() === 'dark' ? 'light' : 'dark'
-  localStorage.setItem(KEY, next)
+  kept()?.setItem(KEY, next)
   theme.set(next)
 }
 

@@ -28,3 +28,8 @@ export function useParams(): [URLSearchParams, Change] {
   }
   return [params, change]
 }
+
+/** The address that shows this. */
+export function addressOf(values: Record<string, string>): string {
+  return `#/papers?${new URLSearchParams(values).toString()}`
+}

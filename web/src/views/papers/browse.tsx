@@ -2,7 +2,9 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { counted, filterOf, matching, type Brief, type Filter, type Paper, type Papers } from '../../data/papers'
+import { isReport } from '../../data/load'
 import type { Change } from './address'
+import { Choice } from './choice'
 import { Detail } from './detail'
 import { Verdict } from './verdict'
 
@@ -30,7 +32,8 @@ export function Browse({ papers, params, change }: Props) {
   return (
     <>
       <p class="soft">
-        {`${every.length} sentences, each in a form that a program can check, judged by ${papers.runs} simulated runs (${papers.hops} packet hops, engine ${papers.engine}). The numbers here were made before you came; what you open in Play runs in your browser.`}
+        {`${every.length} sentences, each in a form that a program can check, judged by ${papers.runs} simulated runs (${papers.hops} packet hops, engine ${papers.engine}).`}
+        {!isReport() && ' The numbers here were made before you came; what you open in Play runs in your browser.'}
       </p>
       <Counts papers={papers} filter={filter} change={change} />
       <Filters papers={papers} every={every} filter={filter} change={change} />
@@ -51,11 +54,12 @@ export function Browse({ papers, params, change }: Props) {
 
 /** A bar for each paper: how many of its sentences have which verdict. */
 function Counts({ papers, filter, change }: { papers: Papers; filter: Filter; change: Change }) {
+  const judged = papers.papers.filter((paper) => paper.sentences > 0 && paper.run > 0)
   return (
     <details class="papers-counts" open>
       <summary>Verdicts by paper</summary>
       <ul>
-        {papers.papers.map((paper) => (
+        {judged.map((paper) => (
           <li key={paper.key}>
             <span class="papers-name">{paper.name}</span>
             <Bar paper={paper} papers={papers} filter={filter} change={change} />
@@ -64,7 +68,7 @@ function Counts({ papers, filter, change }: { papers: Papers; filter: Filter; ch
       </ul>
       <dl class="papers-key small">
         {papers.verdicts
-          .filter((word) => papers.papers.some((paper) => paper.counts[word.name]))
+          .filter((word) => judged.some((paper) => paper.counts[word.name]))
           .map((word) => (
             <div key={word.name}>
               <dt>
@@ -179,34 +183,6 @@ function Filters({ papers, every, filter, change }: FiltersProps) {
   )
 }
 
-interface ChoiceProps {
-  label: string
-  value: string
-  options: [string, string][]
-  choose: (value: string) => void
-}
-
-function Choice({ label, value, options, choose }: ChoiceProps) {
-  return (
-    <label>
-      <span class="label">{label}</span>
-      <select
-        value={value}
-        onChange={({ currentTarget }) => {
-          choose(currentTarget.value)
-        }}
-      >
-        <option value="">All</option>
-        {options.map(([key, title]) => (
-          <option key={key} value={key}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
 interface ListProps {
   papers: Papers
   found: Brief[]
@@ -230,7 +206,7 @@ function List({ papers, found, open, change }: ListProps) {
               }}
             >
               <span class="row small">
-                <Verdict words={papers.verdicts} name={each.verdict} edge={each.edge} />
+                <Verdict words={papers.verdicts} name={each.verdict} edge={each.edge} mark={each.mark} />
                 <span class="soft">{`${each.paper} ${each.figure}`}</span>
               </span>
               {each.says}

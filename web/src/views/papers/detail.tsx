@@ -2,9 +2,12 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { experiment, type Brief, type Case, type Experiment, type Papers, type Sentence } from '../../data/papers'
+import { isReport } from '../../data/load'
 import { open } from '../../scenario/current'
-import { useLoaded } from '../../ui/store'
-import { FigureView } from './figure'
+import { download } from '../../ui/download'
+import { Prose } from '../../ui/prose'
+import { addressOf } from './address'
+import { Command, Figures, Loading } from './shared'
 import { Verdict } from './verdict'
 
 const FIRST_CASES = 3
@@ -16,13 +19,13 @@ interface Props {
 }
 
 export function Detail({ brief, papers, close }: Props) {
-  const loaded = useLoaded(() => experiment(brief.experiment), [brief.experiment])
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
     heading.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   const word = papers.verdicts.find((each) => each.name === brief.verdict)
+  const listed = papers.experiments.find((each) => each.key === brief.experiment)
   return (
     <article class="papers-sentence">
       <button type="button" class="papers-back" onClick={close}>
@@ -32,19 +35,21 @@ export function Detail({ brief, papers, close }: Props) {
         {brief.says}
       </h2>
       <p>
-        <Verdict words={papers.verdicts} name={brief.verdict} edge={brief.edge} />{' '}
+        <Verdict words={papers.verdicts} name={brief.verdict} edge={brief.edge} mark={brief.mark} />{' '}
         <span class="soft">{`${brief.paper}, ${brief.figure}: ${word?.meaning ?? ''}`}</span>
       </p>
       {brief.late && (
         <p class="soft small">This rests on a case that was written when results were known, so it is weaker.</p>
       )}
-      {loaded.state === 'waiting' && <p class="soft papers-waiting">Loading…</p>}
-      {loaded.state === 'failed' && (
-        <p class="note bad" role="alert">
-          {loaded.error.message}
-        </p>
+      {listed?.run ? (
+        <Loading
+          load={() => experiment(brief.experiment)}
+          name={brief.experiment}
+          shown={(found) => <Evidence brief={brief} papers={papers} found={found} />}
+        />
+      ) : (
+        <Command text="Not run yet. This runs it:" command={listed?.command ?? ''} />
       )}
-      {loaded.state === 'ready' && <Evidence brief={brief} papers={papers} found={loaded.value} />}
     </article>
   )
 }
@@ -68,15 +73,18 @@ function Evidence({ brief, papers, found }: EvidenceProps) {
         </p>
       )}
       {decisive && <Numbers decisive={decisive} />}
-      <PlayButton sentence={sentence} found={found} />
+      <Scenario sentence={sentence} found={found} />
       <Figures found={found} first={sentence.figure} />
       <Cases sentence={sentence} papers={papers} />
       <details>
         <summary>How it was run</summary>
-        <p class="papers-description">{found.description}</p>
-        <p class="small">
-          <code>{found.command}</code>
-          <span class="soft">{` makes these numbers anew: ${found.runs} runs, seeds ${found.seeds}, engine ${found.engine}.`}</span>
+        <Prose text={found.description} />
+        <Command
+          text={`${found.runs} runs, seeds ${found.seeds}, engine ${found.engine}. This makes these numbers anew:`}
+          command={found.command}
+        />
+        <p>
+          <a href={addressOf({ tab: 'experiments', experiment: found.key })}>All of this experiment</a>
         </p>
       </details>
     </>
@@ -105,59 +113,45 @@ function Numbers({ decisive }: { decisive: Case }) {
   )
 }
 
-function PlayButton({ sentence, found }: { sentence: Sentence; found: Experiment }) {
+/** One of the runs: to play with here, or in a terminal. */
+function Scenario({ sentence, found }: { sentence: Sentence; found: Experiment }) {
   const scenario = sentence.scenario === null ? undefined : found.scenarios[sentence.scenario]
   if (!scenario) {
-    return (
-      <p class="note">
-        {found.scenarios.length > 0 || found.runs > 0
-          ? 'Its runs are too large for a page, or read other files: '
-          : 'Nothing was simulated for it: '}
-        <code>{found.command}</code>
-      </p>
-    )
+    const why =
+      found.runs > 0 ? 'Its runs are too large for a page, or read other files.' : 'Nothing was simulated for it.'
+    return <Command text={isReport() ? 'This makes its numbers anew:' : why} command={found.command} />
   }
+  const file = `${sentence.id.replaceAll(/[^\w.-]+/g, '-')}.toml`
+  const { toml, compare } = scenario
   return (
-    <p class="row">
-      <button
-        type="button"
-        class="primary"
-        onClick={() => {
-          open({ toml: scenario.toml, schemes: scenario.compare })
-        }}
-      >
-        Open this in Play
-      </button>
-      <span class="soft small">{`One of its runs, with ${scenario.compare.join(', ')}: one seed, in your browser.`}</span>
-    </p>
-  )
-}
-
-function Figures({ found, first }: { found: Experiment; first: number | null }) {
-  const [chosen, setChosen] = useState(first ?? 0)
-  const figure = found.figures[chosen]
-  if (!figure) return <p class="soft">The sentence has no figure with numbers.</p>
-  return (
-    <section aria-label="Figure">
-      {found.figures.length > 1 && (
-        <label>
-          <span class="label">Figure</span>
-          <select
-            value={chosen}
-            onChange={({ currentTarget }) => {
-              setChosen(Number(currentTarget.value))
+    <>
+      <p class="row">
+        {!isReport() && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              open({ toml, schemes: compare })
             }}
           >
-            {found.figures.map((each, index) => (
-              <option key={each.name} value={index}>
-                {each.title}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <FigureView key={figure.name} figure={figure} />
-    </section>
+            Open this in Play
+          </button>
+        )}
+        <button
+          type="button"
+          onClick={() => {
+            download(file, toml, 'application/toml')
+          }}
+        >
+          Download the scenario
+        </button>
+        <span class="soft small">{`One of its runs, with ${compare.join(', ')}: one seed.`}</span>
+      </p>
+      <Command
+        text="Downloaded, it runs in a terminal:"
+        command={compare.length > 1 ? `fanin compare ${file} --schemes ${compare.join(',')}` : `fanin run ${file}`}
+      />
+    </>
   )
 }
 

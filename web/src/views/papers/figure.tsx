@@ -1,6 +1,7 @@
 /** A figure of a paper: our curves with their intervals, and the numbers that the paper printed. */
 
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { intervalOf, rowsOf } from '../../data/figure'
 import type { Figure, FigureLine } from '../../data/papers'
 import { Chart, type Limit, type Line } from '../../ui/chart'
 import { digits } from '../../ui/numbers'
@@ -10,7 +11,116 @@ import { useTheme, type Theme } from '../../ui/theme'
 
 const PAPER: Record<Theme, string> = { light: '#1b1f24', dark: '#e7eaed' }
 
+/** The data of a figure in the document; more are in its file. */
+const MOST_ROWS = 200
+
 export function FigureView({ figure }: { figure: Figure }) {
+  return (
+    <>
+      {figure.lines.length > 0 ? <Plotted figure={figure} /> : <Picture figure={figure} />}
+      {figure.lines.length > 0 && figure.y.includes(': ') && <p class="soft small">{figure.y}</p>}
+      {figure.note && <p class="soft small">{figure.note}</p>}
+      <Data figure={figure} />
+      <Files figure={figure} />
+    </>
+  )
+}
+
+/** Where a report has the file. */
+function linkTo(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}
+
+function Picture({ figure }: { figure: Figure }) {
+  if (!figure.picture) return null
+  const alternative = [figure.title, figure.note].filter(Boolean).join('. ')
+  const [width, height] = figure.size ?? []
+  return (
+    <img
+      class="papers-picture"
+      src={linkTo(figure.picture)}
+      alt={alternative}
+      loading="lazy"
+      {...(width && height ? { width, height } : {})}
+    />
+  )
+}
+
+function Files({ figure: { picture, data, title } }: { figure: Figure }) {
+  if (picture === undefined) return null
+  return (
+    <p class="small">
+      {picture ? (
+        <a href={linkTo(picture)}>Figure as SVG</a>
+      ) : (
+        <span class="note bad">{`The picture of ${title} is missing from the results: run the experiment again.`}</span>
+      )}
+      {data && (
+        <>
+          {', '}
+          <a href={linkTo(data)}>all data as CSV</a>, in SI base units
+        </>
+      )}
+    </p>
+  )
+}
+
+/** Numbers of curves are behind a word; those of bars are beside them. */
+function Data({ figure }: { figure: Figure }) {
+  const [open, setOpen] = useState(false)
+  if (isNamed(figure) || !(figure.lines.length > 0 || figure.rows?.header.length)) return null
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        setOpen(currentTarget.open)
+      }}
+    >
+      <summary>Data of this figure</summary>
+      {open && <Rows figure={figure} />}
+    </details>
+  )
+}
+
+function Rows({ figure }: { figure: Figure }) {
+  const { header, rows } = figure.rows ? { header: figure.rows.header, rows: figure.rows.first } : rowsOf(figure)
+  const of = figure.rows?.of ?? rows.length
+  const shown = rows.slice(0, MOST_ROWS)
+  return (
+    <div class="scroll papers-data" role="region" aria-label={`Data of ${figure.title}`} tabIndex={0}>
+      <table>
+        <caption>{figure.y || figure.title}</caption>
+        <thead>
+          <tr>
+            {header.map((name, index) => (
+              <th key={index} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, at) => (
+                <td key={at} class="number">
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {of > shown.length && <p class="soft">{`The first ${shown.length} of ${of} rows.`}</p>}
+    </div>
+  )
+}
+
+/** Whether its values stand beside each other, by names. */
+function isNamed({ kind }: Figure): boolean {
+  return kind === 'bars' || kind === 'points'
+}
+
+function Plotted({ figure }: { figure: Figure }) {
   const theme = useTheme()
   const drawn = useMemo(
     () =>
@@ -20,13 +130,10 @@ export function FigureView({ figure }: { figure: Figure }) {
       ),
     [figure, theme],
   )
-  const named = figure.kind === 'bars' || figure.kind === 'points'
-  return (
-    <>
-      {named ? <Bars figure={figure} drawn={drawn} /> : <Curves figure={figure} drawn={drawn} theme={theme} />}
-      {figure.y.includes(': ') && <p class="soft small">{figure.y}</p>}
-      {figure.note && <p class="soft small">{figure.note}</p>}
-    </>
+  return isNamed(figure) ? (
+    <Bars figure={figure} drawn={drawn} />
+  ) : (
+    <Curves figure={figure} drawn={drawn} theme={theme} />
   )
 }
 
@@ -145,10 +252,4 @@ function Bars({ figure, drawn }: Drawn) {
       ))}
     </div>
   )
-}
-
-function intervalOf(line: FigureLine, at: number): string {
-  const low = line.low?.[at]
-  const high = line.high?.[at]
-  return low === undefined || high === undefined ? '' : ` (${digits(low)} to ${digits(high)})`
 }

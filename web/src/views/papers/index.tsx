@@ -1,49 +1,91 @@
-/** Papers: what the papers say, what came out, and the ranking of all systems on the same work. */
+/** Papers: what the papers say, what came out, the experiments behind it, and the ranking of all systems on the same work. */
 
-import { papers } from '../../data/papers'
-import { useLoaded } from '../../ui/store'
+import { counted, papers, type Papers as Data } from '../../data/papers'
+import { About } from './about'
 import { useParams, type Change } from './address'
 import { Browse } from './browse'
+import { Experiments } from './experiments'
 import { Heat } from './heat'
 import './papers.css'
+import { Loading } from './shared'
+
+interface TabProps {
+  papers: Data
+  params: URLSearchParams
+  change: Change
+}
+
+interface Tab {
+  key: string
+  title: string
+  heading: string
+  has: (papers: Data) => boolean
+  content: (props: TabProps) => preact.JSX.Element
+}
+
+const TABS: Tab[] = [
+  {
+    key: '',
+    title: 'Sentences',
+    heading: 'What the papers say, and what comes out',
+    has: ({ sentences }) => counted(sentences).some(({ run }) => run),
+    content: (props) => <Browse {...props} />,
+  },
+  {
+    key: 'experiments',
+    title: 'Experiments',
+    heading: 'The experiments, and how they were run',
+    has: () => true,
+    content: (props) => <Experiments {...props} />,
+  },
+  {
+    key: 'ranking',
+    title: 'Ranking',
+    heading: 'All systems on the same work',
+    has: ({ ranked }) => ranked,
+    content: ({ params, change }) => <Heat params={params} change={change} />,
+  },
+  {
+    key: 'about',
+    title: 'About',
+    heading: 'What the verdicts rest on',
+    has: () => true,
+    content: (props) => <About papers={props.papers} />,
+  },
+]
 
 export default function Papers() {
   const [params, change] = useParams()
-  const loaded = useLoaded(papers, [])
-  const ranked = params.get('tab') === 'ranking'
   return (
     <div class="papers">
-      <h1>{ranked ? 'All systems on the same work' : 'What the papers say, and what comes out'}</h1>
-      <Tabs ranked={ranked} change={change} />
-      {loaded.state === 'waiting' && <p class="soft">Loading…</p>}
-      {loaded.state === 'failed' && (
-        <p class="note bad" role="alert">
-          {loaded.error.message}
-        </p>
-      )}
-      {ranked && <Heat params={params} change={change} />}
-      {!ranked && loaded.state === 'ready' && <Browse papers={loaded.value} params={params} change={change} />}
+      <Loading load={papers} name="" shown={(found) => <Tabs papers={found} params={params} change={change} />} />
     </div>
   )
 }
 
-function Tabs({ ranked, change }: { ranked: boolean; change: Change }) {
-  const tab = (title: string, value: string, here: boolean) => (
-    <button
-      type="button"
-      class="chip"
-      aria-pressed={here}
-      onClick={() => {
-        change({ tab: value })
-      }}
-    >
-      {title}
-    </button>
-  )
+function Tabs({ papers, params, change }: TabProps) {
+  const tabs = TABS.filter((tab) => tab.has(papers))
+  const here = tabs.find(({ key }) => key === (params.get('tab') ?? '')) ?? tabs[0]
+  if (!here) return null
   return (
-    <div class="row papers-tabs" role="group" aria-label="Show">
-      {tab('Sentences', '', !ranked)}
-      {tab('Ranking', 'ranking', ranked)}
-    </div>
+    <>
+      <h1>{here.heading}</h1>
+      <div class="row papers-tabs" role="group" aria-label="Show">
+        {tabs.map((tab) => (
+          <button
+            key={tab.key}
+            type="button"
+            class="chip"
+            aria-pressed={tab === here}
+            onClick={() => {
+              change({ tab: tab.key })
+            }}
+          >
+            {tab.title}
+          </button>
+        ))}
+      </div>
+      {here.content({ papers, params, change })}
+    </>
   )
 }
