@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import fanin
-from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort
+from fanin.choose.diagnosis import facts
+from fanin.choose.remedies import AS_IT_IS, SYSTEMS, Effort, thresholds
 from fanin.registry import registry
 
 RACK = """\
@@ -89,6 +90,49 @@ def test_nothing_is_recommended_where_nothing_helps(cli, rack):
     keep, carries = found["sentences"][:2]
     assert keep.startswith("Keep yours: ")
     assert carries.startswith("As it is, it carries ")
+
+
+ROOM = """\
+[network]
+topology = "star"
+rate = "{rate}"
+delay = "5us"
+admission = "dynamic-threshold"
+shared-buffer = "600KB"
+[transport]
+scheme = "linux"
+[[traffic]]
+name = "servers"
+kind = "incast"
+senders = 6
+bytes-each = "32KB"
+"""
+
+
+def test_who_needs_no_remedy_is_told_which_carries_further_with_its_threshold(cli, work):
+    Path("room.toml").write_text(ROOM.format(rate="10Gbps"))
+    found = advised(cli, "room.toml", "--capacities", "1")
+    carried = {each["remedy"]: each["capacity"]["capacity"] for each in found["remedies"] if each["capacity"]}
+    assert (found["recommended"], found["diagnosis"]["outcome"]) == (None, "full")
+    # All that can be deployed and tie are searched, but none that only adds a setting to another of them.
+    assert {"timer of 1ms", "Linux DCTCP, marks from 65 packets", "Linux DCTCP, marks from 21 packets"} <= set(carried)
+    assert not [name for name in carried if name.endswith(", timer of 1ms")]
+    assert found["further"].startswith("Linux DCTCP, marks from ")
+    assert carried[found["further"]] == max(carried.values()) > 1.2 * carried[AS_IT_IS]
+    keep, _, more = found["sentences"][:3]
+    assert keep.startswith("Keep yours: ")
+    assert more.startswith(f'For more, take "{found["further"]}". It carries {carried[found["further"]]} senders ')
+    assert "an ECN threshold in the switch" in more
+
+
+def test_thresholds_are_the_engines_rule_whatever_the_scenario_has(work):
+    for rate, own in (("1Gbps", 20), ("10Gbps", 65), ("20Gbps", 130)):
+        Path("room.toml").write_text(ROOM.format(rate=rate))
+        given = {"transport.scheme": "linux-dctcp", "scheme.linux-dctcp.mark-threshold": "30pkt"}
+        experiment = fanin.load("room.toml", given)
+        assert thresholds(facts(experiment.run(), experiment.resolved())) == [own, own // 3]
+    small = fanin.load("room.toml", {"network.admission": "static", "network.buffer": "10pkt"})
+    assert thresholds(facts(small.run(), small.resolved())) == [8]
 
 
 def test_a_page_has_the_answer_the_ranking_and_the_needs(cli, rack):

@@ -289,7 +289,7 @@ def test_who_is_worse_than_the_best_without_a_rank_is_not_just_called_worse():
         comparison.Placed("a", rank, (2.0, 0.1), is_best=False, behind=worse, measures={}, seeds=5).comparison
         for rank in (2, None)
     ]
-    assert told == ["worse", "worse than the best, order among others open"]
+    assert told == ["worse", "worse, its place among the others open"]
 
 
 def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):

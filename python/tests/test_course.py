@@ -261,6 +261,7 @@ def test_a_wait_for_tail_loss_probes_is_told(tmp_path):
     assert (found.outcome, found.waited) == ("stalls", 0)
     assert "tail loss probes: with one segment under way, they wait for a delayed acknowledgement (200 ms)" in words.why
     assert words.trials[0].command == "fanin run s.toml --set transport.rto-min=1ms"
+    assert sum("rto-min" in each.command for each in words.trials) == 1
     cured, _ = told(tmp_path / "s.toml", text, **{"transport.rto-min": "1ms"})
     assert cured.under_way_s < found.under_way_s / 10
 

@@ -31,10 +31,14 @@ SEEDS = [1, 2, 3, 4, 5]
 PRECISION = 0.1
 """Gap between a capacity and the next fan-in that was tried: half as narrow as ``fanin capacity`` has it."""
 
-_FURTHER = 4
-"""Capacities are searched up to so many times the scenario's own fan-in, or up to :data:`_AT_LEAST`."""
+_FURTHER = 16
+"""Capacities are searched up to so many times the scenario's own fan-in, but no further than :data:`_FAR`."""
 
-_AT_LEAST = 128
+_FAR = 1024
+"""More answers at once than one port is asked to take."""
+
+_AT_LEAST = 4
+"""So many times its own fan-in is searched in any case."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,22 @@ class Advice:
         return min(first, key=lambda each: (each.remedy.effort, -_carries(each)), default=None)
 
     @property
+    def further(self) -> Advised | None:
+        """The remedy for more senders, if the scenario as it is needs none; ``None`` if none carries further.
+
+        Of those that carry as far as the one that carries furthest, to within the precision of the search, it is the
+        one that takes least effort.
+        """
+        own = self.own.found
+        if self.best is not None or own is None or own.breaks_at is None:
+            return None
+        beyond = (1 + PRECISION) * own.breaks_at
+        found = [each for each in self.every if each.remedy.effort.is_deployable and _carries(each) > beyond]
+        most = max(map(_carries, found), default=0)
+        far = [each for each in found if (1 + PRECISION) * _carries(each) >= most]
+        return min(far, key=lambda each: (each.remedy.effort, -_carries(each)), default=None)
+
+    @property
     def best_of_all(self) -> Advised:
         """The best, whatever it needs."""
         return self.every[0]
@@ -138,6 +158,7 @@ class Advice:
             "seeds": self.seeds,
             "over": self.over,
             "recommended": None if self.best is None else self.best.remedy.name,
+            "further": None if self.further is None else self.further.remedy.name,
             "remedies": [each.as_dict(self.goal) for each in self.every],
             "refused": self.refused,
             "failed": self.failed,
@@ -219,7 +240,7 @@ def advise(
         [dict(each.remedy.settings) for each in chosen],
         asked.keeps,
         over=over,
-        last=max(_AT_LEAST, _FURTHER * here),
+        last=max(_AT_LEAST * here, min(_FURTHER * here, _FAR)),
         seeds=asked.seeds,
         precision=PRECISION,
         out=out,
@@ -253,9 +274,23 @@ def _over(experiment: Experiment) -> str | None:
 
 
 def _worth_searching(answer: Advice, most: int) -> list[Advised]:
-    """The scenario as it is, the remedy to deploy, and the next best: first those that can be deployed."""
+    """The scenario as it is, the remedy to deploy, and the next best: first those that can be deployed.
+
+    If none is better at this fan-in, those that can be deployed and tie may still carry further.
+    """
     wanted = [answer.own, *([answer.best] if answer.best else [])]
     better = [each for each in answer.every if each.effect(answer.goal) == "better"]
     wanted += sorted(better, key=lambda each: not each.remedy.effort.is_deployable)
-    unique = {each.remedy.name: each for each in wanted}
-    return list(unique.values())[: most + 1]
+    unique = list({each.remedy.name: each for each in wanted}.values())[: most + 1]
+    return unique if answer.best is not None else [*unique, *_plainest(answer)]
+
+
+def _plainest(answer: Advice) -> list[Advised]:
+    """Those that can be deployed and do not differ, without those that only add a setting to another of them."""
+    tied = [
+        each
+        for each in answer.every
+        if each.remedy.effort.is_deployable and each.effect(answer.goal) == "no difference that counts"
+    ]
+    sets = [set(each.remedy.settings.items()) for each in tied]
+    return [each for each, own in zip(tied, sets, strict=True) if not any(other < own for other in sets)]

@@ -245,7 +245,7 @@ class Placed:
 
     scheme: str
     rank: int | None
-    """One more than the number of schemes that are better, as :func:`ranked` says; ``None`` if undecided."""
+    """One more than the number of schemes that are better, as :func:`ranked` says; ``None`` if the seeds leave it open."""
     value: tuple[float, float]
     """Mean over the seeds, and half of its 95 % interval."""
     is_best: bool
@@ -274,7 +274,7 @@ class Placed:
         if self.behind is None or math.isnan(self.behind.difference_half):
             return "too few seeds"
         if self.behind.matters(self.margin):
-            return "worse" if self.rank is not None else "worse than the best, order among others open"
+            return "worse" if self.rank is not None else "worse, its place among the others open"
         near = f"less than {100 * self.margin:g} %" if self.behind.differs else "no significant difference"
         return f"tie, {near}" if self.rank == 1 else near
 
@@ -338,7 +338,7 @@ class Ranked(NamedTuple):
 
     name: str
     rank: int | None
-    """One more than the number of candidates that are better; ``None`` if undecided."""
+    """One more than the number of candidates that are better; ``None`` if the seeds leave it open."""
     value: tuple[float, float]
     """Mean over the seeds, and half of its 95 % interval."""
     behind: Estimate | None
@@ -364,7 +364,7 @@ def ranked(values: Mapping[str, BySeed], *, more: bool, margin: float = LEAST) -
         better = sum(each is not None and each.matters(margin) and sign * each.difference > 0 for each in away.values())
         better += sum(math.isinf(value[0]) and math.isfinite(means[other][0]) for other in away)
         ranks = [each.rank for each in found if each.rank is not None]
-        # Undecided if a candidate with a better mean has a worse rank.
+        # Open if a candidate with a better mean has a worse rank.
         decided = not math.isnan(value[0]) and 1 + better >= max(ranks, default=1)
         found.append(Ranked(name, 1 + better if decided else None, value, away.get(order[0])))
     return found

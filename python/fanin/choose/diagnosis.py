@@ -124,10 +124,10 @@ class Facts:
         """What the run came to."""
         if self.waited_in_fan_in and self.idle_share >= _COLLAPSED:
             return "collapse"
-        if self.fan_in is not None and not self.waited and self.stalled:
-            return "stalls"
         if self.waited:
             return "timeouts"
+        if self.fan_in is not None and self.stalled:
+            return "stalls"
         if self.idle_share <= 1 - _BUSY:
             return "full"
         return "losses" if self.summary["drops"] else "idle"

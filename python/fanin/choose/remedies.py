@@ -6,11 +6,13 @@ the jitter from the time that the link needs for all answers.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
+from fanin import _engine
 from fanin.choose.comparison import SCHEME
 from fanin.choose.diagnosis import Facts
 from fanin.errors import ScenarioError
@@ -80,11 +82,8 @@ SYSTEMS: dict[str, tuple[Effort, str]] = {
 _SHORT = "1ms"
 """A minimum of the timer that is many round trips of a data centre and far below the default of 200 ms."""
 
-_AT_10G = 65
-"""DCTCP's threshold in packets at 10 Gbit/s (Alizadeh et al. 2010, section 4.4)."""
-
-_LEAST = 20
-"""The same at 1 Gbit/s and below."""
+_ANY_TRAFFIC = '[[traffic]]\nkind = "incast"\nsenders = 1\nbytes-each = "1KB"\n'
+"""A default of the network's rates needs some traffic, whichever."""
 
 
 def remedies(facts: Facts, is_valid: Callable[[dict[str, Scalar]], None]) -> tuple[list[Remedy], list[str]]:
@@ -184,9 +183,17 @@ def _of_switches(facts: Facts) -> Iterator[Remedy]:
 
 def thresholds(facts: Facts) -> list[int]:
     """ECN thresholds in packets: what DCTCP's authors take at this rate, and a third of it; less than the buffer."""
-    usual = max(_LEAST, round(_AT_10G * facts.port.rate_bps / 1e10))
+    network = facts.scenario["network"]
+    rates = [
+        (f"network.{key}", str(value)) for key, value in network.items() if key == "topology" or key.endswith("rate")
+    ]
+    # The default, also where the scenario has a value of its own.
+    resolved = json.loads(_engine.resolve(_ANY_TRAFFIC, "", [*rates, (SCHEME, "linux-dctcp")]))
+    default = quantity(resolved["scheme"]["linux-dctcp"]["mark-threshold"])
+    assert default is not None
+    usual = int(default[0])
     most = max(1, math.floor(0.8 * facts.buffer / facts.segment))
-    return sorted({min(usual, most), min(max(1, usual // 3), most)})
+    return list(dict.fromkeys([min(usual, most), min(max(1, usual // 3), most)]))
 
 
 def _systems(facts: Facts) -> Iterator[Remedy]:

@@ -71,15 +71,16 @@ def advise(
     than the scenario as it is by a difference that counts.
 
     For the best remedies, it is searched how far they carry: the largest fan-in that keeps all --keep bounds, by
-    default goodput=90% and timeout-ratio=1%, as by `fanin capacity` with fewer seeds and wider steps.
+    default goodput=90% and timeout-ratio=1%, as by `fanin capacity` with fewer seeds and wider steps. If the scenario
+    needs no remedy, the one that carries furthest is named for more senders.
 
     OUT/advice/NAME-HASH/ gets the page advice.md and advice.json. Runs are stored, so the same command continues an
     interrupted one. Exit code 1 means that a run failed; its remedy is ranked by its other seeds.
 
-    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, sentences, diagnosis: {outcome,
-    sentences}, remedies: [{remedy, rank, mean, half, difference, difference_half, comparison, seeds_to_decide,
-    measures, settings, needs, deployable, effect, change, change_half, background_change, capacity: {case, capacity,
-    sure, breaks_at, why, monotone, remarks, runs, error, tried}}], refused, failed, paths}.
+    --json prints one object: {scenario, goal, keep, seeds, margin, over, recommended, further, sentences, diagnosis:
+    {outcome, sentences}, remedies: [{remedy, rank, mean, half, difference, difference_half, comparison,
+    seeds_to_decide, measures, settings, needs, deployable, effect, change, change_half, background_change, capacity:
+    {case, capacity, sure, breaks_at, why, monotone, remarks, runs, error, tried}}], refused, failed, paths}.
 
     **Examples**
 

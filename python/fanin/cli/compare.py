@@ -118,9 +118,9 @@ def compare(
     best by --goal first. A difference counts if it is paired, its interval excludes zero, and it is at least --margin
     of the scheme's own value. A star marks schemes whose difference from --against counts. The second table ranks the
     schemes by the goal and shows the paired difference from the best. A rank is one more than the number of schemes
-    that are better by a difference that counts; schemes that tie share a rank, as 2=. It is undecided if results vary
-    so much between seeds that a scheme with a better mean has a worse rank. Where more seeds would decide, the table
-    says about how many. Traffic groups that name a scheme of their own keep it. A run that fails is recorded and does
+    that are better by a difference that counts; schemes that tie share a rank, as 2=. There is none if results vary so
+    much between seeds that a scheme with a better mean has a worse rank. Where more seeds would decide, the table says
+    about how many. Traffic groups that name a scheme of their own keep it. A run that fails is recorded and does
     not stop the others; the exit code is then 1. Finished runs are reused. A warning names the keys of [transport] in
     which the systems differ besides their scheme: recovery, acknowledgements, timers.
 
@@ -133,7 +133,7 @@ def compare(
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
     mean, half, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme, runs, error,
     timeouts: {of, count, with_timeout, rate, low, high}, metrics: {goodput_bps: {mean, half, difference,
-    difference_half}, ...}}], warnings}, in the order of the tables; an undecided rank is null. timeouts counts queries,
+    difference_half}, ...}}], warnings}, in the order of the tables; a rank that is open is null. timeouts counts queries,
     or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its 95 % interval.
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
@@ -281,17 +281,16 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
     from fanin.choose.goals import Goal
 
     weighted = len(goal.parts) > 1
-    header = ["rank", "scheme", goal.heading, "worse than the best by", ""]
+    header = ["rank", "scheme", goal.heading, "difference from the best", "verdict"]
     header += [each.heading for each in goal.measures] if weighted else []
     body = []
     few = any(each.comparison == "too few seeds" for each in ranking)
     for each in ranking:
         away = each.behind
-        behind = "" if away is None else goal.format(abs(away.difference), away.difference_half)
+        behind = "" if away is None else goal.format(away.difference, away.difference_half)
         tied = not few and sum(other.rank == each.rank for other in ranking) > 1
-        rank = "undecided" if each.rank is None else f"{each.rank}{'=' if tied else ''}"
         cells = [
-            "-" if each.comparison == "no value" else rank,
+            "-" if each.rank is None else f"{each.rank}{'=' if tied else ''}",
             each.scheme,
             goal.format(*each.value),
             behind,

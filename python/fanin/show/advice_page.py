@@ -39,6 +39,11 @@ def sentences(advice: Advice) -> list[str]:
         )
         if own.found is not None:
             said.append(_carries_in_words(own, advice, "As it is,"))
+        if (further := advice.further) is not None:
+            said.append(
+                f"For more, take {_quoted(further)}. {_carries_in_words(further, advice)} It needs "
+                f"{further.remedy.needs}."
+            )
     else:
         said.append(
             f"Take {_quoted(best)}: {advice.goal.name} {_result(best, advice)} instead of {_result(own, advice)}. "
@@ -136,8 +141,9 @@ def legend(advice: Advice) -> list[str]:
         bounds = " and ".join(keep.text for keep in advice.keeps)
         said.append(
             f'"carries" is the largest {advice.over} that keeps {bounds}, to within {100 * PRECISION:g} %; it was '
-            "searched for the scenario as it is and the best remedies (--capacities says for how many). `fanin "
-            "capacity` searches more narrowly and with more seeds, so its answer may differ by as much."
+            "searched for the scenario as it is and the best remedies (--capacities says for how many), or for all that "
+            "can be deployed and do not differ, if none is better. `fanin capacity` searches more narrowly and with more "
+            "seeds, so its answer may differ by as much."
         )
     return said
 

@@ -210,12 +210,9 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
 
     where = of(given)
 
-    found = _against_losses(facts, with_) if facts.outcome in ("collapse", "stalls", "timeouts", "losses") else []
-    if facts.outcome == "stalls":
-        if facts.summary["loss_probes"]:
-            found.insert(0, with_("transport.rto-min=1ms", "a shorter timer, which the probes follow"))
-        else:
-            found.insert(0, with_("transport.ack-every=1", "every segment acknowledged at once"))
+    found = _against_stalls(facts, with_) if facts.outcome == "stalls" else []
+    if facts.outcome in ("collapse", "stalls", "timeouts", "losses"):
+        found += _against_losses(facts, with_)
     if facts.outcome == "full":
         found.append(with_(_twice(facts), "twice the rate"))
     loads = [group["name"] for group in facts.scenario["traffic"] if group.get("load")]
@@ -227,9 +224,14 @@ def _trials(facts: Facts, scenario: str, given: Settings) -> list[Trial]:
     return [*found[:2], advise]
 
 
+def _against_stalls(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
+    if not facts.summary["loss_probes"]:
+        return [with_("transport.ack-every=1", "every segment acknowledged at once")]
+    return [with_(_SHORTER, "a shorter timer, which the probes follow")] if _timer_is_long(facts) else []
+
+
 def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - a function
     found = []
-    timer = quantity(facts.scenario["transport"]["rto-min"])
     port, group = facts.port, facts.fan_in
     if port.oversubscribed > 1:
         found.append(with_(_twice(facts), "twice the rate of the uplinks"))
@@ -241,13 +243,20 @@ def _against_losses(facts: Facts, with_: Any) -> list[Trial]:  # noqa: ANN401 - 
         )
     elif not _marked(facts):
         found.append(with_("transport.scheme=dctcp", "marks instead of losses, if the switch can mark"))
-    if facts.waited and timer is not None and timer[0] > _SHORT_TIMER_S:
-        found.append(with_("transport.rto-min=1ms", "a shorter timer: the losses stay, the waiting ends"))
+    if facts.waited and _timer_is_long(facts):
+        found.append(with_(_SHORTER, "a shorter timer: the losses stay, the waiting ends"))
     return found
 
 
+_SHORTER = "transport.rto-min=1ms"
+
 _SHORT_TIMER_S = 0.005
 """A minimum above this is many round trips of a data centre."""
+
+
+def _timer_is_long(facts: Facts) -> bool:
+    timer = quantity(facts.scenario["transport"]["rto-min"])
+    return timer is not None and timer[0] > _SHORT_TIMER_S
 
 
 def _marked(facts: Facts) -> bool:
