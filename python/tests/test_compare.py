@@ -12,9 +12,10 @@ from patches import before_runs, stored
 import fanin
 from fanin.choose import comparison, goals
 from fanin.choose.comparison import Compared, Estimate, compare, placed, referred_to
+from fanin.cli.compare import _print, _print_ranking
 from fanin.cli.compare import compare as command
 from fanin.numbers import summary
-from fanin.numbers.stats import mean_interval
+from fanin.numbers.stats import Spread, mean_interval
 from fanin.run import laboratory
 
 TWO = ("--schemes", "newreno,dctcp")
@@ -247,7 +248,7 @@ def test_a_reference_that_does_not_finish_takes_nobody_out_of_a_weighted_ranking
     # Whatever scores are relative to, the order is the same.
     found = placed(rows, wanted, "dctcp")
     assert [(each.scheme, each.rank, each.comparison) for each in found] == expected
-    assert [each.value[0] for each in found] == pytest.approx([1.0, 10 ** (-2 / 3), -np.inf], rel=0.02)
+    assert [each.value.mean for each in found] == pytest.approx([1.0, 10 ** (-2 / 3), -np.inf], rel=0.02)
     assert [each.as_dict()["mean"] for each in found][2] is None
     # Nobody has finished, and nobody vanishes.
     none = [row(name, *[UNFINISHED] * 3) for name in ("newreno", "dctcp")]
@@ -286,10 +287,38 @@ def test_a_rank_that_the_seeds_leave_open_is_undecided(work):
 def test_who_is_worse_than_the_best_without_a_rank_is_not_just_called_worse():
     worse = Estimate(2.0, 0.1, 1.0, 0.1)
     told = [
-        comparison.Placed("a", rank, (2.0, 0.1), is_best=False, behind=worse, measures={}, seeds=5).comparison
+        comparison.Placed(
+            "a", rank, Spread(2.0, 0.1, 1.9, 2.1), is_best=False, behind=worse, measures={}, seeds=5
+        ).comparison
         for rank in (2, None)
     ]
     assert told == ["worse", "worse, its place among the others open"]
+
+
+def test_a_row_has_one_verdict_and_no_interval_that_cannot_be(work, capsys):
+    rows = [
+        row("steady", *({"query_p99_s": 0.34 + each, "goodput_bps": 9e9} for each in (0.0, 0.001, 0.002))),
+        row("worse", *({"query_p99_s": 0.40 + each, "goodput_bps": 9e9} for each in (0.0, 0.002, 0.001))),
+        row("wild", *({"query_p99_s": each, "goodput_bps": 9e9} for each in (0.3, 0.5, 48.0))),
+    ]
+    for of in rows:
+        of.rows[:] = [one | {"capacity_bps": 1e10} for one in of.rows]
+    rows[2].rows[0]["goodput_bps"] = 1e8
+    compared = [Compared(of.scheme, of.rows, [], comparison._estimates(of.rows, rows[0].rows)) for of in rows]
+    _print("It", compared, [1, 2, 3], "steady", 0.01)
+    wanted = goals.goal("query-p99", fanin.load("small.toml"))
+    _print_ranking(wanted, placed(compared, wanted, "steady"))
+    lines = capsys.readouterr().out.splitlines()
+    # Of three seeds one collapses: the interval would reach above the capacity, and below zero.
+    assert lines[4].split("\t") == ["wild", "6,033 (100..9,000)"]
+    assert lines[6] == "(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be"
+    assert lines[8].split("\t") == ["rank", "scheme", "query-p99 [ms]", "difference from the best", "verdict"]
+    cells = [line.split("\t") for line in lines[9:]]
+    assert [(each[0], each[1], each[4]) for each in cells] == [
+        ("1", "steady", "best"),
+        ("2", "worse", "worse"),
+        ("-", "wild", "no significant difference; about 57 seeds would decide"),
+    ]
 
 
 def test_timeouts_are_told_per_thousand_queries_if_there_are_any(cli, work):
@@ -401,7 +430,6 @@ def test_a_difference_counts_if_its_interval_leaves_out_zero():
     assert Estimate(2.0, 1.0, 0.5, 0.4).differs
     assert not Estimate(2.0, 1.0, 0.5, 0.6).differs
     assert not Estimate(2.0, float("nan"), 0.5, float("nan")).differs
-    assert Estimate(2e6, 1e5, 5e4, 4e4).shown("goodput_bps") == "2 ± 0.1*"
 
 
 def test_the_library_compares_without_the_command_line(work):

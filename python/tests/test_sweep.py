@@ -67,10 +67,10 @@ def test_the_summary_has_intervals_over_the_seeds(cli, work):
     cli(*SWEEP)
     runs, summary = frame("results"), frame("results", "summary")
     point = {"transport.scheme": "dctcp", "traffic.bursts.senders": 8, "network.buffer": "30pkt"}
-    row = summary.filter(column="goodput_bps", **point).row(0, named=True)
-    mean, half = mean_interval(runs.filter(**point)["goodput_bps"].to_numpy())
+    row = summary.filter(column="queue_mean_packets", **point).row(0, named=True)
+    mean, half = mean_interval(runs.filter(**point)["queue_mean_packets"].to_numpy())
     assert (row["mean"], row["half"], row["low"], row["high"]) == (mean, half, mean - half, mean + half)
-    assert (row["unit"], row["runs"]) == ("bit/s", 3)
+    assert (row["unit"], row["runs"]) == ("pkt", 3)
     assert set(summary["column"]).isdisjoint({"seed", "run_id", "traffic.bursts.senders"})
 
 
@@ -98,7 +98,7 @@ def test_the_printed_queries_work(cli, work):
 def test_the_table_and_the_plots(cli, work):
     lines = cli(*SWEEP).out.splitlines()
     assert lines[0] == "# A small incast"
-    assert lines[1].split("\t") == ["scheme", "senders", "buffer", "goodput [Mbit/s]"]
+    assert lines[1].split("\t") == ["scheme", "senders", "buffer", "goodput [Mbit/s]", "with a timeout, of 1000"]
     assert lines[2].split("\t")[:3] == ["newreno", "2", "10pkt"]
     assert "±" in lines[2]
     names = {path.name for path in Path("results", "sweeps").glob("*/*")}
@@ -152,7 +152,7 @@ def test_what_a_variant_s_label_stands_for_is_not_shown_beside_it(cli, work):
     """
     (work / "variants.toml").write_text((work / "small.toml").read_text() + variants)
     lines = cli("sweep", "variants.toml", "--seeds", "1", "--columns", "goodput_bps").out.splitlines()
-    assert lines[1].split("\t") == ["variant", "senders", "goodput [Mbit/s]"]
+    assert lines[1].split("\t") == ["variant", "senders", "goodput [Mbit/s]", "with a timeout, of 1000"]
     assert lines[2].split("\t")[:2] == ["TCP", "2"]
     assert frame("results").columns[:4] == ["variant", "transport.scheme", "traffic.bursts.senders", "seed"]
     assert "scheme.dctcp.mark-threshold" in frame("results").columns

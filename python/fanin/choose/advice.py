@@ -59,7 +59,7 @@ class Advised:
         """How it compares with the scenario as it is."""
         if self.remedy.name == AS_IT_IS:
             return "-"
-        if math.isinf(self.place.value[0]):
+        if math.isinf(self.place.value.mean):
             return "unfinished"
         if self.change is None or math.isnan(self.change.difference_half):
             return "not comparable"

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from fanin.choose.goals import Goal
 from fanin.later import np
-from fanin.numbers.stats import Floats, finite, mean_interval
-from fanin.numbers.summary import format_interval
-from fanin.results.dataset import Row, Timeouts, timeouts_of
+from fanin.numbers.stats import Floats, Spread, finite, mean_interval
+from fanin.results.dataset import Row, Timeouts, capacity_of, spread_of, timeouts_of
 from fanin.results.failures import Failure
 from fanin.run.experiment import Experiment
 from fanin.run.job import Advance, Workers
@@ -81,10 +80,6 @@ class Estimate:
         """For JSON."""
         return {name: finite(value) for name, value in vars(self).items()}
 
-    def shown(self, metric: str, margin: float = LEAST) -> str:
-        """As text, with a star if the difference counts."""
-        return f"{format_interval(metric, self.mean, self.half)}{'*' if self.matters(margin) else ''}"
-
 
 def apart(own: tuple[float, float], away: Estimate | None) -> Estimate:
     """A mean with half of its interval, combined with the differences of an estimate, which may be missing."""
@@ -121,6 +116,12 @@ class Compared:
     def timeouts(self) -> Timeouts | None:
         """How many of its queries had a timeout."""
         return timeouts_of(self.rows)
+
+    def spread(self, metric: str) -> Spread | None:
+        """A metric's mean over the seeds, with what is drawn around it; ``None`` if a run lacks it."""
+        if metric not in self.estimates:
+            return None
+        return spread_of(metric, _array(row[metric] for row in self.rows), capacity_of(self.rows))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -245,13 +246,13 @@ class Placed:
 
     scheme: str
     rank: int | None
-    """One more than the number of schemes that are better, as :func:`ranked` says; ``None`` if the seeds leave it open."""
-    value: tuple[float, float]
-    """Mean over the seeds, and half of its 95 % interval."""
+    """One more than the number of schemes that are better, as :func:`ranked` says; ``None`` if that is open."""
+    value: Spread
+    """Mean over the seeds, with its 95 % interval."""
     is_best: bool
     behind: Estimate | None
     """How it differs from the best, seed by seed; ``None`` for the best, and where a difference has no meaning."""
-    measures: dict[str, tuple[float, float]]
+    measures: dict[str, Spread]
     """The same for each measure of a weighted goal."""
     seeds: int
     margin: float = LEAST
@@ -265,9 +266,9 @@ class Placed:
     @property
     def comparison(self) -> str:
         """How it compares with the best."""
-        if math.isnan(self.value[0]):
+        if math.isnan(self.value.mean):
             return "no value"
-        if math.isinf(self.value[0]):
+        if math.isinf(self.value.mean):
             return "unfinished"
         if self.is_best:
             return "best"
@@ -280,8 +281,8 @@ class Placed:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        numbers = apart(self.value, self.behind).as_dict()
-        measures = {name: {"mean": finite(mean), "half": finite(half)} for name, (mean, half) in self.measures.items()}
+        numbers = apart((self.value.mean, self.value.half), self.behind).as_dict()
+        measures = {name: {"mean": finite(of.mean), "half": finite(of.half)} for name, of in self.measures.items()}
         return {
             "scheme": self.scheme,
             "rank": self.rank,
@@ -316,13 +317,13 @@ def placed(compared: Sequence[Compared], goal: Goal, against: str, margin: float
     }
     found = ranked(values, more=goal.more, margin=margin)
     measures = {
-        scheme: {each.name: mean_interval(each.values(of)) for each in goal.measures} for scheme, of in rows.items()
+        scheme: {each.name: Goal(((each, 1.0),)).spread(of) for each in goal.measures} for scheme, of in rows.items()
     }
     return [
         Placed(
             each.name,
             each.rank,
-            each.value,
+            goal.spread(rows[each.name], reference),
             each is found[0],
             each.behind,
             measures[each.name],

@@ -13,20 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fanin.later import np
-from fanin.numbers.stats import Floats
+from fanin.numbers.stats import Floats, Spread, spread
 from fanin.numbers.summary import (
     BACKGROUND,
     ColumnInfo,
     column,
     format_interval,
     format_number,
+    format_spread,
     format_value,
     goals,
     is_completion_time,
 )
 from fanin.numbers.units import quantity
 from fanin.results import never_ended
-from fanin.results.dataset import Row
+from fanin.results.dataset import Row, capacity_of, spread_of
 from fanin.run.experiment import Experiment
 from fanin.scenario import checks
 from fanin.scenario.format.column import Column
@@ -189,6 +190,20 @@ class Goal:
         if len(self.parts) == 1:
             return format_interval(self.parts[0][0].shown_as, mean, half)
         return format_number(mean) if math.isnan(half) else f"{format_number(mean)} ± {format_number(half, 2)}"
+
+    def spread(self, rows: Sequence[Row], reference: Sequence[Row] = ()) -> Spread:
+        """The mean over several runs, with what is drawn around it; a reference as for :meth:`values`."""
+        values = self.values(rows, reference)
+        if len(self.parts) > 1:
+            return spread(values)
+        return spread_of(self.parts[0][0].shown_as, values, capacity_of(rows))
+
+    def shown(self, found: Spread) -> str:
+        """A mean with its interval, or with the quantiles of the seeds, without the unit."""
+        if len(self.parts) == 1 and math.isfinite(found.mean):
+            return format_spread(self.parts[0][0].shown_as, found)
+        ends = f" ({format_number(found.low, 2)}..{format_number(found.high, 2)})" if found.quantiles else ""
+        return f"{self.format(found.mean, found.half)}{ends}"
 
     @property
     def heading(self) -> str:

@@ -29,9 +29,9 @@ from fanin.cli.options import (
 )
 from fanin.cli.reference import Asked, Making
 from fanin.cli.reference import compare as compare_with_records
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
 from fanin.numbers.stats import FEWEST
-from fanin.numbers.summary import column, short
+from fanin.numbers.summary import column, format_spread, short
 
 _STACK = "transport.stack"
 _PLAIN = "rfc"
@@ -133,7 +133,7 @@ def compare(
     --json prints one object: {scenario, seeds, against, by, goal, scored_against, margin, ranking: [{scheme, rank,
     mean, half, difference, difference_half, comparison, seeds_to_decide, measures}], schemes: [{scheme, runs, error,
     timeouts: {of, count, with_timeout, rate, low, high}, metrics: {goodput_bps: {mean, half, difference,
-    difference_half}, ...}}], warnings}, in the order of the tables; a rank that is open is null. timeouts counts queries,
+    difference_half}, ...}}], warnings}, in the order of the tables; an open rank is null. timeouts counts queries,
     or else transfers, of all seeds: rate is how many of a thousand had a timeout, with its 95 % interval.
 
     With --reference, the scenario's sweep runs and is compared with other data; rows are matched on the columns of
@@ -260,13 +260,13 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
 
     shown = [metric for metric in METRICS if any(metric in each.estimates for each in compared)]
     header = ["scheme", *(_heading(metric) for metric in shown)]
-    rows = (
+    rows = [
         [
             each.scheme,
-            *(each.estimates[metric].shown(metric, margin) if metric in each.estimates else "-" for metric in shown),
+            *(_shown(each, metric, margin) for metric in shown),
         ]
         for each in compared
-    )
+    ]
     print_table(title, header, rows)
     if len(seeds) < FEWEST:
         say(f"no intervals: {len(seeds)} seed{'s' if len(seeds) != 1 else ''}, at least {FEWEST} needed")
@@ -275,6 +275,14 @@ def _print(title: str, compared: list[Compared], seeds: list[int], against: str,
         f"± half the 95 % interval over {len(seeds)} seeds; * differs from {against}, seed by seed, by at least "
         f"{100 * margin:g} %"
     )
+    if any((found := each.spread(metric)) and found.quantiles for each in compared for metric in shown):
+        say(QUANTILES)
+
+
+def _shown(each: Compared, metric: str, margin: float) -> str:
+    """A metric as text, with a star if its difference counts."""
+    found = each.spread(metric)
+    return "-" if found is None else f"{format_spread(metric, found)}{'*' * each.estimates[metric].matters(margin)}"
 
 
 def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
@@ -292,13 +300,13 @@ def _print_ranking(goal: Goal, ranking: list[Placed]) -> None:
         cells = [
             "-" if each.rank is None else f"{each.rank}{'=' if tied else ''}",
             each.scheme,
-            goal.format(*each.value),
+            goal.shown(each.value),
             behind,
             each.comparison if each.seeds_to_decide is None else f"{each.comparison}; {_more_seeds(each)}",
         ]
         if weighted:
             values = zip(goal.measures, each.measures.values(), strict=True)
-            cells += [Goal(((part, 1.0),)).format(*value) for part, value in values]
+            cells += [Goal(((part, 1.0),)).shown(value) for part, value in values]
         body.append(cells)
     if ranking:
         print_table(f"Ranking by {goal.name}, {'more' if goal.more else 'less'} is better", header, body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,10 +26,10 @@ from fanin.cli.options import (
     workers,
     zipped,
 )
-from fanin.cli.terminal import counting, keeping, note, print_json, print_table, say
+from fanin.cli.terminal import QUANTILES, counting, keeping, note, print_json, print_table, say
 from fanin.errors import ScenarioError
-from fanin.numbers.stats import FEWEST
-from fanin.numbers.summary import column, format_interval, format_number, short, table_names
+from fanin.numbers.stats import FEWEST, Spread
+from fanin.numbers.summary import column, format_spread, short, table_names
 
 if TYPE_CHECKING:
     from fanin.results.dataset import DataSet, Row
@@ -244,7 +245,7 @@ def _print(data: DataSet) -> None:
         if waited:
             say(f"{_PER_THOUSAND}: queries, or else transfers, with the 95 % interval (Clopper and Pearson)")
         if any(_has_quantiles(row) for row in summary.iter_rows(named=True) if row["column"] in measures):
-            say("(..): 2.5th to 97.5th percentile of the seeds, where that interval contains what cannot be")
+            say(QUANTILES)
 
 
 _PER_THOUSAND = "with a timeout, of 1000"
@@ -265,12 +266,8 @@ def _timeouts(data: DataSet, keys: list[str]) -> dict[tuple[str, ...], str]:
 
 def _shown(row: dict[str, Any]) -> str:
     """A mean with half of its interval, or with the quantiles of the seeds."""
-    half = float("nan") if row["half"] is None else row["half"]
-    text = format_interval(row["column"], row["mean"], half)
-    if not _has_quantiles(row):
-        return text
-    scale = column(row["column"]).scale
-    return f"{text} ({format_number(row['low'] * scale, 2)}..{format_number(row['high'] * scale, 2)})"
+    half, low, high = (math.nan if row[end] is None else row[end] for end in ("half", "low", "high"))
+    return format_spread(row["column"], Spread(row["mean"], half, low, high, quantiles=_has_quantiles(row)))
 
 
 def _has_quantiles(row: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from fanin.numbers.stats import Spread
 from fanin.registry import registry
 
 
@@ -358,6 +359,13 @@ def format_interval(name: str, mean: float, half: float) -> str:
     scale = column(name).scale
     spread = "" if math.isnan(half) else f" ± {format_number(half * scale, 2)}"
     return f"{format_number(mean * scale)}{spread}"
+
+
+def format_spread(name: str, found: Spread) -> str:
+    """As :func:`format_interval`, or with the quantiles of the seeds where the interval contains what cannot be."""
+    text, scale = format_interval(name, found.mean, found.half), column(name).scale
+    ends = f" ({format_number(found.low * scale, 2)}..{format_number(found.high * scale, 2)})"
+    return f"{text}{ends if found.quantiles else ''}"
 
 
 def format_quantity(name: str, value: float) -> str:

@@ -7,6 +7,7 @@ the same sweep yields the same bytes, however often it was killed and wherever i
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any
 
 from fanin import _engine
 from fanin.later import np, pl
-from fanin.numbers.stats import finite, share_interval, spread
+from fanin.numbers.stats import Floats, Spread, finite, share_interval, spread
 from fanin.numbers.summary import CAPACITY, column, format_number, is_within_capacity, most, totals
 from fanin.results import columns
 from fanin.results.failures import Failure
@@ -120,6 +121,24 @@ def _sum(rows: list[Row], name: str) -> int:
     return sum(int(row[name]) for row in rows)
 
 
+def spread_of(name: str, values: Floats, capacity: float) -> Spread:
+    """A column's mean over seeds, with what is drawn around it.
+
+    Args:
+        name: The column, also one of a group.
+        values: One of each seed.
+        capacity: What no goodput of these runs can be above; not a number if that is not known.
+
+    """
+    limit = capacity if is_within_capacity(name) else most(name)
+    return spread(values, math.inf if math.isnan(limit) else limit)
+
+
+def capacity_of(rows: Iterable[Row]) -> float:
+    """What no goodput of some runs can be above; rows of an earlier engine do not say it."""
+    return max((row.get(CAPACITY) or math.inf for row in rows), default=math.inf)
+
+
 def failure_of(point: Point, failure: Failure) -> Row:
     """A failed run as a row: varied values, seed, run id, error and full scenario."""
     return {**point.row, "run_id": failure.run_id, "error": failure.error, "scenario": failure.scenario}
@@ -164,17 +183,15 @@ class DataSet:
         units = {name: column(name).unit for name in numbers}
         # A missing value becomes NaN.
         table = frame.select(pl.col(numbers).cast(pl.Float64)).to_numpy()
-        within = [name for name in numbers if is_within_capacity(name)] if CAPACITY in numbers else []
-        capacity = numbers.index(CAPACITY) if within else 0
+        capacities = frame.select(pl.col(f"^{CAPACITY}$").cast(pl.Float64)).to_numpy()
         for point, places in _points(frame, keys):
+            # Rows of an earlier engine have none.
+            capacity = float(capacities[places].max()) if capacities.size else math.inf
             for name, values in zip(numbers, table[places].T, strict=True):
                 known = values[~np.isnan(values)]
                 if not len(known):
                     continue
-                # Rows of an earlier engine have no capacity.
-                limit = float(table[places, capacity].max(initial=-np.inf)) if name in within else most(name)
-                limit = np.inf if np.isnan(limit) else limit
-                found = spread(known, limit)
+                found = spread_of(name, known, capacity)
                 ends = {end: finite(getattr(found, end)) for end in ("half", "low", "high")}
                 about = {**point, "column": name, "unit": units[name], "mean": found.mean}
                 rows.append({**about, **ends, "runs": len(known)})

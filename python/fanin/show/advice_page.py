@@ -76,11 +76,10 @@ def _carries_in_words(each: Advised, advice: Advice, begin: str = "It") -> str:
 
 def _result(each: Advised, advice: Advice) -> str:
     """The goal with its unit."""
-    mean, half = each.place.value
-    if math.isinf(mean):
+    if math.isinf(each.place.value.mean):
         return "unfinished"
     unit = "" if len(advice.goal.parts) > 1 else format_value(advice.goal.parts[0][0].shown_as, 0.0).partition(" ")[2]
-    return f"{advice.goal.format(mean, half)} {unit}".rstrip()
+    return f"{advice.goal.shown(each.place.value)} {unit}".rstrip()
 
 
 def _cost(each: Advised) -> str:
@@ -98,7 +97,7 @@ def rows(advice: Advice) -> list[list[str]]:
             [
                 rank,
                 each.remedy.name,
-                advice.goal.format(*each.place.value),
+                advice.goal.shown(each.place.value),
                 _against(each, advice),
                 background,
                 _carried(each),
@@ -141,9 +140,9 @@ def legend(advice: Advice) -> list[str]:
         bounds = " and ".join(keep.text for keep in advice.keeps)
         said.append(
             f'"carries" is the largest {advice.over} that keeps {bounds}, to within {100 * PRECISION:g} %; it was '
-            "searched for the scenario as it is and the best remedies (--capacities says for how many), or for all that "
-            "can be deployed and do not differ, if none is better. `fanin capacity` searches more narrowly and with more "
-            "seeds, so its answer may differ by as much."
+            "searched for the scenario as it is and the best remedies (--capacities says for how many), or for all "
+            "that can be deployed and do not differ, if none is better. `fanin capacity` searches more narrowly and "
+            "with more seeds, so its answer may differ by as much."
         )
     return said
 

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from fanin.choose.goals import Keep
 from fanin.errors import FaninError
 from fanin.later import np
-from fanin.numbers.stats import CONFIDENCE, FEWEST, Floats, finite, mean_interval, share_at_most
-from fanin.numbers.summary import format_interval, format_value
+from fanin.numbers.stats import CONFIDENCE, FEWEST, Floats, finite, mean_interval, share_at_most, spread
+from fanin.numbers.summary import format_spread, format_value, most
 from fanin.results.dataset import Row
 
 State = Literal["keeps", "breaks", "open"]
@@ -55,8 +55,8 @@ class Bound:
         """The measured value and the bound."""
         name = self.keep.measure.shown_as
         unit = format_value(name, 0.0).partition(" ")[2]
-        mean, half = mean_interval(self.values)
-        value = "unfinished" if math.isinf(mean) else f"{format_interval(name, mean, half)} {unit}".rstrip()
+        found = spread(self.values, most(name))
+        value = "unfinished" if math.isinf(found.mean) else f"{format_spread(name, found)} {unit}".rstrip()
         return f"{self.keep.measure.name} {value} ({self.keep.shown(self.reference).partition(' ')[2]})"
 
     def as_dict(self) -> dict[str, Any]:
